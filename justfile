@@ -1,12 +1,16 @@
-# Short names for those who have `just`. Nothing needs it: tests/all.sh and cargo do the work.
+# Short names for those who have `just`. Nothing needs it: tests/run.sh and cargo do the work.
 
 # What there is.
 default:
     @just --list
 
-# Every check: form, lints, tests, real peers.
+# The suite to run after every change: formatting, lints, tests, one smoke test of each thing.
 test:
-    tests/all.sh
+    tests/run.sh
+
+# Everything else: all real clients and servers, conformance suites, benchmarks' results, fuzz targets.
+test-full:
+    tests/full.sh
 
 # The demonstration.
 demo:

@@ -56,6 +56,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--from", dest="source", type=Path, metavar="FILE",
                         help="messages of this shared-form file, not generated ones")
     parser.add_argument("--transcript", type=Path, default=TRANSCRIPT)
+    parser.add_argument("--check", action="store_true", help="judge only whether results are right, not how fast")
     parser.add_argument("--json", type=Path, metavar="OUT", help="every row and sample")
     args = parser.parse_args()
     args.only = args.only.split(",") if args.only else list(FIGURES)
@@ -69,8 +70,8 @@ def parse_arguments() -> argparse.Namespace:
     return args
 
 
-def measure(ctx: Context, figures: Figures, names: list[str], out: Path | None) -> int:
-    """Measures these figures and prints the table; answers the exit code."""
+def measure(ctx: Context, figures: Figures, names: list[str], out: Path | None, check: bool) -> int:
+    """Measures these figures and prints the table; answers the exit code, with `check` whatever the speed."""
     where = machine(ctx)
     print(", ".join(f"{name} {value}" for name, value in where.items()))
     rows = []
@@ -87,7 +88,7 @@ def measure(ctx: Context, figures: Figures, names: list[str], out: Path | None) 
         found = {"machine": where, "messages": ctx.messages, "pairs": ctx.pairs,
                  "rows": [asdict(row) for row in rows]}
         out.write_text(json.dumps(found, indent=1) + "\n")
-    return int(any(row.verdict in ("MISS", "FAIL") for row in rows))
+    return int(any(row.verdict in (("FAIL",) if check else ("MISS", "FAIL")) for row in rows))
 
 
 def version_of(program: str | None) -> str | None:
@@ -109,7 +110,7 @@ def main() -> int:
     args.work.mkdir(parents=True, exist_ok=True)
     ctx = Context(bin=str(args.bin.resolve()), work=args.work.resolve(), messages=args.messages,
                   pairs=args.pairs, source=args.source, transcript=args.transcript)
-    return measure(ctx, FIGURES, args.only, args.json)
+    return measure(ctx, FIGURES, args.only, args.json, args.check)
 
 
 if __name__ == "__main__":

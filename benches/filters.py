@@ -69,6 +69,7 @@ def main() -> int:
     parser.add_argument("--bin", default=str(ROOT / "target/release/mcpreel"))
     parser.add_argument("--subscriptions", type=int, default=1000)
     parser.add_argument("--events", type=int, default=100_000)
+    parser.add_argument("--check", action="store_true", help="judge only whether results are right, not how fast")
     args = parser.parse_args()
     due = expected(args.subscriptions, args.events)
     limits = {"max_subscriptions": args.subscriptions, "subscriptions_per_minute": args.subscriptions,
@@ -123,7 +124,7 @@ def main() -> int:
     right = got == due
     print(f"{args.subscriptions} subscriptions, {args.events} events: {delivered} deliveries of {wanted}, "
           f"{'each once and in order' if right else 'NOT AS THEY SHOULD BE'}; {took:.1f} s, {rate / 1e6:.1f} M decisions/s")
-    return 0 if right and rate >= LEAST_RATE else 1
+    return 0 if right and (args.check or rate >= LEAST_RATE) else 1
 
 
 if __name__ == "__main__":

@@ -97,6 +97,7 @@ def main() -> int:
     parser.add_argument("--turns", type=int, default=1000)
     parser.add_argument("--servers", type=int, default=8)
     parser.add_argument("--only", default="memory,stdio,http,ws,unix,tcp")
+    parser.add_argument("--check", action="store_true", help="judge only whether results are right, not how fast")
     args = parser.parse_args()
     good, reference = True, None
     print(f"{'transport':<10} {'turns/s':>9} {'peak MB':>8}  prompts")
@@ -106,7 +107,7 @@ def main() -> int:
                 rate, peak, prompts = run(args.bin, transport, args.turns, args.servers, home)
             reference = reference or prompts
             same = prompts == reference
-            good &= same and rate >= LEAST_RATE and len(prompts) == args.turns
+            good &= same and (args.check or rate >= LEAST_RATE) and len(prompts) == args.turns
             print(f"{transport:<10} {rate:>9.0f} {peak:>8.1f}  {len(prompts)}{' the same' if same else ' DIFFERENT'}")
     return 0 if good else 1
 

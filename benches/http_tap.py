@@ -347,6 +347,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--calls", type=int, default=5000, help="of each client, in each round")
     parser.add_argument("--pairs", type=int, default=5, help="counted rounds")
     parser.add_argument("--only", metavar="NAME,...", help=", ".join(FIGURES))
+    parser.add_argument("--check", action="store_true", help="judge only whether results are right, not how fast")
     parser.add_argument("--json", type=Path, metavar="OUT", help="every row and sample")
     args = parser.parse_args()
     args.only = args.only.split(",") if args.only else list(FIGURES)
@@ -363,7 +364,7 @@ def main() -> int:
     args.work.mkdir(parents=True, exist_ok=True)
     ctx = Context(bin=str(args.bin.resolve()), work=args.work.resolve(), messages=args.calls,
                   pairs=args.pairs, source=None, transcript=None)
-    return measure(ctx, FIGURES, args.only, args.json)
+    return measure(ctx, FIGURES, args.only, args.json, args.check)
 
 
 if __name__ == "__main__":

@@ -74,13 +74,13 @@ def flood(ctx: Context) -> list[Row]:
 
 
 def flood_rows(ctx: Context, figure: str, per_write: int, target: Target | None) -> list[Row]:
-    reel = ctx.work / "flood.reel"
-    source = [ctx.server, "flood", str(FLOOD_MESSAGES), str(per_write)]
+    reel, messages = ctx.work / "flood.reel", min(FLOOD_MESSAGES, ctx.messages)
+    source = [ctx.server, "flood", str(messages), str(per_write)]
     ways = {"tap": (ctx.record(reel, source), reel), "cat": (through_cats(source), None)}
-    taken = interleave({way: partial(pour, ctx, command, made)
+    taken = interleave({way: partial(pour, ctx, command, made, messages)
                         for way, (command, made) in ways.items()}, ctx.pairs)
 
-    speeds = {way: [FLOOD_MESSAGES * 1e9 / (got["last_ns"] - got["first_ns"])
+    speeds = {way: [messages * 1e9 / (got["last_ns"] - got["first_ns"])
                     for _, got in rounds] for way, rounds in taken.items()}
     used = {way: cpus([run for run, _ in rounds]) for way, rounds in taken.items()}
     finishing = statistics.median((got["exit_ns"] - got["last_ns"]) / 1e9 for _, got in taken["tap"])
@@ -97,14 +97,14 @@ def flood_rows(ctx: Context, figure: str, per_write: int, target: Target | None)
                 value=peak / 1e6)]
 
 
-def pour(ctx: Context, command: Command, reel: Path | None) -> tuple[Run, dict]:
+def pour(ctx: Context, command: Command, reel: Path | None, messages: int) -> tuple[Run, dict]:
     if reel:
         reel.unlink(missing_ok=True)
-    run, got = ctx.runner.report([ctx.drain, str(FLOOD_MESSAGES), *command])
-    if got["lines"] != FLOOD_MESSAGES:
-        raise BenchError(f"{got['lines']} of {FLOOD_MESSAGES} messages arrived")
+    run, got = ctx.runner.report([ctx.drain, str(messages), *command])
+    if got["lines"] != messages:
+        raise BenchError(f"{got['lines']} of {messages} messages arrived")
     if reel:
-        check_reel(ctx, reel, FLOOD_MESSAGES)
+        check_reel(ctx, reel, messages)
     return run, got
 
 

@@ -4,6 +4,7 @@
 Written from trace-format.md alone, to show that the document is enough. Needs the package `zstandard`.
 
     python3 read_reel.py session.reel
+    python3 read_reel.py --pieces session.reel     long messages in pieces, as they stand in the reel
     python3 read_reel.py --index session.reel      the index in the footer instead
 """
 
@@ -16,6 +17,8 @@ SIGNATURE = b"\x89REEL\r\n\x1a"
 SEGMENT = b"\xd7SG\x8e"
 TRAILER = b"\x89REELIX\x1a"
 RAW_LIMIT = 1 << 31
+JOINED_LIMIT = 64 << 20
+TRUNCATED = 8
 EVENTS = ["message", "stderr", "stream-opened", "stream-closed", "transport", "gap", "note"]
 FRAMINGS = ["lf", "crlf", "unterminated", "content-length", "sse", "whole", "fragment"]
 MESSAGES = ["request", "notification", "result", "error", "batch", "unclassified", "malformed", "noise", "blank"]
@@ -148,6 +151,8 @@ class Group:
                 event["message"] = MESSAGES[items[6]]
                 event["method"] = self.method(items[7]) if len(items) > 7 else None
                 event["id"] = items[8] if len(items) > 8 else None
+                if len(items) > 10:
+                    event["first"] = event["seq"] - items[10]
             start += length
             found.append(event)
         if at != len(records) or start != len(payload):
@@ -197,7 +202,7 @@ def resynchronise(data, at, walk):
 
 
 def read(data):
-    """Yields the file header, then events; what cannot be read is told on standard error."""
+    """Yields the file header, then events; what cannot be read is told on standard error, and is None."""
     header, at = file_header(data)
     yield header
     group = None
@@ -211,6 +216,7 @@ def read(data):
             walk = True
             if segment.end > len(data):
                 print(f"at byte {at}: the last segment is cut", file=sys.stderr)
+                yield None
                 return
             if segment.kind == 1:
                 if segment.starts_group:
@@ -222,10 +228,40 @@ def read(data):
         except (Bad, IndexError, TypeError, ValueError, zstandard.ZstdError) as error:
             if len(rest) < 60 and (SEGMENT.startswith(rest) or rest.startswith(SEGMENT)):
                 print(f"at byte {at}: the last segment is cut", file=sys.stderr)
+                yield None
                 return
             after = resynchronise(data, at, walk)
             print(f"at byte {at}: {error}; {after - at} bytes passed over", file=sys.stderr)
+            yield None
             group, at = None, after
+
+
+def join(items):
+    """The same events with the pieces of long frames joined. What is None lets go of all frames that are open."""
+    frames = {}
+    for event in items:
+        if event is None:
+            yield from frames.values()
+            frames = {}
+            continue
+        first = event.get("first")
+        if first is None:
+            yield event
+            continue
+        is_end = event["framing"] != "fragment"
+        before = {**event, "payload": b""} if first == event["seq"] else frames.pop(first, None)
+        lane = [[it[name] for name in ("stream", "exchange")] + [it["flags"] & 1] for it in (event, before or event)]
+        if before is None or lane[0] != lane[1] or len(before["payload"]) + len(event["payload"]) > JOINED_LIMIT:
+            if before and before["payload"]:
+                yield before
+            yield {**event, "flags": event["flags"] | (TRUNCATED if is_end else 0)}
+            continue
+        joined = {**event, "payload": before["payload"] + event["payload"]}
+        if is_end:
+            yield joined
+        else:
+            frames[first] = joined
+    yield from frames.values()
 
 
 def index(data):
@@ -253,7 +289,7 @@ def main():
     try:
         header = next(items)
         print(header)
-        for event in items:
+        for event in filter(None, items) if sys.argv[1] == "--pieces" else join(items):
             if event["kind"] in EVENTS[2:]:
                 shown = cbor(event["payload"])[0]
             else:

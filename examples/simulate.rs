@@ -1,11 +1,11 @@
 //! Plays a scenario in virtual time and prints its report and its speed: `cargo run --release --example simulate -- FILE`.
 //! The exit code is 1 if an expectation failed.
 
-use mcpreel::drive::simulate::{Around, simulate};
 use mcpreel::host::engine::ModelReply;
 use mcpreel::render::scenario;
 use mcpreel::render::style::Palette;
-use mcpreel::scenario::{Scenario, Seen};
+use mcpreel::runtime::simulate::{SimulationContext, simulate};
+use mcpreel::scenario::{Observation, Scenario};
 use std::error::Error;
 use std::io::Write;
 use std::process::ExitCode;
@@ -15,15 +15,15 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let file = std::env::args().nth(1).ok_or("which scenario? give its file")?;
     let scenario = Scenario::read(&std::fs::read_to_string(&file)?)?;
     let (mut prompts, mut messages) = (0u32, 0u32);
-    let mut observe = |_: Duration, seen: &Seen<'_>| match seen {
-        Seen::Prompt(_) => prompts += 1,
-        Seen::Message { .. } => messages += 1,
+    let mut observe = |_: Duration, seen: &Observation<'_>| match seen {
+        Observation::Prompt(_) => prompts += 1,
+        Observation::Message { .. } => messages += 1,
         _ => {}
     };
     let began = Instant::now();
     let report = simulate(
         &scenario,
-        Around { wall_base_ns: 0, model: &mut |prompt| Ok(ModelReply::echo(prompt)), observe: &mut observe },
+        SimulationContext { wall_base_ns: 0, model: &mut |prompt| Ok(ModelReply::echo(prompt)), observe: &mut observe },
     )?;
     let took = began.elapsed().as_secs_f64();
     let mut text = String::new();

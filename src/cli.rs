@@ -1,5 +1,6 @@
 //! The command line: arguments, context, printer, errors, exit codes. One file a subcommand under `commands`.
 
+mod client_session;
 pub mod clients;
 mod commands;
 pub mod error;
@@ -9,7 +10,6 @@ mod jq;
 mod listening;
 mod live;
 mod output;
-mod peer;
 mod places;
 mod printer;
 mod recording;

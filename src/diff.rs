@@ -18,7 +18,7 @@ mod volatile;
 
 pub use compare::{Missing, compare};
 pub use exchange::{Collector, Recording, Unit, UnitKind};
-pub use report::{Change, ChangeKind, Report, Side, Status, UnitDiff};
+pub use report::{Change, ChangeKind, Report, Status, UnitDiff, UnitSide};
 
 /// What counts as a difference.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -4,19 +4,23 @@
 //! `ARCHITECTURE.md` draws the layers; each module opens with its duty and what it must never know.
 
 pub mod cli;
+pub mod config;
 pub mod diff;
-pub mod drive;
-pub mod exchange;
-pub mod extension;
+pub mod formats;
 pub mod host;
 pub mod overlay;
+pub mod probe;
+pub mod process;
+pub mod proposals;
 pub mod protocol;
+pub mod record;
+pub mod redact;
 pub mod render;
+pub mod runtime;
 pub mod scenario;
 pub mod server;
 pub mod session;
-pub mod survive;
-pub mod tap;
+pub mod sessions;
 pub mod trace;
 pub mod transport;
 pub mod validate;

@@ -3,13 +3,13 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    if let Some(failure) = mcpreel::transport::child::become_if_asked() {
+    if let Some(failure) = mcpreel::process::child::become_if_asked() {
         return mcpreel::cli::trampoline_failed(&failure);
     }
-    if let Some(code) = mcpreel::transport::keeper::keep_if_asked() {
+    if let Some(code) = mcpreel::process::supervisor::keep_if_asked() {
         return code;
     }
-    if let Some(code) = mcpreel::transport::plug::carry_if_asked() {
+    if let Some(code) = mcpreel::process::stdio_bridge::carry_if_asked() {
         return code;
     }
     mcpreel::cli::run()

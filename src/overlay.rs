@@ -3,17 +3,17 @@
 //!
 //! Of what the server says, the answers to `initialize` and `tools/list` are changed, and nothing else; all that is not
 //! changed, answered here or kept back goes on byte for byte. What the proposals say is told by their rooms, lent by
-//! the built-in server (`guest`).
+//! the built-in server (`embedded_server`).
 //!
 //! Never: tokio, sockets, files, clocks, printing. Times count from when it was made and come with each input.
 
-mod asking;
+mod added_tools;
 mod client;
 mod conversation;
+mod embedded_server;
 mod format;
-mod graft;
-mod guest;
-mod listing;
+mod json_splice;
+mod own_requests;
 mod plan;
 mod server;
 mod template;
@@ -24,22 +24,22 @@ mod triggers;
 pub use format::schema;
 pub use plan::Plan;
 
-use crate::extension::recent::Recent;
+use crate::proposals::recent::Recent;
 use crate::wire::{Direction, Id, IdKey};
-use asking::{Asking, Purpose};
+use added_tools::Listing;
 use conversation::Conversing;
-use guest::{Guest, failed};
-use listing::Listing;
+use embedded_server::{EmbeddedServer, failed};
+use own_requests::{Asking, Purpose};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
-use triggers::{Happening, Triggers};
+use triggers::{TriggerEvent, Triggers};
 
 const TO_SERVER: Direction = Direction::ClientToServer;
 const TO_CLIENT: Direction = Direction::ServerToClient;
 const UPDATED: &str = "notifications/resources/updated";
 /// How many requests that a peer does not answer are remembered, on either side.
-const MOST_OPEN: usize = 1024;
+const MAX_OPEN: usize = 1024;
 
 /// One thing that came of an input, in order.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,7 +119,7 @@ pub struct Overlay {
     plan: Plan,
     setting: Setting,
     phase: Phase,
-    guest: Guest,
+    embedded_server: EmbeddedServer,
     ids: Ids,
     awaited: Recent<IdKey, Awaited>,
     asking: Asking,
@@ -137,10 +137,10 @@ impl Overlay {
     /// One that waits for a handshake.
     pub fn new(plan: Plan, setting: Setting) -> Self {
         Self {
-            guest: Guest::new(&plan, setting.seed, setting.wall_base_ns),
+            embedded_server: EmbeddedServer::new(&plan, setting.seed, setting.wall_base_ns),
             ids: Ids { prefix: setting.id_prefix.clone(), last: 0 },
             phase: Phase::New,
-            awaited: Recent::new(MOST_OPEN),
+            awaited: Recent::new(MAX_OPEN),
             asking: Asking::default(),
             conversing: Conversing::default(),
             listing: Listing::default(),
@@ -162,7 +162,7 @@ impl Overlay {
     /// A file changed: its path from the current folder, and from the root.
     pub fn file_changed(&mut self, now: Duration, path: &str, absolute: &str) -> Vec<Output> {
         let mut out = self.wake(now);
-        self.happened(now, &Happening::File(path, absolute), &mut out);
+        self.happened(now, &TriggerEvent::File(path, absolute), &mut out);
         out
     }
 
@@ -170,20 +170,20 @@ impl Overlay {
     pub fn undelivered(&mut self, now: Duration, id: &[u8], why: &str) -> Option<Vec<Output>> {
         let number = self.ids.number(&Id(id).key())?;
         let mut out = self.wake(now);
-        self.heard(number, Err(failed(why)), &mut out);
+        self.received(number, Err(failed(why)), &mut out);
         Some(out)
     }
 
     /// When it wants to be woken next.
     pub fn next_wake(&self) -> Option<Duration> {
-        [self.guest.next_wake(), self.asking.next_due(), self.triggers.next_due()].into_iter().flatten().min()
+        [self.embedded_server.next_wake(), self.asking.next_due(), self.triggers.next_due()].into_iter().flatten().min()
     }
 
     /// Does what is due.
     pub fn wake(&mut self, now: Duration) -> Vec<Output> {
         let mut out = Vec::new();
-        if self.guest.next_wake().is_some_and(|at| at <= now) {
-            out.extend(self.guest.wake(now, &mut self.ids));
+        if self.embedded_server.next_wake().is_some_and(|at| at <= now) {
+            out.extend(self.embedded_server.wake(now, &mut self.ids));
         }
         while let Some((number, purpose)) = self.asking.give_up(now) {
             out.push(self.take_back(number, "it took too long"));
@@ -201,10 +201,10 @@ impl Overlay {
 
     /// Something passed: rules may wait for it.
     fn seen(&mut self, now: Duration, way: Direction, method: &str, params: Option<&[u8]>, out: &mut Vec<Output>) {
-        self.happened(now, &Happening::Message(way, method, params), out);
+        self.happened(now, &TriggerEvent::Message(way, method, params), out);
     }
 
-    fn happened(&mut self, now: Duration, what: &Happening<'_>, out: &mut Vec<Output>) {
+    fn happened(&mut self, now: Duration, what: &TriggerEvent<'_>, out: &mut Vec<Output>) {
         if self.phase == Phase::Ready {
             for (rule, about) in self.triggers.take(&self.plan, now, what) {
                 self.fire(now, rule, &about, out);
@@ -215,7 +215,7 @@ impl Overlay {
     fn fire(&mut self, now: Duration, rule: usize, about: &Value, out: &mut Vec<Output>) {
         let Some(rule) = self.plan.rules.get(rule) else { return };
         match serde_json::from_value(template::fill(&rule.fire, about)) {
-            Ok(fired) => out.extend(self.guest.fire(now, &fired, &mut self.ids)),
+            Ok(fired) => out.extend(self.embedded_server.fire(now, &fired, &mut self.ids)),
             Err(error) => out.push(Output::Tell(format!("the rule at line {}: {error}", rule.line))),
         }
     }
@@ -237,7 +237,7 @@ impl Overlay {
 
 /// Tells that a request of one peer's is remembered no more, because the other leaves too many open.
 fn forgotten(why: &str) -> Output {
-    Output::Fact(json!({"report": "forgotten", "why": why, "most_open": MOST_OPEN}))
+    Output::Fact(json!({"report": "forgotten", "why": why, "most_open": MAX_OPEN}))
 }
 
 fn message_of(error: &Value) -> &str {

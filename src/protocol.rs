@@ -5,11 +5,11 @@
 //!
 //! Never: tokio, files, clocks.
 
-pub mod catalogue;
 pub mod errors;
 pub mod http;
+pub mod methods;
 pub mod revision;
 pub mod schema;
 
-pub use catalogue::{MethodKind, MethodSpec, Sender};
+pub use methods::{MethodKind, MethodSpec, Sender};
 pub use revision::{Era, Revision};

@@ -2,13 +2,13 @@
 //!
 //! Never: running an engine, reading files.
 
+pub mod checkpoint_tree;
 pub mod diff;
 pub mod findings;
 pub mod host;
 pub mod junit;
 pub mod line;
-pub mod lineage;
-pub mod outlet;
+pub mod output_buffer;
 pub mod pretty;
 pub mod progress;
 pub mod rows;

@@ -16,7 +16,7 @@ mod resolve;
 mod tests;
 
 pub use error::ScenarioError;
-pub use format::{Clock, Place, Placed, Span, schema};
+pub use format::{Clock, Placed, Span, TextPosition, schema};
 pub use plan::{Scenario, ServerKind, ServerPlan};
-pub use player::{Fate, Player, Seen, Todo};
+pub use player::{MessageFate, Observation, Player, PlayerAction};
 pub use report::{Failure, FaultHits, Judged, Problem, Report, Verdict};

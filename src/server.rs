@@ -6,33 +6,33 @@
 //!
 //! Never: names of proposals, tokio, sockets, clocks, printing.
 
-mod catalog;
 mod config;
 mod connection;
+mod content;
 mod deferred;
-mod errands;
 mod fire;
 mod handshake;
 mod incoming;
+mod io_requests;
 mod methods;
 mod outgoing;
+mod proposals;
 mod report;
-mod rooms;
 mod timers;
 mod tools;
 
 pub use config::{Config, Plan};
-pub use errands::{Errand, Outside, Task};
 pub use fire::Fired;
+pub use io_requests::{IoRequest, Outside, Task};
 pub use report::{Output, Report};
 
-use crate::extension::server::ServerCx;
-use crate::extension::{Extension, REGISTRY};
+use crate::proposals::server::ServerCx;
+use crate::proposals::{Proposal, REGISTRY};
 use crate::protocol::Revision;
 use connection::Connection;
-use errands::Errands;
 use incoming::Replies;
-use rooms::Rooms;
+use io_requests::IoRequests;
+use proposals::ServerProposals;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -65,20 +65,20 @@ pub struct Server {
     config: Config,
     session: Session,
     cx: Connection,
-    rooms: Rooms,
+    proposals: ServerProposals,
     replies: Replies,
     counts: BTreeMap<u64, tools::Count>,
-    errands: Errands,
+    io_requests: IoRequests,
 }
 
 impl Server {
     /// A server that waits for its host.
     pub fn new(config: Config) -> Self {
-        Self::with_rooms(config, REGISTRY)
+        Self::with_proposals(config, REGISTRY)
     }
 
     /// The same with other rooms than those of the registry.
-    pub fn with_rooms(config: Config, rooms: &[&'static dyn Extension]) -> Self {
+    pub fn with_proposals(config: Config, proposals: &[&'static dyn Proposal]) -> Self {
         Self {
             session: Session {
                 phase: Phase::New,
@@ -88,10 +88,10 @@ impl Server {
                 samples: false,
             },
             cx: Connection::new(&config),
-            rooms: Rooms::new(rooms, &config),
+            proposals: ServerProposals::new(proposals, &config),
             replies: Replies::default(),
             counts: BTreeMap::new(),
-            errands: Errands::default(),
+            io_requests: IoRequests::default(),
             config,
         }
     }
@@ -118,20 +118,20 @@ impl Server {
     }
 
     fn outputs(&mut self) -> Vec<Output> {
-        self.send_chores();
+        self.send_jobs();
         self.pay_out();
         self.cx.take_out()
     }
 
     /// Whether something was sent for that has not come yet.
     pub fn is_owing(&self) -> bool {
-        self.errands.is_owing()
+        self.io_requests.is_owing()
     }
 
     /// Takes what came of an errand.
-    pub fn bring(&mut self, now: Duration, ticket: u64, brought: Option<Value>) -> Vec<Output> {
+    pub fn complete_io(&mut self, now: Duration, ticket: u64, completed: Option<Value>) -> Vec<Output> {
         self.advance(now);
-        self.brought(ticket, brought);
+        self.completed(ticket, completed);
         self.outputs()
     }
 
@@ -144,15 +144,15 @@ impl Server {
 
     /// When it wants to be woken next.
     pub fn next_wake(&self) -> Option<Duration> {
-        self.cx.timers.first().into_iter().chain(self.rooms.next_wake(&self.cx)).min()
+        self.cx.timers.first().into_iter().chain(self.proposals.next_wake(&self.cx)).min()
     }
 
     fn advance(&mut self, now: Duration) {
         self.cx.now = self.cx.now.max(now);
         loop {
-            let room = self.rooms.next_wake(&self.cx).filter(|at| *at <= self.cx.now);
-            if room.is_some_and(|at| self.cx.timers.first().is_none_or(|timer| at <= timer)) {
-                self.rooms.wake(&mut self.cx);
+            let proposal = self.proposals.next_wake(&self.cx).filter(|at| *at <= self.cx.now);
+            if proposal.is_some_and(|at| self.cx.timers.first().is_none_or(|timer| at <= timer)) {
+                self.proposals.wake(&mut self.cx);
                 continue;
             }
             match self.cx.timers.due(self.cx.now) {
@@ -186,7 +186,7 @@ impl Server {
     }
 
     fn report(&mut self, report: Report) {
-        self.cx.tell(report);
+        self.cx.report(report);
     }
 
     fn notify(&mut self, method: &str, params: &Value) {

@@ -5,14 +5,14 @@
 //! Never: tokio, printing, clocks.
 
 pub mod audit;
+pub mod checkpoint_trees;
 pub mod filter;
-pub mod lineages;
+pub mod message_replay;
 pub mod pairing;
 pub mod summary;
 pub mod tracker;
 pub mod view;
-pub mod witness;
 
+pub use message_replay::MessageReplay;
 pub use pairing::Pairing;
 pub use tracker::Tracker;
-pub use witness::Witness;

@@ -9,12 +9,13 @@ pub mod event;
 pub mod format;
 pub mod index;
 mod input;
+mod pieces;
 pub mod reader;
 pub mod rebuild;
 mod record;
 pub mod writer;
 
-pub use ahead::{AheadReader, MOST_OUT, Returns};
+pub use ahead::{AheadReader, BlockPool, MAX_OUT};
 pub use event::{Event, EventHeader, EventKind, Flags, MessageHeader, RecordedId};
 pub use format::{FileHeader, FormatError};
 pub use index::Index;

@@ -23,8 +23,8 @@ mod turns;
 
 pub use report::{ConnectionFacts, Declaration, Finding, Peer, Report};
 
-use crate::extension::recent::Recent;
-use crate::extension::{REGISTRY, Rule};
+use crate::proposals::recent::Recent;
+use crate::proposals::{REGISTRY, Rule};
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, http};
 use crate::trace::{Event, EventKind, Flags};
@@ -40,25 +40,25 @@ const HEADS: usize = 1024;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// How many findings of one rule are kept; the rest are counted.
-    pub most_per_rule: usize,
+    pub max_per_rule: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { most_per_rule: 1000 }
+        Self { max_per_rule: 1000 }
     }
 }
 
 /// How many connections are followed at once; those that were closed make space for others.
-pub const MOST_CONNECTIONS: usize = 1000;
+pub const MAX_CONNECTIONS: usize = 1000;
 /// Of how many connections facts are kept.
-const MOST_FACTS: usize = 1000;
+const MAX_FACTS: usize = 1000;
 /// Of how many streams it is kept what is known before their first message.
-const MOST_ANNOUNCED: usize = 64 << 10;
+const MAX_ANNOUNCED: usize = 64 << 10;
 
 /// Every rule there is: MCP's own, then each room's in the registry's order.
 pub fn all_rules() -> impl Iterator<Item = &'static Rule> {
-    rules::RULES.iter().chain(REGISTRY.iter().flat_map(|room| room.rules()))
+    rules::RULES.iter().chain(REGISTRY.iter().flat_map(|proposal| proposal.rules()))
 }
 
 /// Checks a reel event by event.
@@ -99,7 +99,7 @@ impl Validator {
             behind_listener: BTreeSet::new(),
             joined: BTreeSet::new(),
             heads: Recent::new(HEADS),
-            overviews: REGISTRY.iter().filter_map(|room| room.overview()).collect(),
+            overviews: REGISTRY.iter().filter_map(|proposal| proposal.overview()).collect(),
             closed: VecDeque::new(),
             has_retired: false,
             is_full: false,
@@ -149,10 +149,10 @@ impl Validator {
             }),
             EventKind::StreamOpened => {
                 let described: Value = ciborium::from_reader(event.payload).unwrap_or_default();
-                if described["behind"] == "http" && self.behind_listener.len() < MOST_ANNOUNCED {
+                if described["behind"] == "http" && self.behind_listener.len() < MAX_ANNOUNCED {
                     self.behind_listener.insert(stream);
                 }
-                if described["transport"] == "session" && self.joined.len() < MOST_ANNOUNCED {
+                if described["transport"] == "session" && self.joined.len() < MAX_ANNOUNCED {
                     self.joined.insert(stream);
                 }
                 return;
@@ -176,7 +176,7 @@ impl Validator {
             EventKind::StreamClosed | EventKind::Gap | EventKind::Note => match self.connections.get_mut(&stream) {
                 Some(connection) => connection,
                 None if event.header.kind == EventKind::Gap => {
-                    if self.lost_streams.len() < MOST_ANNOUNCED {
+                    if self.lost_streams.len() < MAX_ANNOUNCED {
                         self.lost_streams.insert(stream, event.header.seq);
                     }
                     return;
@@ -189,7 +189,7 @@ impl Validator {
             EventKind::Gap => connection.note_gap(event.header.seq),
             EventKind::StreamClosed => {
                 connection.close(event.header.time);
-                if self.closed.len() < 2 * MOST_CONNECTIONS {
+                if self.closed.len() < 2 * MAX_CONNECTIONS {
                     self.closed.push_back(stream);
                 }
             }
@@ -205,13 +205,13 @@ impl Validator {
         let direction = Some(event.header.direction());
         for finding in connection.findings.drain() {
             let finding = Finding { stream, rule: finding.rule, seq: finding.seq, direction, seen: finding.seen };
-            self.report.add(finding, &mut self.kept, self.options.most_per_rule);
+            self.report.add(finding, &mut self.kept, self.options.max_per_rule);
         }
     }
 
     /// Whether this stream's connection is followed, or can be. Where there are too many, one that was closed goes.
     fn has_space_for(&mut self, stream: u32, seq: u64) -> bool {
-        if self.connections.len() < MOST_CONNECTIONS || self.connections.contains_key(&stream) {
+        if self.connections.len() < MAX_CONNECTIONS || self.connections.contains_key(&stream) {
             return true;
         }
         while let Some(closed) = self.closed.pop_front() {
@@ -222,9 +222,9 @@ impl Validator {
             }
         }
         if !std::mem::replace(&mut self.is_full, true) {
-            let seen = format!("at most {MOST_CONNECTIONS} open streams are checked: this one and others are not");
+            let seen = format!("at most {MAX_CONNECTIONS} open streams are checked: this one and others are not");
             let finding = Finding { stream, rule: &rules::NOT_CHECKED, seq: Some(seq), direction: None, seen };
-            self.report.add(finding, &mut self.kept, self.options.most_per_rule);
+            self.report.add(finding, &mut self.kept, self.options.max_per_rule);
         }
         false
     }
@@ -234,10 +234,10 @@ impl Validator {
         connection.finish(stream, &mut self.overviews);
         for finding in connection.findings.drain() {
             let finding = Finding { stream, rule: finding.rule, seq: finding.seq, direction: None, seen: finding.seen };
-            self.report.add(finding, &mut self.kept, self.options.most_per_rule);
+            self.report.add(finding, &mut self.kept, self.options.max_per_rule);
         }
         let facts = connection.into_facts(stream);
-        if self.report.connections.len() < MOST_FACTS {
+        if self.report.connections.len() < MAX_FACTS {
             self.report.connections.push(facts);
         } else {
             self.report.more.add(&facts);
@@ -257,13 +257,14 @@ impl Validator {
 /// Reads the head of an HTTP request out of a transport event.
 fn read_head(payload: &[u8]) -> Option<Head> {
     #[derive(serde::Deserialize)]
-    struct Told {
+    struct RequestHead {
         what: String,
         #[serde(default)]
         headers: Vec<(String, String)>,
     }
-    let told: Told = ciborium::from_reader(payload).ok().filter(|told: &Told| told.what == "request")?;
-    let value = |name: &str| told.headers.iter().find(|(found, _)| found.eq_ignore_ascii_case(name));
+    let reported: RequestHead =
+        ciborium::from_reader(payload).ok().filter(|reported: &RequestHead| reported.what == "request")?;
+    let value = |name: &str| reported.headers.iter().find(|(found, _)| found.eq_ignore_ascii_case(name));
     let is_modern = |version: &str| Era::of_version(version) == Era::Modern;
     Some(Head {
         names_session: value(http::SESSION_ID).is_some(),

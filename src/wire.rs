@@ -8,12 +8,16 @@
 pub mod envelope;
 pub mod framing;
 pub mod json;
+mod limit;
+pub mod outline;
 pub mod span;
 pub mod sse;
 pub mod text;
 
 pub use envelope::{Envelope, Fault, Faults, Id, IdKey, MessageKind};
-pub use framing::{DEFAULT_FRAME_LIMIT, Frame, Framing, LineFramer, Messages, PIECE, TooLong};
+pub use framing::{Frame, Framing, LONGEST_MESSAGE, LineFramer, Messages, PIECE, TooLong};
+pub use limit::MessageLimit;
+pub use outline::Outline;
 
 /// Which way a message went over a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

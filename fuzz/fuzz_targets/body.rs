@@ -2,12 +2,12 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::tap::http::body::{Piece, Reading};
-use mcpreel::tap::http::coding::Decoder;
+use mcpreel::record::http::body::{BodyPiece, Reading};
+use mcpreel::record::http::coding::Decoder;
 use tokio_tungstenite::tungstenite::protocol::Role;
 
 /// A decoder gives out so much, or so many times what it took.
-const MOST: usize = (64 << 20) + 100 * (64 << 10);
+const MAX: usize = (64 << 20) + 100 * (64 << 10);
 
 fuzz_target!(|data: &[u8]| {
     let [how, cut, body @ ..] = data else { return };
@@ -33,14 +33,14 @@ fn decode(coding: &str, body: &[u8], chunk: usize) -> Vec<u8> {
         let Ok(more) = decoder.push(chunk) else { break };
         decoded.extend(more);
     }
-    assert!(decoded.len() <= MOST);
+    assert!(decoded.len() <= MAX);
     decoded
 }
 
 /// What comes of it, as words.
 fn read(mut reading: Reading, body: &[u8], chunk: usize) -> Vec<String> {
     let mut found = Vec::new();
-    let mut sink = |piece: Piece<'_>| found.push(format!("{piece:?}"));
+    let mut sink = |piece: BodyPiece<'_>| found.push(format!("{piece:?}"));
     body.chunks(chunk).for_each(|chunk| reading.push(chunk, &mut sink));
     reading.finish(&mut sink);
     found

@@ -2,11 +2,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::cli::clients::entry::{Overrides, read};
-use mcpreel::cli::clients::expand::{Names, env_file};
-use mcpreel::cli::clients::tree::{Format, Node, parse};
+use mcpreel::config::entry::{Overrides, read};
+use mcpreel::config::expand::{Names, env_file};
+use mcpreel::config::tree::{Format, Node, parse};
 use mcpreel::cli::clients::without_secrets;
-use mcpreel::cli::clients::wrap::{is_wrapped, unwrap, wrap};
+use mcpreel::config::wrap::{is_wrapped, unwrap, wrap};
 use std::path::Path;
 
 fuzz_target!(|text: &str| {

@@ -2,9 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::tap::answers::Answers;
-use mcpreel::tap::control::{Control, Heard, Put, Session};
-use mcpreel::transport::control::connect;
+use mcpreel::sessions::answers::Answers;
+use mcpreel::sessions::control::{Control, FactCallback, InjectionProgress, Session};
+use mcpreel::sessions::sockets::connect;
 use mcpreel::wire::Direction;
 use serde_json::{Map, Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -17,13 +17,13 @@ use std::time::Instant;
 struct Echo;
 
 impl Session for Echo {
-    fn put(&self, _: Direction, stream: u32, message: &[u8], _: Instant) -> Result<Put, String> {
+    fn put(&self, _: Direction, stream: u32, message: &[u8], _: Instant) -> Result<InjectionProgress, String> {
         assert!(!message.contains(&b'\n'), "a message is one line");
-        if stream > 7 { Err("there is none".to_owned()) } else { Ok(Put::Written) }
+        if stream > 7 { Err("there is none".to_owned()) } else { Ok(InjectionProgress::Written) }
     }
 
-    fn fire(&self, _: u32, fired: Value, heard: Heard) -> Result<(), String> {
-        heard(json!({"heard": fired}), true);
+    fn fire(&self, _: u32, fired: Value, received: FactCallback) -> Result<(), String> {
+        received(json!({"heard": fired}), true);
         Ok(())
     }
 }
@@ -42,7 +42,7 @@ fuzz_target!(|data: &[u8]| {
     let _ = stream.write_all(data).and_then(|()| stream.shutdown(Shutdown::Write));
     for line in BufReader::new(stream).lines() {
         let Ok(line) = line else { return };
-        let told: Value = serde_json::from_str(&line).expect("answers are JSON");
-        assert!(told.is_object());
+        let reported: Value = serde_json::from_str(&line).expect("answers are JSON");
+        assert!(reported.is_object());
     }
 });

@@ -3,28 +3,28 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::tap::http::cut::{Cut, Events, Frames};
-use mcpreel::tap::inject::{is_ours, may_be_answer, request_id};
-use mcpreel::tap::sieve::{Piece, Sieve};
+use mcpreel::record::http::boundary::{MessageSplitter, Events, Frames};
+use mcpreel::sessions::injection::{is_ours, may_be_answer, request_id};
+use mcpreel::record::answer_filter::{StreamPiece, AnswerFilter};
 
 fuzz_target!(|data: &[u8]| {
     let [how, chunk, stream @ ..] = data else { return };
     let chunk = usize::from(*chunk).max(1);
-    for cut in [Cut::Events(Events::default()), Cut::Frames(Frames::new(false)), Cut::Frames(Frames::new(true))] {
+    for cut in [MessageSplitter::Events(Events::default()), MessageSplitter::Frames(Frames::new(false)), MessageSplitter::Frames(Frames::new(true))] {
         assert_eq!(pass(cut, stream, chunk, *how), stream);
     }
-    let (mut sieve, mut passed) = (Sieve::default(), Vec::new());
-    let mut take = |piece: Piece<'_>| match piece {
-        Piece::Pass(bytes) => passed.extend_from_slice(bytes),
-        Piece::Suspect { whole, payload, .. } => {
+    let (mut answer_filter, mut passed) = (AnswerFilter::default(), Vec::new());
+    let mut take = |piece: StreamPiece<'_>| match piece {
+        StreamPiece::Pass(bytes) => passed.extend_from_slice(bytes),
+        StreamPiece::Suspect { whole, payload, .. } => {
             assert!(may_be_answer(payload) && whole.starts_with(payload));
             passed.extend_from_slice(whole);
         }
     };
     for (at, chunk) in stream.chunks(chunk).enumerate() {
-        if how >> (at % 8) & 1 == 0 { sieve.push(chunk, &mut take) } else { sieve.pass(chunk, &mut take) }
+        if how >> (at % 8) & 1 == 0 { answer_filter.push(chunk, &mut take) } else { answer_filter.pass(chunk, &mut take) }
     }
-    sieve.finish(&mut take);
+    answer_filter.finish(&mut take);
     assert_eq!(passed, stream);
     if matches!(request_id(stream), Ok(Some(_))) {
         assert!(is_ours(stream));
@@ -32,7 +32,7 @@ fuzz_target!(|data: &[u8]| {
 });
 
 /// Looks at some of the chunks only, as long as an answer is awaited.
-fn pass(mut cut: Cut, stream: &[u8], chunk: usize, how: u8) -> Vec<u8> {
+fn pass(mut cut: MessageSplitter, stream: &[u8], chunk: usize, how: u8) -> Vec<u8> {
     let mut out = Vec::new();
     for (at, chunk) in stream.chunks(chunk).enumerate() {
         if how >> (at % 8) & 1 == 0 {

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::extension::host::{Agent, Inferred, ServerId};
+use mcpreel::proposals::host::{Agent, Inferred, ServerId};
 use mcpreel::host::client::{ClientConfig, EraChoice};
 use mcpreel::host::engine::{Host, HostConfig, ModelReply, Order, Output, ServerConfig, ToolCall, policies};
 use mcpreel::wire::Direction;
@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 /// So many prompts at one moment are a circle.
-const MOST_AT_ONCE: usize = 10_000;
+const MAX_AT_ONCE: usize = 10_000;
 
 fuzz_target!(|data: &[u8]| assert_eq!(talk(data), talk(data)));
 
@@ -65,7 +65,7 @@ fn take(host: &mut Host, step: &Step<'_>) -> Vec<Output> {
         Some(b'!') => Order::Tool(ToolCall { server: None, tool: word.to_owned(), arguments: value() }),
         Some(b'?') => Order::Room { order: word.to_owned(), params: value() },
         Some(b'-') => return host.closed(step.now, server, (!rest.is_empty()).then_some(rest)),
-        Some(b'=') => Order::Allow { server: "one".to_owned(), room: None, is_allowed: rest != "no" },
+        Some(b'=') => Order::Allow { server: "one".to_owned(), proposal: None, is_allowed: rest != "no" },
         Some(b'~') => Order::Turn { text, agent: Agent::Sub },
         _ => Order::Turn { text, agent: Agent::Main },
     };
@@ -94,7 +94,7 @@ fn play(host: &mut Host, now: Duration, outputs: Vec<Output>, all: &mut Vec<Outp
             }
             _ => {}
         }
-        assert!(prompts < MOST_AT_ONCE, "a circle");
+        assert!(prompts < MAX_AT_ONCE, "a circle");
         all.push(output);
     }
 }

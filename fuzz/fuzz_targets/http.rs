@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use mcpreel::protocol::http::{ToolMarks, modern_headers, modern_version};
-use mcpreel::tap::secrets::{redact_arguments, redact_header};
+use mcpreel::redact::{redact_arguments, redact_header};
 use mcpreel::wire::Envelope;
 
 fuzz_target!(|data: &[u8]| {

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::exchange::jsonl::{Reader, write_event, write_header};
+use mcpreel::formats::jsonl::{Reader, write_event, write_header};
 use mcpreel::trace::{Item, ReelReader, ReelWriter, WriterOptions};
 use std::io::Cursor;
 

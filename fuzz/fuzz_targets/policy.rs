@@ -13,11 +13,11 @@ fuzz_target!(|text: &str| {
         return assert!(!error.to_string().is_empty());
     }
     for server in policies.servers().chain([""]) {
-        for (room, knobs) in policies.known() {
-            let policy = policies.of(room, server);
-            assert_eq!(policy, policies.of(room, server));
-            for knob in *knobs {
-                let _ = (policy.time(knob.name), policy.length(knob.name), policy.words(knob.name));
+        for (proposal, settings) in policies.known() {
+            let policy = policies.of(proposal, server);
+            assert_eq!(policy, policies.of(proposal, server));
+            for setting in *settings {
+                let _ = (policy.time(setting.name), policy.length(setting.name), policy.words(setting.name));
             }
         }
     }

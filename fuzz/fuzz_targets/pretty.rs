@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use mcpreel::render::line::visible_text;
-use mcpreel::render::outlet::Outlet;
+use mcpreel::render::output_buffer::OutputBuffer;
 use mcpreel::render::pretty::{Layout, pretty};
 use mcpreel::wire::json;
 
@@ -13,7 +13,7 @@ const WIDEST: usize = 512;
 
 fn laid_out(text: &[u8], layout: &Layout) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let mut out = Outlet::new(&mut bytes);
+    let mut out = OutputBuffer::new(&mut bytes);
     pretty(text, layout, &mut out);
     out.flush().expect("memory takes all");
     drop(out);

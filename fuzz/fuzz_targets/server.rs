@@ -30,8 +30,8 @@ fn talk(data: &[u8]) -> Vec<Output> {
 /// Every errand is run, every second one in vain.
 fn run(server: &mut Server, now: Duration, outputs: &[Output], all: &mut Vec<Output>) {
     for output in outputs {
-        let Output::Errand(errand) = output else { continue };
-        let brought = (errand.ticket % 2 == 0).then(|| serde_json::json!({"exit_code": 0, "output": "done"}));
-        all.extend(server.bring(now, errand.ticket, brought));
+        let Output::Errand(io_request) = output else { continue };
+        let completed = (io_request.ticket % 2 == 0).then(|| serde_json::json!({"exit_code": 0, "output": "done"}));
+        all.extend(server.complete_io(now, io_request.ticket, completed));
     }
 }

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::survive::{Course, End, Order, Plan, Settings};
+use mcpreel::probe::{ProbeRun, ClientEnd, Order, Plan, Settings};
 use mcpreel_fuzz::{assert_rests, steps};
 use std::time::Duration;
 
@@ -10,22 +10,22 @@ const SECOND: Duration = Duration::from_secs(1);
 const SETTINGS: Settings = Settings { wait: SECOND, settle: SECOND, connect: SECOND, restarts: 5 };
 
 fuzz_target!(|data: &[u8]| {
-    let mut course = Course::new(Plan::of(&[]), SETTINGS);
-    let mut orders = course.begin(Duration::ZERO);
+    let mut probe_run = ProbeRun::new(Plan::of(&[]), SETTINGS);
+    let mut orders = probe_run.begin(Duration::ZERO);
     let mut over = false;
     for step in steps(data) {
-        orders.extend(course.wake(step.now));
-        assert_rests(course.next_wake(), step.now);
+        orders.extend(probe_run.wake(step.now));
+        assert_rests(probe_run.next_wake(), step.now);
         let (stream, code) = (u32::from(step.message.first().copied().unwrap_or_default() % 8), Some(0));
         orders.extend(match step.message.split_first() {
-            Some((b'0'..=b'7', b"+")) => course.ready(step.now, stream),
-            Some((b'0'..=b'7', b"-")) => course.closed(step.now, stream),
-            Some((b'0'..=b'7', b"!")) => course.ended(step.now, End { code, ..End::default() }),
-            Some((_, message)) => course.pass(step.now, stream, step.direction, message),
+            Some((b'0'..=b'7', b"+")) => probe_run.ready(step.now, stream),
+            Some((b'0'..=b'7', b"-")) => probe_run.closed(step.now, stream),
+            Some((b'0'..=b'7', b"!")) => probe_run.ended(step.now, ClientEnd { code, ..ClientEnd::default() }),
+            Some((_, message)) => probe_run.pass(step.now, stream, step.direction, message),
             None => Vec::new(),
         });
         assert!(!over || orders.is_empty(), "it goes on after its end: {orders:?}");
         over |= orders.drain(..).any(|order| order == Order::Over);
     }
-    assert_eq!(over, over && (course.survey().is_ok() || course.survey().is_err()));
+    assert_eq!(over, over && (probe_run.probe_report().is_ok() || probe_run.probe_report().is_err()));
 });

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::exchange::transcript::Reader;
+use mcpreel::formats::transcript::Reader;
 use mcpreel::trace::{Item, ReelReader, ReelWriter, WriterOptions};
 use std::io::Cursor;
 

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use mcpreel::session::audit::Audit;
-use mcpreel::session::lineages::Lineages;
+use mcpreel::session::checkpoint_trees::CheckpointTrees;
 use mcpreel::validate::{Options, Report, Validator};
 use mcpreel_fuzz::{events, steps};
 
@@ -20,16 +20,16 @@ fuzz_target!(|data: &[u8]| {
     assert!(report.findings.iter().all(|finding| finding.seq.is_none_or(|seq| seq < lines)));
     assert_eq!(self::report(data, 3), report);
 
-    let (mut audit, mut lineages) = (Audit::default(), Lineages::default());
+    let (mut audit, mut checkpoint_trees) = (Audit::default(), CheckpointTrees::default());
     events(data, |event| {
         assert!(audit.take(event).iter().all(|row| row.seq <= event.header.seq));
-        lineages.take(event);
+        checkpoint_trees.take(event);
     });
-    let _ = (audit.finish(), lineages.all().count());
+    let _ = (audit.finish(), checkpoint_trees.all().count());
 });
 
-fn report(data: &[u8], most_per_rule: usize) -> Report {
-    let mut validator = Validator::new(Options { most_per_rule });
+fn report(data: &[u8], max_per_rule: usize) -> Report {
+    let mut validator = Validator::new(Options { max_per_rule });
     events(data, |event| validator.observe(event));
     validator.finish()
 }

@@ -2,21 +2,16 @@
 //!
 //! `tree`, `expand`, `entry`, `wrap` and `shown` are pure; files and the environment are read here and in `file`.
 
-pub mod entry;
-pub mod expand;
 pub mod file;
-mod shown;
-pub mod tree;
-pub mod wrap;
 
 use super::Context;
 use super::error::CommandError;
-use entry::Entry;
+use crate::config::entry::Entry;
 use file::ConfigFile;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-pub use shown::without_secrets;
+pub use crate::config::shown::without_secrets;
 
 /// Files of a project, below its folder.
 const OF_PROJECTS: [&str; 3] = [".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json"];
@@ -270,7 +265,7 @@ mod tests {
             ("/home/me/.claude.json", None, "/now", false),
             ("/home/me/.claude.json", Some("/q"), "/q", true),
         ] {
-            let node = tree::parse("{}", tree::Format::Json).unwrap();
+            let node = crate::config::tree::parse("{}", crate::config::tree::Format::Json).unwrap();
             let entry = Entry { name: "s".into(), project: project.map(str::to_owned), node };
             let found = Found { path: path.into(), entry }.workspace(Path::new("/now"), &variable);
             assert_eq!(found, Workspace { folder: folder.into(), is_project }, "{path}");

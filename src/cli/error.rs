@@ -103,13 +103,13 @@ impl CommandError {
 
     /// A file is no readable reel.
     pub fn reel(path: &Path, error: &FormatError) -> Self {
-        let told = Self::new(ErrorKind::Input, format!("{}: {error}", path.display()));
+        let reported = Self::new(ErrorKind::Input, format!("{}: {error}", path.display()));
         match error {
-            FormatError::TooNew(_) | FormatError::UnknownFeatures(_) => told.hint("update mcpreel"),
+            FormatError::TooNew(_) | FormatError::UnknownFeatures(_) => reported.hint("update mcpreel"),
             FormatError::Io(error) if error.kind() == io::ErrorKind::NotFound => {
-                told.hint("`mcpreel show` without a file shows the newest recording")
+                reported.hint("`mcpreel show` without a file shows the newest recording")
             }
-            _ => told,
+            _ => reported,
         }
     }
 }

@@ -3,9 +3,9 @@
 use super::error::{CommandError, ErrorKind};
 use super::printer::note;
 use super::target::span;
-use crate::drive::chores::{Chores, Options};
-use crate::extension::server::chore::{Kind, Permits, Secret};
-use crate::transport::keeper;
+use crate::process::supervisor;
+use crate::proposals::server::handler_job::{HandlerPolicy, JobKind, Secret};
+use crate::runtime::handler_runner::{HandlerOptions, HandlerRunner};
 use clap::{Args, ValueEnum};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -56,9 +56,9 @@ enum KindArg {
 #[derive(Clone)]
 pub struct Allowed {
     /// What the engine may want.
-    pub permits: Permits,
+    pub handler_policy: HandlerPolicy,
     /// Whoever does it.
-    pub chores: Arc<Chores>,
+    pub jobs: Arc<HandlerRunner>,
 }
 
 impl HandlerArgs {
@@ -75,35 +75,42 @@ impl HandlerArgs {
             secrets.push(secret);
         }
         if !self.handler_dir.is_dir() {
-            let told = format!("{:?} is no folder to run handlers in", self.handler_dir);
-            return Err(CommandError::usage(told).hint("name another with --handler-dir"));
+            let reported = format!("{:?} is no folder to run handlers in", self.handler_dir);
+            return Err(CommandError::usage(reported).hint("name another with --handler-dir"));
         }
         let program = self.agent_command.as_deref().map(words).transpose()?;
         let kinds = self.allowed.iter().map(|kind| kind.kind()).collect();
         let has_scripts = self.allowed.contains(&KindArg::Bash);
-        if has_scripts && !keeper::can_confine() {
+        if has_scripts && !supervisor::can_confine() {
             note(
                 "this kernel (before Linux 6.12, or without Landlock) lets handlers signal your other processes; one that \
                  kills its supervisor can use the control sockets of your sessions",
             );
         }
-        let permits = Permits { kinds, secrets, has_program: program.is_some(), limit: self.handler_timeout };
+        let handler_policy =
+            HandlerPolicy { kinds, secrets, has_program: program.is_some(), limit: self.handler_timeout };
         let folder = std::path::absolute(&self.handler_dir).unwrap_or_else(|_| self.handler_dir.clone());
         // What a command could read of this process it must not: its environment holds what was not lent.
-        keeper::hide()
+        supervisor::hide()
             .map_err(|error| CommandError::new(ErrorKind::Internal, format!("cannot hide from handlers: {error}")))?;
         let shell = words(&self.handler_shell)?;
-        let chores = Chores::new(Options { shell, program, is_program_bare: has_scripts, folder, secrets: values });
-        Ok(Some(Allowed { permits, chores }))
+        let jobs = HandlerRunner::new(HandlerOptions {
+            shell,
+            program,
+            is_program_bare: has_scripts,
+            folder,
+            secrets: values,
+        });
+        Ok(Some(Allowed { handler_policy, jobs }))
     }
 }
 
 impl KindArg {
-    fn kind(self) -> Kind {
+    fn kind(self) -> JobKind {
         match self {
-            Self::Bash => Kind::Bash,
-            Self::Webhook => Kind::Webhook,
-            Self::Agent => Kind::Agent,
+            Self::Bash => JobKind::Bash,
+            Self::Webhook => JobKind::Webhook,
+            Self::Agent => JobKind::Agent,
         }
     }
 }

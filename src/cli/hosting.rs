@@ -11,24 +11,24 @@ pub mod session;
 pub mod verdict;
 
 use super::Context;
+use super::client_session::{self, RemoteLink, SharedRecording};
 use super::commands::record::spawn_error;
 use super::error::CommandError;
 use super::live::follow::notifications;
-use super::live::{self, Live, Way};
-use super::peer::{self, Attached, Beside};
+use super::live::{self, JoinRoute, Live};
 use super::target::{Limits, Target, TargetKind};
-use crate::drive::builtin;
 use crate::host::client::Joined;
+use crate::process::child::ServerCommand;
+use crate::record::http::{Exchanges, Numbers};
+use crate::record::queue::Ready;
+use crate::record::recorder::Recorder;
+use crate::redact;
+use crate::runtime::builtin;
 use crate::scenario::ScenarioError;
 use crate::server::{Config, Fired, Server};
-use crate::tap::http::{Exchanges, Numbers};
-use crate::tap::inject::is_ours;
-use crate::tap::queue::Ready;
-use crate::tap::recorder::Recorder;
-use crate::tap::secrets;
+use crate::sessions::injection::is_ours;
 use crate::trace::{EventKind, Flags};
-use crate::transport::child::ServerCommand;
-use crate::transport::stdio::{self, StdioServer};
+use crate::transport::local::stdio::{self, StdioServer};
 use crate::transport::{Incoming, Link, Remote};
 use crate::wire::Direction;
 use serde_json::json;
@@ -38,15 +38,15 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 /// A server of a host, before it runs.
-pub struct Named {
+pub struct NamedServer {
     /// Its name in the host.
     pub name: String,
     /// Where it is.
-    pub place: Place,
+    pub place: ServerLocation,
 }
 
 /// Where a server is.
-pub enum Place {
+pub enum ServerLocation {
     /// In a process that is started for the host.
     Process(ServerCommand),
     /// Somewhere on the network, or where a live session listens.
@@ -57,17 +57,17 @@ pub enum Place {
     Builtin(Box<Config>),
 }
 
-impl Place {
+impl ServerLocation {
     /// Where a target is. A session is joined: client and server must have agreed by now.
     pub fn of(target: &Target, context: &Context) -> Result<Self, CommandError> {
         Ok(match target.resolve(context)? {
             TargetKind::Command(command) => Self::Process(command),
             TargetKind::Remote(remote) => Self::Remote(Box::new(remote)),
             TargetKind::Session(name) => match live::way_in(&name)? {
-                Way::Door(url) => {
+                JoinRoute::Door(url) => {
                     return Self::of(&Target::of_url(&url, &BTreeMap::new()).within(target.limits), context);
                 }
-                Way::Beside(session) => Self::Session(session),
+                JoinRoute::Beside(session) => Self::Session(session),
             },
         })
     }
@@ -82,7 +82,7 @@ impl Place {
 }
 
 /// A host's servers, at work.
-pub struct Parties {
+pub struct HostServers {
     /// Their links, in order.
     pub links: Vec<Link>,
     /// Where orders for built-in servers go, by place.
@@ -94,16 +94,16 @@ pub struct Parties {
     numbers: Arc<Numbers>,
 }
 
-impl Parties {
+impl HostServers {
     /// Starts or attaches to all of them; what passes goes to the recorder, each server in a stream of its own.
-    pub async fn gather(named: &[Named], recorder: &Recorder, context: &Context) -> Result<Self, CommandError> {
+    pub async fn gather(named: &[NamedServer], recorder: &Recorder, context: &Context) -> Result<Self, CommandError> {
         let (links, orders, processes, exchanges, streams) = Default::default();
         let numbers = Arc::<Numbers>::default();
         let mut parties = Self { links, orders, processes, exchanges, streams, numbers: Arc::clone(&numbers) };
-        for Named { name, place } in named {
+        for NamedServer { name, place } in named {
             let mut order = None;
             let link = match place {
-                Place::Builtin(config) => {
+                ServerLocation::Builtin(config) => {
                     let stream = parties.stream();
                     opened(recorder, stream, &json!({"transport": "memory", "server": name}));
                     let (ours, theirs) = Link::pair();
@@ -112,12 +112,12 @@ impl Parties {
                     order = Some(sender);
                     watched(ours, None, recorder, stream)
                 }
-                Place::Process(command) => {
+                ServerLocation::Process(command) => {
                     let stream = parties.stream();
-                    let words = secrets::redact_arguments(&command.words());
+                    let words = redact::redact_arguments(&command.words());
                     opened(recorder, stream, &json!({"transport": "stdio", "server": name, "command": words}));
-                    let onlooker = peer::copy_lines_to(recorder, stream);
-                    match stdio::spawn(command, Some(onlooker)) {
+                    let observer = client_session::copy_lines_to(recorder, stream);
+                    match stdio::spawn(command, Some(observer)) {
                         Ok((link, process)) => {
                             parties.processes.push(process);
                             link
@@ -127,14 +127,14 @@ impl Parties {
                         Err(error) => return Err(spawn_error(error)),
                     }
                 }
-                Place::Remote(remote) => {
-                    let beside = Beside { numbers: &numbers, server: name };
-                    let Attached { link, exchanges, .. } =
-                        peer::attach(remote, Some(recorder), Some(beside), context).await?;
+                ServerLocation::Remote(remote) => {
+                    let beside = SharedRecording { numbers: &numbers, server: name };
+                    let RemoteLink { link, exchanges, .. } =
+                        client_session::attach(remote, Some(recorder), Some(beside), context).await?;
                     parties.exchanges.extend(exchanges);
                     link
                 }
-                Place::Session(session) => {
+                ServerLocation::Session(session) => {
                     let stream = parties.stream();
                     opened(
                         recorder,
@@ -217,7 +217,7 @@ fn watched(
                     None
                 }
                 incoming = inner.turn(&mut outbox) => incoming,
-                message = heard(&mut overheard) => Some(Incoming::Message(message)),
+                message = received(&mut overheard) => Some(Incoming::Message(message)),
             };
             if !is_open && outbox.is_empty() {
                 inner.close();
@@ -236,7 +236,7 @@ fn watched(
 }
 
 /// The next message that is overheard; for ever nothing where none is.
-async fn heard(overheard: &mut Option<mpsc::UnboundedReceiver<Vec<u8>>>) -> Vec<u8> {
+async fn received(overheard: &mut Option<mpsc::UnboundedReceiver<Vec<u8>>>) -> Vec<u8> {
     let said = match overheard {
         Some(said) => said.recv().await,
         None => None,
@@ -248,32 +248,35 @@ async fn heard(overheard: &mut Option<mpsc::UnboundedReceiver<Vec<u8>>>) -> Vec<
 }
 
 /// What `NAME=SPEC` names: a server with a name, and a URL, a live session or a command.
-pub fn named(word: &str, limits: Limits, context: &Context) -> Result<Named, CommandError> {
+pub fn named(word: &str, limits: Limits, context: &Context) -> Result<NamedServer, CommandError> {
     let (name, spec) = word.split_once('=').filter(|(name, _)| is_name(name)).ok_or_else(|| {
         CommandError::usage(format!("{word:?} names no server"))
             .hint("write NAME=COMMAND or NAME=URL, as in: -s memory='npx -y some-server'")
     })?;
-    Ok(Named { name: name.to_owned(), place: Place::of(&Target::of_word(spec)?.within(limits), context)? })
+    Ok(NamedServer {
+        name: name.to_owned(),
+        place: ServerLocation::of(&Target::of_word(spec)?.within(limits), context)?,
+    })
 }
 
 /// The built-in server under a name, and which proposals it declares: `NAME` or `NAME:ROOM,ROOM`.
-pub fn builtin_named(word: &str, seed: u64) -> Result<Named, CommandError> {
-    let (name, rooms) = word.split_once(':').map_or((word, None), |(name, rooms)| (name, Some(rooms)));
+pub fn builtin_named(word: &str, seed: u64) -> Result<NamedServer, CommandError> {
+    let (name, proposals) = word.split_once(':').map_or((word, None), |(name, proposals)| (name, Some(proposals)));
     if !is_name(name) {
         return Err(CommandError::usage(format!("{word:?} names no server")).hint("write it as in: --builtin memory"));
     }
     let mut config = Config { seed, ..Config::default() };
-    if let Some(rooms) = rooms {
-        config.declare = rooms.split(',').filter(|room| !room.is_empty()).map(str::to_owned).collect();
-        if let Some(unknown) = config.declare.iter().find(|room| crate::extension::by_name(room).is_none()) {
-            let known: Vec<_> = crate::extension::REGISTRY.iter().map(|room| room.descriptor().name).collect();
+    if let Some(proposals) = proposals {
+        config.declare = proposals.split(',').filter(|proposal| !proposal.is_empty()).map(str::to_owned).collect();
+        if let Some(unknown) = config.declare.iter().find(|proposal| crate::proposals::by_name(proposal).is_none()) {
+            let known: Vec<_> = crate::proposals::REGISTRY.iter().map(|proposal| proposal.descriptor().name).collect();
             return Err(CommandError::usage(format!("there is no proposal {unknown:?}"))
                 .hint(format!("there are: {}", known.join(", "))));
         }
     }
     let time = jiff::Timestamp::now().as_nanosecond();
     config.wall_base_ns = i64::try_from(time).unwrap_or(i64::MAX);
-    Ok(Named { name: name.to_owned(), place: Place::Builtin(Box::new(config)) })
+    Ok(NamedServer { name: name.to_owned(), place: ServerLocation::Builtin(Box::new(config)) })
 }
 
 fn is_name(text: &str) -> bool {

@@ -4,10 +4,10 @@ use super::Context;
 use super::error::{CommandError, ErrorKind};
 use super::recording::OnExisting;
 use super::target::Limits;
-use crate::transport::MessageLimit;
-use crate::transport::access::Access;
-use crate::transport::control::{self, Bound, SocketError};
-use crate::transport::gateway::Listener;
+use crate::sessions::sockets::{self, BoundSocket, SocketError};
+use crate::transport::listen::gateway::Listener;
+use crate::transport::listen::origin_check::Access;
+use crate::wire::MessageLimit;
 use clap::Args;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -79,7 +79,7 @@ pub struct Listening {
     pub listener: Listener,
     place: String,
     /// The socket's file, removed at the end.
-    _socket: Option<Bound>,
+    _socket: Option<BoundSocket>,
 }
 
 impl Listening {
@@ -146,7 +146,7 @@ pub async fn bind(listen: &str, context: &Context) -> Result<Listening, CommandE
 }
 
 fn bind_unix(listen: &str, path: &str) -> Result<Listening, CommandError> {
-    let bound = control::bind_at(Path::new(path)).map_err(|error| match error {
+    let bound = sockets::bind_at(Path::new(path)).map_err(|error| match error {
         SocketError::System(_, error) if error.kind() == io::ErrorKind::AddrInUse => {
             let error = CommandError::new(ErrorKind::Peer, format!("cannot listen on {listen:?}: {error}"));
             error.hint("something is there already, and listens or is no socket; choose another path")

@@ -5,18 +5,18 @@ pub mod follow;
 use super::error::{CommandError, ErrorKind};
 use super::places::{Kind, Places, listed};
 use super::printer::Printer;
-use crate::drive::client::Answer;
 use crate::host::client::{Handshake, Joined};
 use crate::protocol::Era;
 use crate::protocol::revision::meta;
+use crate::record::status::Status;
+use crate::runtime::client::Answer;
 use crate::session::Tracker;
-use crate::tap::answers::Answers;
-use crate::tap::control::{Control, Session};
-use crate::tap::inject::MARK;
-use crate::tap::status::Status;
+use crate::sessions::answers::Answers;
+use crate::sessions::control::{Control, Session};
+use crate::sessions::injection::MARK;
+use crate::sessions::sockets::{self, BoundSocket, SocketError};
 use crate::trace::{EventHeader, Item, ReelReader};
 use crate::transport::Link;
-use crate::transport::control::{self, Bound, SocketError};
 use crate::wire::{Envelope, MessageKind};
 use serde_json::{Map, Value, json};
 use std::io::ErrorKind::{TimedOut, WouldBlock};
@@ -46,7 +46,7 @@ pub fn open(
     session: Arc<dyn Session>,
     answers: &Arc<Answers>,
     printer: &Printer,
-) -> Result<Option<Bound>, CommandError> {
+) -> Result<Option<BoundSocket>, CommandError> {
     let (bound, control) = open_socket(about, printer).unzip();
     if let Some(control) = control {
         control.start(session, Arc::clone(answers)).map_err(|error| {
@@ -57,13 +57,13 @@ pub fn open(
 }
 
 /// Makes the socket of a session that begins. Where that cannot be, it is told once and the session goes on without.
-pub fn open_socket(about: About, printer: &Printer) -> Option<(Bound, Control)> {
+pub fn open_socket(about: About, printer: &Printer) -> Option<(BoundSocket, Control)> {
     let plain = |found: &char| found.is_ascii_alphanumeric() || matches!(found, '-' | '_' | '.');
     let name: String = about.name.chars().filter(plain).take(40).collect();
     let name = name.trim_matches('.');
     let places = Places::here();
     let folder = places.sockets();
-    let (bound, listener) = match control::bind(&folder, if name.is_empty() { "session" } else { name }) {
+    let (bound, listener) = match sockets::bind(&folder, if name.is_empty() { "session" } else { name }) {
         Ok(bound) => {
             places.note(Kind::Sockets, &folder);
             bound
@@ -137,7 +137,7 @@ impl Live {
 
     /// The reel that it records to by now, if that is another file than this one (by device and inode).
     pub fn other_reel(&self, followed: (u64, u64)) -> Option<PathBuf> {
-        let info = control::info(&self.socket).ok()?;
+        let info = sockets::info(&self.socket).ok()?;
         let current = PathBuf::from(info.get("reel")?.as_str()?);
         (super::reels::identity(&current)? != followed).then_some(current)
     }
@@ -148,7 +148,7 @@ impl Live {
     }
 }
 
-fn told(error: &SocketError) -> CommandError {
+fn reported(error: &SocketError) -> CommandError {
     CommandError::usage(format!("live sessions cannot be looked up: {error}")).hint(remedy(error))
 }
 
@@ -162,9 +162,9 @@ pub fn all() -> Result<Vec<Live>, CommandError> {
 fn sockets() -> Result<Vec<Socket>, CommandError> {
     let mut sockets = Vec::new();
     for (at, folder) in Places::here().all_sockets().into_iter().enumerate() {
-        match control::names(&folder) {
+        match sockets::names(&folder) {
             Ok(names) => sockets.extend(names.into_iter().map(|name| Socket { name, folder: folder.clone() })),
-            Err(error) if at == 0 => return Err(told(&error)),
+            Err(error) if at == 0 => return Err(reported(&error)),
             Err(_) => {}
         }
     }
@@ -181,13 +181,13 @@ struct Socket {
 
 impl Socket {
     fn path(&self) -> PathBuf {
-        control::socket_path(&self.folder, &self.name)
+        sockets::socket_path(&self.folder, &self.name)
     }
 }
 
 fn look_at(socket: Socket) -> Live {
     let path = socket.path();
-    let (info, silence) = match control::info(&path) {
+    let (info, silence) = match sockets::info(&path) {
         Ok(info) => (info, String::new()),
         Err(error) if matches!(error.kind(), WouldBlock | TimedOut) => {
             (Map::new(), "its process is stopped or hangs; `mcpreel sessions` tells its name only".to_owned())
@@ -262,7 +262,7 @@ fn choose<'a>(wanted: &str, sockets: &'a [Socket]) -> Result<&'a Socket, Command
 
 /// What a reel says of how its session was opened.
 #[derive(Debug, Default)]
-pub struct Opening {
+pub struct RecordedHandshake {
     /// The client's name.
     pub client: Option<String>,
     /// The client's capabilities; `Null` where none were seen.
@@ -273,10 +273,30 @@ pub struct Opening {
 
 /// The handshake stands near the beginning; so many messages are looked at.
 const MESSAGES_LOOKED_AT: usize = 2000;
+/// So many reels before the newest one of a session are looked at.
+const MAX_REELS: usize = 16;
 
-impl Opening {
-    /// Reads the beginning of a reel, which may still grow; of one stream, or with 0 of any.
+impl RecordedHandshake {
+    /// Reads the beginning of a reel, which may still grow; of one stream, or with 0 of any. Where recording went on in
+    /// this reel from another, the handshake may stand there.
     pub fn read(path: &Path, stream: u32) -> Result<Self, CommandError> {
+        let (mut opening, mut previous) = Self::read_one(path, stream)?;
+        for _ in 0..MAX_REELS {
+            let Some(path) = previous.filter(|before| opening.handshake.is_none() && before != path) else { break };
+            // It may be gone.
+            let Ok((earlier, before)) = Self::read_one(&path, stream) else { break };
+            opening.client = opening.client.or(earlier.client);
+            opening.handshake = earlier.handshake;
+            if opening.client_capabilities.is_null() {
+                opening.client_capabilities = earlier.client_capabilities;
+            }
+            previous = before;
+        }
+        Ok(opening)
+    }
+
+    /// The same of one reel, with the path of the reel before it.
+    fn read_one(path: &Path, stream: u32) -> Result<(Self, Option<PathBuf>), CommandError> {
         let reader = ReelReader::open(path).map_err(|error| CommandError::reel(path, &error))?;
         let mut reader = reader.following().with_payloads();
         let (mut opening, mut tracker, mut discovered) = (Self::default(), Tracker::default(), None);
@@ -313,7 +333,7 @@ impl Opening {
             reader.recycle(block);
         }
         opening.client_capabilities = tracker.declared.client.clone();
-        Ok(opening)
+        Ok((opening, reader.header().notes.get("continues").map(PathBuf::from)))
     }
 
     fn note_client(&mut self, envelope: &Envelope<'_>, params: &Value) {
@@ -333,13 +353,13 @@ pub fn id_prefix() -> String {
 
 /// A reel's beginning, once client and server have agreed in it, or as it is when that took too long: what crossed the
 /// wire just now stands in the reel a little later.
-fn agreed(reel: &Path, stream: u32) -> Result<Opening, CommandError> {
-    const PATIENCE: Duration = Duration::from_millis(500);
+fn agreed(reel: &Path, stream: u32) -> Result<RecordedHandshake, CommandError> {
+    const GRACE_PERIOD: Duration = Duration::from_millis(500);
     const PAUSE: Duration = Duration::from_millis(25);
     let began = Instant::now();
     loop {
-        let opening = Opening::read(reel, stream)?;
-        if opening.handshake.is_some() || began.elapsed() > PATIENCE {
+        let opening = RecordedHandshake::read(reel, stream)?;
+        if opening.handshake.is_some() || began.elapsed() > GRACE_PERIOD {
             return Ok(opening);
         }
         std::thread::sleep(PAUSE);
@@ -356,7 +376,7 @@ pub fn join(live: &Live) -> Result<Joined, CommandError> {
             None => error.hint("to ask it, tap it: mcpreel record -- mcpreel serve"),
         });
     }
-    let Opening { handshake, client_capabilities, .. } = agreed(&live.reel()?, live.stream)?;
+    let RecordedHandshake { handshake, client_capabilities, .. } = agreed(&live.reel()?, live.stream)?;
     let handshake = handshake.ok_or_else(|| {
         CommandError::new(ErrorKind::Unmet, format!("client and server of {} have not agreed yet", live.name))
             .hint("try again once the client has sent initialize or its first request")
@@ -366,7 +386,7 @@ pub fn join(live: &Live) -> Result<Joined, CommandError> {
 }
 
 /// How a host comes to the server of a live session.
-pub enum Way {
+pub enum JoinRoute {
     /// In a connection of its own, at this URL.
     Door(String),
     /// Into the connection of the session's client.
@@ -375,7 +395,7 @@ pub enum Way {
 
 /// Finds a session and the way to its server: where it listens a connection of one's own, unless one of its streams is
 /// named, else its client's.
-pub fn way_in(name: &str) -> Result<Way, CommandError> {
+pub fn way_in(name: &str) -> Result<JoinRoute, CommandError> {
     let live = find(name)?;
     if live.text("role") == Some("host") {
         let error = CommandError::usage(format!("{} is a host: it has servers, and is none", live.name));
@@ -384,14 +404,14 @@ pub fn way_in(name: &str) -> Result<Way, CommandError> {
             .hint(format!("one request to a server of its goes with: mcpreel call METHOD --session {}", live.name)));
     }
     match live.text("listen").filter(|_| live.stream == 0) {
-        Some(url) => Ok(Way::Door(url.to_owned())),
-        None => join(&live).map(|joined| Way::Beside(Box::new((live, joined)))),
+        Some(url) => Ok(JoinRoute::Door(url.to_owned())),
+        None => join(&live).map(|joined| JoinRoute::Beside(Box::new((live, joined)))),
     }
 }
 
 /// A connection into a session, beside its client.
 pub fn link(live: &Live) -> Result<Link, CommandError> {
-    control::link(&live.socket, "server", live.stream)
+    sockets::link(&live.socket, "server", live.stream)
         .map_err(|error| CommandError::new(ErrorKind::Peer, format!("cannot reach the session {}: {error}", live.name)))
 }
 
@@ -409,22 +429,27 @@ pub fn send(
 ) -> Result<Option<Answer>, CommandError> {
     let wait = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
     let request = json!({"op": "send", "toward": toward, "stream": live.stream, "message": message, "wait_ms": wait});
-    let mut told = Value::Null;
+    let mut reported = Value::Null;
     ask(live, &request, timeout.saturating_add(SLACK), |answer| {
         let earlier = answer["before"].as_str().map(|text| before(text.as_bytes()));
-        told = answer;
+        reported = answer;
         earlier.is_some()
     })?;
-    let latency = told["latency_ms"].as_f64().unwrap_or_default();
+    let latency = reported["latency_ms"].as_f64().unwrap_or_default();
     let latency = Duration::try_from_secs_f64(latency / 1e3).unwrap_or_default();
-    Ok(told["answer"].as_str().map(|text| Answer { message: text.as_bytes().to_vec(), latency }))
+    Ok(reported["answer"].as_str().map(|text| Answer { message: text.as_bytes().to_vec(), latency }))
 }
 
 /// Has a session of `serve` fire something of its own; each fact that comes of it is told. The error is a timeout where
-/// nothing more was told for as long as `patience`.
-pub fn fire(live: &Live, fired: &Value, patience: Duration, mut told: impl FnMut(&Value)) -> Result<(), CommandError> {
-    ask(live, &json!({"op": "fire", "stream": live.stream, "fire": fired}), patience, |answer| {
-        told(&answer["fact"]);
+/// nothing more was told for as long as `grace_period`.
+pub fn fire(
+    live: &Live,
+    fired: &Value,
+    grace_period: Duration,
+    mut reported: impl FnMut(&Value),
+) -> Result<(), CommandError> {
+    ask(live, &json!({"op": "fire", "stream": live.stream, "fire": fired}), grace_period, |answer| {
+        reported(&answer["fact"]);
         answer["last"] == false
     })
 }
@@ -432,22 +457,22 @@ pub fn fire(live: &Live, fired: &Value, patience: Duration, mut told: impl FnMut
 fn ask(
     live: &Live,
     request: &Value,
-    patience: Duration,
-    mut heard: impl FnMut(Value) -> bool,
+    grace_period: Duration,
+    mut received: impl FnMut(Value) -> bool,
 ) -> Result<(), CommandError> {
     let mut refused = None;
-    let listened = control::listen(&live.socket, request, patience, |told| match told["failed"].as_str() {
+    let listened = sockets::listen(&live.socket, request, grace_period, |reported| match reported["failed"].as_str() {
         Some(why) => {
-            let kind = if told["timed_out"] == true { ErrorKind::Timeout } else { ErrorKind::Peer };
+            let kind = if reported["timed_out"] == true { ErrorKind::Timeout } else { ErrorKind::Peer };
             refused = Some((kind, why.to_owned()));
             false
         }
-        None => heard(told),
+        None => received(reported),
     });
     let (kind, why) = match (refused, listened) {
         (Some(refused), _) => refused,
         (None, Err(error)) if matches!(error.kind(), WouldBlock | TimedOut) => {
-            (ErrorKind::Timeout, format!("no answer within {patience:?}"))
+            (ErrorKind::Timeout, format!("no answer within {grace_period:?}"))
         }
         (None, Err(error)) => (ErrorKind::Peer, format!("it ended, or does not answer: {error}")),
         (None, Ok(())) => return Ok(()),
@@ -467,7 +492,7 @@ fn ask(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tap::inject::is_marked;
+    use crate::sessions::injection::is_marked;
 
     #[test]
     fn a_session_is_chosen_by_its_name_its_beginning_or_its_socket() {

@@ -80,9 +80,9 @@ impl Drop for Replacement {
 /// The place that a path leads to, through links, also where nothing is there yet.
 fn resolved(path: &Path) -> io::Result<PathBuf> {
     /// As many as the system follows.
-    const MOST_LINKS: usize = 40;
+    const MAX_LINKS: usize = 40;
     let mut place = path.to_owned();
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         match std::fs::read_link(&place) {
             // What the link says is meant from the folder that it is in.
             Ok(next) => place = place.parent().unwrap_or(Path::new("")).join(next),

@@ -16,7 +16,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// So many folders are remembered.
-const MOST: usize = 64;
+const MAX: usize = 64;
 /// So much of the file that names them is read.
 const LONGEST: u64 = 64 << 10;
 
@@ -212,14 +212,14 @@ fn note_in(file: &Path, kind: Kind, folder: &Path) -> io::Result<()> {
     if let Some(parent) = file.parent() {
         DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
     }
-    if lines.len() < MOST {
+    if lines.len() < MAX {
         let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(file)?;
         return file.write_all(&[&line[..], b"\n"].concat());
     }
     lines.retain(|line| {
         [Kind::Reels, Kind::Sockets].iter().any(|kind| folder_of(line, *kind).is_some_and(|folder| folder.is_dir()))
     });
-    let kept = lines.len().saturating_sub(MOST / 2);
+    let kept = lines.len().saturating_sub(MAX / 2);
     let mut text = lines[kept..].join(&b'\n');
     text.extend(if text.is_empty() { &b""[..] } else { b"\n" });
     text.extend([&line[..], b"\n"].concat());
@@ -294,7 +294,7 @@ mod tests {
             note_in(&file, Kind::Sockets, &each).expect("noted");
             note_in(&file, Kind::Sockets, &each).expect("noted");
             let lines = read(&file).expect("read");
-            assert!(lines.len() <= MOST && folder_of(&lines[lines.len() - 1], Kind::Sockets) == Some(each));
+            assert!(lines.len() <= MAX && folder_of(&lines[lines.len() - 1], Kind::Sockets) == Some(each));
         }
         assert_eq!(std::fs::read_dir(folder.path().join("state")).expect("there").count(), 1);
         std::fs::write(&file, b"reels relative\n\xff\xfe\nsockets /x\nreels /torn").expect("written");

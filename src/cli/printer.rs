@@ -2,7 +2,7 @@
 
 use super::ColorChoice;
 use super::error::CommandError;
-use crate::render::outlet::Outlet;
+use crate::render::output_buffer::OutputBuffer;
 use crate::render::progress::Progress;
 use crate::render::style::Palette;
 use crate::render::text::{self, visible_text};
@@ -13,7 +13,7 @@ use std::os::fd::AsFd;
 
 /// Standard output, its colours and its width.
 pub struct Printer {
-    out: RefCell<Outlet<OwnOutput>>,
+    out: RefCell<OutputBuffer<OwnOutput>>,
     /// Colours of standard output.
     pub palette: Palette,
     complaint_palette: Palette,
@@ -69,7 +69,7 @@ impl Printer {
         let is_terminal = io::stdout().is_terminal();
         let width = is_terminal.then(terminal_size::terminal_size).flatten();
         Self {
-            out: RefCell::new(Outlet::new(OwnOutput::default())),
+            out: RefCell::new(OutputBuffer::new(OwnOutput::default())),
             palette: palette(is_terminal),
             complaint_palette: palette(io::stderr().is_terminal()),
             width: width.map(|(width, _)| usize::from(width.0)),
@@ -90,7 +90,7 @@ impl Printer {
     }
 
     /// Writes what `write` appends to standard output.
-    pub fn append(&self, write: impl FnOnce(&mut Outlet<OwnOutput>)) -> Result<(), CommandError> {
+    pub fn append(&self, write: impl FnOnce(&mut OutputBuffer<OwnOutput>)) -> Result<(), CommandError> {
         let mut out = self.out.borrow_mut();
         write(&mut out);
         out.relieve();

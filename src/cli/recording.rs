@@ -8,11 +8,11 @@ use super::error::{CommandError, ErrorKind};
 use super::places::{Kind, Places};
 use super::printer::note;
 use super::{Context, reels};
-use crate::tap::queue::OnOverload;
-use crate::tap::recorder::{Recorder, RecorderOptions, Summary, WHOLE_BESIDE};
-use crate::tap::status::Status;
-use crate::tap::stdio::is_ignored;
-use crate::tap::storage::{Files, ForwardOnly, Once, ReelFile, Sink, Spot, open_free};
+use crate::record::queue::OnOverload;
+use crate::record::recorder::{Recorder, RecorderOptions, Summary};
+use crate::record::status::Status;
+use crate::record::stdio::is_ignored;
+use crate::record::storage::{Files, ForwardOnly, ReelFile, ReelLocation, SingleReel, Sink, open_free};
 use crate::trace::FileHeader;
 use rustix::fs::{FileType, fstat};
 use rustix::process::{Signal, getpid, kill_process};
@@ -71,8 +71,6 @@ pub struct Plan<'a> {
     pub header: FileHeader,
     /// How many bytes may wait for the recorder.
     pub queue_bytes: usize,
-    /// How long a frame may be that is recorded whole.
-    pub frame_limit: usize,
     /// What is done when more would have to wait.
     pub on_overload: OnOverload,
 }
@@ -88,7 +86,6 @@ impl<'a> Plan<'a> {
             need,
             header: header(),
             queue_bytes: 2 << 20,
-            frame_limit: WHOLE_BESIDE,
             on_overload: OnOverload::Block,
         }
     }
@@ -119,13 +116,12 @@ impl Recording {
         let options = RecorderOptions {
             header: plan.header.clone(),
             queue_bytes: plan.queue_bytes,
-            frame_limit: plan.frame_limit,
             on_overload: plan.on_overload,
             is_required: plan.need == Need::Always,
             complain: Box::new(note),
         };
         let (started, place) = if plan.output == Some(Path::new("-")) {
-            (Recorder::start(Once::new(ForwardOnly(io::stdout())), options), PathBuf::from("-"))
+            (Recorder::start(SingleReel::new(ForwardOnly(io::stdout())), options), PathBuf::from("-"))
         } else {
             let named = plan.output.map_or_else(|| PathBuf::from("the reel"), Path::to_owned);
             (Recorder::start(open(plan)?, options), named)
@@ -187,7 +183,7 @@ impl End {
     ///
     /// # Errors
     /// The recording was required and failed.
-    pub fn tell(&self, summary: &Summary, is_verbose: bool, context: &Context) -> Result<(), CommandError> {
+    pub fn report(&self, summary: &Summary, is_verbose: bool, context: &Context) -> Result<(), CommandError> {
         let place = self.place();
         if summary.lost_bytes > 0 {
             let lost = summary.lost_bytes;
@@ -208,45 +204,46 @@ impl End {
 fn open(plan: &Plan<'_>) -> Result<Files, CommandError> {
     let name = plan.name.to_owned();
     let Some(path) = plan.output else {
-        let spots = own_spots(&name);
-        let first = match open_one_of(&spots) {
+        let locations = own_locations(&name);
+        let first = match open_one_of(&locations) {
             Ok(first) => Some(first),
             Err(None) if plan.need != Need::Wanted => return Err(reels::no_folder()),
             Err(Some((path, error))) if plan.need != Need::Wanted => return Err(CommandError::writing(&path, &error)),
             Err(_) => None,
         };
-        return Ok(Files::new(first, spots, Box::new(Vec::new)));
+        return Ok(Files::new(first, locations, Box::new(Vec::new)));
     };
-    let spot = Spot { path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()), makes_folder: false };
-    let first = match open_named(path, &spot, plan) {
+    let location =
+        ReelLocation { path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()), makes_folder: false };
+    let first = match open_named(path, &location, plan) {
         Ok(first) => Some(first),
         Err(error) if error.kind == ErrorKind::Usage || plan.need != Need::Wanted => return Err(error),
         Err(error) => {
-            let first = open_one_of(&own_spots(&name)).ok();
+            let first = open_one_of(&own_locations(&name)).ok();
             if let Some(place) = first.as_ref().and_then(Sink::place) {
                 note(&format!("{}; recording to {} instead", error.message, place.path.display()));
             }
             first
         }
     };
-    Ok(Files::new(first, vec![spot], Box::new(move || own_spots(&name))))
+    Ok(Files::new(first, vec![location], Box::new(move || own_locations(&name))))
 }
 
 /// Where a recording goes that the user does not place.
-fn own_spots(name: &str) -> Vec<Spot> {
+fn own_locations(name: &str) -> Vec<ReelLocation> {
     let name = reels::new_name(name);
-    let spot = |folder: PathBuf| Spot { path: folder.join(&name), makes_folder: true };
-    Places::here().reels().into_iter().map(spot).collect()
+    let location = |folder: PathBuf| ReelLocation { path: folder.join(&name), makes_folder: true };
+    Places::here().reels().into_iter().map(location).collect()
 }
 
 /// Opens the file that the user named.
-fn open_named(path: &Path, spot: &Spot, plan: &Plan<'_>) -> Result<ReelFile, CommandError> {
+fn open_named(path: &Path, location: &ReelLocation, plan: &Plan<'_>) -> Result<ReelFile, CommandError> {
     let failed = |error| CommandError::writing(path, &error);
     match reels::create(path, plan.force) {
         Ok(file) if reels::is_written_in_place(path) => Ok(ReelFile::in_place(file)),
         Ok(file) => ReelFile::at(path, file).map_err(failed),
         Err(error) if error.kind == ErrorKind::Usage && plan.on_existing == OnExisting::Rename => {
-            let reel = open_free(spot).map_err(failed)?;
+            let reel = open_free(location).map_err(failed)?;
             let place = reel.place().map(|place| place.path).unwrap_or_default();
             note(&format!("{}; recording to {}", error.message, place.display()));
             Ok(reel)
@@ -256,21 +253,21 @@ fn open_named(path: &Path, spot: &Spot, plan: &Plan<'_>) -> Result<ReelFile, Com
 }
 
 /// Makes a reel in the first folder that takes one. The error is the first, with its path, where there is a folder.
-fn open_one_of(spots: &[Spot]) -> Result<ReelFile, Option<(PathBuf, io::Error)>> {
+fn open_one_of(locations: &[ReelLocation]) -> Result<ReelFile, Option<(PathBuf, io::Error)>> {
     let mut failure: Option<(PathBuf, io::Error)> = None;
-    for spot in spots {
-        match open_free(spot) {
+    for location in locations {
+        match open_free(location) {
             Ok(reel) => {
-                if let Some(folder) = spot.path.parent() {
+                if let Some(folder) = location.path.parent() {
                     Places::here().note(Kind::Reels, folder);
                 }
                 if let Some((failed, error)) = &failure {
-                    let (failed, place) = (failed.display(), spot.path.display());
+                    let (failed, place) = (failed.display(), location.path.display());
                     note(&format!("cannot write {failed}: {error}; recording to {place} instead"));
                 }
                 return Ok(reel);
             }
-            Err(error) => drop(failure.get_or_insert((spot.path.clone(), error))),
+            Err(error) => drop(failure.get_or_insert((location.path.clone(), error))),
         }
     }
     Err(failure)

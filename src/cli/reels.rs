@@ -4,7 +4,7 @@ use super::error::{CommandError, ErrorKind};
 use super::places::{Kind, Places, listed};
 use super::printer::Printer;
 use crate::render::text::visible_text;
-use crate::session::witness::MOST_CONNECTIONS;
+use crate::session::message_replay::MAX_CONNECTIONS;
 use crate::trace::{AheadReader, Event, Item, ReelReader};
 use std::fs::{File, TryLockError};
 use std::io::{self, IsTerminal};
@@ -40,9 +40,9 @@ pub fn each_event(
 }
 
 /// Says how many events were not looked at, since a reel has too many streams.
-pub fn tell_left_out(events: u64, printer: &Printer) {
+pub fn report_left_out(events: u64, printer: &Printer) {
     if events > 0 {
-        printer.note(&format!("{events} events are left out: at most {MOST_CONNECTIONS} streams are followed"));
+        printer.note(&format!("{events} events are left out: at most {MAX_CONNECTIONS} streams are followed"));
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long a request is waited for.
-const PATIENCE: Duration = Duration::from_secs(5);
+const GRACE_PERIOD: Duration = Duration::from_secs(5);
 /// How long another is waited for after one that was not `initialize`: a client that probes with something else asks
 /// once more.
 const AFTER_PROBE: Duration = Duration::from_secs(1);
@@ -39,7 +39,7 @@ pub fn answer_client(reason: &str) {
     if !stdin_is_clients() {
         return;
     }
-    let (mut framer, mut read, mut until) = (LineFramer::default(), 0, Instant::now() + PATIENCE);
+    let (mut framer, mut read, mut until) = (LineFramer::default(), 0, Instant::now() + GRACE_PERIOD);
     let mut chunk = vec![0u8; 64 << 10];
     while read < LONGEST && wait(until) {
         let got = match rustix::io::read(rustix::stdio::stdin(), &mut chunk) {
@@ -55,7 +55,7 @@ pub fn answer_client(reason: &str) {
             got => framer.push(&chunk[..got], take),
         }
         for (answer, is_last) in answers {
-            if crate::tap::relay::write_all(rustix::stdio::stdout(), &answer).is_err() || is_last {
+            if crate::record::relay::write_all(rustix::stdio::stdout(), &answer).is_err() || is_last {
                 return;
             }
             until = until.min(Instant::now() + AFTER_PROBE);

@@ -1,12 +1,13 @@
 //! TARGET: where a command gets its peer. The same options everywhere.
 
 use super::Context;
-use super::clients::entry::{Overrides, Server};
-use super::clients::expand::{Names, env_file, expand};
 use super::clients::{self, Found};
 use super::error::{CommandError, ErrorKind};
-use crate::transport::child::ServerCommand;
-use crate::transport::{MessageLimit, Remote};
+use crate::config::entry::{Overrides, Server};
+use crate::config::expand::{Names, env_file, expand};
+use crate::process::child::ServerCommand;
+use crate::transport::Remote;
+use crate::wire::MessageLimit;
 use clap::{ArgAction, Args};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -258,9 +259,9 @@ impl Target {
             headers: given.collect(),
         };
         let resolved = entry.resolve(&names, &overrides).map_err(|error| {
-            let told = format!("{}: server {:?}: {error}", path.display(), entry.name);
-            let told = CommandError::new(ErrorKind::Input, told);
-            error.hint().into_iter().fold(told, CommandError::hint)
+            let reported = format!("{}: server {:?}: {error}", path.display(), entry.name);
+            let reported = CommandError::new(ErrorKind::Input, reported);
+            error.hint().into_iter().fold(reported, CommandError::hint)
         })?;
         match resolved {
             Server::Remote { url, headers } => self.attach(url, headers).map(TargetKind::Remote),

@@ -11,7 +11,7 @@
 use super::exchange::{Unit, UnitKind};
 use super::normalise::Normaliser;
 use super::print::{Print, hash};
-use super::report::Side;
+use super::report::UnitSide;
 use super::sequence;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -590,9 +590,9 @@ struct Leaves {
 impl Leaves {
     fn of(unit: &Unit, normaliser: &Normaliser<'_>) -> Self {
         let method = unit.method.as_deref();
-        let leaves = |side: Side, text: &[u8]| normaliser.read(side, method, text).leaves(LEAVES);
-        let params = unit.params.as_ref().map(|text| leaves(Side::Params, text)).unwrap_or_default();
-        let line = unit.line.as_ref().map(|text| leaves(Side::Line, text)).unwrap_or_default();
+        let leaves = |side: UnitSide, text: &[u8]| normaliser.read(side, method, text).leaves(LEAVES);
+        let params = unit.params.as_ref().map(|text| leaves(UnitSide::Params, text)).unwrap_or_default();
+        let line = unit.line.as_ref().map(|text| leaves(UnitSide::Line, text)).unwrap_or_default();
         let answer = unit.answer.as_ref().map(|answer| leaves(answer.side(), &answer.text));
         let mut all = [&params[..], &line, &answer.unwrap_or_default()].concat();
         all.sort_unstable();

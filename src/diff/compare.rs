@@ -5,7 +5,7 @@ use super::align::{self, Alignment, Correspondence};
 use super::exchange::{Recording, Unit};
 use super::node::{Node, quote};
 use super::normalise::Normaliser;
-use super::report::{Change, ChangeKind, Hunk, LineTag, Place, Report, Side, Status, UnitDiff};
+use super::report::{Change, ChangeKind, Hunk, LineTag, Report, Status, UnitDiff, UnitPlace, UnitSide};
 use similar::{Algorithm, DiffOp, DiffTag, TextDiff};
 use std::collections::{HashMap, HashSet};
 
@@ -68,7 +68,7 @@ pub fn compare(left: &Recording, right: &Recording, options: &Options) -> Result
         };
         *count += 1;
         if let Some(status) = status {
-            let (left, right) = (Place::of(&left[one]), Place::of(&right[other]));
+            let (left, right) = (UnitPlace::of(&left[one]), UnitPlace::of(&right[other]));
             let unit = describe(status, &alignment.left.units[one], Some(left), Some(right));
             found.push(((one, 0), UnitDiff { moved: moved.contains(&at), changes, ..unit }));
         }
@@ -78,7 +78,7 @@ pub fn compare(left: &Recording, right: &Recording, options: &Options) -> Result
     }
     for (place, unit) in left.iter().enumerate().filter(|(place, _)| alignment.left.partner[*place].is_none()) {
         report.only_left += 1;
-        found.push(((place, 0), describe(Status::OnlyLeft, unit, Some(Place::of(unit)), None)));
+        found.push(((place, 0), describe(Status::OnlyLeft, unit, Some(UnitPlace::of(unit)), None)));
     }
     // What is on the right only stands after the partner of what it comes after.
     let mut after = 0;
@@ -88,14 +88,14 @@ pub fn compare(left: &Recording, right: &Recording, options: &Options) -> Result
             continue;
         }
         report.only_right += 1;
-        found.push(((after, place + 1), describe(Status::OnlyRight, unit, None, Some(Place::of(unit)))));
+        found.push(((after, place + 1), describe(Status::OnlyRight, unit, None, Some(UnitPlace::of(unit)))));
     }
     found.sort_by_key(|(place, _)| *place);
     report.units = found.into_iter().map(|(_, unit)| unit).collect();
     Ok(report)
 }
 
-fn describe(status: Status, unit: &Unit, left: Option<Place>, right: Option<Place>) -> UnitDiff {
+fn describe(status: Status, unit: &Unit, left: Option<UnitPlace>, right: Option<UnitPlace>) -> UnitDiff {
     UnitDiff {
         status,
         kind: unit.kind,
@@ -133,14 +133,14 @@ fn changes_of_pair(
         return Vec::new();
     }
     let mut comparer =
-        Comparer { options, ids, refer_alike, side: Side::Envelope, place: String::new(), changes: Vec::new() };
+        Comparer { options, ids, refer_alike, side: UnitSide::Envelope, place: String::new(), changes: Vec::new() };
     if options.keep_ids && unit.id != twin.id {
         comparer.place.push_str("/id");
         let text = |id: &Option<Box<str>>| id.as_deref().map(str::to_owned);
         comparer.change(ChangeKind::Changed, text(&unit.id), text(&twin.id));
         comparer.place.clear();
     }
-    for side in [Side::Params, Side::Line, Side::Result, Side::Error] {
+    for side in [UnitSide::Params, UnitSide::Line, UnitSide::Result, UnitSide::Error] {
         comparer.side = side;
         let read = |unit: &Unit| {
             let text = text_of(unit, side)?;
@@ -151,12 +151,12 @@ fn changes_of_pair(
     comparer.changes
 }
 
-fn text_of(unit: &Unit, side: Side) -> Option<&[u8]> {
+fn text_of(unit: &Unit, side: UnitSide) -> Option<&[u8]> {
     match side {
-        Side::Envelope => None,
-        Side::Params => unit.params.as_deref(),
-        Side::Line => unit.line.as_deref(),
-        Side::Result | Side::Error => {
+        UnitSide::Envelope => None,
+        UnitSide::Params => unit.params.as_deref(),
+        UnitSide::Line => unit.line.as_deref(),
+        UnitSide::Result | UnitSide::Error => {
             let answer = unit.answer.as_ref()?;
             (answer.side() == side).then_some(&*answer.text)
         }
@@ -168,7 +168,7 @@ struct Comparer<'c> {
     options: &'c Options,
     ids: &'c mut Correspondence,
     refer_alike: bool,
-    side: Side,
+    side: UnitSide,
     place: String,
     changes: Vec<Change>,
 }

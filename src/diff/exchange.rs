@@ -3,10 +3,10 @@
 
 use super::normalise::Normaliser;
 use super::print::Print;
-use super::report::Side;
+use super::report::UnitSide;
 use super::{Options, print};
-use crate::extension;
-use crate::protocol::{MethodSpec, catalogue};
+use crate::proposals;
+use crate::protocol::{MethodSpec, methods};
 use crate::session::Pairing;
 use crate::trace::{Event, EventKind};
 use crate::wire::{Direction, Envelope, Id, IdKey, MessageKind, json};
@@ -56,8 +56,8 @@ pub struct Answer {
 
 impl Answer {
     /// Which part of the unit it is.
-    pub(super) fn side(&self) -> Side {
-        if self.is_error { Side::Error } else { Side::Result }
+    pub(super) fn side(&self) -> UnitSide {
+        if self.is_error { UnitSide::Error } else { UnitSide::Result }
     }
 }
 
@@ -146,7 +146,7 @@ impl Recording {
 
 /// Which texts a collector keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Keep {
+enum KeptTexts {
     All,
     None,
     /// Those of the units that begin with these events.
@@ -155,7 +155,7 @@ enum Keep {
 
 /// Where a method's params name the request that a message belongs to.
 pub(super) fn reference_place(method: &str) -> Option<&'static [&'static str]> {
-    let about = extension::method_spec(method)?.about;
+    let about = proposals::method_spec(method)?.about;
     matches!(about.last(), Some(&("requestId" | "progressToken"))).then_some(about)
 }
 
@@ -167,7 +167,7 @@ type Handle = (u32, Direction, bool, IdKey);
 pub struct Collector<'o> {
     normaliser: Normaliser<'o>,
     keeps_ids: bool,
-    keep: Keep,
+    keep: KeptTexts,
     with_stderr: bool,
     units: Vec<Unit>,
     open: Pairing<usize>,
@@ -184,7 +184,7 @@ impl<'o> Collector<'o> {
         Self {
             normaliser: Normaliser::new(options),
             keeps_ids: options.keep_ids,
-            keep: Keep::All,
+            keep: KeptTexts::All,
             with_stderr: false,
             units: Vec::new(),
             open: Pairing::default(),
@@ -196,13 +196,13 @@ impl<'o> Collector<'o> {
 
     /// Keeps no texts: the recording takes little memory, and [`compare`](super::compare()) says which texts it misses.
     pub fn without_texts(mut self) -> Self {
-        self.keep = Keep::None;
+        self.keep = KeptTexts::None;
         self
     }
 
     /// Keeps the texts of the units that begin with these events, for [`Recording::fill`].
     pub fn only_texts_of(mut self, seqs: HashSet<u64>) -> Self {
-        self.keep = Keep::Only(seqs);
+        self.keep = KeptTexts::Only(seqs);
         self
     }
 
@@ -225,7 +225,7 @@ impl<'o> Collector<'o> {
     pub fn finish(mut self) -> Recording {
         if let Some(mut unit) = self.stderr.take() {
             let text = unit.line.take().unwrap_or_default();
-            self.print(&mut unit, Side::Line, &text);
+            self.print(&mut unit, UnitSide::Line, &text);
             unit.line = Some(text);
             self.units.push(unit);
         }
@@ -237,16 +237,16 @@ impl<'o> Collector<'o> {
 
     fn keeps(&self, seq: u64) -> bool {
         match &self.keep {
-            Keep::All => true,
-            Keep::None => false,
-            Keep::Only(seqs) => seqs.contains(&seq),
+            KeptTexts::All => true,
+            KeptTexts::None => false,
+            KeptTexts::Only(seqs) => seqs.contains(&seq),
         }
     }
 
     /// Notes what one part of a unit says.
-    fn print(&self, unit: &mut Unit, side: Side, text: &[u8]) {
+    fn print(&self, unit: &mut Unit, side: UnitSide, text: &[u8]) {
         // The second pass has the prints of the first.
-        if !matches!(self.keep, Keep::Only(_)) {
+        if !matches!(self.keep, KeptTexts::Only(_)) {
             let node = self.normaliser.read(side, unit.method.as_deref(), text);
             let fingerprint = self.normaliser.fingerprint(&node, &mut unit.print.ids);
             unit.print.add(side, fingerprint);
@@ -282,7 +282,7 @@ impl<'o> Collector<'o> {
             MessageKind::Result | MessageKind::Error => self.take_answer(event, direction, &envelope),
             MessageKind::Batch | MessageKind::Unclassified | MessageKind::Malformed | MessageKind::Noise => {
                 let mut unit = Unit::new(UnitKind::Line, direction, event);
-                self.print(&mut unit, Side::Line, text);
+                self.print(&mut unit, UnitSide::Line, text);
                 unit.has_texts = self.keeps(unit.seq);
                 unit.line = unit.has_texts.then(|| text.into());
                 self.units.push(unit);
@@ -299,10 +299,10 @@ impl<'o> Collector<'o> {
         unit.id = envelope.id.filter(|_| self.keeps_ids).map(id_text);
         unit.has_texts = self.keeps(unit.seq);
         if let Some(params) = envelope.params {
-            self.print(&mut unit, Side::Params, params);
+            self.print(&mut unit, UnitSide::Params, params);
             unit.params = unit.has_texts.then(|| params.into());
         }
-        if let (Some(spec), Some(params)) = (extension::method_spec(method), envelope.params) {
+        if let (Some(spec), Some(params)) = (proposals::method_spec(method), envelope.params) {
             self.name_subject(&mut unit, spec, params);
         }
         let place = self.units.len();
@@ -318,7 +318,7 @@ impl<'o> Collector<'o> {
     }
 
     fn name_subject(&mut self, unit: &mut Unit, spec: &MethodSpec, params: &[u8]) {
-        let Some(subject) = catalogue::subject(spec, params) else { return };
+        let Some(subject) = methods::subject(spec, params) else { return };
         let Some(place) = reference_place(spec.name) else {
             unit.subject_is_volatile = super::volatile::is_subject_volatile(spec, &subject);
             unit.subject = Some(self.name(&subject));

@@ -111,8 +111,8 @@ impl Node {
                 found.push(above);
                 found.push(hash_of(&(above, leaf.fingerprint(false, &mut Vec::new()))));
                 let text = leaf.words();
-                let room = most.saturating_sub(found.len());
-                found.extend(text.split_whitespace().take(room).map(below));
+                let proposal = most.saturating_sub(found.len());
+                found.extend(text.split_whitespace().take(proposal).map(below));
             }
         }
     }

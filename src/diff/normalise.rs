@@ -5,7 +5,7 @@
 
 use super::exchange::reference_place;
 use super::node::{Node, quote};
-use super::report::Side;
+use super::report::UnitSide;
 use super::{Options, volatile};
 use crate::wire::json;
 use std::borrow::Cow;
@@ -34,7 +34,7 @@ impl<'o> Normaliser<'o> {
     }
 
     /// Reads one side of a message with this method.
-    pub fn read(&self, side: Side, method: Option<&str>, text: &[u8]) -> Node {
+    pub fn read(&self, side: UnitSide, method: Option<&str>, text: &[u8]) -> Node {
         let root = Step::Name(Cow::Borrowed(side.name()));
         let mut walk = Walk { by: self, reference: method.and_then(reference_place), path: vec![root] };
         if walk.is_ignored() {
@@ -216,7 +216,7 @@ impl<'a> Walk<'_, '_, 'a> {
     fn is_reference(&self) -> bool {
         let here = |place: &[&str]| {
             self.path.len() == place.len() + 1
-                && self.path[0].is(Side::Params.name())
+                && self.path[0].is(UnitSide::Params.name())
                 && self.path[1..].iter().zip(place).all(|(step, name)| step.is(name))
         };
         !self.by.options.keep_ids && (here(&["_meta", "progressToken"]) || self.reference.is_some_and(here))

@@ -1,7 +1,7 @@
 //! What units are compared by before their texts are looked at: hashes of what they say, and the ids in it.
 
 use super::exchange::{Unit, UnitKind};
-use super::report::Side;
+use super::report::UnitSide;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
@@ -20,9 +20,9 @@ pub(super) struct Print {
 
 impl Print {
     /// Adds the hash of one part.
-    pub fn add(&mut self, side: Side, fingerprint: u64) {
+    pub fn add(&mut self, side: UnitSide, fingerprint: u64) {
         let part = hash(&(side, fingerprint));
-        if side == Side::Params {
+        if side == UnitSide::Params {
             self.params = part;
         }
         self.whole = hash(&(self.whole, part));
@@ -41,8 +41,8 @@ impl Print {
 
 /// The key of a unit. A notification is what it is by its method; its level or its URI may change.
 pub(super) fn key(unit: &Unit) -> u64 {
-    let tells_apart = unit.kind == UnitKind::Request && !unit.subject_is_volatile;
-    let subject = unit.subject.as_deref().filter(|_| tells_apart);
+    let reports_apart = unit.kind == UnitKind::Request && !unit.subject_is_volatile;
+    let subject = unit.subject.as_deref().filter(|_| reports_apart);
     hash(&(unit.direction, unit.kind, unit.method.as_deref(), subject))
 }
 

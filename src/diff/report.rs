@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// A part of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Side {
+pub enum UnitSide {
     /// The envelope itself: the id, where ids are kept.
     Envelope,
     /// The params.
@@ -19,7 +19,7 @@ pub enum Side {
     Line,
 }
 
-impl Side {
+impl UnitSide {
     /// The name in JSON and in the patterns of [`Options::ignore`](super::Options::ignore).
     pub fn name(self) -> &'static str {
         match self {
@@ -83,7 +83,7 @@ pub struct Hunk {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// In which part.
-    pub side: Side,
+    pub side: UnitSide,
     /// Where in it: a JSON pointer with the left side's indices, the right side's for what was added. It goes on into
     /// JSON that stands inside a text.
     pub place: String,
@@ -124,7 +124,7 @@ impl Status {
 
 /// Where a unit stands in its reel.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct UnitPlace {
     /// The event's number.
     pub seq: u64,
     /// The answer's number.
@@ -135,7 +135,7 @@ pub struct Place {
     pub latency: Option<i64>,
 }
 
-impl Place {
+impl UnitPlace {
     pub(super) fn of(unit: &Unit) -> Self {
         let answer_seq = unit.answer.as_ref().filter(|_| unit.kind == UnitKind::Request).map(|answer| answer.seq);
         Self { seq: unit.seq, answer_seq, time: unit.time, latency: unit.latency() }
@@ -156,9 +156,9 @@ pub struct UnitDiff {
     /// What it is about.
     pub subject: Option<String>,
     /// Where it stands on the left.
-    pub left: Option<Place>,
+    pub left: Option<UnitPlace>,
     /// Where it stands on the right.
-    pub right: Option<Place>,
+    pub right: Option<UnitPlace>,
     /// It stands in another place among the others (only looked at under [`Options::order`](super::Options::order)).
     pub moved: bool,
     /// What changed inside, in the order envelope, params, result, error.
@@ -229,7 +229,7 @@ fn unit_json(unit: &UnitDiff) -> Value {
     })
 }
 
-fn place_json(place: &Place) -> Value {
+fn place_json(place: &UnitPlace) -> Value {
     json!({
         "seq": place.seq,
         "answer_seq": place.answer_seq,

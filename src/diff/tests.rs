@@ -72,7 +72,7 @@ fn changes_with(left: &str, right: &str, options: &Options) -> Vec<String> {
     let changes = report.units.iter().flat_map(|unit| &unit.changes);
     changes
         .map(|change| {
-            assert_eq!(change.side, Side::Result);
+            assert_eq!(change.side, UnitSide::Result);
             let (left, right) = (change.left.as_deref().unwrap_or("-"), change.right.as_deref().unwrap_or("-"));
             format!("{} {} {left} {right}", change.kind.name(), change.place)
         })
@@ -362,8 +362,11 @@ fn results_errors_and_silence_differ() {
         let report = diff(&[asked.clone(), answer(1, json!({}))], right);
         report.units[0].changes.iter().map(|change| (change.side, change.kind)).collect()
     };
-    assert_eq!(kinds(&[asked.clone(), error]), [(Side::Result, ChangeKind::Removed), (Side::Error, ChangeKind::Added)]);
-    assert_eq!(kinds(std::slice::from_ref(&asked)), [(Side::Result, ChangeKind::Removed)]);
+    assert_eq!(
+        kinds(&[asked.clone(), error]),
+        [(UnitSide::Result, ChangeKind::Removed), (UnitSide::Error, ChangeKind::Added)]
+    );
+    assert_eq!(kinds(std::slice::from_ref(&asked)), [(UnitSide::Result, ChangeKind::Removed)]);
     let bare = r#">{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
     let full = r#">{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}"#;
     assert_eq!(diff(&[bare], &[full]).units[0].changes[0].kind, ChangeKind::Added);
@@ -373,7 +376,7 @@ fn results_errors_and_silence_differ() {
 fn what_is_no_json_is_compared_as_bytes() {
     let report = diff(&["<{\"a\":"], &["<{\"b\":"]);
     let change = &report.units[0].changes[0];
-    assert_eq!((change.side, change.left.as_deref()), (Side::Line, Some(r#""{\"a\":""#)));
+    assert_eq!((change.side, change.left.as_deref()), (UnitSide::Line, Some(r#""{\"a\":""#)));
     let broken = |byte: u8| {
         let mut collector = Collector::new(&OPTIONS);
         feed(&mut collector, 0, 0, "<", &[b'{', byte], Framing::Lf);
@@ -555,7 +558,7 @@ proptest! {
     }
 
     #[test]
-    fn one_changed_leaf_is_told_once(
+    fn one_changed_leaf_is_reported_once(
         session in any_session(),
         at in any::<prop::sample::Index>(),
         leaf in any::<prop::sample::Index>(),
@@ -565,8 +568,8 @@ proptest! {
         let mut changed = session.clone();
         let exchange = at.get_mut(&mut changed);
         let (prefix, side, target) = match &mut exchange.answer {
-            Some(Ok(result)) if in_answer => ("", Side::Result, result),
-            _ => ("/arguments", Side::Params, &mut exchange.arguments),
+            Some(Ok(result)) if in_answer => ("", UnitSide::Result, result),
+            _ => ("/arguments", UnitSide::Params, &mut exchange.arguments),
         };
         let mut places = Vec::new();
         leaf_places(target, String::new(), &mut places);

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_and_ids_are_told_by_their_shape() {
+    fn times_and_ids_are_reported_by_their_shape() {
         assert!(is_timestamp("2025-06-18T10:00:00Z") && is_timestamp("2025-06-18T10:00:00.123456+02:00"));
         for other in ["2025-06-18", "2025-06-18T10:00:00", "2025-06-18T10:00:00.Z", "2025-06-18T10:00:00+2:00", ""] {
             assert!(!is_timestamp(other), "{other}");

@@ -27,10 +27,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// How often one request may come back for more input (modern era) before the client gives up.
-const MOST_ROUNDS: u32 = 8;
+const MAX_ROUNDS: u32 = 8;
 
 /// So many requests that were given up are remembered for a late answer; the oldest is forgotten first.
-const MOST_EXPIRED: usize = 256;
+const MAX_EXPIRED: usize = 256;
 
 /// Which era to work in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,7 +70,7 @@ pub struct ClientConfig {
     /// Join a connection that others have opened, instead of opening one.
     pub join: Option<Joined>,
     /// How many values a message of the server may have, where they are all looked into.
-    pub most_values: usize,
+    pub max_values: usize,
 }
 
 /// A connection that is open already, between others.
@@ -97,7 +97,7 @@ impl ClientConfig {
             probe_timeout: Duration::from_secs(2),
             request_timeout: Duration::from_secs(30),
             join: None,
-            most_values: usize::MAX,
+            max_values: usize::MAX,
         }
     }
 }
@@ -358,7 +358,7 @@ impl ClientEngine {
 
     /// Takes one message of the server in.
     pub fn receive(&mut self, now: Duration, bytes: &[u8]) -> Vec<Output> {
-        if !json::has_at_most(bytes, self.config.most_values) {
+        if !json::has_at_most(bytes, self.config.max_values) {
             return self.refuse_values(now, bytes);
         }
         let mut out = Vec::new();
@@ -376,7 +376,7 @@ impl ClientEngine {
 
     /// A message has more values than are looked into: what it answers fails, and anything else is passed over.
     fn refuse_values(&mut self, now: Duration, bytes: &[u8]) -> Vec<Output> {
-        let why = format!("the server sent a message of more than {} values", self.config.most_values);
+        let why = format!("the server sent a message of more than {} values", self.config.max_values);
         let envelope = Envelope::scan(bytes);
         match (envelope.kind, envelope.id) {
             (MessageKind::Result | MessageKind::Error, Some(id)) => self.undelivered(now, id.0, &why, None),
@@ -401,7 +401,7 @@ impl ClientEngine {
             self.give_up(now, id, open, &mut out);
         }
         let expired: Vec<i64> = self.open.iter().filter(|(_, open)| open.expired).map(|(id, _)| *id).collect();
-        for id in expired.iter().take(expired.len().saturating_sub(MOST_EXPIRED)) {
+        for id in expired.iter().take(expired.len().saturating_sub(MAX_EXPIRED)) {
             self.open.remove(id);
         }
         out

@@ -16,15 +16,15 @@ mod servers;
 mod tests;
 mod turn;
 
-pub use config::{HostConfig, KNOBS, ServerConfig, policies};
-pub use orders::{Done, ModelReply, Order, ToolCall};
+pub use config::{HostConfig, SETTINGS, ServerConfig, policies};
+pub use orders::{ModelReply, Order, OrderResult, ToolCall};
 
 use super::client::{Output as ClientOutput, RequestHandle};
-use super::prompt::{Prompt, Waiting};
-use crate::extension::REGISTRY;
-use crate::extension::host::{Fact, HostCx, HostSide, Inference, Inferred, Moment, Said};
-use crate::extension::host::{ServerId, ServerView, ToolUse, Wish};
-use crate::extension::policy::Policy;
+use super::prompt::{Prompt, QueuedInjection};
+use crate::proposals::REGISTRY;
+use crate::proposals::host::{Effect, ServerId, ServerView, ToolUse};
+use crate::proposals::host::{HostCx, HostEvent, HostSide, Inference, Inferred, LifecycleEvent, Utterance};
+use crate::proposals::policy::Policy;
 use serde_json::{Value, json};
 use servers::{Owner, Server};
 use std::collections::{HashMap, VecDeque};
@@ -49,13 +49,13 @@ pub enum Output {
         output: ClientOutput,
     },
     /// What happened.
-    Fact(Fact),
+    HostEvent(HostEvent),
     /// Ask the model, and hand its reply to [`Host::model`].
     Prompt(Prompt),
     /// Ask the model beside the conversation, and hand what it says to [`Host::inferred_piece`] and [`Host::inferred`].
     Infer(Inference),
-    /// An order is done: each once, in their order. Or a turn that none asked for ([`Done::Woken`]).
-    Done(Done),
+    /// An order is done: each once, in their order. Or a turn that none asked for ([`OrderResult::Woken`]).
+    OrderResult(OrderResult),
 }
 
 /// What waits to be begun.
@@ -77,7 +77,7 @@ enum Work {
     /// Until the model has replied.
     Model,
     /// Until a request of the host's is answered.
-    Waiting(u64),
+    QueuedInjection(u64),
     Over,
 }
 
@@ -91,10 +91,10 @@ enum Next {
     /// The room at this place may make another answer of the model's.
     Rewrite(usize),
     TurnOver,
-    Finish(Done),
+    Finish(OrderResult),
 }
 
-struct Room {
+struct ProposalHost {
     name: &'static str,
     side: Box<dyn HostSide>,
 }
@@ -103,7 +103,7 @@ struct Room {
 pub struct Host {
     config: HostConfig,
     policy: Policy,
-    rooms: Vec<Room>,
+    proposals: Vec<ProposalHost>,
     servers: Vec<Server>,
     views: Vec<ServerView>,
     owners: HashMap<(ServerId, RequestHandle), Owner>,
@@ -121,9 +121,9 @@ pub struct Host {
     using: Option<ToolUse>,
     turns: u64,
     turn: Option<Turn>,
-    history: Vec<Said>,
-    pending: Vec<Waiting>,
-    wishes: VecDeque<(usize, Wish)>,
+    history: Vec<Utterance>,
+    pending: Vec<QueuedInjection>,
+    effects: VecDeque<(usize, Effect)>,
     inbox: VecDeque<(ServerId, ClientOutput)>,
     out: Vec<Output>,
 }
@@ -131,16 +131,18 @@ pub struct Host {
 impl Host {
     /// A host that has not connected yet.
     pub fn new(config: HostConfig) -> Self {
-        let rooms: Vec<Room> = REGISTRY
+        let proposals: Vec<ProposalHost> = REGISTRY
             .iter()
-            .filter_map(|room| Some(Room { name: room.descriptor().name, side: room.host_side(&config.policies)? }))
+            .filter_map(|proposal| {
+                Some(ProposalHost { name: proposal.descriptor().name, side: proposal.host_side(&config.policies)? })
+            })
             .collect();
-        let servers: Vec<Server> = config.servers.iter().map(|server| Server::new(server, &rooms)).collect();
+        let servers: Vec<Server> = config.servers.iter().map(|server| Server::new(server, &proposals)).collect();
         let views = servers.iter().map(Server::view).collect();
         Self {
             policy: config.policies.of("host", ""),
             rng: fastrand::Rng::with_seed(config.seed),
-            rooms,
+            proposals,
             servers,
             views,
             owners: HashMap::new(),
@@ -155,7 +157,7 @@ impl Host {
             turn: None,
             history: Vec::new(),
             pending: Vec::new(),
-            wishes: VecDeque::new(),
+            effects: VecDeque::new(),
             inbox: VecDeque::new(),
             out: Vec::new(),
             config,
@@ -214,7 +216,7 @@ impl Host {
                 None => found.client.closed(now),
             };
             self.take_in(server, outputs);
-            self.settle_wishes(now);
+            self.settle_effects(now);
             self.lose(now, server, reason.unwrap_or("it closed the connection"));
         }
         self.go_on(now)
@@ -226,7 +228,7 @@ impl Host {
             let outputs = self.servers[at].client.wake(now);
             self.take_in(ServerId(at), outputs);
         }
-        self.ask_rooms(now, |side, cx| {
+        self.ask_proposals(now, |side, cx| {
             if side.next_wake().is_some_and(|at| at <= cx.now) {
                 side.wake(cx);
             }
@@ -238,7 +240,7 @@ impl Host {
     /// When to call [`Host::wake`].
     pub fn next_wake(&self) -> Option<Duration> {
         let clients = self.servers.iter().filter_map(|server| server.client.next_wake());
-        clients.chain(self.rooms.iter().filter_map(|room| room.side.next_wake())).min()
+        clients.chain(self.proposals.iter().filter_map(|proposal| proposal.side.next_wake())).min()
     }
 
     /// Takes an order; it is begun once those before it are done.
@@ -258,7 +260,7 @@ impl Host {
     /// A piece of an inference beside the conversation, by its token.
     pub fn inferred_piece(&mut self, now: Duration, token: u64, text: &str) -> Vec<Output> {
         if let Some(&at) = self.inferences.get(&token) {
-            self.ask_room(now, at, |side, cx| side.piece(cx, token, text));
+            self.ask_proposal(now, at, |side, cx| side.piece(cx, token, text));
         }
         self.go_on(now)
     }
@@ -266,14 +268,14 @@ impl Host {
     /// The end of an inference beside the conversation; `Err` where it failed.
     pub fn inferred(&mut self, now: Duration, token: u64, outcome: Result<Inferred, String>) -> Vec<Output> {
         if let Some(at) = self.inferences.remove(&token) {
-            self.ask_room(now, at, |side, cx| side.inferred(cx, token, &outcome));
+            self.ask_proposal(now, at, |side, cx| side.inferred(cx, token, &outcome));
         }
         self.go_on(now)
     }
 
     /// Whether the model's answer may become another one before anybody may see it.
     pub fn rewrites(&self) -> bool {
-        self.rooms.iter().any(|room| room.side.rewrites())
+        self.proposals.iter().any(|proposal| proposal.side.rewrites())
     }
 
     /// Whether nothing is being done and nothing waits to be.
@@ -296,23 +298,23 @@ impl Host {
 
     /// What the rooms hold, by their names; servers by theirs.
     pub fn state(&self) -> Value {
-        let state = |room: &Room| {
-            let mut state = room.side.state();
+        let state = |proposal: &ProposalHost| {
+            let mut state = proposal.side.state();
             for one in state.as_array_mut().into_iter().flatten() {
                 let at = one["server"].as_u64().and_then(|at| usize::try_from(at).ok());
                 if let Some(view) = at.and_then(|at| self.views.get(at)) {
                     one["server"] = view.name.as_str().into();
                 }
             }
-            (room.name.to_owned(), state)
+            (proposal.name.to_owned(), state)
         };
-        Value::Object(self.rooms.iter().map(state).filter(|(_, state)| !state.is_null()).collect())
+        Value::Object(self.proposals.iter().map(state).filter(|(_, state)| !state.is_null()).collect())
     }
 
     /// Asks one room, by its place.
-    fn ask_room(&mut self, now: Duration, at: usize, ask: impl FnOnce(&mut dyn HostSide, &mut HostCx<'_>)) {
+    fn ask_proposal(&mut self, now: Duration, at: usize, ask: impl FnOnce(&mut dyn HostSide, &mut HostCx<'_>)) {
         let (mut place, mut ask) = (0, Some(ask));
-        self.ask_rooms(now, |side, cx| {
+        self.ask_proposals(now, |side, cx| {
             place += 1;
             if place > at
                 && let Some(ask) = ask.take()
@@ -324,14 +326,18 @@ impl Host {
     }
 
     /// Asks every room, in the registry's order, until one says that it was meant.
-    fn ask_rooms(&mut self, now: Duration, mut ask: impl FnMut(&mut dyn HostSide, &mut HostCx<'_>) -> bool) -> bool {
-        let mut wishes = Vec::new();
-        for (index, room) in self.rooms.iter_mut().enumerate() {
+    fn ask_proposals(
+        &mut self,
+        now: Duration,
+        mut ask: impl FnMut(&mut dyn HostSide, &mut HostCx<'_>) -> bool,
+    ) -> bool {
+        let mut effects = Vec::new();
+        for (index, proposal) in self.proposals.iter_mut().enumerate() {
             let names = (self.config.project.as_str(), self.config.session.as_str(), &self.config.model);
             let turn = if self.turn.is_some() { self.turns } else { self.turns + 1 };
-            let mut cx = HostCx::new(now, turn, &self.views, names, (&mut self.tokens, &mut wishes));
-            let was_meant = ask(&mut *room.side, cx.of(room.name));
-            self.wishes.extend(wishes.drain(..).map(|wish| (index, wish)));
+            let mut cx = HostCx::new(now, turn, &self.views, names, (&mut self.tokens, &mut effects));
+            let was_meant = ask(&mut *proposal.side, cx.of(proposal.name));
+            self.effects.extend(effects.drain(..).map(|effect| (index, effect)));
             if was_meant {
                 return true;
             }
@@ -339,38 +345,38 @@ impl Host {
         false
     }
 
-    fn moment(&mut self, now: Duration, moment: &Moment<'_>, next: Next) {
-        self.ask_rooms(now, |side, cx| {
+    fn moment(&mut self, now: Duration, moment: &LifecycleEvent<'_>, next: Next) {
+        self.ask_proposals(now, |side, cx| {
             side.moment(cx, moment);
             false
         });
         self.work = Work::Settling(Box::new(next));
     }
 
-    fn tell(&mut self, what: &'static str, server: Option<ServerId>, text: impl Into<String>, data: Value) {
+    fn report(&mut self, what: &'static str, server: Option<ServerId>, text: impl Into<String>, data: Value) {
         let data = if data.is_null() { json!({}) } else { data };
-        self.out.push(Output::Fact(Fact { room: "host", what, server, text: text.into(), data }));
+        self.out.push(Output::HostEvent(HostEvent { proposal: "host", what, server, text: text.into(), data }));
     }
 
-    fn finish(&mut self, done: Done) {
-        self.work = if done == Done::Ended { Work::Over } else { Work::Idle };
-        self.out.push(Output::Done(done));
+    fn finish(&mut self, done: OrderResult) {
+        self.work = if done == OrderResult::Ended { Work::Over } else { Work::Idle };
+        self.out.push(Output::OrderResult(done));
     }
 
     /// Goes on as far as it can without anybody else.
     fn go_on(&mut self, now: Duration) -> Vec<Output> {
         loop {
-            self.settle_wishes(now);
+            self.settle_effects(now);
             match std::mem::replace(&mut self.work, Work::Idle) {
                 Work::Connecting if self.servers.iter().all(Server::is_settled) => {
-                    self.moment(now, &Moment::SessionStart, Next::Finish(Done::Connected));
+                    self.moment(now, &LifecycleEvent::SessionStart, Next::Finish(OrderResult::Connected));
                 }
-                Work::Settling(next) if self.rooms.iter().all(|room| room.side.is_settled()) => {
+                Work::Settling(next) if self.proposals.iter().all(|proposal| proposal.side.is_settled()) => {
                     self.proceed(now, *next)
                 }
                 Work::Idle => match self.jobs.pop_front() {
                     Some(Job::Order(order)) => self.begin(now, order),
-                    Some(Job::Wake(room, server, key)) => self.begin_woken(now, room, server, &key),
+                    Some(Job::Wake(proposal, server, key)) => self.begin_woken(now, proposal, server, &key),
                     None => break,
                 },
                 still => {
@@ -386,7 +392,7 @@ impl Host {
         match next {
             Next::LayOut => {
                 let agent = self.turn.as_ref().map(|turn| turn.agent).unwrap_or_default();
-                self.moment(now, &Moment::Prompt(agent), Next::Ask);
+                self.moment(now, &LifecycleEvent::Prompt(agent), Next::Ask);
             }
             Next::Ask => self.lay_out(),
             Next::CallTool(used) => self.call_tool(now, used),
@@ -394,8 +400,8 @@ impl Host {
             Next::Rewrite(at) => self.rewrite(now, at),
             Next::TurnOver => self.end_turn(now),
             Next::Finish(done) => {
-                if done == Done::Ended {
-                    self.tell_unprompted();
+                if done == OrderResult::Ended {
+                    self.report_unprompted();
                 }
                 self.finish(done);
             }
@@ -403,12 +409,12 @@ impl Host {
     }
 
     /// What hooks wanted said at the end stands in no prompt any more.
-    fn tell_unprompted(&mut self) {
+    fn report_unprompted(&mut self) {
         for waiting in std::mem::take(&mut self.pending) {
             let injection = waiting.injection;
-            let data = json!({"slot": injection.slot, "text": injection.text, "proposal": waiting.room});
-            let text = format!("no prompt follows for: {:?}", crate::extension::clip(&injection.text, 80));
-            self.tell("unprompted", Some(injection.server), text, data);
+            let data = json!({"slot": injection.slot, "text": injection.text, "proposal": waiting.proposal});
+            let text = format!("no prompt follows for: {:?}", crate::proposals::clip(&injection.text, 80));
+            self.report("unprompted", Some(injection.server), text, data);
         }
     }
 }

@@ -4,9 +4,9 @@
 //! Never: tokio, sockets, clocks, printing.
 
 use super::client::{ClientConfig, ClientEngine, Output, RequestHandle};
-use crate::extension::conversation::CONTEXT;
-use crate::extension::conversation::host::{
-    Action, Carrier, Outcome, Subscription, UserMessage, UserMessages, subscription,
+use crate::proposals::conversation::CONTEXT;
+use crate::proposals::conversation::host::{
+    Action, Carrier, DeliveryOutcome, Subscription, UserMessage, UserMessages, subscription,
 };
 use crate::protocol::Era;
 use crate::wire::{Envelope, json};
@@ -40,9 +40,9 @@ pub enum Report {
     /// Something the caller should know, as a sentence.
     Note(String),
     /// What came of a message. Once for each.
-    Done(Outcome),
+    Done(DeliveryOutcome),
     /// An answer after the deadline (A13).
-    Late(Outcome),
+    Late(DeliveryOutcome),
 }
 
 /// Fires user messages. See the module.

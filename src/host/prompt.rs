@@ -3,8 +3,8 @@
 //!
 //! Never: asking a model.
 
-use crate::extension::REGISTRY;
-use crate::extension::host::{Inference, Injection, Place, ServerView, Slot, quoted};
+use crate::proposals::REGISTRY;
+use crate::proposals::host::{Inference, Injection, PromptPlace, ServerView, Slot, quoted};
 use crate::wire::span::micros;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -45,7 +45,7 @@ pub struct Origin {
     /// The slot.
     pub slot: String,
     /// Where it stands.
-    pub place: Place,
+    pub place: PromptPlace,
     /// How long it is, before it was quoted.
     pub bytes: usize,
     /// How long after the turn began it came; zero where it waited already.
@@ -54,7 +54,7 @@ pub struct Origin {
 
 /// One part of a prompt.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Part {
+pub struct PromptPart {
     /// In whose name.
     pub role: Role,
     /// Whose it is, where it is a server's.
@@ -71,19 +71,19 @@ pub struct Prompt {
     /// Which prompt of the turn; more than one where the model used tools. The first is 1.
     pub round: u64,
     /// Its parts, in order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<PromptPart>,
 }
 
 impl Prompt {
     /// What a server asks a model, as a prompt: of no turn.
     pub fn of(asked: &Inference) -> Self {
-        let part = |said: &crate::extension::host::Said| {
+        let part = |said: &crate::proposals::host::Utterance| {
             let role = match said.role {
                 "system" => Role::System,
                 "assistant" => Role::Assistant,
                 _ => Role::User,
             };
-            Part { role, origin: None, text: said.text.clone() }
+            PromptPart { role, origin: None, text: said.text.clone() }
         };
         Prompt { turn: 0, round: 0, parts: asked.messages.iter().map(part).collect() }
     }
@@ -91,7 +91,7 @@ impl Prompt {
     /// The prompt for a model's program: `{"turn", "round", "messages": [{"role", "content", "external"?}]}`. The same
     /// conversation gives the same bytes: no times stand in it.
     pub fn to_value(&self) -> Value {
-        let message = |part: &Part| {
+        let message = |part: &PromptPart| {
             let mut message = json!({"role": part.role.name(), "content": part.text});
             if let Some(origin) = &part.origin {
                 message["external"] =
@@ -128,7 +128,7 @@ impl Prompt {
 /// Where each slot stands.
 #[derive(Clone, Debug)]
 pub struct Layout {
-    slots: HashMap<&'static str, (Place, u32)>,
+    slots: HashMap<&'static str, (PromptPlace, u32)>,
 }
 
 impl Default for Layout {
@@ -139,7 +139,7 @@ impl Default for Layout {
 }
 
 fn all_slots() -> impl Iterator<Item = &'static Slot> {
-    REGISTRY.iter().flat_map(|room| room.slots())
+    REGISTRY.iter().flat_map(|proposal| proposal.slots())
 }
 
 impl Layout {
@@ -150,10 +150,10 @@ impl Layout {
     /// What is no place or no slot, with those that there are.
     pub fn read(value: &Value) -> Result<Self, String> {
         let mut layout = Self::default();
-        let places = [Place::System, Place::BeforeUser, Place::AfterUser];
+        let places = [PromptPlace::System, PromptPlace::BeforeUser, PromptPlace::AfterUser];
         for (name, list) in value.as_object().ok_or("a layout is an object")? {
             let Some(place) = places.into_iter().find(|place| place.name() == name) else {
-                let known = places.map(Place::name).join(", ");
+                let known = places.map(PromptPlace::name).join(", ");
                 return Err(format!("there is no place {name:?} in a prompt; there are: {known}"));
             };
             let list = list.as_array().ok_or_else(|| format!("{name} must be a list of slots"))?;
@@ -175,18 +175,18 @@ impl Layout {
         Ok(layout)
     }
 
-    fn of(&self, slot: &str) -> (Place, u32) {
-        self.slots.get(slot).copied().unwrap_or((Place::BeforeUser, u32::MAX))
+    fn of(&self, slot: &str) -> (PromptPlace, u32) {
+        self.slots.get(slot).copied().unwrap_or((PromptPlace::BeforeUser, u32::MAX))
     }
 }
 
 /// An injection, and when it came.
 #[derive(Clone, Debug)]
-pub struct Waiting {
+pub struct QueuedInjection {
     /// The injection.
     pub injection: Injection,
     /// The room that made it.
-    pub room: &'static str,
+    pub proposal: &'static str,
     /// When.
     pub at: Duration,
 }
@@ -206,14 +206,14 @@ pub enum LeftOut {
 /// The injections of a prompt, in order, and those that are left out.
 pub struct Chosen {
     /// What goes in.
-    pub parts: Vec<(Place, Part)>,
+    pub parts: Vec<(PromptPlace, PromptPart)>,
     /// What does not.
-    pub left_out: Vec<(Waiting, LeftOut)>,
+    pub left_out: Vec<(QueuedInjection, LeftOut)>,
 }
 
 /// Puts injections in order: by place and slot, then by weight, by server, and as they came. `most` bytes in all.
 pub fn choose(
-    mut waiting: Vec<Waiting>,
+    mut waiting: Vec<QueuedInjection>,
     layout: &Layout,
     servers: &[ServerView],
     turn_began: Duration,
@@ -244,14 +244,14 @@ pub fn choose(
         let after = one.at.saturating_sub(turn_began);
         let origin = Origin {
             server: name.clone(),
-            proposal: one.room.to_owned(),
+            proposal: one.proposal.to_owned(),
             slot: (*slot).to_owned(),
             place,
             bytes: text.len(),
             after,
         };
-        let role = if place == Place::System { Role::System } else { Role::User };
-        chosen.parts.push((place, Part { role, origin: Some(origin), text: quoted(&name, what, text) }));
+        let role = if place == PromptPlace::System { Role::System } else { Role::User };
+        chosen.parts.push((place, PromptPart { role, origin: Some(origin), text: quoted(&name, what, text) }));
     }
     chosen
 }
@@ -259,15 +259,15 @@ pub fn choose(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::extension::host::ServerId;
+    use crate::proposals::host::ServerId;
 
-    fn waiting(server: usize, slot: &'static str, weight: i64, text: &str) -> Waiting {
+    fn waiting(server: usize, slot: &'static str, weight: i64, text: &str) -> QueuedInjection {
         let what = "context".to_owned();
         let injection = Injection { server: ServerId(server), slot, weight, what, text: text.to_owned() };
-        Waiting { injection, room: "room", at: Duration::ZERO }
+        QueuedInjection { injection, proposal: "room", at: Duration::ZERO }
     }
 
-    fn order(waiting: Vec<Waiting>, layout: &Layout, most: usize) -> (Vec<String>, usize) {
+    fn order(waiting: Vec<QueuedInjection>, layout: &Layout, most: usize) -> (Vec<String>, usize) {
         let view = |name: &str| ServerView { name: name.to_owned(), ..ServerView::default() };
         let chosen = choose(waiting, layout, &[view("a"), view("b")], Duration::ZERO, most);
         let texts = chosen.parts.iter().map(|(_, part)| part.text.lines().nth(1).unwrap_or_default()[2..].to_owned());

@@ -1,9 +1,9 @@
 //! What the client says: on its way to the server, or answered here.
 
-use super::asking::Purpose;
-use super::guest::{answer, tool_of, value};
+use super::embedded_server::{answer, tool_of, value};
+use super::own_requests::Purpose;
 use super::plan::CONVERSATION;
-use super::{Awaited, Ids, MOST_OPEN, Output, Overlay, Phase, TO_CLIENT, TO_SERVER, conversation, forgotten};
+use super::{Awaited, Ids, MAX_OPEN, Output, Overlay, Phase, TO_CLIENT, TO_SERVER, conversation, forgotten};
 use crate::protocol::revision::meta;
 use crate::wire::{Envelope, Id, IdKey, MessageKind, json};
 use serde_json::json;
@@ -27,7 +27,7 @@ impl Overlay {
                 match envelope.id.and_then(|id| self.ids.number(&id.key())) {
                     Some(number) => {
                         out.push(Output::Taken(TO_SERVER, message.clone()));
-                        out.extend(self.guest.answered(now, number, &message, &mut self.ids));
+                        out.extend(self.embedded_server.answered(now, number, &message, &mut self.ids));
                     }
                     None => out.push(Output::Pass(TO_SERVER, message)),
                 }
@@ -67,9 +67,9 @@ impl Overlay {
             }
             "tools/call" => {
                 let tool = tool_of(envelope.params).unwrap_or_default();
-                if self.guest.takes_tool(&tool) {
+                if self.embedded_server.takes_tool(&tool) {
                     out.push(taken);
-                    out.extend(self.guest.hear(now, message, &mut self.ids));
+                    out.extend(self.embedded_server.receive(now, message, &mut self.ids));
                 } else if let Some(at) = self.hook_tool(&tool) {
                     out.push(taken);
                     let arguments = value(envelope.params)["arguments"].take();
@@ -81,13 +81,13 @@ impl Overlay {
                     return false;
                 }
             }
-            conversation::USER_MESSAGE if self.guest.is_on(CONVERSATION) => {
+            conversation::USER_MESSAGE if self.embedded_server.is_on(CONVERSATION) => {
                 out.push(taken);
                 self.said(now, Some(id), envelope.params, out);
             }
-            method if self.guest.takes_method(method) => {
+            method if self.embedded_server.takes_method(method) => {
                 out.push(taken);
-                out.extend(self.guest.hear(now, message, &mut self.ids));
+                out.extend(self.embedded_server.receive(now, message, &mut self.ids));
             }
             _ => return false,
         }
@@ -124,7 +124,7 @@ impl Overlay {
 
     /// Remembers one of them, and forgets the oldest where there are too many.
     fn look_at(&mut self, id: IdKey, awaited: Awaited, out: &mut Vec<Output>) {
-        if self.awaited.len() >= MOST_OPEN && !self.awaited.contains(&id) {
+        if self.awaited.len() >= MAX_OPEN && !self.awaited.contains(&id) {
             out.push(forgotten("the server does not answer the client"));
         }
         self.awaited.insert(id, awaited);
@@ -139,7 +139,7 @@ impl Overlay {
         out: &mut Vec<Output>,
     ) {
         let is_taken = match method {
-            conversation::USER_MESSAGE if self.guest.is_on(CONVERSATION) && self.phase >= Phase::Answered => {
+            conversation::USER_MESSAGE if self.embedded_server.is_on(CONVERSATION) && self.phase >= Phase::Answered => {
                 out.push(Output::Taken(TO_SERVER, message.to_vec()));
                 self.said(now, None, envelope.params, out);
                 true
@@ -156,9 +156,9 @@ impl Overlay {
                 out.extend(numbers.into_iter().map(|number| self.take_back(number, "the client takes it back")));
                 is_ours
             }
-            method if self.guest.takes_method(method) && self.phase >= Phase::Answered => {
+            method if self.embedded_server.takes_method(method) && self.phase >= Phase::Answered => {
                 out.push(Output::Taken(TO_SERVER, message.to_vec()));
-                out.extend(self.guest.hear(now, message, &mut self.ids));
+                out.extend(self.embedded_server.receive(now, message, &mut self.ids));
                 true
             }
             _ => false,
@@ -179,14 +179,14 @@ impl Overlay {
             *self = Self { ids, ..Self::new(self.plan.clone(), self.setting.clone()) };
         }
         self.phase = Phase::Asked;
-        self.declared = self.guest.meet(now, message);
+        self.declared = self.embedded_server.meet(now, message);
         self.look_at(id, Awaited::Initialize, out);
     }
 
     /// The handshake is over.
     fn begin(&mut self, now: Duration, message: &[u8], out: &mut Vec<Output>) {
         self.phase = Phase::Ready;
-        out.extend(self.guest.hear(now, message, &mut self.ids));
+        out.extend(self.embedded_server.receive(now, message, &mut self.ids));
         self.triggers.begin(now, &self.plan);
         let wanted: Vec<String> =
             self.plan.rules.iter().filter_map(|rule| rule.when.resource()).map(str::to_owned).collect();

@@ -1,12 +1,12 @@
 //! User messages, answered by the server's tools: each is asked about, and once all have answered, or will not any
 //! more, what they said goes to the client as context.
 
-use super::asking::Purpose;
-use super::guest::{answer, value};
+use super::embedded_server::{answer, value};
+use super::own_requests::Purpose;
 use super::{Output, Overlay, TO_CLIENT, template};
-use crate::extension::conversation::CONTEXT;
-pub use crate::extension::conversation::USER_MESSAGE;
-use crate::extension::conversation::server::{UserMessage, addressed, in_words, read};
+use crate::proposals::conversation::CONTEXT;
+pub use crate::proposals::conversation::USER_MESSAGE;
+use crate::proposals::conversation::server::{UserMessage, addressed, in_words, read};
 use crate::protocol::errors;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

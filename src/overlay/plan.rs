@@ -5,8 +5,8 @@
 mod read;
 
 use super::template;
-use crate::extension::server::Firing;
-use crate::extension::{Extension, REGISTRY};
+use crate::proposals::server::Firing;
+use crate::proposals::{Proposal, REGISTRY};
 use crate::server::Config;
 use crate::wire::Direction;
 use globset::GlobMatcher;
@@ -26,13 +26,13 @@ pub struct Plan {
     /// What it is for; may be empty.
     pub name: String,
     /// What user messages are answered with.
-    pub conversation: Vec<Answering>,
+    pub conversation: Vec<AnswerTool>,
     /// The overlay's own tools, which answer for hooks.
     pub tools: Vec<HookTool>,
     /// What is sent when.
     pub rules: Vec<Rule>,
     /// The rooms that take part, in the registry's order.
-    pub rooms: Vec<&'static str>,
+    pub proposals: Vec<&'static str>,
     /// How they are set.
     pub settings: BTreeMap<String, Value>,
     /// Tools of the server that are named, each with where.
@@ -41,7 +41,7 @@ pub struct Plan {
 
 /// A tool of the server, and what is made of its result.
 #[derive(Clone, Debug)]
-pub struct Answering {
+pub struct AnswerTool {
     /// The tool.
     pub tool: String,
     /// Its arguments, a template.
@@ -56,7 +56,7 @@ pub struct HookTool {
     /// Its name.
     pub name: String,
     /// What it calls, and how the result is worded.
-    pub answering: Answering,
+    pub answering: AnswerTool,
 }
 
 impl HookTool {
@@ -78,7 +78,7 @@ impl HookTool {
     }
 }
 
-impl Answering {
+impl AnswerTool {
     /// What is made of a result, `about` what else can be filled in; `None` where there is nothing to say.
     pub fn word(&self, result: &Value, about: &Value) -> Option<String> {
         let said = said(result);
@@ -230,7 +230,7 @@ impl Plan {
             name: if self.name.is_empty() { "mcpreel-overlay".to_owned() } else { self.name.clone() },
             seed,
             wall_base_ns,
-            declare: self.rooms.iter().map(|room| (*room).to_owned()).collect(),
+            declare: self.proposals.iter().map(|proposal| (*proposal).to_owned()).collect(),
             settings: self.settings.clone(),
             memory: false,
             ..Config::default()
@@ -239,9 +239,9 @@ impl Plan {
 }
 
 /// The name of the room that sends what has this kind.
-pub fn room_of(kind: &str) -> Option<&'static str> {
-    let fires = |room: &&&'static dyn Extension| {
-        room.server_side().is_some_and(|side| side.fires().iter().any(|firing: &Firing| firing.kind == kind))
+pub fn proposal_of(kind: &str) -> Option<&'static str> {
+    let fires = |proposal: &&&'static dyn Proposal| {
+        proposal.server_side().is_some_and(|side| side.fires().iter().any(|firing: &Firing| firing.kind == kind))
     };
-    REGISTRY.iter().find(fires).map(|room| room.descriptor().name)
+    REGISTRY.iter().find(fires).map(|proposal| proposal.descriptor().name)
 }

@@ -1,8 +1,8 @@
 //! What the server says: on its way to the client, changed at two places, or an answer to the overlay.
 
-use super::asking::Purpose;
-use super::guest::{answer, value};
-use super::{Awaited, Happening, Output, Overlay, Phase, TO_CLIENT, UPDATED, graft, message_of, triggers};
+use super::embedded_server::{answer, value};
+use super::own_requests::Purpose;
+use super::{Awaited, Output, Overlay, Phase, TO_CLIENT, TriggerEvent, UPDATED, json_splice, message_of, triggers};
 use crate::wire::{Envelope, MessageKind, json};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -20,7 +20,7 @@ impl Overlay {
                         let result = envelope.result.map(|result| value(Some(result)));
                         let result = result.ok_or_else(|| value(envelope.error));
                         out.push(Output::Taken(TO_CLIENT, message));
-                        self.heard(number, result, &mut out);
+                        self.received(number, result, &mut out);
                     }
                     None => {
                         // What is changed stands in the reel as text.
@@ -41,7 +41,7 @@ impl Overlay {
                 out.push(if is_ours { Output::Kept(message) } else { Output::Pass(TO_CLIENT, message) });
                 self.seen(now, TO_CLIENT, &method, params.as_deref(), &mut out);
                 if let Some(uri) = uri {
-                    self.happened(now, &Happening::Resource(&uri), &mut out);
+                    self.happened(now, &TriggerEvent::Resource(&uri), &mut out);
                 }
             }
             _ => out.push(Output::Pass(TO_CLIENT, message)),
@@ -70,7 +70,7 @@ impl Overlay {
                     self.name_missing(out);
                 }
                 let more = if is_last { self.own_tools() } else { Vec::new() };
-                let changed = graft::extend(&message, &["result", "tools"], &more).filter(|_| !more.is_empty());
+                let changed = json_splice::extend(&message, &["result", "tools"], &more).filter(|_| !more.is_empty());
                 out.push(match changed {
                     Some(changed) => Output::Changed(message, changed),
                     None => Output::Pass(TO_CLIENT, message),
@@ -83,7 +83,7 @@ impl Overlay {
             (Some(Awaited::Result(method, params)), Some(result)) => {
                 let result = value(Some(result));
                 out.push(Output::Pass(TO_CLIENT, message));
-                self.happened(now, &Happening::Result(&method, &params, &result), out);
+                self.happened(now, &TriggerEvent::Result(&method, &params, &result), out);
             }
             _ => out.push(Output::Pass(TO_CLIENT, message)),
         }
@@ -91,16 +91,16 @@ impl Overlay {
 
     /// The answer to `initialize` with what is declared beside; `None` where that is nothing.
     fn with_capabilities(&mut self, message: &[u8], servers: &Value, out: &mut Vec<Output>) -> Option<Vec<u8>> {
-        let taken = |room: &'static str| {
+        let taken = |proposal: &'static str| {
             out.push(Output::Tell(format!(
-                "the server declares {room} itself; what the overlay says of it is left out"
+                "the server declares {proposal} itself; what the overlay says of it is left out"
             )));
         };
-        let declared = self.guest.declare(&self.declared, servers, taken);
+        let declared = self.embedded_server.declare(&self.declared, servers, taken);
         let mut changed = message.to_vec();
         let mut put = |path: &[&str], value: &Value| {
             let place = [&["result", "capabilities"], path].concat();
-            match graft::put(&changed, &place, value) {
+            match json_splice::put(&changed, &place, value) {
                 Some(text) => changed = text,
                 None => {
                     out.push(Output::Tell(format!("{} cannot be put into the answer to initialize", path.join("."))))
@@ -114,14 +114,14 @@ impl Overlay {
         if self.listing.is_ours_alone {
             put(&["tools"], &json!({}));
         }
-        for room in self.plan.rooms.iter().filter(|room| !self.guest.is_on(room)) {
-            out.push(Output::Fact(json!({"report": "not_declared", "proposal": room})));
+        for proposal in self.plan.proposals.iter().filter(|proposal| !self.embedded_server.is_on(proposal)) {
+            out.push(Output::Fact(json!({"report": "not_declared", "proposal": proposal})));
         }
         (changed != message).then_some(changed)
     }
 
     /// The server, or nobody, answers a request of the overlay's own.
-    pub(super) fn heard(&mut self, number: u64, result: Result<Value, Value>, out: &mut Vec<Output>) {
+    pub(super) fn received(&mut self, number: u64, result: Result<Value, Value>, out: &mut Vec<Output>) {
         if let Some(purpose) = self.asking.close(number) {
             self.concluded(purpose, result, out);
         }

@@ -158,13 +158,16 @@ fn nothing_is_added_where_nothing_is_written_or_the_client_knows_nothing() {
 }
 
 #[test]
-fn what_the_server_declares_itself_stays_and_is_told() {
+fn what_the_server_declares_itself_stays_and_is_reported() {
     let mut stage = Stage::new(ALL);
     stage.client(initialize());
     let own = json!({"tools": {}, "conversationEvents": {"onUserMessage": true}, "reminders": {"emit": true}});
     let said = stage.server(json!({"jsonrpc": "2.0", "id": 1, "result": {"capabilities": own}}));
-    let told: Vec<&String> = said.iter().filter(|said| said.starts_with("tell ")).collect();
-    assert!(told.len() == 2 && told[0].contains("conversation") && told[1].contains("reminder"), "{said:?}");
+    let reported: Vec<&String> = said.iter().filter(|said| said.starts_with("tell ")).collect();
+    assert!(
+        reported.len() == 2 && reported[0].contains("conversation") && reported[1].contains("reminder"),
+        "{said:?}"
+    );
     stage.client(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
     let message = request(2, "conversation/userMessage", json!({"messageId": "m", "content": "hi"}));
     assert_eq!(stage.client(&message), [format!("pass c2s {message}")]);
@@ -253,13 +256,16 @@ fn a_user_message_is_answered_by_all_tools_in_order_and_their_answers_stay_here(
 fn a_tool_that_does_not_answer_is_given_up_and_its_late_answer_kept_from_the_client() {
     let mut stage = Stage::ready("conversation: [{tool: slow}]");
     stage.client(request(7, "conversation/userMessage", json!({"messageId": "m", "content": "x"})));
-    assert_eq!(stage.overlay.next_wake(), Some(asking::PATIENCE));
+    assert_eq!(stage.overlay.next_wake(), Some(own_requests::GRACE_PERIOD));
     let said = stage.wait(30_000);
     assert_eq!(put(&said, "s2c"), json!({"jsonrpc": "2.0", "id": 7, "result": {}}));
     let taken_back = |said: &[String], number: u64| {
-        let told = put(said, "c2s");
+        let reported = put(said, "c2s");
         let id = format!("{PREFIX}{number}");
-        assert_eq!((&told["method"], &told["params"]["requestId"]), (&json!("notifications/cancelled"), &json!(id)));
+        assert_eq!(
+            (&reported["method"], &reported["params"]["requestId"]),
+            (&json!("notifications/cancelled"), &json!(id))
+        );
     };
     taken_back(&said, 1);
     let late = json!({"jsonrpc": "2.0", "id": format!("{PREFIX}1"), "result": {}});
@@ -279,8 +285,11 @@ fn a_call_of_a_hooks_tool_that_is_taken_back_is_taken_back_at_the_server() {
     let said = stage.client(request(5, "tools/call", json!({"name": "hook_1", "arguments": {"query": "demo"}})));
     let asked = put(&said, "c2s");
     let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 5}});
-    let told = put(&stage.client(&cancel), "c2s");
-    assert_eq!((&told["method"], &told["params"]["requestId"]), (&json!("notifications/cancelled"), &asked["id"]));
+    let reported = put(&stage.client(&cancel), "c2s");
+    assert_eq!(
+        (&reported["method"], &reported["params"]["requestId"]),
+        (&json!("notifications/cancelled"), &asked["id"])
+    );
     assert_eq!(stage.wait(30_000), [] as [&str; 0]);
 }
 
@@ -298,8 +307,8 @@ fn requests_that_nobody_answers_are_remembered_up_to_a_limit() {
         let message = request(100 + id as u64, "tools/list", json!({})).to_string();
         forgotten(stage.overlay.from_client(stage.now, message.into_bytes()))
     };
-    assert_eq!((0..MOST_OPEN).map(&mut list).sum::<usize>(), 0);
-    assert_eq!((list(0), list(MOST_OPEN), list(MOST_OPEN + 1)), (0, 1, 1), "one that comes again takes no more room");
+    assert_eq!((0..MAX_OPEN).map(&mut list).sum::<usize>(), 0);
+    assert_eq!((list(0), list(MAX_OPEN), list(MAX_OPEN + 1)), (0, 1, 1), "one that comes again takes no more room");
     // The client does not answer the overlay.
     let mut stage = Stage::ready("rules: [{when: {file: '*'}, fire: {kind: push, text: '{path}'}}]");
     let mut fire = |number: usize| {
@@ -307,8 +316,8 @@ fn requests_that_nobody_answers_are_remembered_up_to_a_limit() {
         let sent = outputs.iter().filter(|output| matches!(output, Output::Put(Direction::ServerToClient, _))).count();
         (sent, forgotten(outputs))
     };
-    assert!((0..MOST_OPEN).all(|number| fire(number) == (1, 0)));
-    assert_eq!(fire(MOST_OPEN), (1, 1));
+    assert!((0..MAX_OPEN).all(|number| fire(number) == (1, 0)));
+    assert_eq!(fire(MAX_OPEN), (1, 1));
     let answer = |id: usize| json!({"jsonrpc": "2.0", "id": format!("{PREFIX}{id}"), "result": {"accepted": true}});
     let mut facts = |id: usize| {
         let outputs = stage.overlay.from_client(stage.now, answer(id).to_string().into_bytes());
@@ -409,7 +418,7 @@ fn changed_resources_become_events_and_are_kept_from_a_client_that_did_not_ask()
 }
 
 #[test]
-fn a_client_without_a_handshake_is_told_once_and_nothing_is_added() {
+fn a_client_without_a_handshake_is_reported_once_and_nothing_is_added() {
     let mut stage = Stage::new(ALL);
     let meta = json!({"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}});
     let list = |id| request(id, "prompts/list", meta.clone());
@@ -447,7 +456,7 @@ fn values_stand_for_their_names_and_can_be_given() {
 }
 
 #[test]
-fn what_is_wrong_with_a_file_is_told_with_its_line() {
+fn what_is_wrong_with_a_file_is_reported_with_its_line() {
     for (yaml, line, words) in [
         ("hooks:\n  - {event: session_strat, priority: important, context: x}", 2, "this is no hook"),
         ("hooks:\n  - {event: session_start, priority: important}", 2, "exactly one of context"),

@@ -1,13 +1,13 @@
 //! When rules are set off: what happened, how often already, and when time alone does it.
 
-use super::guest::value;
+use super::embedded_server::value;
 use super::plan::{Plan, Rule, When, said};
 use crate::wire::Direction;
 use serde_json::{Value, json};
 use std::time::Duration;
 
 /// Something that rules may wait for.
-pub enum Happening<'a> {
+pub enum TriggerEvent<'a> {
     /// A request or notification: its way, method and params.
     Message(Direction, &'a str, Option<&'a [u8]>),
     /// A result: the request's method and params, and the result.
@@ -20,10 +20,10 @@ pub enum Happening<'a> {
 
 /// How far each rule is.
 #[derive(Debug)]
-pub struct Triggers(Vec<State>);
+pub struct Triggers(Vec<TriggerState>);
 
 #[derive(Clone, Debug, Default)]
-struct State {
+struct TriggerState {
     fired: u64,
     last: Option<Duration>,
     due: Option<Duration>,
@@ -35,7 +35,7 @@ struct State {
 impl Triggers {
     /// None has fired yet, and no time runs.
     pub fn new(plan: &Plan) -> Self {
-        Self(plan.rules.iter().map(|rule| State { most: rule.times, ..State::default() }).collect())
+        Self(plan.rules.iter().map(|rule| TriggerState { most: rule.times, ..TriggerState::default() }).collect())
     }
 
     /// The handshake is over: times run from here.
@@ -71,7 +71,7 @@ impl Triggers {
     }
 
     /// The rules that this sets off, each with what can be filled in.
-    pub fn take(&mut self, plan: &Plan, now: Duration, what: &Happening<'_>) -> Vec<(usize, Value)> {
+    pub fn take(&mut self, plan: &Plan, now: Duration, what: &TriggerEvent<'_>) -> Vec<(usize, Value)> {
         let mut found = Vec::new();
         for (at, (state, rule)) in self.0.iter_mut().zip(&plan.rules).enumerate() {
             let rests = state.last.is_some_and(|last| now < last + rule.cooldown) || state.fired >= state.most;
@@ -86,23 +86,23 @@ impl Triggers {
 }
 
 /// What can be filled in, where the rule is set off by this.
-fn about(rule: &Rule, what: &Happening<'_>) -> Option<Value> {
+fn about(rule: &Rule, what: &TriggerEvent<'_>) -> Option<Value> {
     match (&rule.when, what) {
-        (When::Message(test), Happening::Message(way, method, params)) => {
+        (When::Message(test), TriggerEvent::Message(way, method, params)) => {
             let params = test.fits(*way, method, || value(*params))?;
             Some(json!({"method": method, "tool": params["name"], "params": params}))
         }
-        (When::Result(test), Happening::Result(method, params, result)) => {
+        (When::Result(test), TriggerEvent::Result(method, params, result)) => {
             let all = || {
                 json!({"method": method, "tool": params["name"], "params": params, "result": result,
                 "text": said(result)})
             };
             test.fits(method, params, result).then(all)
         }
-        (When::File(_, glob), Happening::File(path, absolute)) => {
+        (When::File(_, glob), TriggerEvent::File(path, absolute)) => {
             (glob.is_match(path) || glob.is_match(absolute)).then(|| json!({"path": path}))
         }
-        (When::Resource(known, glob), Happening::Resource(uri)) => {
+        (When::Resource(known, glob), TriggerEvent::Resource(uri)) => {
             (covers(known, uri) || glob.is_match(uri)).then(|| json!({"uri": uri}))
         }
         _ => None,

@@ -36,6 +36,6 @@ pub fn name(code: i64) -> Option<&'static str> {
 }
 
 /// Whether an error to `server/discover` tells that the peer speaks the modern era.
-pub fn tells_modern_era(code: i64) -> bool {
+pub fn reports_modern_era(code: i64) -> bool {
     matches!(code, HEADER_MISMATCH | MISSING_CLIENT_CAPABILITY | UNSUPPORTED_VERSION)
 }

@@ -26,7 +26,7 @@ const PARAMETER: &str = "Mcp-Param-";
 /// The mark on a property of a tool's schema that asks for such a header.
 const ANNOTATION: &str = "x-mcp-header";
 /// So many tools' marks are remembered.
-const MOST_TOOLS: usize = 4096;
+const MAX_TOOLS: usize = 4096;
 
 /// Whether a legacy revision wants [`PROTOCOL_VERSION`] after `initialize`. One that is not known is taken as newer.
 pub fn names_version(version: &str) -> bool {
@@ -84,7 +84,7 @@ impl ToolMarks {
             let Some(name) = tool["name"].as_str() else { continue };
             let mut marks = Vec::new();
             let sound = find_marks(&tool["inputSchema"], &mut Vec::new(), &mut marks);
-            if sound && (self.0.len() < MOST_TOOLS || self.0.contains_key(name)) {
+            if sound && (self.0.len() < MAX_TOOLS || self.0.contains_key(name)) {
                 self.0.insert(name.to_owned(), marks);
             }
         }

@@ -9,14 +9,14 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 /// One place where a value does not fit its schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misfit {
+pub struct SchemaViolation {
     /// JSON Pointer to the place in the value.
     pub place: String,
     /// What does not fit.
     pub reason: String,
 }
 
-impl std::fmt::Display for Misfit {
+impl std::fmt::Display for SchemaViolation {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.place.as_str() {
             "" => write!(out, "{}", self.reason),
@@ -49,12 +49,12 @@ impl SchemaSet {
     }
 
     /// Where `value` does not fit the definition `name`; `None` where there is no such definition.
-    pub fn check(&self, name: &str, value: &Value) -> Option<Vec<Misfit>> {
+    pub fn check(&self, name: &str, value: &Value) -> Option<Vec<SchemaViolation>> {
         let validator = self.validator(name)?;
         if validator.is_valid(value) {
             return Some(Vec::new());
         }
-        Some(validator.iter_errors(value).map(|error| misfit(&error)).collect())
+        Some(validator.iter_errors(value).map(|error| violation(&error)).collect())
     }
 
     fn validator(&self, name: &str) -> Option<Arc<Validator>> {
@@ -82,7 +82,11 @@ impl SchemaSet {
 /// none.
 /// `is_open` tells whether a value holds variables. Those are in texts and stay texts, so that only what follows from
 /// shapes is certain there: a type, a member that lacks, one too many.
-pub fn check_template(schema: &Value, template: &Value, is_open: impl Fn(&Value) -> bool) -> Option<Vec<Misfit>> {
+pub fn check_template(
+    schema: &Value,
+    template: &Value,
+    is_open: impl Fn(&Value) -> bool,
+) -> Option<Vec<SchemaViolation>> {
     use jsonschema::error::ValidationErrorKind as Kind;
     let validator = jsonschema::draft202012::new(schema).ok()?;
     let certain = |error: &jsonschema::ValidationError<'_>| {
@@ -90,24 +94,24 @@ pub fn check_template(schema: &Value, template: &Value, is_open: impl Fn(&Value)
             matches!(error.kind(), Kind::Type { .. } | Kind::Required { .. } | Kind::AdditionalProperties { .. });
         of_shape || !is_open(error.instance())
     };
-    Some(validator.iter_errors(template).filter(certain).map(|error| misfit(&error)).collect())
+    Some(validator.iter_errors(template).filter(certain).map(|error| violation(&error)).collect())
 }
 
-fn misfit(error: &jsonschema::ValidationError<'_>) -> Misfit {
-    Misfit { place: error.instance_path().to_string(), reason: shorten(&error.to_string()) }
+fn violation(error: &jsonschema::ValidationError<'_>) -> SchemaViolation {
+    SchemaViolation { place: error.instance_path().to_string(), reason: shorten(&error.to_string()) }
 }
 
 /// An error's text names the whole value; a reader needs only its beginning.
 fn shorten(text: &str) -> String {
-    const MOST: usize = 200;
-    if text.chars().count() <= MOST {
+    const MAX: usize = 200;
+    if text.chars().count() <= MAX {
         return text.to_owned();
     }
     let tail: String = {
         let all: Vec<char> = text.chars().collect();
-        all[all.len() - MOST / 2..].iter().collect()
+        all[all.len() - MAX / 2..].iter().collect()
     };
-    format!("{}…{tail}", text.chars().take(MOST / 2).collect::<String>())
+    format!("{}…{tail}", text.chars().take(MAX / 2).collect::<String>())
 }
 
 /// MCP's core methods, revisions 2024-11-05 to 2025-11-25.
@@ -140,10 +144,10 @@ mod tests {
     }
 
     #[test]
-    fn a_misfit_names_its_place() {
+    fn a_violation_names_its_place() {
         let bad = json!({"name": 7, "arguments": {}});
-        let misfits = LEGACY.check("tools/call:params", &bad).expect("defined");
-        assert_eq!(misfits[0].place, "/name");
+        let violations = LEGACY.check("tools/call:params", &bad).expect("defined");
+        assert_eq!(violations[0].place, "/name");
         assert_eq!(LEGACY.check("tools/call:params", &json!({"name": "echo"})), Some(vec![]));
         assert_eq!(LEGACY.check("no/such:params", &bad), None);
     }

@@ -77,7 +77,7 @@ fn title(unit: &UnitDiff, widest: usize) -> String {
     let named = || {
         let mut title = printable(unit.method.as_deref().unwrap_or_default());
         if let Some(subject) = &unit.subject {
-            let _ = write!(title, " {}", printable(&crate::extension::clip(subject, widest / 2)));
+            let _ = write!(title, " {}", printable(&crate::proposals::clip(subject, widest / 2)));
         }
         title
     };
@@ -114,7 +114,7 @@ fn hunk(hunk: &Hunk, style: &DiffStyle, widest: usize, out: &mut String) {
             LineTag::Removed => ('-', style.removed),
             LineTag::Added => ('+', style.added),
         };
-        let _ = writeln!(out, "  {look}{sign} {}{look:#}", printable(&crate::extension::clip(line, widest)));
+        let _ = writeln!(out, "  {look}{sign} {}{look:#}", printable(&crate::proposals::clip(line, widest)));
     }
 }
 

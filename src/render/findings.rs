@@ -1,14 +1,14 @@
 //! A validation report as text: findings grouped by rule, then one line that sums up.
 
 use super::style::Palette;
-use crate::extension::{Rule, Severity};
+use crate::proposals::{Rule, Severity};
 use crate::validate::{Finding, Report};
 use anstyle::Style;
 use std::fmt::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
 /// How many places of one rule are listed.
-const MOST_PLACES: usize = 20;
+const MAX_PLACES: usize = 20;
 
 /// Writes the report, no line wider than `width` columns where words allow. The worst rules come first.
 pub fn text(report: &Report, width: usize, palette: &Palette, out: &mut impl Write) -> fmt::Result {
@@ -20,11 +20,11 @@ pub fn text(report: &Report, width: usize, palette: &Palette, out: &mut impl Wri
         wrapped(rule.text, "  ", width, Style::new(), out)?;
         wrapped(rule.source, "  ", width, palette.faint, out)?;
         let several = report.connections.len() > 1;
-        for finding in findings.iter().take(MOST_PLACES) {
+        for finding in findings.iter().take(MAX_PLACES) {
             place(finding, several, width, out)?;
         }
         let not_kept = report.not_kept.get(rule.id).copied().unwrap_or(0);
-        let more = findings.len().saturating_sub(MOST_PLACES) as u64 + not_kept;
+        let more = findings.len().saturating_sub(MAX_PLACES) as u64 + not_kept;
         if more > 0 {
             writeln!(out, "    and {more} more")?;
         }

@@ -2,9 +2,9 @@
 
 use super::line::visible_text;
 use super::style::Palette;
-use crate::extension::host::{Fact, ServerId, ServerView};
-use crate::host::engine::Done;
-use crate::host::prompt::{Part, Prompt};
+use crate::host::engine::OrderResult;
+use crate::host::prompt::{Prompt, PromptPart};
+use crate::proposals::host::{HostEvent, ServerId, ServerView};
 use crate::wire::Envelope;
 use crate::wire::span::micros;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ fn name(servers: &[ServerView], server: Option<ServerId>) -> Option<&str> {
 }
 
 /// A fact as a line.
-pub fn fact(fact: &Fact, servers: &[ServerView], palette: &Palette) -> String {
+pub fn fact(fact: &HostEvent, servers: &[ServerView], palette: &Palette) -> String {
     let faint = palette.faint;
     let style = match fact.what {
         "late" | "timed out" | "over budget" | "capped" | "duplicate" | "undeclared" | "disabled" | "odd"
@@ -25,22 +25,22 @@ pub fn fact(fact: &Fact, servers: &[ServerView], palette: &Palette) -> String {
         _ => palette.faint,
     };
     let whose = name(servers, fact.server).map(|name| format!(" {}", visible_text(name))).unwrap_or_default();
-    let (room, what, text) = (fact.room, fact.what, visible_text(&fact.text));
-    format!("{faint}·{faint:#}{whose} {faint}{room}{faint:#} {style}{what}{style:#}: {text}")
+    let (proposal, what, text) = (fact.proposal, fact.what, visible_text(&fact.text));
+    format!("{faint}·{faint:#}{whose} {faint}{proposal}{faint:#} {style}{what}{style:#}: {text}")
 }
 
 /// Whether it is something that a server does wrong or too often, and so can go on with for ever.
-pub fn is_refusal(fact: &Fact) -> bool {
+pub fn is_refusal(fact: &HostEvent) -> bool {
     let is_refused = matches!(
         fact.what,
         "undeclared" | "over budget" | "malformed" | "duplicate" | "stray" | "dropped" | "unadvertised" | "refused"
     );
-    is_refused && fact.room != "host"
+    is_refused && fact.proposal != "host"
 }
 
 /// A fact as an object: what, room, server, text, and its own members below `data`.
-pub fn fact_value(fact: &Fact, servers: &[ServerView], at: Duration) -> Value {
-    json!({"event": "fact", "at_us": micros(at), "room": fact.room, "what": fact.what,
+pub fn fact_value(fact: &HostEvent, servers: &[ServerView], at: Duration) -> Value {
+    json!({"event": "fact", "at_us": micros(at), "room": fact.proposal, "what": fact.what,
         "server": name(servers, fact.server), "text": fact.text, "data": fact.data})
 }
 
@@ -48,7 +48,7 @@ pub fn fact_value(fact: &Fact, servers: &[ServerView], at: Duration) -> Value {
 pub fn prompt(prompt: &Prompt, palette: &Palette) -> String {
     let faint = palette.faint;
     let mut out = format!("{faint}prompt of turn {}, round {}{faint:#}\n", prompt.turn, prompt.round);
-    for Part { role, origin, text } in &prompt.parts {
+    for PromptPart { role, origin, text } in &prompt.parts {
         let _ = match origin {
             None => writeln!(out, "{faint}┌ {}{faint:#}", role.name()),
             Some(origin) => writeln!(
@@ -73,56 +73,58 @@ pub fn prompt_value(prompt: &Prompt, at: Duration) -> Value {
 }
 
 /// How often something was told again, as a line.
-pub fn again(fact: &Fact, times: u64, servers: &[ServerView], palette: &Palette) -> String {
-    let more = Fact { text: format!("{times} more: {}", fact.text), ..fact.clone() };
+pub fn again(fact: &HostEvent, times: u64, servers: &[ServerView], palette: &Palette) -> String {
+    let more = HostEvent { text: format!("{times} more: {}", fact.text), ..fact.clone() };
     self::fact(&more, servers, palette)
 }
 
 /// How an order ended, as a line; empty where there is nothing to say.
-pub fn done(done: &Done, palette: &Palette) -> String {
+pub fn done(done: &OrderResult, palette: &Palette) -> String {
     let (bold, red) = (palette.bold, palette.error);
     match done {
-        Done::Turn { answer: Err(_), .. } | Done::Woken { answer: Err(_), .. } => {
+        OrderResult::Turn { answer: Err(_), .. } | OrderResult::Woken { answer: Err(_), .. } => {
             format!("{bold}model>{bold:#} {red}(no answer){red:#}")
         }
-        Done::Turn { answer: Ok(answer), .. } | Done::Woken { answer: Ok(answer), .. } => match answer.as_str() {
-            "" => String::new(),
-            answer => format!("{}{}", said(palette), visible_lines(answer)),
-        },
-        Done::Tool(Ok(result)) => format!("{bold}tool>{bold:#} {}", tool_text(result)),
-        Done::Tool(Err(why)) | Done::Failed(why) => format!("{red}failed{red:#}: {}", visible_text(why)),
-        Done::Answer(message) => {
+        OrderResult::Turn { answer: Ok(answer), .. } | OrderResult::Woken { answer: Ok(answer), .. } => {
+            match answer.as_str() {
+                "" => String::new(),
+                answer => format!("{}{}", said(palette), visible_lines(answer)),
+            }
+        }
+        OrderResult::Tool(Ok(result)) => format!("{bold}tool>{bold:#} {}", tool_text(result)),
+        OrderResult::Tool(Err(why)) | OrderResult::Failed(why) => format!("{red}failed{red:#}: {}", visible_text(why)),
+        OrderResult::Answer(message) => {
             let envelope = Envelope::scan(message);
             let content = envelope.content().unwrap_or(message);
             format!("{bold}answer>{bold:#} {}", visible_text(&String::from_utf8_lossy(content)))
         }
-        Done::Connected | Done::Ok | Done::Ended => String::new(),
+        OrderResult::Connected | OrderResult::Ok | OrderResult::Ended => String::new(),
     }
 }
 
 /// The same as an object; `None` where nothing was asked that has an answer.
-pub fn done_value(done: &Done, at: Duration) -> Value {
+pub fn done_value(done: &OrderResult, at: Duration) -> Value {
     let mut value = match done {
-        Done::Turn { turn, answer } | Done::Woken { turn, answer } => {
+        OrderResult::Turn { turn, answer } | OrderResult::Woken { turn, answer } => {
             let mut value = json!({"event": "turn", "turn": turn, "answer": answer.as_ref().ok()});
             if let Err(why) = answer {
                 value["error"] = why.as_str().into();
             }
-            if matches!(done, Done::Woken { .. }) {
+            if matches!(done, OrderResult::Woken { .. }) {
                 value["woken"] = true.into();
             }
             value
         }
-        Done::Tool(Ok(result)) => json!({"event": "tool", "result": result}),
-        Done::Tool(Err(why)) => json!({"event": "tool", "error": why}),
-        Done::Answer(message) => {
+        OrderResult::Tool(Ok(result)) => json!({"event": "tool", "result": result}),
+        OrderResult::Tool(Err(why)) => json!({"event": "tool", "error": why}),
+        OrderResult::Answer(message) => {
             let message = serde_json::from_slice::<Value>(message).unwrap_or_default();
             json!({"event": "answer", "message": message})
         }
-        Done::Failed(why) => json!({"event": "failed", "reason": why}),
-        Done::Connected => json!({"event": "connected"}),
-        Done::Ok => json!({"event": "done"}),
-        Done::Ended => json!({"event": "ended"}),
+        OrderResult::Failed(why) => json!({"event": "failed", "reason": why}),
+        OrderResult::Connected => json!({"event": "connected"}),
+        OrderResult::Ok => json!({"event": "done"}),
+        OrderResult::Ended => json!({"event": "ended"}),
     };
     value["at_us"] = micros(at).into();
     value

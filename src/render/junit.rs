@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// How a case ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum CaseOutcome {
     /// It passed.
     Passed,
     /// It failed: a line, and all there is to say.
@@ -23,13 +23,13 @@ pub struct Case {
     /// Where: a file and line, or the name of a rule's group.
     pub class: String,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: CaseOutcome,
 }
 
 /// Writes a suite.
 pub fn suite(name: &str, took: Duration, cases: &[Case], out: &mut impl Write) -> fmt::Result {
-    let failures = cases.iter().filter(|case| matches!(case.outcome, Outcome::Failed(..))).count();
-    let skipped = cases.iter().filter(|case| matches!(case.outcome, Outcome::Skipped(_))).count();
+    let failures = cases.iter().filter(|case| matches!(case.outcome, CaseOutcome::Failed(..))).count();
+    let skipped = cases.iter().filter(|case| matches!(case.outcome, CaseOutcome::Skipped(_))).count();
     writeln!(out, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
     writeln!(out, "<testsuites>")?;
     writeln!(
@@ -42,13 +42,13 @@ pub fn suite(name: &str, took: Duration, cases: &[Case], out: &mut impl Write) -
     for case in cases {
         write!(out, r#"    <testcase name="{}" classname="{}""#, escaped(&case.name), escaped(&case.class))?;
         match &case.outcome {
-            Outcome::Passed => writeln!(out, "/>")?,
-            Outcome::Failed(line, all) => {
+            CaseOutcome::Passed => writeln!(out, "/>")?,
+            CaseOutcome::Failed(line, all) => {
                 writeln!(out, ">")?;
                 writeln!(out, r#"      <failure message="{}">{}</failure>"#, escaped(line), escaped(all))?;
                 writeln!(out, "    </testcase>")?;
             }
-            Outcome::Skipped(why) => {
+            CaseOutcome::Skipped(why) => {
                 writeln!(out, ">")?;
                 writeln!(out, r#"      <skipped message="{}"/>"#, escaped(why))?;
                 writeln!(out, "    </testcase>")?;
@@ -88,9 +88,9 @@ mod tests {
     fn a_suite_counts_its_cases_and_escapes_their_texts() {
         let case = |name: &str, outcome| Case { name: name.to_owned(), class: "a.yaml:3".to_owned(), outcome };
         let cases = [
-            case("x < \"y\"", Outcome::Passed),
-            case("no", Outcome::Failed("it is & was".to_owned(), "two\nlines \u{1b}".to_owned())),
-            case("later", Outcome::Skipped("not reached".to_owned())),
+            case("x < \"y\"", CaseOutcome::Passed),
+            case("no", CaseOutcome::Failed("it is & was".to_owned(), "two\nlines \u{1b}".to_owned())),
+            case("later", CaseOutcome::Skipped("not reached".to_owned())),
         ];
         let mut out = String::new();
         suite("s", Duration::from_millis(1500), &cases, &mut out).expect("written");

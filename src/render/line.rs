@@ -33,7 +33,7 @@ pub struct Line<'a> {
     /// What came of it, for an answer.
     pub outcome: Option<&'a str>,
     /// How it is to be coloured.
-    pub mood: Mood,
+    pub mood: Emphasis,
 }
 
 /// What stands before the method of a message that mcpreel put in.
@@ -52,7 +52,7 @@ pub enum Arrow {
 
 /// How a line stands out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mood {
+pub enum Emphasis {
     /// It does not.
     Plain,
     /// Something failed.
@@ -92,11 +92,11 @@ pub fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, out: &mut
     ink.off(*faint, out);
     out.push(b' ');
     let fixed = 5 + 1 + 12 + 1 + 2 + 8 + 9 + 1 + columns(line.id).max(4) + 1;
-    let mut rest = Rest { room: width.map(|width| width.saturating_sub(fixed).max(20)), out };
+    let mut rest = Rest { proposal: width.map(|width| width.saturating_sub(fixed).max(20)), out };
     let title_style = match line.mood {
-        Mood::Error => *error,
-        Mood::Faint => *faint,
-        Mood::Plain => style,
+        Emphasis::Error => *error,
+        Emphasis::Faint => *faint,
+        Emphasis::Plain => style,
     };
     if line.stream != 0 {
         ink.on(*faint, rest.out);
@@ -116,7 +116,7 @@ pub fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, out: &mut
         rest.theirs(line.about);
     }
     if let Some(outcome) = line.outcome {
-        let style = if line.mood == Mood::Error { *error } else { Style::new() };
+        let style = if line.mood == Emphasis::Error { *error } else { Style::new() };
         ink.on(style, rest.out);
         rest.ours(" → ");
         rest.theirs(outcome);
@@ -149,14 +149,14 @@ impl Ink {
 
 /// The end of a line, as far as there is room: where no width is given, without end.
 struct Rest<'a> {
-    room: Option<usize>,
+    proposal: Option<usize>,
     out: &'a mut Vec<u8>,
 }
 
 impl Rest<'_> {
     /// Appends words of our own.
     fn ours(&mut self, text: &str) {
-        match self.room {
+        match self.proposal {
             None => self.out.extend_from_slice(text.as_bytes()),
             Some(_) => self.letters(text),
         }
@@ -164,7 +164,7 @@ impl Rest<'_> {
 
     /// Appends words of a peer on one line, control characters made visible.
     fn theirs(&mut self, text: &str) {
-        match self.room {
+        match self.proposal {
             None => {
                 let (plain, rest) = text.split_at(printable_start(text));
                 self.out.extend_from_slice(plain.as_bytes());
@@ -179,7 +179,7 @@ impl Rest<'_> {
         for found in text.chars() {
             let shown = visible(found);
             let width = shown.width().unwrap_or(0);
-            if let Some(left) = &mut self.room {
+            if let Some(left) = &mut self.proposal {
                 if *left < width + 1 {
                     if *left > 0 {
                         self.out.extend_from_slice("…".as_bytes());
@@ -335,7 +335,7 @@ mod tests {
             title: "tools/call",
             about: "echo \u{1b}[31mred\n and a long tail that goes on and on",
             outcome: Some("ok"),
-            mood: Mood::Plain,
+            mood: Emphasis::Plain,
         };
         let mut out = Vec::new();
         write(&line, &Palette::plain(), Some(80), &mut out);

@@ -2,7 +2,7 @@
 //! escape and duplicate key shows as it crossed the wire. Long strings are folded.
 
 use super::line::{is_printable, visible};
-use super::outlet::Outlet;
+use super::output_buffer::OutputBuffer;
 use super::style::Palette;
 use crate::wire::json;
 use anstyle::Style;
@@ -28,7 +28,7 @@ impl Default for Layout {
 }
 
 /// Appends `text` laid out. What is not JSON is passed on as it stands, control characters made visible.
-pub fn pretty<W: Write>(text: &[u8], layout: &Layout, out: &mut Outlet<W>) {
+pub fn pretty<W: Write>(text: &[u8], layout: &Layout, out: &mut OutputBuffer<W>) {
     let coloured = !layout.palette.is_plain();
     let mut printer = Printer { text, layout, coloured, printable: is_printable(text), out, depth: 0 };
     printer.margin();
@@ -47,7 +47,7 @@ struct Printer<'a, 'o, W> {
     coloured: bool,
     /// The whole text is printable ASCII, so that no part of it needs a second look.
     printable: bool,
-    out: &'o mut Outlet<W>,
+    out: &'o mut OutputBuffer<W>,
     depth: usize,
 }
 
@@ -216,9 +216,9 @@ mod tests {
 
     fn laid_out(text: &str, layout: Layout) -> String {
         let mut out = Vec::new();
-        let mut outlet = Outlet::new(&mut out);
-        pretty(text.as_bytes(), &layout, &mut outlet);
-        outlet.flush().expect("a Vec takes all");
+        let mut output_buffer = OutputBuffer::new(&mut out);
+        pretty(text.as_bytes(), &layout, &mut output_buffer);
+        output_buffer.flush().expect("a Vec takes all");
         String::from_utf8(out).expect("text")
     }
 

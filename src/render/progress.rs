@@ -4,7 +4,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::{Duration, Instant};
 
 /// Work shorter than this shows nothing.
-const PATIENCE: Duration = Duration::from_millis(500);
+const GRACE_PERIOD: Duration = Duration::from_millis(500);
 
 /// Progress through so many bytes.
 pub struct Progress {
@@ -29,7 +29,7 @@ impl Progress {
         if !self.allowed {
             return;
         }
-        if !self.visible && self.started.elapsed() > PATIENCE {
+        if !self.visible && self.started.elapsed() > GRACE_PERIOD {
             self.visible = true;
             self.bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
         }

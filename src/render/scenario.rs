@@ -1,6 +1,6 @@
 //! What came of a scenario: as text, and as the cases of a JUnit suite.
 
-use super::junit::{self, Case, Outcome};
+use super::junit::{self, Case, CaseOutcome};
 use super::line::{duration, visible_text};
 use super::style::Palette;
 use crate::scenario::{Failure, Judged, Problem, Report, Verdict};
@@ -81,19 +81,19 @@ fn summary(report: &Report, palette: &Palette, out: &mut impl Write) -> fmt::Res
 pub fn junit(report: &Report, file: &str, out: &mut impl Write) -> fmt::Result {
     let expectation = |one: &Judged| {
         let outcome = match (one.verdict(), &one.failure) {
-            (Verdict::Passed, _) => Outcome::Passed,
-            (Verdict::NotReached, _) => Outcome::Skipped("not reached".to_owned()),
+            (Verdict::Passed, _) => CaseOutcome::Passed,
+            (Verdict::NotReached, _) => CaseOutcome::Skipped("not reached".to_owned()),
             (Verdict::Failed, failure) => {
                 let line = failure.as_ref().map(why).unwrap_or_default();
                 let nearest = failure.as_ref().and_then(|failure| failure.nearest.clone());
                 let all = nearest.map_or_else(|| line.clone(), |nearest| format!("{line}\nnearest: {nearest}"));
-                Outcome::Failed(line, all)
+                CaseOutcome::Failed(line, all)
             }
         };
         Case { name: one.what.clone(), class: place(file, one.place.line), outcome }
     };
     let problem = |problem: &Problem| {
-        let outcome = Outcome::Failed(problem.why.clone(), format!("at {:?}: {}", problem.at, problem.why));
+        let outcome = CaseOutcome::Failed(problem.why.clone(), format!("at {:?}: {}", problem.at, problem.why));
         Case { name: "nothing goes wrong".to_owned(), class: place(file, problem.place.line), outcome }
     };
     let cases: Vec<Case> =
@@ -104,7 +104,7 @@ pub fn junit(report: &Report, file: &str, out: &mut impl Write) -> fmt::Result {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::{Player, Scenario, Seen};
+    use crate::scenario::{Observation, Player, Scenario};
     use std::time::Duration;
 
     /// What came of a scenario in which nothing ever happens.
@@ -118,14 +118,14 @@ faults:
   - {method: a, drop: true}
 ";
         let mut player = Player::new(&Scenario::read(text).expect("a scenario"));
-        player.see(Duration::ZERO, &Seen::NotFired("bell \u{7}"));
+        player.see(Duration::ZERO, &Observation::NotFired("bell \u{7}"));
         let mut report = player.finish(Duration::from_secs(2));
         report.validated(&[]);
         report
     }
 
     #[test]
-    fn what_did_not_pass_is_told_and_control_characters_are_made_visible() {
+    fn what_did_not_pass_is_reported_and_control_characters_are_made_visible() {
         let mut out = String::new();
         text(&report(), "a.yaml", false, &Palette::plain(), &mut out).expect("written");
         insta::assert_snapshot!(out, @r"

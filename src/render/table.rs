@@ -50,13 +50,13 @@ pub fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
     }
-    let mut room = width.saturating_sub(1);
+    let mut proposal = width.saturating_sub(1);
     let mut kept: String = text
         .chars()
         .take_while(|found| {
             let wide = found.width().unwrap_or(0);
-            let fits = wide <= room;
-            room = room.saturating_sub(wide);
+            let fits = wide <= proposal;
+            proposal = proposal.saturating_sub(wide);
             fits
         })
         .collect();

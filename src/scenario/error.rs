@@ -1,6 +1,6 @@
 //! What is wrong with a scenario, and where: every error points at its line and shows it.
 
-use super::format::Place;
+use super::format::TextPosition;
 use serde_saphyr::Error as Yaml;
 use std::fmt;
 
@@ -8,7 +8,7 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct ScenarioError {
     /// Where; line 0 where that is not known.
-    pub place: Place,
+    pub place: TextPosition,
     /// What is wrong.
     pub why: String,
     /// The line.
@@ -17,7 +17,7 @@ pub struct ScenarioError {
 
 impl ScenarioError {
     /// An error at a place of this text.
-    pub fn new(text: &str, place: Place, why: impl Into<String>) -> Self {
+    pub fn new(text: &str, place: TextPosition, why: impl Into<String>) -> Self {
         let at = usize::try_from(place.line).unwrap_or(0);
         let line = text.lines().nth(at.wrapping_sub(1)).unwrap_or_default().to_owned();
         Self { place, why: why.into(), line }
@@ -25,7 +25,8 @@ impl ScenarioError {
 
     /// What the reader of YAML says, in words for people: which member, and what it takes.
     pub fn from_yaml(text: &str, error: &serde_saphyr::Error) -> Self {
-        let place = error.location().map(|at| Place { line: at.line(), column: at.column() }).unwrap_or_default();
+        let place =
+            error.location().map(|at| TextPosition { line: at.line(), column: at.column() }).unwrap_or_default();
         let takes = |what: String| match member_at(text, place) {
             Some(name) => format!("`{name}` takes {what}"),
             None => format!("here belongs {what}"),
@@ -81,7 +82,7 @@ fn scalar(ty: &str) -> String {
 }
 
 /// The member whose value, or whose name, stands at this place.
-fn member_at(text: &str, place: Place) -> Option<&str> {
+fn member_at(text: &str, place: TextPosition) -> Option<&str> {
     let number = usize::try_from(place.line).ok()?.checked_sub(1)?;
     let lines: Vec<&str> = text.lines().take(number + 1).collect();
     let line = lines.get(number)?;
@@ -101,7 +102,7 @@ fn member_at(text: &str, place: Place) -> Option<&str> {
 
 impl fmt::Display for ScenarioError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Place { line, column } = self.place;
+        let TextPosition { line, column } = self.place;
         if line == 0 {
             return out.write_str(&self.why);
         }

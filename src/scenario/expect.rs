@@ -2,13 +2,13 @@
 //!
 //! Never: when something is judged (see `judge`).
 
-use super::format::Place;
+use super::format::TextPosition;
 use super::pairs::About;
 use super::plan::{fill, fill_value};
-use crate::extension::clip;
-use crate::extension::host::{Fact, ServerId};
-use crate::host::engine::Done;
-use crate::host::prompt::{Part, Prompt};
+use crate::host::engine::OrderResult;
+use crate::host::prompt::{Prompt, PromptPart};
+use crate::proposals::clip;
+use crate::proposals::host::{HostEvent, ServerId};
 use crate::session::filter::{Facts, Filter};
 use crate::trace::{EventHeader, EventKind, Flags, MessageHeader, RecordedId};
 use crate::wire::{Direction, Envelope, Framing, MessageKind};
@@ -24,7 +24,7 @@ const SHOWN: usize = 240;
 /// One expectation.
 #[derive(Clone, Debug)]
 pub(super) struct Expectation {
-    pub place: Place,
+    pub place: TextPosition,
     pub id: Option<String>,
     /// The same in words.
     pub what: String,
@@ -47,7 +47,7 @@ pub(super) enum Bound {
 pub(super) enum Want {
     Message(Box<WantMessage>),
     Prompt(WantPrompt),
-    Fact(WantFact),
+    HostEvent(WantFact),
     Result(WantResult),
     /// Whether no rule is to be broken; told by the runner at the end.
     Validates(bool),
@@ -76,7 +76,7 @@ pub(super) struct WantPrompt {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct WantFact {
-    pub room: Option<String>,
+    pub proposal: Option<String>,
     pub what: Option<String>,
     pub server: Option<ServerId>,
     pub contains: Option<String>,
@@ -95,7 +95,7 @@ pub(super) struct WantResult {
 pub(super) enum Sight<'a> {
     Message(Message<'a>),
     Prompt(&'a Prompt),
-    Fact(&'a Fact),
+    HostEvent(&'a HostEvent),
     Result(&'a Value),
 }
 
@@ -146,9 +146,9 @@ impl Want {
                 let (contains, lacks) = (text(&want.contains), text(&want.lacks));
                 Self::Prompt(WantPrompt { contains, lacks, ..want.clone() })
             }
-            Self::Fact(want) => {
+            Self::HostEvent(want) => {
                 let (contains, data) = (text(&want.contains), value(&want.data));
-                Self::Fact(WantFact { contains, data, ..want.clone() })
+                Self::HostEvent(WantFact { contains, data, ..want.clone() })
             }
             Self::Result(want) => {
                 let (contains, lacks) = (text(&want.contains), text(&want.lacks));
@@ -164,7 +164,7 @@ impl Want {
             (self, sight),
             (Self::Message(_), Sight::Message(_))
                 | (Self::Prompt(_), Sight::Prompt(_))
-                | (Self::Fact(_), Sight::Fact(_))
+                | (Self::HostEvent(_), Sight::HostEvent(_))
                 | (Self::Result(_), Sight::Result(_))
         )
     }
@@ -174,7 +174,7 @@ impl Want {
         match (self, sight) {
             (Self::Message(want), Sight::Message(message)) => want.fits(message),
             (Self::Prompt(want), Sight::Prompt(prompt)) => want.fits(prompt),
-            (Self::Fact(want), Sight::Fact(fact)) => want.fits(fact),
+            (Self::HostEvent(want), Sight::HostEvent(fact)) => want.fits(fact),
             (Self::Result(want), Sight::Result(value)) => want.fits(value),
             _ => miss(0, ""),
         }
@@ -182,7 +182,7 @@ impl Want {
 
     /// Whether it may still come when the action is over.
     pub fn may_follow(&self) -> bool {
-        matches!(self, Self::Message(_) | Self::Fact(_))
+        matches!(self, Self::Message(_) | Self::HostEvent(_))
     }
 }
 
@@ -280,7 +280,7 @@ impl WantPrompt {
     }
 
     /// The parts that it is about.
-    fn parts<'a>(&'a self, prompt: &'a Prompt) -> impl Iterator<Item = &'a Part> {
+    fn parts<'a>(&'a self, prompt: &'a Prompt) -> impl Iterator<Item = &'a PromptPart> {
         prompt.parts.iter().filter(|part| {
             let origin = part.origin.as_ref();
             let is_from =
@@ -291,12 +291,12 @@ impl WantPrompt {
 }
 
 impl WantFact {
-    fn fits(&self, fact: &Fact) -> Result<(), Miss> {
+    fn fits(&self, fact: &HostEvent) -> Result<(), Miss> {
         if let Some(what) = self.what.as_ref().filter(|what| **what != fact.what) {
             return miss(0, format!("it tells {:?}, not {what:?}", fact.what));
         }
-        if let Some(room) = self.room.as_ref().filter(|room| **room != fact.room) {
-            return miss(0, format!("it is told by {}, not {room}", fact.room));
+        if let Some(proposal) = self.proposal.as_ref().filter(|proposal| **proposal != fact.proposal) {
+            return miss(0, format!("it is told by {}, not {proposal}", fact.proposal));
         }
         if self.server.is_some() && self.server != fact.server {
             return miss(1, "it is about another server");
@@ -354,8 +354,8 @@ impl Sight<'_> {
                 format!("{} {}", message.direction.short(), clip(&text, SHOWN))
             }
             Self::Prompt(prompt) => clip(&prompt.to_text(), SHOWN).into_owned(),
-            Self::Fact(fact) => {
-                clip(&format!("{} {}: {} {}", fact.room, fact.what, fact.text, fact.data), SHOWN).into_owned()
+            Self::HostEvent(fact) => {
+                clip(&format!("{} {}: {} {}", fact.proposal, fact.what, fact.text, fact.data), SHOWN).into_owned()
             }
             Self::Result(value) => clip(&value.to_string(), SHOWN).into_owned(),
         }
@@ -363,12 +363,12 @@ impl Sight<'_> {
 }
 
 /// What an order gave, to be looked at; `None` where it gives nothing.
-pub(super) fn outcome(done: &Done) -> Option<Value> {
+pub(super) fn outcome(done: &OrderResult) -> Option<Value> {
     let failed = |why: &str| serde_json::json!({"error": why});
     match done {
-        Done::Tool(Ok(result)) => Some(result.clone()),
-        Done::Tool(Err(why)) | Done::Failed(why) => Some(failed(why)),
-        Done::Answer(message) => {
+        OrderResult::Tool(Ok(result)) => Some(result.clone()),
+        OrderResult::Tool(Err(why)) | OrderResult::Failed(why) => Some(failed(why)),
+        OrderResult::Answer(message) => {
             let envelope = Envelope::scan(message);
             let parsed = |text: Option<&[u8]>| text.and_then(|text| serde_json::from_slice(text).ok());
             Some(match parsed(envelope.result) {
@@ -376,7 +376,11 @@ pub(super) fn outcome(done: &Done) -> Option<Value> {
                 None => serde_json::json!({"error": parsed(envelope.error).unwrap_or(Value::Null)}),
             })
         }
-        Done::Turn { .. } | Done::Woken { .. } | Done::Connected | Done::Ok | Done::Ended => None,
+        OrderResult::Turn { .. }
+        | OrderResult::Woken { .. }
+        | OrderResult::Connected
+        | OrderResult::Ok
+        | OrderResult::Ended => None,
     }
 }
 

@@ -7,7 +7,7 @@ mod expectations;
 mod values;
 
 pub use expectations::{ExpectPart, FactPart, KindPart, MessagePart, PromptPart, ResultPart};
-pub use values::{Named, Place, Placed, Several, Span, TextOr};
+pub use values::{OrderedMap, Placed, Several, Span, TextOr, TextPosition};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -32,7 +32,7 @@ pub struct Document {
     pub host: HostPart,
     /// The servers by name, in the host's order.
     #[serde(default)]
-    pub servers: Named<ServerPart>,
+    pub servers: OrderedMap<ServerPart>,
     /// What is done, one step after another.
     #[serde(default)]
     pub steps: Vec<Placed<StepPart>>,
@@ -90,7 +90,7 @@ pub struct PolicyPart {
     pub all: RoomOptions,
     /// For one server, by its name.
     #[serde(default)]
-    pub servers: Named<RoomOptions>,
+    pub servers: OrderedMap<RoomOptions>,
 }
 
 /// One server: exactly one of `builtin`, `command` and `url`.

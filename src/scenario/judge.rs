@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How long what is missing may still come once an action is over.
-const PATIENCE: Duration = Duration::from_secs(1);
+const GRACE_PERIOD: Duration = Duration::from_secs(1);
 
 /// One expectation while it is open.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ impl Open {
 
     /// Until when, and with it, it is open; `None` while the action lasts.
     fn deadline(&self, done: Option<Duration>) -> Option<Duration> {
-        let follows = if self.want.may_follow() { PATIENCE } else { Duration::ZERO };
+        let follows = if self.want.may_follow() { GRACE_PERIOD } else { Duration::ZERO };
         self.limit().or_else(|| done.map(|done| done.saturating_add(follows)))
     }
 

@@ -1,6 +1,6 @@
 //! What each message is about: for an answer, the request that it answers.
 
-use crate::extension::host::ServerId;
+use crate::proposals::host::ServerId;
 use crate::session::pairing::Pairing;
 use crate::wire::{Direction, Envelope, MessageKind, json};
 use std::time::Duration;

@@ -3,10 +3,10 @@
 //! Never: YAML.
 
 use super::expect::Expectation;
-use super::format::{Clock, EraPart, Place};
-use crate::extension::host::ServerId;
+use super::format::{Clock, EraPart, TextPosition};
 use crate::host::client::{ClientConfig, EraChoice};
 use crate::host::engine::{HostConfig, ModelReply, Order, ServerConfig, ToolCall};
+use crate::proposals::host::ServerId;
 use crate::server::Config;
 use crate::wire::Direction;
 use globset::GlobMatcher;
@@ -98,7 +98,7 @@ pub struct ServerPlan {
     /// Its name in the host.
     pub name: String,
     /// Where it is written.
-    pub place: Place,
+    pub place: TextPosition,
     /// In which era to speak to it.
     pub era: EraChoice,
     /// What it is.
@@ -138,7 +138,7 @@ pub(super) fn era(part: EraPart) -> EraChoice {
 
 #[derive(Clone, Debug)]
 pub(super) struct Step {
-    pub place: Place,
+    pub place: TextPosition,
     pub action: Action,
     /// What the model replies, prompt by prompt.
     pub replies: Vec<ModelReply>,
@@ -158,7 +158,7 @@ pub(super) enum Action {
 
 #[derive(Clone, Debug)]
 pub(super) struct Event {
-    pub place: Place,
+    pub place: TextPosition,
     pub server: ServerId,
     pub fire: Value,
     pub at: Duration,
@@ -168,12 +168,12 @@ pub(super) struct Event {
 
 #[derive(Clone, Debug)]
 pub(super) struct Fault {
-    pub place: Place,
+    pub place: TextPosition,
     pub server: Option<ServerId>,
     pub direction: Option<Direction>,
     pub method: Option<GlobMatcher>,
     pub nth: Option<u64>,
-    pub fate: super::Fate,
+    pub fate: super::MessageFate,
 }
 
 /// Puts the count of a repetition into a text.

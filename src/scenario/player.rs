@@ -1,8 +1,8 @@
 //! Plays a scenario, sans-IO. A runner connects a host to servers and lets the player lead:
 //!
 //! 1. it tells the player all that happens, by [`Player::see`], and lets what is sent arrive where it can tell;
-//! 2. after that, and when the time of the last [`Todo::Wait`] has come, it asks [`Player::next`] again and again, and
-//!    does what it says, until that is [`Todo::Wait`] or [`Todo::Finished`];
+//! 2. after that, and when the time of the last [`PlayerAction::Wait`] has come, it asks [`Player::next`] again and again, and
+//!    does what it says, until that is [`PlayerAction::Wait`] or [`PlayerAction::Finished`];
 //! 3. it asks [`Player::fate`] about each message that somebody sends, before anything else is done with it;
 //! 4. it asks [`Player::reply`] for the model's reply to each prompt, and a model where there is none;
 //! 5. at the end it takes the [`Report`].
@@ -12,15 +12,15 @@
 //! Never: transports, clocks.
 
 use super::expect::{Message, Sight, outcome};
-use super::format::Place;
+use super::format::TextPosition;
 use super::judge::Open;
 use super::pairs::Pairs;
 use super::plan::{Action, Event, Fault, Scenario, Step, fill_order, fill_reply, fill_value};
 use super::report::{FaultHits, Problem, Report};
 use super::{expect::Expectation, expect::Want};
-use crate::extension::host::{Fact, ServerId};
-use crate::host::engine::{Done, ModelReply, Order};
+use crate::host::engine::{ModelReply, Order, OrderResult};
 use crate::host::prompt::Prompt;
+use crate::proposals::host::{HostEvent, ServerId};
 use crate::server::Fired;
 use crate::wire::{Direction, Envelope};
 use std::cell::OnceCell;
@@ -29,11 +29,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How many problems are kept.
-const MOST_PROBLEMS: usize = 1000;
+const MAX_PROBLEMS: usize = 1000;
 
 /// Something that happened.
 #[derive(Clone, Copy, Debug)]
-pub enum Seen<'a> {
+pub enum Observation<'a> {
     /// A message arrived, at the server or at the host: exactly these bytes.
     Message {
         /// Whose connection.
@@ -44,18 +44,18 @@ pub enum Seen<'a> {
         bytes: &'a [u8],
     },
     /// The host told something.
-    Fact(&'a Fact),
+    HostEvent(&'a HostEvent),
     /// The host laid out a prompt. Tell this before asking [`Player::reply`].
     Prompt(&'a Prompt),
     /// The host has done an order.
-    Done(&'a Done),
+    OrderResult(&'a OrderResult),
     /// What was last to be fired was not, and why.
     NotFired(&'a str),
 }
 
 /// What to do next.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Todo {
+pub enum PlayerAction {
     /// Give the host this order.
     Order(Order),
     /// Let a built-in server send this.
@@ -70,7 +70,7 @@ pub enum Todo {
 
 /// What becomes of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum MessageFate {
     /// It arrives.
     Pass,
     /// It arrives so much later.
@@ -115,7 +115,7 @@ struct Frame {
 /// The step that lasts.
 #[derive(Debug)]
 struct Current {
-    place: Place,
+    place: TextPosition,
     n: Option<u64>,
     replies: VecDeque<ModelReply>,
     open: Vec<Open>,
@@ -150,7 +150,7 @@ pub struct Player {
     overall: Vec<Open>,
     ended: Option<Duration>,
     /// Which place the last thing fired is from.
-    fired: Place,
+    fired: TextPosition,
     /// As messages are sent, for faults; as they arrive, for expectations.
     sent: Pairs,
     arrived: Pairs,
@@ -180,7 +180,7 @@ impl Player {
             current: None,
             overall: scenario.overall.iter().filter_map(open).collect(),
             ended: None,
-            fired: Place::default(),
+            fired: TextPosition::default(),
             sent: Pairs::default(),
             arrived: Pairs::default(),
             reads_messages: expectations.iter().any(|one| matches!(one.want, Want::Message(_))),
@@ -190,9 +190,9 @@ impl Player {
     }
 
     /// Sees something that happened.
-    pub fn see(&mut self, now: Duration, seen: &Seen<'_>) {
+    pub fn see(&mut self, now: Duration, seen: &Observation<'_>) {
         match seen {
-            Seen::Message { server, direction, bytes } if self.reads_messages => {
+            Observation::Message { server, direction, bytes } if self.reads_messages => {
                 let envelope = Envelope::scan(bytes);
                 let about = self.arrived.note(now, *server, *direction, &envelope);
                 let (server, direction, content) = (*server, *direction, OnceCell::new());
@@ -202,32 +202,32 @@ impl Player {
                     &Sight::Message(Message { at: now, server, direction, bytes, envelope, about, content }),
                 );
             }
-            Seen::Message { .. } => {}
-            Seen::Fact(fact) => {
-                let is_lost = self.stage == Stage::Connecting && (fact.room, fact.what) == ("host", "gone");
-                let wants = |want: &Want| matches!(want, Want::Fact(want) if want.what.as_deref() == Some("gone"));
+            Observation::Message { .. } => {}
+            Observation::HostEvent(fact) => {
+                let is_lost = self.stage == Stage::Connecting && (fact.proposal, fact.what) == ("host", "gone");
+                let wants = |want: &Want| matches!(want, Want::HostEvent(want) if want.what.as_deref() == Some("gone"));
                 if is_lost && !self.expectations.iter().any(|one| wants(&one.want)) {
-                    self.problem(now, Place::default(), format!("a server was not reached: {}", fact.text));
+                    self.problem(now, TextPosition::default(), format!("a server was not reached: {}", fact.text));
                 }
-                self.look(now, &Sight::Fact(fact));
+                self.look(now, &Sight::HostEvent(fact));
             }
-            Seen::Prompt(prompt) => self.look(now, &Sight::Prompt(prompt)),
-            Seen::Done(done) => self.done(now, done),
-            Seen::NotFired(why) => self.problem(now, self.fired, format!("it was not fired: {why}")),
+            Observation::Prompt(prompt) => self.look(now, &Sight::Prompt(prompt)),
+            Observation::OrderResult(done) => self.done(now, done),
+            Observation::NotFired(why) => self.problem(now, self.fired, format!("it was not fired: {why}")),
         }
     }
 
-    fn done(&mut self, now: Duration, done: &Done) {
+    fn done(&mut self, now: Duration, done: &OrderResult) {
         match (self.stage, done) {
             (Stage::Connecting, _) => self.begin(now),
-            (Stage::Ending, Done::Ended) => {
+            (Stage::Ending, OrderResult::Ended) => {
                 (self.stage, self.ended) = (Stage::Closing, Some(now));
             }
-            (_, Done::Woken { answer: Err(why), .. }) => {
-                self.problem(now, Place::default(), format!("the model failed: {why}"));
+            (_, OrderResult::Woken { answer: Err(why), .. }) => {
+                self.problem(now, TextPosition::default(), format!("the model failed: {why}"));
             }
             // No step asked for it, so it ends none.
-            (_, Done::Woken { .. }) => {}
+            (_, OrderResult::Woken { .. }) => {}
             (Stage::Step, done) => {
                 if let Some(value) = outcome(done) {
                     self.look(now, &Sight::Result(&value));
@@ -236,8 +236,10 @@ impl Player {
                 current.done = Some(now);
                 let (place, is_judged) = (current.place, current.judges_result);
                 match done {
-                    Done::Failed(why) | Done::Tool(Err(why)) if !is_judged => self.problem(now, place, why.clone()),
-                    Done::Turn { answer: Err(why), .. } => {
+                    OrderResult::Failed(why) | OrderResult::Tool(Err(why)) if !is_judged => {
+                        self.problem(now, place, why.clone())
+                    }
+                    OrderResult::Turn { answer: Err(why), .. } => {
                         self.problem(now, place, format!("the model failed: {why}"));
                     }
                     _ => {}
@@ -275,14 +277,14 @@ impl Player {
         }
     }
 
-    fn problem(&mut self, at: Duration, place: Place, why: String) {
-        if self.report.problems.len() < MOST_PROBLEMS {
+    fn problem(&mut self, at: Duration, place: TextPosition, why: String) {
+        if self.report.problems.len() < MAX_PROBLEMS {
             self.report.problems.push(Problem { place, at, why });
         }
     }
 
     /// What to do next.
-    pub fn next(&mut self, now: Duration) -> Todo {
+    pub fn next(&mut self, now: Duration) -> PlayerAction {
         loop {
             if let Some(todo) = self.event(now) {
                 return todo;
@@ -308,7 +310,7 @@ impl Player {
                     let wakes = self.overall.iter().filter_map(|open| open.wakes(None)).min();
                     if wakes.is_none() {
                         self.stage = Stage::Ending;
-                        return Todo::Order(Order::End);
+                        return PlayerAction::Order(Order::End);
                     }
                     wakes
                 }
@@ -321,15 +323,15 @@ impl Player {
                     }
                     wakes
                 }
-                Stage::Over => return Todo::Finished,
+                Stage::Over => return PlayerAction::Finished,
             };
             let event = self.upcoming.iter().filter(|event| event.left > 0).map(|event| event.at).min();
-            return Todo::Wait(wakes.into_iter().chain(event).min());
+            return PlayerAction::Wait(wakes.into_iter().chain(event).min());
         }
     }
 
     /// An event that is due, the earliest first.
-    fn event(&mut self, now: Duration) -> Option<Todo> {
+    fn event(&mut self, now: Duration) -> Option<PlayerAction> {
         if matches!(self.stage, Stage::Ending | Stage::Closing | Stage::Over) {
             self.upcoming.clear();
         }
@@ -345,10 +347,16 @@ impl Player {
         self.fire(now, place, server, fire)
     }
 
-    fn fire(&mut self, now: Duration, place: Place, server: ServerId, fire: serde_json::Value) -> Option<Todo> {
+    fn fire(
+        &mut self,
+        now: Duration,
+        place: TextPosition,
+        server: ServerId,
+        fire: serde_json::Value,
+    ) -> Option<PlayerAction> {
         self.fired = place;
         match serde_json::from_value::<Fired>(fire) {
-            Ok(fired) => Some(Todo::Fire(server, fired)),
+            Ok(fired) => Some(PlayerAction::Fire(server, fired)),
             Err(error) => {
                 self.problem(now, place, format!("nothing to fire: {error}"));
                 None
@@ -382,7 +390,7 @@ impl Player {
         }
     }
 
-    fn begin_step(&mut self, now: Duration, step: &Step, n: Option<u64>) -> Option<Todo> {
+    fn begin_step(&mut self, now: Duration, step: &Step, n: Option<u64>) -> Option<PlayerAction> {
         self.stage = Stage::Step;
         self.report.steps += 1;
         let mut open = Vec::with_capacity(step.expect.len());
@@ -403,7 +411,9 @@ impl Player {
         let place = step.place;
         let mut current = Current { place, n, replies, open, judges_result, done: None, until: None };
         let todo = match &step.action {
-            Action::Order(order) => Some(Todo::Order(n.map_or_else(|| order.clone(), |n| fill_order(order, n)))),
+            Action::Order(order) => {
+                Some(PlayerAction::Order(n.map_or_else(|| order.clone(), |n| fill_order(order, n))))
+            }
             Action::Fire(server, fire) => {
                 current.done = Some(now);
                 let fire = n.map_or_else(|| fire.clone(), |n| fill_value(fire, n));
@@ -411,7 +421,7 @@ impl Player {
             }
             Action::Disconnect(server) => {
                 current.done = Some(now);
-                Some(Todo::Disconnect(*server))
+                Some(PlayerAction::Disconnect(*server))
             }
             Action::Wait(span) => {
                 current.until = Some(now.saturating_add(*span));
@@ -455,13 +465,13 @@ impl Player {
     }
 
     /// What becomes of a message that is being sent. Each message once, in the order in which they are sent.
-    pub fn fate(&mut self, now: Duration, server: ServerId, direction: Direction, bytes: &[u8]) -> Fate {
+    pub fn fate(&mut self, now: Duration, server: ServerId, direction: Direction, bytes: &[u8]) -> MessageFate {
         if self.faults.is_empty() {
-            return Fate::Pass;
+            return MessageFate::Pass;
         }
         let about = self.sent.note(now, server, direction, &Envelope::scan(bytes));
         let method = about.method.as_deref();
-        let mut fate = Fate::Pass;
+        let mut fate = MessageFate::Pass;
         for ((fault, fitted), hits) in self.faults.iter().zip(&mut self.fitted).zip(&mut self.report.faults) {
             let fits = fault.server.is_none_or(|wanted| wanted == server)
                 && fault.direction.is_none_or(|wanted| wanted == direction)
@@ -470,7 +480,7 @@ impl Player {
                 continue;
             }
             *fitted += 1;
-            if fault.nth.is_none_or(|nth| nth == *fitted) && fate == Fate::Pass {
+            if fault.nth.is_none_or(|nth| nth == *fitted) && fate == MessageFate::Pass {
                 hits.hits += 1;
                 fate = fault.fate.clone();
             }
@@ -494,8 +504,10 @@ impl Player {
                     (current.place, "the scenario ended while this was done")
                 }
                 (Some(current), _) => (current.place, "the scenario ended before this was decided"),
-                (None, Stage::Connecting) => (Place::default(), "the servers were never all connected or given up"),
-                (None, _) => (Place::default(), "the scenario was ended before it was over"),
+                (None, Stage::Connecting) => {
+                    (TextPosition::default(), "the servers were never all connected or given up")
+                }
+                (None, _) => (TextPosition::default(), "the scenario was ended before it was over"),
             };
             self.problem(now, place, why.to_owned());
         }

@@ -2,7 +2,7 @@
 //! wrong besides.
 
 use super::expect::{Expectation, Want};
-use super::format::Place;
+use super::format::TextPosition;
 use crate::wire::span::micros;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -47,7 +47,7 @@ pub struct Failure {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judged {
     /// Where it is written.
-    pub place: Place,
+    pub place: TextPosition,
     /// Its id, where it has one.
     pub id: Option<String>,
     /// What is expected, in words.
@@ -94,7 +94,7 @@ impl Judged {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultHits {
     /// Where it is written.
-    pub place: Place,
+    pub place: TextPosition,
     /// How many messages it was done to. With none, the scenario shows nothing about it.
     pub hits: u64,
 }
@@ -103,7 +103,7 @@ pub struct FaultHits {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The step's or event's place.
-    pub place: Place,
+    pub place: TextPosition,
     /// When, since the host began.
     pub at: Duration,
     /// What, as a sentence fragment.

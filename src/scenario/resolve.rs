@@ -4,20 +4,20 @@
 
 mod expectations;
 
-use super::Fate;
+use super::MessageFate;
 use super::error::ScenarioError;
 use super::expect::Expectation;
 use super::format::{
-    AgentPart, AllowPart, CallPart, Document, EventPart, FaultPart, HostPart, Place, Placed, PolicyPart, ReplyPart,
-    RoomOptions, ServerPart, Several, StepPart, TextOr, WayPart,
+    AgentPart, AllowPart, CallPart, Document, EventPart, FaultPart, HostPart, Placed, PolicyPart, ReplyPart,
+    RoomOptions, ServerPart, Several, StepPart, TextOr, TextPosition, WayPart,
 };
 use super::plan::{Action, Event, Fault, Scenario, ServerKind, ServerPlan, Step, era};
-use crate::extension::host::{Agent, ServerId};
-use crate::extension::policy::Policies;
-use crate::extension::{self, REGISTRY};
 use crate::host::client::EraChoice;
 use crate::host::engine::{HostConfig, ModelReply, Order, ToolCall, policies};
 use crate::host::prompt::Layout;
+use crate::proposals::host::{Agent, ServerId};
+use crate::proposals::policy::Policies;
+use crate::proposals::{self, REGISTRY};
 use crate::server::{Config, Fired, Plan};
 use crate::wire::Direction;
 use globset::{GlobBuilder, GlobMatcher};
@@ -26,9 +26,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Steps stand within repetitions so deep at most.
-const MOST_DEPTH: u32 = 8;
+const MAX_DEPTH: u32 = 8;
 /// So many steps are done at most, those of repetitions counted each time: more is a slip, not a plan.
-const MOST_STEPS: u64 = 1_000_000;
+const MAX_STEPS: u64 = 1_000_000;
 
 impl Scenario {
     /// Reads a scenario from YAML.
@@ -73,11 +73,11 @@ fn resolve(text: &str, document: Document) -> Result<Scenario> {
 }
 
 impl Resolver<'_> {
-    fn wrong<T>(&self, place: Place, why: impl Into<String>) -> Result<T> {
+    fn wrong<T>(&self, place: TextPosition, why: impl Into<String>) -> Result<T> {
         Err(self.error(place, why))
     }
 
-    fn error(&self, place: Place, why: impl Into<String>) -> ScenarioError {
+    fn error(&self, place: TextPosition, why: impl Into<String>) -> ScenarioError {
         ScenarioError::new(self.text, place, why)
     }
 
@@ -111,10 +111,10 @@ impl Resolver<'_> {
     }
 
     fn proposal(&self, name: &Placed<String>) -> Result<()> {
-        if REGISTRY.iter().any(|room| room.descriptor().name == name.value) {
+        if REGISTRY.iter().any(|proposal| proposal.descriptor().name == name.value) {
             return Ok(());
         }
-        let known = REGISTRY.iter().map(|room| room.descriptor().name);
+        let known = REGISTRY.iter().map(|proposal| proposal.descriptor().name);
         self.wrong(name.place, unknown("proposal", &name.value, known))
     }
 
@@ -151,7 +151,7 @@ impl Resolver<'_> {
             self.server_id(&server)?;
             self.options(&mut policies, Some(&server.value), options, &mut places)?;
         }
-        extension::check_policies(&policies).map_err(|error| {
+        proposals::check_policies(&policies).map_err(|error| {
             let place = |server: Option<String>| places.get(&(server, error.option.clone()));
             let place = place(error.server.clone()).or_else(|| place(None)).copied().unwrap_or_default();
             self.error(place, error.to_string())
@@ -164,12 +164,12 @@ impl Resolver<'_> {
         &self,
         policies: &mut Policies,
         server: Option<&str>,
-        rooms: RoomOptions,
-        places: &mut HashMap<(Option<String>, String), Place>,
+        proposals: RoomOptions,
+        places: &mut HashMap<(Option<String>, String), TextPosition>,
     ) -> Result<()> {
-        for (room, options) in rooms {
+        for (proposal, options) in proposals {
             for (name, value) in options {
-                let option = format!("{room}.{name}");
+                let option = format!("{proposal}.{name}");
                 let set = policies.set(server, &option, &value.value);
                 set.map_err(|error| self.error(value.place, error.to_string()))?;
                 places.insert((server.map(str::to_owned), option), value.place);
@@ -246,12 +246,12 @@ impl Resolver<'_> {
 
     fn fault(&self, fault: Placed<FaultPart>) -> Result<Fault> {
         let Placed { value: part, place } = fault;
-        let fates: Vec<Fate> = [
-            part.delay.map(|delay| Fate::Delay(delay.0)),
-            part.drop.then_some(Fate::Drop),
-            part.duplicate.then_some(Fate::Duplicate),
-            part.malformed.map(|text| Fate::Replace(text.into_bytes())),
-            part.disconnect.then_some(Fate::Disconnect),
+        let fates: Vec<MessageFate> = [
+            part.delay.map(|delay| MessageFate::Delay(delay.0)),
+            part.drop.then_some(MessageFate::Drop),
+            part.duplicate.then_some(MessageFate::Duplicate),
+            part.malformed.map(|text| MessageFate::Replace(text.into_bytes())),
+            part.disconnect.then_some(MessageFate::Disconnect),
         ]
         .into_iter()
         .flatten()
@@ -275,8 +275,8 @@ impl Resolver<'_> {
                 Action::Repeat(times, steps) => self.count(steps)?.max(1).saturating_mul(*times),
                 _ => 1,
             });
-            if count > MOST_STEPS {
-                return self.wrong(step.place, format!("more than {MOST_STEPS} steps are done by here; repeat less"));
+            if count > MAX_STEPS {
+                return self.wrong(step.place, format!("more than {MAX_STEPS} steps are done by here; repeat less"));
             }
         }
         Ok(count)
@@ -336,8 +336,8 @@ impl Resolver<'_> {
             actions.push(("disconnect", Action::Disconnect(self.server_id(&server)?)));
         }
         if let Some(repeat) = part.repeat {
-            if depth >= MOST_DEPTH {
-                return self.wrong(place, format!("more than {MOST_DEPTH} repetitions in one another"));
+            if depth >= MAX_DEPTH {
+                return self.wrong(place, format!("more than {MAX_DEPTH} repetitions in one another"));
             }
             actions.push(("repeat", Action::Repeat(repeat.times, self.steps(repeat.steps, depth + 1)?)));
         }
@@ -361,8 +361,8 @@ impl Resolver<'_> {
     fn allow(&self, part: AllowPart, is_allowed: bool) -> Result<Order> {
         self.server_id(&part.server)?;
         part.proposal.as_ref().map(|name| self.proposal(name)).transpose()?;
-        let (server, room) = (part.server.value, part.proposal.map(|name| name.value));
-        Ok(Order::Allow { server, room, is_allowed })
+        let (server, proposal) = (part.server.value, part.proposal.map(|name| name.value));
+        Ok(Order::Allow { server, proposal, is_allowed })
     }
 
     fn replies(&self, replies: Several<TextOr<ReplyPart>>) -> Result<Vec<ModelReply>> {

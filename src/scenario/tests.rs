@@ -62,9 +62,9 @@ fn every_complaint_has_its_place() {
     ];
     let mut faults = String::new();
     for (rest, line, column, why) in cases {
-        let (at_line, at_column, told) = complaint(&format!("{SERVERS}{rest}"));
-        if !told.contains(why) || (at_line, at_column) != (*line, *column) {
-            faults += &format!("{rest}{at_line}:{at_column} {told}\n\n");
+        let (at_line, at_column, reported) = complaint(&format!("{SERVERS}{rest}"));
+        if !reported.contains(why) || (at_line, at_column) != (*line, *column) {
+            faults += &format!("{rest}{at_line}:{at_column} {reported}\n\n");
         }
     }
     assert_eq!(faults, "");
@@ -81,8 +81,8 @@ fn a_server_is_one_thing() {
         ("{builtin: {declare: [nothing]}}", "there is no proposal"),
         ("{builtin: {plans: [{after_ms: 1}]}}", "a plan: missing field `fire`"),
     ] {
-        let (line, _, told) = complaint(&format!("name: x\nservers:\n  a: {server}\n"));
-        assert!(line == 3 && told.contains(why), "{server}: {line}: {told}");
+        let (line, _, reported) = complaint(&format!("name: x\nservers:\n  a: {server}\n"));
+        assert!(line == 3 && reported.contains(why), "{server}: {line}: {reported}");
     }
 }
 
@@ -93,14 +93,14 @@ fn a_server_has_its_name_for_itself() {
 }
 
 #[test]
-fn what_is_no_yaml_is_told() {
+fn what_is_no_yaml_is_reported() {
     let (line, _, why) = complaint("name: x\nsteps: [\n");
     assert!(line >= 2 && !why.contains("line"), "{line}: {why}");
     assert_eq!(complaint("seed: 1\n").2, "`name` is missing here");
 }
 
 #[test]
-fn what_the_reader_of_yaml_cannot_take_is_told_in_plain_words() {
+fn what_the_reader_of_yaml_cannot_take_is_reported_in_plain_words() {
     let cases: &[(&str, u64, u64, &str)] = &[
         ("name: [", 1, 7, "`name` takes a text"),
         ("name:\n  - a\n", 2, 3, "`name` takes a text"),
@@ -137,7 +137,7 @@ fn more_steps_than_anybody_means_are_refused() {
         format!("name: x\nsteps:\n  - wait: 1s\n  - repeat: {{times: {times}, {inner}}}\n")
     };
     assert!(Scenario::read(&text(900)).is_ok());
-    let told = (4, 5, "more than 1000000 steps are done by here; repeat less".to_owned());
-    assert_eq!(complaint(&text(1000)), told);
-    assert_eq!(complaint(&text(u64::MAX)), told);
+    let reported = (4, 5, "more than 1000000 steps are done by here; repeat less".to_owned());
+    assert_eq!(complaint(&text(1000)), reported);
+    assert_eq!(complaint(&text(u64::MAX)), reported);
 }

@@ -1,8 +1,8 @@
 //! What a server is made with: who it is, what it offers, and what it does by itself.
 
-use super::{Fired, Outside, rooms};
-use crate::extension::REGISTRY;
-use crate::extension::server::Declaration;
+use super::{Fired, Outside, proposals};
+use crate::proposals::REGISTRY;
+use crate::proposals::server::Declaration;
 use crate::protocol::{Era, Revision};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -62,7 +62,7 @@ impl Default for Config {
             seed: 0,
             wall_base_ns: 0,
             revisions: Revision::ALL.to_vec(),
-            declare: REGISTRY.iter().map(|room| room.descriptor().name.to_owned()).collect(),
+            declare: REGISTRY.iter().map(|proposal| proposal.descriptor().name.to_owned()).collect(),
             besides: Vec::new(),
             answer_deadline: Duration::from_secs(30),
             settings: BTreeMap::new(),
@@ -79,7 +79,7 @@ impl Config {
     /// # Errors
     /// What is wrong, as a sentence fragment.
     pub fn check(&self) -> Result<(), String> {
-        rooms::check(REGISTRY, self)
+        proposals::check(REGISTRY, self)
     }
 
     /// The revisions of an era that it speaks.

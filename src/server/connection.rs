@@ -4,8 +4,8 @@ use super::deferred::Deferred;
 use super::outgoing::Asking;
 use super::timers::Timers;
 use super::{Config, Output, Report};
-use crate::extension::server::chore::Chore;
-use crate::extension::server::{Answer, ServerCx, Store};
+use crate::proposals::server::handler_job::HandlerJob;
+use crate::proposals::server::{Answer, ServerCx, Store};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub struct Connection {
     /// Tool calls that are answered later.
     pub deferred: Deferred,
     /// What rooms want done outside, until it goes there.
-    pub chores: Vec<(u64, Chore)>,
+    pub jobs: Vec<(u64, HandlerJob)>,
     /// The host's name.
     pub client: String,
     /// Resources that the host watches.
@@ -43,7 +43,7 @@ impl Connection {
             timers: Timers::default(),
             asking: Asking::new(config.answer_deadline),
             deferred: Deferred::default(),
-            chores: Vec::new(),
+            jobs: Vec::new(),
             client: String::new(),
             watched: BTreeSet::new(),
             store: if config.memory { Store::default() } else { Store::without_memory() },
@@ -81,7 +81,7 @@ impl Connection {
     }
 
     /// Reports a fact.
-    pub fn tell(&mut self, report: Report) {
+    pub fn report(&mut self, report: Report) {
         self.out.push(Output::Report(report));
     }
 
@@ -134,14 +134,14 @@ impl ServerCx for Connection {
 
     fn send(&mut self, method: &str, params: &Value) -> String {
         self.notify(method, params);
-        self.tell(Report::Sent { method: method.to_owned(), id: None });
+        self.report(Report::Sent { method: method.to_owned(), id: None });
         format!("sent {method}")
     }
 
     fn ask(&mut self, method: &str, params: &Value, about: Value) -> String {
         let id = self.open(method, about);
         self.put(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
-        self.tell(Report::Sent { method: method.to_owned(), id: Some(id) });
+        self.report(Report::Sent { method: method.to_owned(), id: Some(id) });
         format!("sent {method} with id {id}")
     }
 
@@ -157,14 +157,14 @@ impl ServerCx for Connection {
         self.deferred.settle(ticket, answer);
     }
 
-    fn send_out(&mut self, chore: Chore) -> u64 {
+    fn send_out(&mut self, job: HandlerJob) -> u64 {
         let ticket = self.ticket();
-        self.chores.push((ticket, chore));
+        self.jobs.push((ticket, job));
         ticket
     }
 
     fn report(&mut self, fact: Value) {
-        self.tell(Report::Room(fact));
+        self.report(Report::Room(fact));
     }
 
     fn changed(&mut self, uri: &str) {

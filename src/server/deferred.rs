@@ -2,7 +2,7 @@
 
 use super::incoming::Origin;
 use super::{Report, Server};
-use crate::extension::server::{Answer, ToolCall};
+use crate::proposals::server::{Answer, ToolCall};
 use crate::wire::IdKey;
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ impl Server {
         deferred.given += 1;
         let ticket = deferred.given;
         deferred.waiting.insert(ticket, origin.clone());
-        let taken = self.rooms.defer(call, ticket, &mut self.cx);
+        let taken = self.proposals.defer(call, ticket, &mut self.cx);
         if !taken {
             self.cx.deferred.waiting.remove(&ticket);
         }

@@ -1,9 +1,9 @@
 //! What the server sends of its own will: when told, when a plan says so, when a tool asks for it.
 
-use super::rooms::Rooms;
+use super::proposals::ServerProposals;
 use super::{Config, Phase, Report, Server};
-use crate::extension::REGISTRY;
-use crate::extension::server::{ServerCx, Unsent};
+use crate::proposals::REGISTRY;
+use crate::proposals::server::{ServerCx, Unsent};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -114,24 +114,24 @@ impl Fired {
     /// # Errors
     /// What is wrong, as a sentence.
     pub fn check(&self) -> Result<(), String> {
-        self.check_in(&Rooms::new(REGISTRY, &Config::default()))
+        self.check_in(&ServerProposals::new(REGISTRY, &Config::default()))
     }
 
-    fn check_in(&self, rooms: &Rooms) -> Result<(), String> {
-        let known: Vec<&str> = rooms.fires().map(|firing| firing.kind).chain(Plain::KINDS).collect();
+    fn check_in(&self, proposals: &ServerProposals) -> Result<(), String> {
+        let known: Vec<&str> = proposals.fires().map(|firing| firing.kind).chain(Plain::KINDS).collect();
         if !known.contains(&self.kind.as_str()) {
             return Err(format!("there is no kind {:?}: the kinds are {}", self.kind, known.join(", ")));
         }
-        self.check_members(rooms)?;
+        self.check_members(proposals)?;
         if Plain::KINDS.contains(&self.kind.as_str()) {
             return self.plain().map(drop);
         }
-        rooms.check_fire(&self.kind, &self.params()).map_err(|misfit| format!("{}: {misfit}", self.kind))
+        proposals.check_fire(&self.kind, &self.params()).map_err(|violation| format!("{}: {violation}", self.kind))
     }
 
     /// A member that nobody reads is a slip of the pen.
-    fn check_members(&self, rooms: &Rooms) -> Result<(), String> {
-        let schema = rooms.fire_schema(&self.kind);
+    fn check_members(&self, proposals: &ServerProposals) -> Result<(), String> {
+        let schema = proposals.fire_schema(&self.kind);
         let known: Vec<&str> = match Plain::members(&self.kind) {
             [] => schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect(),
             plain => plain.to_vec(),
@@ -154,7 +154,7 @@ impl Fired {
 impl Server {
     /// The same for a plan's later turn: another occurrence is another event, so a given name of one gets a number.
     pub(super) fn occurrence(&self, mut fired: Fired, done: u64) -> Fired {
-        let firing = self.rooms.fires().find(|firing| firing.kind == fired.kind);
+        let firing = self.proposals.fires().find(|firing| firing.kind == fired.kind);
         let named = firing.and_then(|firing| fired.params.get_mut(firing.occurrence?));
         if let Some(Value::String(name)) = named.filter(|_| done > 0) {
             *name = format!("{name}-{}", done + 1);
@@ -164,7 +164,7 @@ impl Server {
 
     /// The method that it goes out by; the kind itself where that is unknown.
     fn method_of(&self, fired: &Fired) -> String {
-        let firing = self.rooms.fires().find(|firing| firing.kind == fired.kind);
+        let firing = self.proposals.fires().find(|firing| firing.kind == fired.kind);
         let plain = || fired.plain().map_or_else(|_| fired.kind.clone(), |plain| plain.method().to_owned());
         firing.map_or_else(plain, |firing| firing.method.to_owned())
     }
@@ -186,7 +186,7 @@ impl Server {
     }
 
     fn act_now(&mut self, fired: &Fired) -> Result<String, Unsent> {
-        fired.check_in(&self.rooms).map_err(Unsent::invalid)?;
+        fired.check_in(&self.proposals).map_err(Unsent::invalid)?;
         match fired.plain() {
             Ok(Plain::Log { level, data }) => self.log(&level, &data),
             Ok(Plain::Changed { uri }) if !self.cx.is_watched(&uri) => {
@@ -195,7 +195,7 @@ impl Server {
             Ok(Plain::Changed { uri }) => Ok(self.cx.send(UPDATED, &json!({"uri": uri}))),
             Ok(Plain::Notification { method, params }) => Ok(self.cx.send(&method, &params)),
             Ok(Plain::Request { method, params }) => Ok(self.cx.ask(&method, &params, Value::Null)),
-            Err(_) => self.rooms.fire(&fired.kind, &fired.params(), &mut self.cx),
+            Err(_) => self.proposals.fire(&fired.kind, &fired.params(), &mut self.cx),
         }
     }
 
@@ -216,10 +216,10 @@ impl Server {
             "level": {"enum": LEVELS, "description": "Its level"},
             "data": {"description": "What it says, any value"},
         }});
-        let kinds: Vec<&str> = self.rooms.fires().map(|firing| firing.kind).chain(["log"]).collect();
+        let kinds: Vec<&str> = self.proposals.fires().map(|firing| firing.kind).chain(["log"]).collect();
         let mut members = Map::new();
         for kind in &kinds {
-            let schema = if *kind == "log" { log.clone() } else { self.rooms.fire_schema(kind) };
+            let schema = if *kind == "log" { log.clone() } else { self.proposals.fire_schema(kind) };
             for (name, member) in schema["properties"].as_object().cloned().unwrap_or_default() {
                 let said = format!("{kind}: {}", member["description"].as_str().unwrap_or_default());
                 match members.get_mut(&name) {

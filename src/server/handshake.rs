@@ -2,8 +2,8 @@
 
 use super::incoming::Origin;
 use super::{Phase, Report, Server};
-use crate::extension::server::{Answer, Declaration, Refusal};
-use crate::extension::{Declared, Extension, REGISTRY, Side};
+use crate::proposals::server::{Answer, Declaration, Refusal};
+use crate::proposals::{Declared, Proposal, REGISTRY, Side};
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, Revision, errors};
 use serde_json::{Map, Value, json};
@@ -30,7 +30,7 @@ impl Server {
         self.cx.client = name_of(&params["clientInfo"]);
         self.session.samples = client["sampling"].is_object();
         let mut capabilities = plain(revision);
-        for Declaration { path, value } in self.config.besides.iter().cloned().chain(self.rooms.declare(client)) {
+        for Declaration { path, value } in self.config.besides.iter().cloned().chain(self.proposals.declare(client)) {
             put(&mut capabilities, path, value);
         }
         self.connected(revision, client);
@@ -59,8 +59,8 @@ impl Server {
             (!outside.folders.is_empty(), FILES),
             (!outside.commands.is_empty(), COMMANDS),
         ];
-        let told: Vec<&str> = parts.into_iter().filter_map(|(is_so, text)| is_so.then_some(text)).collect();
-        told.join(" ")
+        let reported: Vec<&str> = parts.into_iter().filter_map(|(is_so, text)| is_so.then_some(text)).collect();
+        reported.join(" ")
     }
 
     /// A request of the era without a handshake came: with the first one, the server knows its host.
@@ -74,7 +74,7 @@ impl Server {
             self.cx.client = name_of(&about[meta::CLIENT_INFO]);
         }
         self.connected(revision, &about[meta::CLIENT_CAPABILITIES]);
-        let proposals = self.rooms.wanted();
+        let proposals = self.proposals.wanted();
         if !proposals.is_empty() {
             self.report(Report::NoCarrier { revision: revision.as_str(), proposals });
         }
@@ -139,9 +139,9 @@ fn put(all: &mut Map<String, Value>, path: &[&str], value: Value) {
 /// The proposals that the client declares itself, and where.
 fn declared_by(client: &Value) -> Vec<(String, String)> {
     let declared = Declared { client: client.clone(), ..Declared::default() };
-    let place = |room: &&dyn Extension| {
-        let (place, _) = declared.find(room.descriptor(), Side::Client)?;
-        Some((room.descriptor().name.to_owned(), place.path.join(".")))
+    let place = |proposal: &&dyn Proposal| {
+        let (place, _) = declared.find(proposal.descriptor(), Side::Client)?;
+        Some((proposal.descriptor().name.to_owned(), place.path.join(".")))
     };
     REGISTRY.iter().filter_map(place).collect()
 }

@@ -1,7 +1,7 @@
 //! What comes in: messages and batches, told apart and brought to who answers them; and the answers' way out.
 
 use super::{Phase, Report, Server, methods};
-use crate::extension::server::{Answer, Refusal};
+use crate::proposals::server::{Answer, Refusal};
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, Revision, errors, schema};
 use crate::wire::envelope::Fault;
@@ -56,8 +56,8 @@ impl Server {
         if line.iter().all(u8::is_ascii_whitespace) {
             return;
         }
-        if !text::has_at_most(line, text::MOST_VALUES) {
-            let fault = format!("a message with more than {} values", text::MOST_VALUES);
+        if !text::has_at_most(line, text::MAX_VALUES) {
+            let fault = format!("a message with more than {} values", text::MAX_VALUES);
             self.report(Report::Malformed { why: fault.clone() });
             return self.refuse_unread(&invalid(&fault), None);
         }
@@ -168,11 +168,12 @@ impl Server {
 
     /// Reports where a message of the host's does not fit its schema: that of a room or that of MCP.
     pub(super) fn check(&mut self, era: Era, method: &str, part: &str, value: &Value) {
-        let schemas = crate::extension::of_method(method).map_or(schema::core(era), |room| room.descriptor().schemas);
-        let misfits = schemas.check(&format!("{method}:{part}"), value).unwrap_or_default();
-        if !misfits.is_empty() {
-            let misfits = misfits.iter().map(ToString::to_string).collect();
-            self.report(Report::Misfit { method: method.to_owned(), misfits });
+        let schemas =
+            crate::proposals::of_method(method).map_or(schema::core(era), |proposal| proposal.descriptor().schemas);
+        let violations = schemas.check(&format!("{method}:{part}"), value).unwrap_or_default();
+        if !violations.is_empty() {
+            let violations = violations.iter().map(ToString::to_string).collect();
+            self.report(Report::Misfit { method: method.to_owned(), violations });
         }
     }
 
@@ -239,7 +240,7 @@ impl Server {
         let serves = methods::serves(origin.revision.era(), method);
         if origin.revision.era() == Era::Modern {
             self.meet(origin.revision, params);
-        } else if !begun && (serves || self.rooms.know(method)) {
+        } else if !begun && (serves || self.proposals.know(method)) {
             return Some(Err(invalid("initialize comes first")));
         }
         match method {
@@ -250,9 +251,9 @@ impl Server {
             "tools/call" => self.call_tool(origin, params),
             _ if serves && self.send_for(origin, method, params) => None,
             _ if serves => Some(self.serve_core(origin, method, params)),
-            _ if origin.revision.era() == Era::Legacy => {
-                Some(self.rooms.request(method, params, &mut self.cx).unwrap_or_else(|| Err(methods::unknown(method))))
-            }
+            _ if origin.revision.era() == Era::Legacy => Some(
+                self.proposals.request(method, params, &mut self.cx).unwrap_or_else(|| Err(methods::unknown(method))),
+            ),
             _ => Some(Err(methods::unknown(method))),
         }
     }
@@ -262,11 +263,11 @@ impl Server {
             "notifications/initialized" if self.session.phase == Phase::Answered => {
                 self.session.phase = Phase::Ready;
                 self.report(Report::Ready);
-                self.rooms.begin(&mut self.cx);
+                self.proposals.begin(&mut self.cx);
                 self.begin_plans();
             }
             "notifications/cancelled" => self.cancel(params),
-            _ if self.rooms.hear(method, params, &mut self.cx) => {}
+            _ if self.proposals.receive(method, params, &mut self.cx) => {}
             _ => self.report(Report::Ignored { method: method.to_owned() }),
         }
     }

@@ -1,8 +1,8 @@
 //! Methods of MCP itself, but for the handshake and tool calls.
 
 use super::incoming::Origin;
-use super::{Server, catalog, fire};
-use crate::extension::server::{Answer, Refusal, text};
+use super::{Server, content, fire};
+use crate::proposals::server::{Answer, Refusal, text};
 use crate::protocol::{Era, Revision, errors};
 use serde_json::{Value, json};
 
@@ -36,9 +36,9 @@ impl Server {
         let answer = match method {
             "server/discover" => Ok(self.discover(origin)),
             "tools/list" => whole(params, "tools", self.list_tools(origin.revision())),
-            "prompts/list" => whole(params, "prompts", catalog::prompts(self.config.memory)),
-            "resources/list" => whole(params, "resources", catalog::resources(self.config.memory)),
-            "resources/templates/list" => whole(params, "resourceTemplates", catalog::templates(self.config.memory)),
+            "prompts/list" => whole(params, "prompts", content::prompts(self.config.memory)),
+            "resources/list" => whole(params, "resources", content::resources(self.config.memory)),
+            "resources/templates/list" => whole(params, "resourceTemplates", content::templates(self.config.memory)),
             "resources/read" => self.read(origin, params),
             "prompts/get" => return self.prompt(params),
             "completion/complete" => return self.complete(params),
@@ -62,7 +62,7 @@ impl Server {
     fn list_tools(&self, revision: Revision) -> Vec<Value> {
         let mut listed = self.all_tools();
         if revision.era() == Era::Legacy {
-            self.rooms.list_tools(&mut listed);
+            self.proposals.list_tools(&mut listed);
         }
         for tool in listed.iter_mut().filter_map(Value::as_object_mut) {
             if revision < Revision::V2025_06_18 {
@@ -92,7 +92,7 @@ impl Server {
     }
 
     fn contents(&self, uri: &str) -> Option<Value> {
-        catalog::contents(uri, &self.cx.store, self.config.memory)
+        content::contents(uri, &self.cx.store, self.config.memory)
     }
 
     fn read(&self, origin: &Origin, params: &Value) -> Answer {
@@ -105,32 +105,32 @@ impl Server {
         let name = text(params, "name")?;
         let topic = params["arguments"]["topic"].as_str();
         match (name, topic) {
-            (catalog::RECALL, _) if !self.config.memory => Err(Refusal::params(format!("there is no prompt {name}"))),
-            (catalog::RECALL, None) => Err(Refusal::params("prompt recall needs the argument `topic`")),
-            (catalog::RECALL, Some(topic)) => Ok(catalog::recall(topic, &self.cx.store.memories)),
-            (catalog::REVIEW_NOTES, _) => Ok(catalog::review(&self.cx.store.notes)),
+            (content::RECALL, _) if !self.config.memory => Err(Refusal::params(format!("there is no prompt {name}"))),
+            (content::RECALL, None) => Err(Refusal::params("prompt recall needs the argument `topic`")),
+            (content::RECALL, Some(topic)) => Ok(content::recall(topic, &self.cx.store.memories)),
+            (content::REVIEW_NOTES, _) => Ok(content::review(&self.cx.store.notes)),
             _ => Err(Refusal::params(format!("there is no prompt {name}"))),
         }
     }
 
     fn complete(&self, params: &Value) -> Answer {
-        const MOST: usize = 100;
+        const MAX: usize = 100;
         let value = params["argument"]["value"].as_str();
         let value = value.ok_or_else(|| Refusal::params("`argument.value` must be a string"))?;
         let argument = params["argument"]["name"].as_str().unwrap_or_default();
         let reference = &params["ref"];
         let of = reference["name"].as_str().or(reference["uri"].as_str()).unwrap_or_default();
         let mut values = match (of, argument) {
-            (catalog::RECALL, "topic") => self.cx.store.memories.words_from(value),
-            (catalog::MEMORY, "id") => {
+            (content::RECALL, "topic") => self.cx.store.memories.words_from(value),
+            (content::MEMORY, "id") => {
                 let ids = self.cx.store.memories.all().map(|memory| memory.id.clone());
                 ids.filter(|id| id.starts_with(value)).collect()
             }
             _ => return Err(Refusal::params(format!("nothing to complete at {of:?}, argument {argument:?}"))),
         };
         let total = values.len();
-        values.truncate(MOST);
-        Ok(json!({"completion": {"values": values, "total": total, "hasMore": total > MOST}}))
+        values.truncate(MAX);
+        Ok(json!({"completion": {"values": values, "total": total, "hasMore": total > MAX}}))
     }
 }
 

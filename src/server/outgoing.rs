@@ -3,7 +3,8 @@
 use super::connection::Connection;
 use super::timers::Timer;
 use super::{Report, Server};
-use crate::extension::{self, server::Granted};
+use crate::proposals;
+use crate::proposals::server::Granted;
 use crate::wire::span::micros;
 use crate::wire::{Envelope, Id, IdKey, MessageKind};
 use serde_json::Value;
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// How many overdue requests are remembered for a late answer.
-const MOST_OVERDUE: usize = 256;
+const MAX_OVERDUE: usize = 256;
 
 struct Waiting {
     method: String,
@@ -52,7 +53,7 @@ impl Asking {
     /// Forgets the oldest overdue requests where there are too many.
     fn forget(&mut self) {
         let overdue: Vec<i64> = self.open.iter().filter(|(_, waiting)| waiting.late).map(|(id, _)| *id).collect();
-        for id in overdue.iter().take(overdue.len().saturating_sub(MOST_OVERDUE)) {
+        for id in overdue.iter().take(overdue.len().saturating_sub(MAX_OVERDUE)) {
             self.open.remove(id);
         }
     }
@@ -75,7 +76,7 @@ impl Connection {
         let (method, about) = (waiting.method.clone(), waiting.about.clone());
         let after_us = micros(self.now.saturating_sub(waiting.sent));
         self.asking.forget();
-        self.tell(Report::Unanswered { id, method: method.clone(), after_us });
+        self.report(Report::Unanswered { id, method: method.clone(), after_us });
         Some((method, about))
     }
 }
@@ -86,7 +87,7 @@ impl Server {
         if let Some((method, about)) = self.cx.miss(id)
             && !self.inferred(&about, None)
         {
-            self.rooms.denied(&method, &about, None, &mut self.cx);
+            self.proposals.denied(&method, &about, None, &mut self.cx);
         }
     }
 
@@ -111,21 +112,21 @@ impl Server {
             }
             let code = content["code"].as_i64().unwrap_or_default();
             let (means, deviations) =
-                (extension::error_name(&method, code), extension::deviations(&method, true, &content));
+                (proposals::error_name(&method, code), proposals::deviations(&method, true, &content));
             let refused =
                 Report::Refused { id, method: method.clone(), code, means, message, latency_us, late, deviations };
             self.report(refused);
-            return self.rooms.denied(&method, &about, Some(&content), &mut self.cx);
+            return self.proposals.denied(&method, &about, Some(&content), &mut self.cx);
         }
-        let deviations = extension::deviations(&method, false, &content);
+        let deviations = proposals::deviations(&method, false, &content);
         if !deviations.is_empty() {
-            self.report(Report::Misfit { method: method.clone(), misfits: deviations.clone() });
+            self.report(Report::Misfit { method: method.clone(), violations: deviations.clone() });
         }
         if self.inferred(&about, Some(Ok(&content))) {
             return;
         }
         let granted = Granted { id, method: &method, about: &about, result: &content, latency_us, late };
-        if self.rooms.granted(&granted, &mut self.cx) {
+        if self.proposals.granted(&granted, &mut self.cx) {
             self.cx.amend(id, &deviations);
         } else {
             self.report(Report::Answered { id, method, result: content, latency_us, late, deviations });

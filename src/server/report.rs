@@ -1,7 +1,7 @@
 //! What a server gives back: bytes to send, and facts for a human or a script. Durations are microseconds.
 
-use super::Errand;
-use crate::extension::server::Unsent;
+use super::IoRequest;
+use crate::proposals::server::Unsent;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ pub enum Output {
     /// A fact.
     Report(Report),
     /// Something to be done outside, where there is something outside.
-    Errand(Errand),
+    IoRequest(IoRequest),
 }
 
 /// A fact about the connection. As JSON, an object whose `report` names the kind.
@@ -41,7 +41,7 @@ pub enum Report {
         /// The method, for an answer that of the request.
         method: String,
         /// Where and why.
-        misfits: Vec<String>,
+        violations: Vec<String>,
     },
     /// A notification came in that nothing is done about.
     Ignored {

@@ -1,17 +1,17 @@
 //! The engine driven line by line in virtual time. Every message it sends is held against its schema.
 
+mod all_proposals;
 mod core;
-mod errands;
 mod handlers;
-mod live_room;
+mod io_requests;
+mod mcpl_session;
 mod modern;
 mod odd;
-mod proposals;
 mod sixth;
 mod timers;
 
-use super::{Config, Errand, Fired, Output, Plan, Report, Server};
-use crate::extension;
+use super::{Config, Fired, IoRequest, Output, Plan, Report, Server};
+use crate::proposals;
 use crate::protocol::schema;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ struct Host {
     /// As JSON: that form is what others rely on.
     reports: Vec<Value>,
     bytes: Vec<Vec<u8>>,
-    errands: Vec<Errand>,
+    io_requests: Vec<IoRequest>,
 }
 
 const FULL: &str = r#"{"experimental": {"mcpl": {"version": "0.4", "pushEvents": true,
@@ -48,7 +48,7 @@ impl Host {
             open: BTreeMap::new(),
             reports: Vec::new(),
             bytes: Vec::new(),
-            errands: Vec::new(),
+            io_requests: Vec::new(),
         }
     }
 
@@ -91,7 +91,7 @@ impl Host {
                     assert!(report["report"].is_string());
                     self.reports.push(report);
                 }
-                Output::Errand(errand) => self.errands.push(errand),
+                Output::IoRequest(io_request) => self.io_requests.push(io_request),
                 Output::Send(bytes) => {
                     assert!(!bytes.contains(&b'\n'));
                     let message: Value = serde_json::from_slice(&bytes).expect("JSON");
@@ -168,26 +168,26 @@ impl Host {
     }
 
     /// The last report.
-    fn told(&self) -> &Value {
+    fn reported(&self) -> &Value {
         self.reports.last().expect("a report")
     }
 
     /// Whether any report was of this kind.
-    fn has_told(&self, kind: &str) -> bool {
+    fn has_reported(&self, kind: &str) -> bool {
         self.reports.iter().any(|report| report["report"] == kind)
     }
 
     /// Why the last thing was not sent.
     fn unsent(&self) -> &Value {
-        assert_eq!(self.told()["report"], "not_sent");
-        &self.told()["reason"]
+        assert_eq!(self.reported()["report"], "not_sent");
+        &self.reported()["reason"]
     }
 }
 
 fn fits(method: &str, part: &str, value: &Value) {
-    let schemas = extension::of_method(method).map_or(&schema::LEGACY, |room| room.descriptor().schemas);
-    let misfits = schemas.check(&format!("{method}:{part}"), value);
-    assert_eq!(misfits, Some(vec![]), "{method} {part}: {value}");
+    let schemas = proposals::of_method(method).map_or(&schema::LEGACY, |proposal| proposal.descriptor().schemas);
+    let violations = schemas.check(&format!("{method}:{part}"), value);
+    assert_eq!(violations, Some(vec![]), "{method} {part}: {value}");
 }
 
 fn seconds(count: u64) -> Duration {

@@ -1,10 +1,10 @@
 //! The tools: its own, and the calls that go to a room.
 
-use super::errands::CHECK;
 use super::incoming::Origin;
+use super::io_requests::CHECK;
 use super::timers::Timer;
 use super::{Fired, Report, Server};
-use crate::extension::server::{ADD_NOTE, Answer, Refusal, SEARCH, ServerCx, ToolCall, failure, success};
+use crate::proposals::server::{ADD_NOTE, Answer, Refusal, SEARCH, ServerCx, ToolCall, failure, success};
 use crate::protocol::schema::SchemaSet;
 use crate::protocol::{Era, Revision};
 use crate::wire::Id;
@@ -15,7 +15,7 @@ use std::time::Duration;
 const REMEMBER: &str = "remember";
 
 /// How many requests to the host, and how many counts, may be under way before a tool begins no more.
-const MOST_OPEN: usize = 1024;
+const MAX_OPEN: usize = 1024;
 
 static TOOLS: SchemaSet = SchemaSet::new(include_str!("tools.json"));
 
@@ -60,24 +60,24 @@ impl Server {
         let none = json!({});
         let arguments = params.get("arguments").filter(|given| !given.is_null()).unwrap_or(&none);
         let schema = Some(format!("tool:{tool}:arguments")).filter(|_| self.offers(tool));
-        let misfits = schema.and_then(|schema| TOOLS.check(&schema, arguments));
-        if let Some(misfit) = misfits.as_ref().and_then(|misfits| misfits.first()) {
-            return Some(Ok(failure(&format!("arguments of {tool}: {misfit}"))));
+        let violations = schema.and_then(|schema| TOOLS.check(&schema, arguments));
+        if let Some(violation) = violations.as_ref().and_then(|violations| violations.first()) {
+            return Some(Ok(failure(&format!("arguments of {tool}: {violation}"))));
         }
         if origin.revision().era() == Era::Legacy {
             let call = ToolCall { tool, arguments, params };
             if self.defer(origin, &call) {
                 return None;
             }
-            if let Some(answer) = self.rooms.call(&call, &mut self.cx) {
+            if let Some(answer) = self.proposals.call(&call, &mut self.cx) {
                 return Some(answer);
             }
         }
         match tool {
-            _ if misfits.is_none() => Some(Err(Refusal::params(format!("Unknown tool: {tool}")))),
+            _ if violations.is_none() => Some(Err(Refusal::params(format!("Unknown tool: {tool}")))),
             CHECK => self.check_now(origin, arguments),
-            "count_slowly" if self.counts.len() >= MOST_OPEN => {
-                Some(Ok(failure(&format!("{MOST_OPEN} counts are under way; try again later"))))
+            "count_slowly" if self.counts.len() >= MAX_OPEN => {
+                Some(Ok(failure(&format!("{MAX_OPEN} counts are under way; try again later"))))
             }
             "count_slowly" => {
                 self.count(origin, params);
@@ -130,14 +130,14 @@ impl Server {
             Ok(fired) => fired,
             Err(error) => return failure(&format!("arguments of emit: {error}")),
         };
-        if self.cx.asking.unanswered() >= MOST_OPEN {
-            return failure(&format!("not sent: {MOST_OPEN} requests wait for the host's answer"));
+        if self.cx.asking.unanswered() >= MAX_OPEN {
+            return failure(&format!("not sent: {MAX_OPEN} requests wait for the host's answer"));
         }
         if matches!(fired.kind(), "notification" | "request") {
             return failure(&format!("arguments of emit: the kind {} cannot be sent by a tool", fired.kind()));
         }
         match self.act(&fired) {
-            Ok(told) => success(&told),
+            Ok(reported) => success(&reported),
             Err(reason) => failure(&format!("not sent: {reason}")),
         }
     }

@@ -1,8 +1,8 @@
 //! A log of the proposals' operations out of a reel: fed event by event, a row for each operation that has ended.
 
-use super::Witness;
-use crate::extension::audit::{End, Entry};
-use crate::extension::{self, Asked, Observed};
+use super::MessageReplay;
+use crate::proposals::audit::{OperationEnd, OperationEntry};
+use crate::proposals::{self, Asked, Observed};
 use crate::trace::Event;
 use crate::wire::MessageKind;
 use serde_json::Value;
@@ -21,12 +21,12 @@ pub struct Row {
     /// How long it took to its end, in nanoseconds.
     pub latency: Option<i64>,
     /// What it was.
-    pub entry: Entry,
+    pub entry: OperationEntry,
 }
 
 /// Keeps the log.
 #[derive(Debug, Default)]
-pub struct Audit(Witness);
+pub struct Audit(MessageReplay);
 
 impl Audit {
     /// Takes the next event in; the operations that end with it.
@@ -48,7 +48,7 @@ impl Audit {
     pub fn finish(&self) -> Vec<Row> {
         let rows = |(stream, asked): (u32, &Asked)| {
             let begun = (asked.seq, asked.time, None);
-            entries(&asked.method, &asked.params, End::Silence, (stream, self.0.server(stream)), begun)
+            entries(&asked.method, &asked.params, OperationEnd::Silence, (stream, self.0.server(stream)), begun)
         };
         self.0.unanswered().into_iter().flat_map(rows).collect()
     }
@@ -59,12 +59,12 @@ fn ended(stream: u32, message: &Observed<'_>) -> Vec<Row> {
     let place = (stream, String::new());
     match (message.envelope.kind, message.request) {
         (MessageKind::Notification, _) => {
-            entries(message.method.unwrap_or_default(), message.content, End::Sent, place, at(message.time))
+            entries(message.method.unwrap_or_default(), message.content, OperationEnd::Sent, place, at(message.time))
         }
         (kind, Some(asked)) if kind.is_response() => {
             let end = match kind {
-                MessageKind::Error => End::Refused(message.content),
-                _ => End::Granted(message.content),
+                MessageKind::Error => OperationEnd::Refused(message.content),
+                _ => OperationEnd::Granted(message.content),
             };
             let begun = (asked.seq, asked.time, Some(message.time.saturating_sub(asked.time)));
             entries(&asked.method, &asked.params, end, place, begun)
@@ -76,10 +76,10 @@ fn ended(stream: u32, message: &Observed<'_>) -> Vec<Row> {
 fn entries(
     method: &str,
     params: &Value,
-    end: End<'_>,
+    end: OperationEnd<'_>,
     (stream, server): (u32, String),
     (seq, time, latency): (u64, i64, Option<i64>),
 ) -> Vec<Row> {
-    let entries = extension::of_method(method).map(|room| room.audit(method, params, end)).unwrap_or_default();
+    let entries = proposals::of_method(method).map(|proposal| proposal.audit(method, params, end)).unwrap_or_default();
     entries.into_iter().map(|entry| Row { stream, server: server.clone(), seq, time, latency, entry }).collect()
 }

@@ -3,7 +3,7 @@
 //! `method:tools/* dir:s2c tool:Bash ext:mcpl kind:notification id:7 error slow:>500ms size:>10k text:"commit"`, with
 //! `and` (or nothing), `or`, `not` and parentheses. What can be told from a header alone needs no payload.
 
-use crate::extension;
+use crate::proposals;
 use crate::trace::{EventHeader, EventKind, Flags, RecordedId};
 use crate::wire::{Direction, MessageKind, json};
 use globset::{GlobBuilder, GlobMatcher};
@@ -203,25 +203,27 @@ pub fn tool_name(body: &[u8]) -> Option<String> {
 }
 
 fn belongs_to(name: &str, facts: &Facts<'_>) -> Option<bool> {
-    let named = |room: Option<&dyn extension::Extension>| room.is_some_and(|room| room.descriptor().name == name);
+    let named = |proposal: Option<&dyn proposals::Proposal>| {
+        proposal.is_some_and(|proposal| proposal.descriptor().name == name)
+    };
     let Some(method) = facts.method else { return Some(false) };
     if matches!(method, "initialize" | "server/discover") {
         return facts.body.map(|body| declares(name, body));
     }
     if method != "tools/call" {
-        return Some(named(extension::of_method(method)));
+        return Some(named(proposals::of_method(method)));
     }
     if let Some(tool) = facts.tool {
-        return Some(named(extension::of_tool(tool)));
+        return Some(named(proposals::of_tool(tool)));
     }
-    facts.body.map(|body| tool_name(body).is_some_and(|tool| named(extension::of_tool(&tool))))
+    facts.body.map(|body| tool_name(body).is_some_and(|tool| named(proposals::of_tool(&tool))))
 }
 
 /// Whether a handshake's message declares the proposal.
 fn declares(name: &str, body: &[u8]) -> bool {
     let capabilities = ["params", "result"].into_iter().find_map(|part| json::at_path(body, &[part, "capabilities"]));
-    let (Some(capabilities), Some(room)) = (capabilities, extension::by_name(name)) else { return false };
-    room.descriptor().places.iter().any(|place| json::at_path(capabilities, place.path).is_some())
+    let (Some(capabilities), Some(proposal)) = (capabilities, proposals::by_name(name)) else { return false };
+    proposal.descriptor().places.iter().any(|place| json::at_path(capabilities, place.path).is_some())
 }
 
 fn contains_ignoring_case(body: &[u8], text: &[u8]) -> bool {
@@ -376,8 +378,8 @@ fn parse_term(token: &str) -> Result<Term, FilterError> {
             Term::Direction(Direction::from_short(value).ok_or_else(|| wrong("a direction is c2s or s2c".into()))?)
         }
         "ext" => Term::Extension(
-            extension::by_name(value)
-                .map(|room| room.descriptor().name)
+            proposals::by_name(value)
+                .map(|proposal| proposal.descriptor().name)
                 .ok_or_else(|| wrong(format!("the proposals are {}", extension_names())))?,
         ),
         "kind" => Term::Kind(
@@ -406,7 +408,7 @@ fn meaning_of(name: &str) -> &'static str {
 }
 
 fn extension_names() -> String {
-    extension::REGISTRY.iter().map(|room| room.descriptor().name).collect::<Vec<_>>().join(", ")
+    proposals::REGISTRY.iter().map(|proposal| proposal.descriptor().name).collect::<Vec<_>>().join(", ")
 }
 
 fn glob(pattern: &str) -> Result<GlobMatcher, String> {
@@ -514,7 +516,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_tells_what_it_looks_at() {
+    fn a_filter_reports_what_it_looks_at() {
         let asks = |text: &str| {
             let filter = Filter::parse(text).expect(text);
             (filter.needs_calls(), filter.names_events())

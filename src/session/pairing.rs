@@ -22,7 +22,7 @@ struct Requests<T> {
 }
 
 /// How many requests at least are remembered, and half as many as at most.
-const MOST_OPEN: usize = 32 << 10;
+const MAX_OPEN: usize = 32 << 10;
 
 /// Stands for the exchange of a request whose exchange failed. No exchange has this number.
 const GIVEN_UP: u32 = u32::MAX;
@@ -32,7 +32,7 @@ type Key = (u32, Direction, IdKey);
 
 impl<T> Default for Pairing<T> {
     fn default() -> Self {
-        Self::of(MOST_OPEN)
+        Self::of(MAX_OPEN)
     }
 }
 

@@ -1,8 +1,8 @@
 //! One message in a few words: what it asks, or what came of it.
 
-use crate::extension::{self, Spoken, clip};
+use crate::proposals::{self, Spoken, clip};
 use crate::protocol::revision::meta;
-use crate::protocol::{catalogue, errors};
+use crate::protocol::{errors, methods};
 use crate::wire::{Envelope, MessageKind, json};
 use std::fmt::Write;
 
@@ -13,13 +13,13 @@ const LONG: usize = 200;
 
 /// Appends what a call is about: a tool's name, a resource's URI, what a proposal's room has to say.
 pub fn call(spoken: &Spoken<'_>, out: &mut String) {
-    if let Some(spec) = catalogue::lookup(spoken.method) {
+    if let Some(spec) = methods::lookup(spoken.method) {
         let Some(params) = spoken.envelope.params else { return };
-        let Some(subject) = catalogue::subject(spec, params) else { return };
+        let Some(subject) = methods::subject(spec, params) else { return };
         if spoken.method == "tools/call"
-            && let Some(room) = extension::of_tool(&subject)
+            && let Some(proposal) = proposals::of_tool(&subject)
         {
-            return room.summarize(spoken, out);
+            return proposal.summarize(spoken, out);
         }
         out.push_str(&clip(&subject, SHORT));
         if spoken.method == "notifications/progress" {
@@ -28,8 +28,8 @@ pub fn call(spoken: &Spoken<'_>, out: &mut String) {
         if spoken.method == "notifications/message" {
             log_line(params, out);
         }
-    } else if let Some(room) = extension::of_method(spoken.method) {
-        room.summarize(spoken, out);
+    } else if let Some(proposal) = proposals::of_method(spoken.method) {
+        proposal.summarize(spoken, out);
     }
 }
 
@@ -74,7 +74,7 @@ pub fn outcome(spoken: &Spoken<'_>, out: &mut String) {
         return;
     }
     let start = out.len();
-    if extension::of_method(spoken.method).map(|room| room.summarize(spoken, out)).is_none() {
+    if proposals::of_method(spoken.method).map(|proposal| proposal.summarize(spoken, out)).is_none() {
         core_outcome(spoken, out);
     }
     if out.len() == start {
@@ -95,10 +95,10 @@ fn error(envelope: &Envelope<'_>, out: &mut String) {
 }
 
 /// Whether a result of this method says more than that it is there.
-pub fn tells_results_of(method: &str) -> bool {
-    match catalogue::lookup(method) {
+pub fn reports_results_of(method: &str) -> bool {
+    match methods::lookup(method) {
         Some(_) => matches!(method, "initialize" | "server/discover") || listed(method).is_some(),
-        None => extension::of_method(method).is_some(),
+        None => proposals::of_method(method).is_some(),
     }
 }
 

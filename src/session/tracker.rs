@@ -1,7 +1,7 @@
 //! What a connection has come to: era, revision, capabilities, handshake, requests that wait. Fed message by message.
 
 use super::pairing::Pairing;
-use crate::extension::{self, Asked, Declared};
+use crate::proposals::{self, Asked, Declared};
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, Revision};
 use crate::wire::{Direction, Envelope, IdKey, MessageKind};
@@ -44,7 +44,7 @@ pub struct Tracker {
 }
 
 /// How many requests without an answer a connection remembers at least.
-const MOST_OPEN: usize = 4096;
+const MAX_OPEN: usize = 4096;
 
 impl Default for Tracker {
     fn default() -> Self {
@@ -55,7 +55,7 @@ impl Default for Tracker {
             era: None,
             initialize_asked: false,
             names_modern: false,
-            open: Pairing::of(MOST_OPEN),
+            open: Pairing::of(MAX_OPEN),
             exchange: 0,
         }
     }
@@ -224,8 +224,8 @@ fn named_version(params: &Value) -> Option<&str> {
 /// them, if they are not too long; else an outline.
 fn remembered(method: &str, params: &Value) -> Value {
     let looked_at = match method {
-        "tools/call" => params["name"].as_str().is_some_and(|tool| extension::of_tool(tool).is_some()),
-        _ => extension::of_method(method).is_some(),
+        "tools/call" => params["name"].as_str().is_some_and(|tool| proposals::of_tool(tool).is_some()),
+        _ => proposals::of_method(method).is_some(),
     };
     if looked_at && fits(params, LONGEST_PARAMS).is_some() { params.clone() } else { outline(params, 2) }
 }

@@ -2,7 +2,7 @@
 
 use super::pairing::Pairing;
 use super::summary;
-use crate::extension::{Spoken, clip};
+use crate::proposals::{Spoken, clip};
 use crate::trace::{Event, EventHeader, EventKind, Flags, RecordedId};
 use crate::wire::{Envelope, MessageKind, json};
 use serde_json::Value;
@@ -141,18 +141,18 @@ impl Words {
     }
 
     /// Puts an event into words. The strings of `self` are used again. Without `outcomes`, a good result is only "ok".
-    pub fn tell(&mut self, event: &Event<'_>, method: Option<&str>, placed: &Placed, outcomes: bool) {
+    pub fn report(&mut self, event: &Event<'_>, method: Option<&str>, placed: &Placed, outcomes: bool) {
         self.clear();
         if event.header.kind != EventKind::Message {
-            return tell_event(event, &mut self.about);
+            return report_event(event, &mut self.about);
         }
         let Some(message) = &event.header.message else { return };
         let body = event.body();
         match message.kind {
-            MessageKind::Request | MessageKind::Notification => self.tell_call(event, method.unwrap_or_default()),
+            MessageKind::Request | MessageKind::Notification => self.report_call(event, method.unwrap_or_default()),
             MessageKind::Result | MessageKind::Error => {
                 self.about.push_str(&placed.about);
-                self.tell_answer(event, method.unwrap_or_default(), message.kind, outcomes);
+                self.report_answer(event, method.unwrap_or_default(), message.kind, outcomes);
             }
             MessageKind::Batch => {
                 let _ = write!(self.about, "{} messages", json::items(body).count());
@@ -165,7 +165,7 @@ impl Words {
         }
     }
 
-    fn tell_call(&mut self, event: &Event<'_>, method: &str) {
+    fn report_call(&mut self, event: &Event<'_>, method: &str) {
         let body = event.body();
         let mut envelope = Envelope::bare(MessageKind::Request);
         // Only what stands inside is looked at, so where params end does not matter.
@@ -177,10 +177,10 @@ impl Words {
         }
     }
 
-    fn tell_answer(&mut self, event: &Event<'_>, method: &str, kind: MessageKind, outcomes: bool) {
+    fn report_answer(&mut self, event: &Event<'_>, method: &str, kind: MessageKind, outcomes: bool) {
         let failed = kind == MessageKind::Error || event.header.flags.has(Flags::TOOL_ERROR);
-        let is_told = failed || outcomes && summary::tells_results_of(method);
-        if !is_told {
+        let is_reported = failed || outcomes && summary::reports_results_of(method);
+        if !is_reported {
             return self.outcome.push_str("ok");
         }
         let body = event.body();
@@ -233,7 +233,7 @@ pub fn head_lines(event: &Event<'_>) -> Option<Vec<String>> {
 }
 
 /// What HTTP carried, in words; false where it is something else.
-fn tell_transport(described: &Value, out: &mut String) -> bool {
+fn report_transport(described: &Value, out: &mut String) -> bool {
     let text = |name: &str| described[name].as_str().unwrap_or_default();
     let one_line = |text: &str| clip(text.trim().replace(['\r', '\n'], " ").trim(), 200).into_owned();
     let _ = match text("what") {
@@ -256,14 +256,14 @@ fn tell_transport(described: &Value, out: &mut String) -> bool {
 }
 
 /// What is no message, in words.
-fn tell_event(event: &Event<'_>, out: &mut String) {
+fn report_event(event: &Event<'_>, out: &mut String) {
     if event.header.kind == EventKind::Stderr {
         let text = String::from_utf8_lossy(&event.payload[..event.payload.len().min(400)]);
         out.push_str(&clip(text.trim_end(), 200));
         return;
     }
     let Some(described) = described(event) else { return };
-    if event.header.kind == EventKind::Transport && tell_transport(&described, out) {
+    if event.header.kind == EventKind::Transport && report_transport(&described, out) {
         return;
     }
     let mut space = "";

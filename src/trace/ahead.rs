@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Blocks of so many bytes at most are out, read ahead or worked on, or one that is larger, where nothing else is said.
-pub const MOST_OUT: usize = 1 << 20;
+pub const MAX_OUT: usize = 1 << 20;
 /// Blocks are handed over when there are so many bytes of them: waking a thread costs more than working on a small one.
 const BATCH_BYTES: usize = 256 << 10;
 
@@ -14,7 +14,7 @@ const BATCH_BYTES: usize = 256 << 10;
 struct Batch {
     items: Vec<Item>,
     methods: Vec<Box<str>>,
-    share: Share,
+    share: BudgetPermit,
 }
 
 /// What is out, told to whoever waits for it to be less.
@@ -50,9 +50,9 @@ impl Gauge {
         drop(self.less.wait_while(self.lock(), is_full));
     }
 
-    fn take(self: &Arc<Self>, bytes: usize) -> Share {
+    fn take(self: &Arc<Self>, bytes: usize) -> BudgetPermit {
         self.lock().bytes += bytes;
-        Share { bytes, gauge: Arc::clone(self) }
+        BudgetPermit { bytes, gauge: Arc::clone(self) }
     }
 
     fn fits(&self, out: usize, more: usize) -> bool {
@@ -62,12 +62,12 @@ impl Gauge {
 
 /// The part of a block, or of a batch beside its blocks, in what is out.
 #[derive(Debug)]
-pub(super) struct Share {
+pub(super) struct BudgetPermit {
     bytes: usize,
     gauge: Arc<Gauge>,
 }
 
-impl Drop for Share {
+impl Drop for BudgetPermit {
     fn drop(&mut self) {
         let mut out = self.gauge.lock();
         out.bytes -= self.bytes;
@@ -79,9 +79,9 @@ impl Drop for Share {
 
 /// Where blocks are given back, so that their memory serves again.
 #[derive(Clone, Debug)]
-pub struct Returns(Sender<Block>);
+pub struct BlockPool(Sender<Block>);
 
-impl Returns {
+impl BlockPool {
     /// Gives a block back.
     pub fn recycle(&self, mut block: Block) {
         let share = block.share.take();
@@ -96,17 +96,17 @@ impl Returns {
 pub struct AheadReader {
     batches: Receiver<io::Result<Batch>>,
     items: std::vec::IntoIter<Item>,
-    share: Option<Share>,
+    share: Option<BudgetPermit>,
     /// What is told when the items are used up.
     failed: Option<io::Error>,
-    returns: Returns,
+    returns: BlockPool,
     methods: Vec<Box<str>>,
 }
 
 impl AheadReader {
     /// Starts reading ahead. Blocks come with their payloads where the reader is told to load them.
     pub fn start(reader: ReelReader) -> io::Result<Self> {
-        Self::within(reader, MOST_OUT)
+        Self::within(reader, MAX_OUT)
     }
 
     /// The same with so many bytes of blocks out at most, or one block that is larger.
@@ -119,7 +119,14 @@ impl AheadReader {
         let worker = Worker { reader, known, batches: sender, returned, gauge, items: Vec::new() };
         let work = move || worker.run();
         std::thread::Builder::new().name("reader".into()).spawn(work)?;
-        Ok(Self { batches, items: Vec::new().into_iter(), share: None, failed: None, returns: Returns(spent), methods })
+        Ok(Self {
+            batches,
+            items: Vec::new().into_iter(),
+            share: None,
+            failed: None,
+            returns: BlockPool(spent),
+            methods,
+        })
     }
 
     /// The next item; `None` at the end.
@@ -170,7 +177,7 @@ impl AheadReader {
     }
 
     /// Where others can give blocks back.
-    pub fn returns(&self) -> Returns {
+    pub fn returns(&self) -> BlockPool {
         self.returns.clone()
     }
 }

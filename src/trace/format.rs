@@ -8,7 +8,7 @@ use std::io::{self, Read, Write};
 pub const SIGNATURE: [u8; 8] = *b"\x89REEL\r\n\x1a";
 
 /// The version that this program writes.
-pub const VERSION: Version = Version { major: 1, minor: 0 };
+pub const VERSION: Version = Version { major: 1, minor: 1 };
 
 /// What every segment begins with; a reader that lost its place looks for it.
 pub const SEGMENT_MAGIC: [u8; 4] = [0xd7, b'S', b'G', 0x8e];

@@ -265,7 +265,7 @@ pub struct Tallies {
 }
 
 /// So many methods are counted by name; what comes after them is counted together.
-const MOST_METHODS: usize = 4096;
+const MAX_METHODS: usize = 4096;
 /// The name under which the rest is counted.
 const OTHER_METHODS: &str = "(other methods)";
 
@@ -294,7 +294,7 @@ impl Tallies {
         if let Some(tally) = self.methods.get_mut(method) {
             return tally.add(len);
         }
-        let name = if self.methods.len() < MOST_METHODS { method } else { OTHER_METHODS };
+        let name = if self.methods.len() < MAX_METHODS { method } else { OTHER_METHODS };
         self.methods.entry(name.into()).or_default().add(len);
     }
 
@@ -323,7 +323,7 @@ impl Tallies {
             add(self.many_streams.entry(number).or_default(), &mut more);
         }
         for (name, mut more) in others.methods.drain() {
-            let is_counted = self.methods.len() < MOST_METHODS || self.methods.contains_key(&name);
+            let is_counted = self.methods.len() < MAX_METHODS || self.methods.contains_key(&name);
             let name = if is_counted { name } else { OTHER_METHODS.into() };
             add(self.methods.entry(name).or_default(), &mut more);
         }

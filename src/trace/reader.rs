@@ -3,9 +3,10 @@
 //! One reader serves files and pipes, whole reels and growing ones. It holds one segment at a time.
 
 mod footer;
+mod joining;
 mod recovery;
 
-use super::ahead::Share;
+use super::ahead::BudgetPermit;
 use super::event::{Event, EventHeader, Flags};
 use super::format::{
     FileHeader, FormatError, PAYLOAD_STORED, SEGMENT_HEADER_LEN, SegmentHeader, SegmentKind, TRAILER_LEN, Version,
@@ -13,7 +14,8 @@ use super::format::{
 };
 use super::index::Index;
 use super::input::{Input, InputCursor};
-use super::record::{self, Methods, Position};
+use super::record::{self, Methods, Piece, Position};
+use joining::{Joining, NO_PART, Origin, Place};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
@@ -78,10 +80,14 @@ pub struct Block {
     loaded: bool,
     /// Which payload part of the open group this block's is.
     part: usize,
+    /// Which of its events are pieces of longer messages, as long as they are not joined.
+    pieces: Vec<Piece>,
+    /// Which of its events are made of pieces, as long as they are not loaded.
+    joined: Vec<Origin>,
     /// Where its segment begins in the file.
     pub offset: u64,
     /// Its part of what was read ahead.
-    pub(super) share: Option<Share>,
+    pub(super) share: Option<BudgetPermit>,
 }
 
 impl Block {
@@ -112,6 +118,8 @@ impl Block {
     /// Forgets its events, and keeps no more memory than most blocks take.
     pub(super) fn shed(&mut self) {
         self.headers.clear();
+        self.pieces.clear();
+        self.joined.clear();
         self.payload.clear();
         if self.payload.capacity() > KEEP {
             // Made smaller it would stay where it is, amid what is free.
@@ -152,15 +160,18 @@ pub struct ReelReader {
     /// The group cannot be read any further.
     group_broken: bool,
     group_seen: bool,
+    /// Where the open group begins.
+    group_at: Place,
+    joining: Joining,
     /// Where the footer begins that was met.
     footer_at: Option<u64>,
     /// It was reported that the index is wrong.
-    index_told: bool,
+    index_reported: bool,
     with_payloads: bool,
     /// Payloads that are too long to be loaded are left to [`ReelReader::pass_payload`].
     leaves_long: bool,
     /// What is told before the next item.
-    told: Option<Damage>,
+    reported: Option<Damage>,
     read_ahead: usize,
     /// How long the file was when it was last looked at.
     known_len: u64,
@@ -186,11 +197,11 @@ const KEEP: usize = 320 << 10;
 const RECORDS_LIMIT: u32 = 16 << 20;
 
 /// No segment of a sound reel has more events.
-const MOST_EVENTS: u32 = 128 << 10;
+const MAX_EVENTS: u32 = 128 << 10;
 
 /// The payload of a segment is loaded up to this length (65 MiB: one message of the greatest length that transports take
 /// by default, and its frame).
-pub const MOST_LOADED: usize = 65 << 20;
+pub const MAX_LOADED: usize = 65 << 20;
 
 /// So much is loaded of a longer one.
 const BEGINNING: usize = 64 << 10;
@@ -239,11 +250,13 @@ impl ReelReader {
             parts_broken: None,
             group_broken: false,
             group_seen: false,
+            group_at: (taken, 0),
+            joining: Joining::default(),
             footer_at: None,
-            index_told: false,
+            index_reported: false,
             with_payloads: false,
             leaves_long: false,
-            told: None,
+            reported: None,
             read_ahead,
             known_len: 0,
             following: false,
@@ -264,7 +277,7 @@ impl ReelReader {
         self
     }
 
-    /// The same, but a block of more than [`MOST_LOADED`] bytes comes without its payload, which then is to be passed on
+    /// The same, but a block of more than [`MAX_LOADED`] bytes comes without its payload, which then is to be passed on
     /// by [`ReelReader::pass_payload`].
     #[must_use]
     pub fn leaving_long(mut self) -> Self {
@@ -318,10 +331,9 @@ impl ReelReader {
         Ok(decode_trailer(&trailer).is_some())
     }
 
-    /// The next block or damage; `None` at the end, or, while following, where nothing more stands yet.
-    #[expect(clippy::should_implement_trait, reason = "fallible, and asked again after None when following")]
-    pub fn next(&mut self) -> io::Result<Option<Item>> {
-        if let Some(damage) = self.told.take() {
+    /// The next block or damage, with the pieces of long messages as they stand in the reel.
+    fn next_in_pieces(&mut self) -> io::Result<Option<Item>> {
+        if let Some(damage) = self.reported.take() {
             return Ok(Some(Item::Damage(damage)));
         }
         while !self.ended {
@@ -334,20 +346,20 @@ impl ReelReader {
                 self.ended = !self.waits();
                 let footer = self.footer_at.filter(|_| self.ended);
                 let missing = "the trailer behind it is missing";
-                return Ok(footer.and_then(|footer| self.tell_wrong_index(footer, missing.to_owned())));
+                return Ok(footer.and_then(|footer| self.report_wrong_index(footer, missing.to_owned())));
             }
             if let Some(footer) = decode_trailer(&self.head) {
                 self.ended = true;
                 let is_right = self.footer_at == Some(footer);
                 let reason = || format!("the trailer says that it begins at byte {footer}");
-                return Ok(if is_right { None } else { self.tell_wrong_index(start, reason()) });
+                return Ok(if is_right { None } else { self.report_wrong_index(start, reason()) });
             }
             let Some(header) = segment_header(&self.head) else {
                 match self.footer_at {
                     Some(_) if self.head.len() < TRAILER_LEN => return Ok(self.tail("the trailer is cut")),
                     Some(footer) if self.head.len() == TRAILER_LEN => {
                         self.ended = true;
-                        return Ok(self.tell_wrong_index(footer, "the trailer behind it is damaged".to_owned()));
+                        return Ok(self.report_wrong_index(footer, "the trailer behind it is damaged".to_owned()));
                     }
                     _ => {}
                 }
@@ -389,6 +401,10 @@ impl ReelReader {
 
     /// How many bytes the next block is going to take, about; 0 where it is not known.
     pub(super) fn next_size(&mut self) -> io::Result<usize> {
+        let waiting = self.joining.next_size();
+        if waiting > 0 {
+            return Ok(waiting);
+        }
         self.input.read_at(self.offset, self.read_ahead, &mut self.head)?;
         self.head_at = Some(self.offset);
         let found = segment_header(&self.head).filter(|header| header.kind == SegmentKind::Events);
@@ -414,6 +430,7 @@ impl ReelReader {
         }
         if header.starts_group() {
             self.start_group()?;
+            self.group_at = (start, header.first_seq);
         } else if self.group_broken || !self.group_seen {
             return self.skip_group(start, "its group's beginning could not be read");
         }
@@ -460,7 +477,8 @@ impl ReelReader {
         prepare(&mut self.records, self.scratch.len(), raw);
         decompress(&mut self.records_decoder, &self.scratch, raw, &mut self.records)?;
         whole(&self.records, raw)?;
-        record::decode(&self.records, header.count, &mut self.position, &mut self.methods, &mut block.headers)
+        let (out, pieces) = (&mut block.headers, &mut block.pieces);
+        record::decode(&self.records, header.count, &mut self.position, &mut self.methods, out, pieces)
             .filter(|()| self.position.offset == header.payload_raw as usize)
             .ok_or_else(|| "its records are not what the format says".to_owned())
     }
@@ -472,9 +490,13 @@ impl ReelReader {
         if block.loaded {
             return Ok(Ok(()));
         }
-        let outcome = self.load_payload_inner(block)?;
+        let outcome = if block.part == NO_PART { Ok(()) } else { self.load_payload_inner(block)? };
         let (at, events) = (block.offset, block.headers.len() as u64);
-        Ok(outcome.map_err(|reason| Damage { events, ..Damage::passed_over(at, at, reason) }))
+        if let Err(reason) = outcome {
+            return Ok(Err(Damage { events, ..Damage::passed_over(at, at, reason) }));
+        }
+        block.loaded = true;
+        self.load_joined(block)
     }
 
     fn load_payload_inner(&mut self, block: &mut Block) -> io::Result<Result<(), String>> {
@@ -529,9 +551,10 @@ impl ReelReader {
             "event {seq} has {} MiB, and of more than {} MiB only the beginning is read here (`reel cat` and `export` \
              pass all of it on)",
             len >> 20,
-            MOST_LOADED >> 20
+            MAX_LOADED >> 20
         );
-        self.told = Some(Damage { offset: block.offset, bytes: 0, events: 0, at_end: false, of_index: false, reason });
+        self.reported =
+            Some(Damage { offset: block.offset, bytes: 0, events: 0, at_end: false, of_index: false, reason });
     }
 
     /// Whether a block's payload is left to [`ReelReader::pass_payload`].
@@ -727,14 +750,13 @@ impl ReelReader {
 
 fn segment_header(bytes: &[u8]) -> Option<SegmentHeader> {
     let header = SegmentHeader::decode(bytes.get(..SEGMENT_HEADER_LEN)?.try_into().ok()?)?;
-    let is_sound =
-        header.records_raw <= RECORDS_LIMIT && header.payload_raw <= RAW_LIMIT && header.count <= MOST_EVENTS;
+    let is_sound = header.records_raw <= RECORDS_LIMIT && header.payload_raw <= RAW_LIMIT && header.count <= MAX_EVENTS;
     is_sound.then_some(header)
 }
 
 /// Whether a segment's payload is too long to be loaded. A long event has a segment for itself.
 fn is_long(header: &SegmentHeader) -> bool {
-    header.payload_raw as usize > MOST_LOADED
+    header.payload_raw as usize > MAX_LOADED
 }
 
 /// Empties a buffer for `raw` bytes that come of `len`. The claim is trusted only as far as they could reach: zstd gives

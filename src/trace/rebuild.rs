@@ -14,6 +14,8 @@ pub fn count(reader: &mut ReelReader, mut progress: impl FnMut(u64)) -> io::Resu
     let mut index = Index::default();
     let mut tallies = Tallies::default();
     let mut damages = Vec::new();
+    // The index counts what stands in the reel.
+    reader.leave_pieces();
     while let Some(item) = reader.next()? {
         let block = match item {
             Item::Damage(damage) => {

@@ -1,7 +1,8 @@
 //! One event header as a CBOR array in the record part of a segment.
 //!
 //! `[kind, Δtime, stream, flags, framing, length]`, for a message also `message kind, method, id`, and at the end the
-//! `exchange`; nulls at the end are left out. A method is its text the first time in a group and its number in the
+//! `exchange`; nulls at the end are left out. A piece of a message has one item more: how many events back its first
+//! piece is. A method is its text the first time in a group and its number in the
 //! group from then on.
 
 use super::event::{EventHeader, EventKind, Flags, MessageHeader, RecordedId};
@@ -19,6 +20,17 @@ pub struct RecordInput<'a> {
     pub framing: Framing,
     pub len: u32,
     pub envelope: Option<&'a Envelope<'a>>,
+    /// Of a piece of a message: how many events back the first piece is.
+    pub back: Option<u64>,
+}
+
+/// An event that is a piece of a longer message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Its number.
+    pub seq: u64,
+    /// The number of the first piece.
+    pub first: u64,
 }
 
 /// The method numbers of one group, while it is written.
@@ -44,8 +56,10 @@ pub fn encode(input: &RecordInput<'_>, methods: &mut MethodTable, out: &mut Vec<
     let mut to = Encoder::from(out);
     let method = input.envelope.and_then(kept_method);
     let id = input.envelope.and_then(|envelope| envelope.id).filter(|id| id.0.len() <= NAME_LIMIT);
-    let exchange = (input.exchange != 0).then_some(input.exchange);
+    let back = input.back.filter(|_| input.envelope.is_some());
+    let exchange = (input.exchange != 0 || back.is_some()).then_some(input.exchange);
     let items = match (input.envelope, id, method, exchange) {
+        (Some(_), _, _, Some(_)) if back.is_some() => 11,
         (None, _, _, None) => 6,
         (None, _, _, Some(_)) => 7,
         (Some(_), _, _, Some(_)) => 10,
@@ -98,6 +112,9 @@ pub fn encode(input: &RecordInput<'_>, methods: &mut MethodTable, out: &mut Vec<
     }
     if let Some(exchange) = exchange {
         let _ = to.push(number(exchange));
+    }
+    if let Some(back) = back {
+        let _ = to.push(Header::Positive(back));
     }
 }
 
@@ -153,12 +170,13 @@ pub fn decode(
     position: &mut Position,
     methods: &mut Methods,
     out: &mut Vec<EventHeader>,
+    pieces: &mut Vec<Piece>,
 ) -> Option<()> {
     // The claimed count is trusted only as far as there are bytes for it: no record takes less than seven.
     out.reserve((count as usize).min(records.len() / 7));
     for _ in 0..count {
         let mut reader = Fields { bytes: records };
-        let header = reader.record(position, methods)?;
+        let header = reader.record(position, methods, pieces)?;
         records = reader.bytes;
         position.offset = position.offset.checked_add(header.len as usize)?;
         position.time = header.time;
@@ -188,7 +206,7 @@ struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    fn record(&mut self, position: &Position, methods: &mut Methods) -> Option<EventHeader> {
+    fn record(&mut self, position: &Position, methods: &mut Methods, pieces: &mut Vec<Piece>) -> Option<EventHeader> {
         let items = match self.head()? {
             (major::ARRAY, items @ 6..=32) => items,
             _ => return None,
@@ -206,6 +224,10 @@ impl<'a> Fields<'a> {
         if left > 0 {
             left -= 1;
             exchange = u32::try_from(self.unsigned()?).ok()?;
+        }
+        if left > 0 && message.is_some() {
+            left -= 1;
+            pieces.push(Piece { seq: position.seq, first: position.seq.checked_sub(self.unsigned()?)? });
         }
         for _ in 0..left {
             self.skip_one(0)?;
@@ -334,12 +356,13 @@ mod tests {
             framing,
             len: 0,
             envelope: Some(&envelope),
+            back: None,
         };
         let mut record = Vec::new();
         encode(&input, &mut MethodTable::default(), &mut record);
         let read = |record: &[u8]| {
             let mut out = Vec::new();
-            decode(record, 1, &mut Position::default(), &mut Methods::default(), &mut out)?;
+            decode(record, 1, &mut Position::default(), &mut Methods::default(), &mut out, &mut Vec::new())?;
             Some(out)
         };
         assert!(read(&record).is_some());

@@ -1,6 +1,7 @@
 //! The reel as a whole: what was written is read, whatever happens to the file.
 
 mod index;
+mod joining;
 
 use super::index::Groups;
 use super::rebuild::build_index;
@@ -49,8 +50,13 @@ impl TempReel {
     }
 }
 
-/// Everything a reader finds: events with their numbers, and damage.
+/// Everything that stands in a reel: events with their numbers, and damage.
 fn read(reader: ReelReader) -> (Vec<(u64, Stored)>, Vec<Damage>) {
+    read_joined(reader.in_pieces())
+}
+
+/// Everything a reader finds: events with their numbers, and damage.
+fn read_joined(reader: ReelReader) -> (Vec<(u64, Stored)>, Vec<Damage>) {
     let mut reader = reader.with_payloads();
     let (mut events, mut damages) = (Vec::new(), Vec::new());
     while let Some(item) = reader.next().expect("reading works") {
@@ -91,7 +97,7 @@ fn sample() -> Vec<Stored> {
 }
 
 #[test]
-fn headers_tell_kind_method_and_id_without_payloads() {
+fn headers_report_kind_method_and_id_without_payloads() {
     let (_dir, path) = TempReel::of(&write(&sample(), small_groups()));
     let mut reader = ReelReader::open(&path).expect("a reel");
     let mut seen = Vec::new();
@@ -348,9 +354,9 @@ fn a_flipped_byte_costs_at_most_its_group_and_is_reported() {
             let lost = (events.len() - found.len()) as u64;
             assert!(lost <= largest, "flipped at {at}: {lost} lost");
             assert!(lost == 0 || !damages.is_empty(), "flipped at {at}: a silent loss");
-            let told: u64 = damages.iter().map(|damage| damage.events).sum();
+            let reported: u64 = damages.iter().map(|damage| damage.events).sum();
             let at_end = damages.iter().any(|damage| damage.at_end);
-            assert!(told == lost || at_end, "flipped at {at}: {lost} lost, {told} told: {damages:?}");
+            assert!(reported == lost || at_end, "flipped at {at}: {lost} lost, {reported} told: {damages:?}");
         }
     }
 }
@@ -382,7 +388,7 @@ fn other_files_are_refused_with_a_reason() {
     assert!(reason(b"hello, this is some other file").contains("not a reel"));
     let mut newer = write(&[], WriterOptions::default());
     newer[8] = 9;
-    assert!(reason(&newer).contains("9.0"));
+    assert!(reason(&newer).contains("9.1"));
     let directory = tempfile::tempdir().expect("a temporary folder");
     assert!(ReelReader::open(directory.path()).err().expect("refused").to_string().contains("directory"));
 }
@@ -478,9 +484,9 @@ fn groups_damaged_in_a_row_are_counted_once() {
         altered[group.0 as usize + format::SEGMENT_HEADER_LEN + 3] ^= 0xff;
     }
     let (found, damages) = read(from_bytes(&altered).expect("a reel"));
-    let told: u64 = damages.iter().map(|damage| damage.events).sum();
-    assert_eq!(told, (sample().len() - found.len()) as u64, "{damages:?}");
-    assert_eq!(told, groups[3].1 - groups[1].1);
+    let reported: u64 = damages.iter().map(|damage| damage.events).sum();
+    assert_eq!(reported, (sample().len() - found.len()) as u64, "{damages:?}");
+    assert_eq!(reported, groups[3].1 - groups[1].1);
 }
 
 #[test]

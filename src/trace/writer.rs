@@ -3,6 +3,7 @@
 use super::event::{EventKind, Flags};
 use super::format::{FileHeader, PAYLOAD_STORED, STARTS_GROUP, SegmentHeader, SegmentKind, encode_trailer};
 use super::index::{Index, Tallies};
+use super::pieces::{OpenFrame, OpenFrames};
 use super::record::{self, MethodTable, RecordInput};
 use crate::wire::{Envelope, Framing};
 use std::io::{self, Write};
@@ -78,6 +79,7 @@ pub struct ReelWriter<W: Write> {
     records_encoder: Encoder<'static>,
     payload_encoder: Encoder<'static>,
     methods: MethodTable,
+    frames: OpenFrames,
     segment: Pending,
     group_bytes: u64,
     group_open: bool,
@@ -125,6 +127,7 @@ impl<W: Write> ReelWriter<W> {
             records_encoder: records_encoder(options.level)?,
             payload_encoder: payload_encoder(&options)?,
             methods: MethodTable::default(),
+            frames: OpenFrames::default(),
             segment: Pending::default(),
             group_bytes: 0,
             group_open: false,
@@ -179,8 +182,14 @@ impl<W: Write> ReelWriter<W> {
         if event.payload.len() > PAYLOAD_LIMIT {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "an event's payload is longer than 1 GiB"));
         }
-        let envelope = (event.kind == EventKind::Message).then(|| Envelope::scan(event.framing.body(event.payload)));
-        let flags = derived_flags(event.flags, envelope.as_ref());
+        let frame = self.frames.take(&event, self.seq);
+        let envelope = match &frame {
+            Some(frame) => Some(frame.envelope()),
+            None if event.kind == EventKind::Message => Some(Envelope::scan(event.framing.body(event.payload))),
+            None => None,
+        };
+        let kept_flags = frame.as_ref().map(OpenFrame::flags).unwrap_or_default();
+        let flags = derived_flags(event.flags.with(kept_flags), envelope.as_ref());
         // Too far apart for a difference: a new segment begins with a time of its own.
         let is_far = event.time.checked_sub(self.segment.last_time).is_none();
         // A large one has a segment for itself: what is pending would be in memory beside it.
@@ -206,6 +215,7 @@ impl<W: Write> ReelWriter<W> {
                 framing: event.framing,
                 len,
                 envelope: envelope.as_ref(),
+                back: frame.as_ref().map(|frame| self.seq - frame.first),
             },
             &mut self.methods,
             &mut segment.records,
@@ -228,6 +238,9 @@ impl<W: Write> ReelWriter<W> {
         let message = envelope.as_ref().map(|envelope| (envelope.kind, record::kept_method(envelope)));
         segment.tallies.add(event.kind, event.stream, len, message);
         self.seq += 1;
+        if let Some(frame) = frame {
+            self.frames.keep(&event, frame);
+        }
         // Records count too: many events with short payloads must not make a group without end.
         self.group_bytes += u64::from(len) + record_len as u64;
         if segment.payload_raw as usize >= self.options.segment_bytes
@@ -300,6 +313,7 @@ impl<W: Write> ReelWriter<W> {
     /// no more than itself. Answers how many events with how many payload bytes were pending and are given up.
     pub fn restart_at(&mut self, offset: u64) -> (u64, u64) {
         let given_up = (u64::from(self.segment.count), u64::from(self.segment.payload_raw));
+        self.frames.clear();
         self.seq -= given_up.0;
         self.segment.reset();
         self.segment.tallies = Tallies::default();

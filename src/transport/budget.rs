@@ -1,8 +1,7 @@
 //! How much of what peers send may be in memory at once: the longest message, what waits in a queue, and what is not
 //! whole yet on all connections of a listener.
 
-use std::fmt;
-use std::str::FromStr;
+use crate::wire::MessageLimit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
@@ -10,49 +9,21 @@ use std::thread::Thread;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
-/// The longest message that is taken from a peer: 64 MiB where the user does not say otherwise. A longer one ends its
-/// connection, or fails its request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MessageLimit(usize);
-
-impl Default for MessageLimit {
-    fn default() -> Self {
-        Self(64 << 20)
-    }
-}
-
-impl MessageLimit {
-    /// A limit of so many bytes.
-    pub const fn of_bytes(bytes: usize) -> Self {
-        Self(bytes)
-    }
-
-    /// The limit in bytes.
-    pub fn bytes(self) -> usize {
-        self.0
-    }
-
-    /// Why a message of `peer` is not taken, and what to do about it.
-    pub fn exceeded_by(self, peer: &str) -> String {
-        format!("{peer} sent a message of more than {self}, the limit; --max-message SIZE sets another")
-    }
-}
-
 /// What is taken from one peer.
 #[derive(Debug)]
-pub struct Intake {
+pub struct IntakeLimits {
     /// Its longest message.
     pub limit: MessageLimit,
     /// Its part of what all peers of a listener may hold.
-    pub share: Share,
+    pub share: BudgetPermit,
     /// Who it is.
     pub peer: &'static str,
 }
 
-impl Intake {
+impl IntakeLimits {
     /// What is taken from a server, whatever others send.
     pub fn of_server(limit: MessageLimit) -> Self {
-        Self { limit, share: Share::default(), peer: "the server" }
+        Self { limit, share: BudgetPermit::default(), peer: "the server" }
     }
 
     /// What is taken from one of a listener's clients.
@@ -65,42 +36,6 @@ impl Intake {
         self.limit.exceeded_by(self.peer)
     }
 }
-
-impl fmt::Display for MessageLimit {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            bytes if bytes % (1 << 20) == 0 => write!(out, "{} MiB", bytes >> 20),
-            bytes if bytes % (1 << 10) == 0 => write!(out, "{} KiB", bytes >> 10),
-            bytes => write!(out, "{bytes} bytes"),
-        }
-    }
-}
-
-impl FromStr for MessageLimit {
-    type Err = String;
-
-    /// A number of bytes, or of units of 1024 bytes and its powers: `65536`, `512K`, `64M`, `1G`.
-    fn from_str(text: &str) -> Result<Self, String> {
-        const FORM: &str = "a size is a number of bytes, or one with K, M or G, as in 64M";
-        let end = text.find(|found: char| !found.is_ascii_digit()).unwrap_or(text.len());
-        let (number, unit) = text.split_at(end);
-        let shift = match unit.to_ascii_uppercase().as_str() {
-            "" | "B" => 0,
-            "K" | "KB" | "KIB" => 10,
-            "M" | "MB" | "MIB" => 20,
-            "G" | "GB" | "GIB" => 30,
-            _ => return Err(FORM.to_owned()),
-        };
-        let number: usize = number.parse().map_err(|_| FORM.to_owned())?;
-        match number.checked_mul(1 << shift) {
-            Some(bytes @ 1..=LARGEST_LIMIT) => Ok(Self(bytes)),
-            _ => Err("the limit must be from 1 byte to 1G, which is the longest event of a reel".to_owned()),
-        }
-    }
-}
-
-/// The largest limit: no event of a reel holds more (1 GiB).
-const LARGEST_LIMIT: usize = 1 << 30;
 
 /// How many bytes may wait in one queue, or one message that is longer (1 MiB).
 const QUEUE_BYTES: usize = 1 << 20;
@@ -156,16 +91,16 @@ pub struct Receiver<T> {
 
 /// The receiver is gone.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Gone;
+pub struct ReceiverGone;
 
 /// A place in a queue for one item.
 #[derive(Debug)]
-pub struct Place<'a, T> {
+pub struct QueueSlot<'a, T> {
     place: mpsc::Permit<'a, Held<T>>,
     share: OwnedSemaphorePermit,
 }
 
-impl<T> Place<'_, T> {
+impl<T> QueueSlot<'_, T> {
     /// Puts the item there.
     pub fn send(self, item: T) {
         self.place.send((item, self.share));
@@ -179,13 +114,13 @@ fn share_of(weight: usize) -> u32 {
 
 impl<T: Weight> Sender<T> {
     /// Sends an item once there is a place for it.
-    pub async fn send(&self, item: T) -> Result<(), Gone> {
+    pub async fn send(&self, item: T) -> Result<(), ReceiverGone> {
         self.reserve(item.weight()).await?.send(item);
         Ok(())
     }
 
     /// The same on a thread outside of any runtime.
-    pub fn blocking_send(&self, item: T) -> Result<(), Gone> {
+    pub fn blocking_send(&self, item: T) -> Result<(), ReceiverGone> {
         block_on(self.send(item))
     }
 
@@ -199,17 +134,17 @@ impl<T: Weight> Sender<T> {
     }
 
     /// A place for an item of this weight, once there is one.
-    pub async fn reserve(&self, weight: usize) -> Result<Place<'_, T>, Gone> {
-        let share = Arc::clone(&self.bytes).acquire_many_owned(share_of(weight)).await.map_err(|_| Gone)?;
-        let place = self.sender.reserve().await.map_err(|_| Gone)?;
-        Ok(Place { place, share })
+    pub async fn reserve(&self, weight: usize) -> Result<QueueSlot<'_, T>, ReceiverGone> {
+        let share = Arc::clone(&self.bytes).acquire_many_owned(share_of(weight)).await.map_err(|_| ReceiverGone)?;
+        let place = self.sender.reserve().await.map_err(|_| ReceiverGone)?;
+        Ok(QueueSlot { place, share })
     }
 
     /// A place for an item of this weight, where there is one now.
-    pub fn try_reserve(&self, weight: usize) -> Option<Place<'_, T>> {
+    pub fn try_reserve(&self, weight: usize) -> Option<QueueSlot<'_, T>> {
         let share = Arc::clone(&self.bytes).try_acquire_many_owned(share_of(weight)).ok()?;
         let place = self.sender.try_reserve().ok()?;
-        Some(Place { place, share })
+        Some(QueueSlot { place, share })
     }
 
     /// Over once the receiver is gone.
@@ -268,26 +203,26 @@ impl<T> Drop for Receiver<T> {
 /// Holds back who brings messages for a consumer that takes other things too, so that no queue of its own is between
 /// them: 1 MiB of messages may wait, or one that is longer.
 #[derive(Clone, Debug)]
-pub struct Room(Arc<Semaphore>);
+pub struct Backpressure(Arc<Semaphore>);
 
-/// A message's place in a [`Room`], until it is dropped.
+/// A message's place in a [`Backpressure`], until it is dropped.
 #[derive(Debug, Default)]
-pub struct Stay {
+pub struct BackpressurePermit {
     _share: Option<OwnedSemaphorePermit>,
 }
 
-impl Default for Room {
+impl Default for Backpressure {
     fn default() -> Self {
         Self(Arc::new(Semaphore::new(QUEUE_BYTES)))
     }
 }
 
-impl Room {
+impl Backpressure {
     /// Waits, on a thread outside of any runtime, until there is a place for a message of so many bytes.
-    pub fn blocking_enter(&self, bytes: usize) -> Stay {
+    pub fn blocking_enter(&self, bytes: usize) -> BackpressurePermit {
         // Short ones take more than their bytes.
         const BESIDE: usize = 256;
-        Stay { _share: block_on(Arc::clone(&self.0).acquire_many_owned(share_of(bytes + BESIDE))).ok() }
+        BackpressurePermit { _share: block_on(Arc::clone(&self.0).acquire_many_owned(share_of(bytes + BESIDE))).ok() }
     }
 }
 
@@ -332,19 +267,19 @@ impl Budget {
     }
 
     /// A connection's share of it.
-    pub fn share(self: &Arc<Self>) -> Share {
-        Share { budget: Some(Arc::clone(self)), held: 0 }
+    pub fn share(self: &Arc<Self>) -> BudgetPermit {
+        BudgetPermit { budget: Some(Arc::clone(self)), held: 0 }
     }
 }
 
 /// What one connection holds of a budget; given back when it is dropped.
 #[derive(Debug, Default)]
-pub struct Share {
+pub struct BudgetPermit {
     budget: Option<Arc<Budget>>,
     held: usize,
 }
 
-impl Share {
+impl BudgetPermit {
     /// Holds so many bytes from now on; false where there are not as many.
     #[must_use]
     pub fn hold(&mut self, bytes: usize) -> bool {
@@ -372,7 +307,7 @@ impl Share {
     pub const SPENT: &str = "too many unfinished messages are under way on other connections; try again later";
 }
 
-impl Drop for Share {
+impl Drop for BudgetPermit {
     fn drop(&mut self) {
         let _ = self.hold(0);
     }
@@ -381,31 +316,6 @@ impl Drop for Share {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_limit_is_a_number_with_a_unit() {
-        let bytes = |text: &str| text.parse::<MessageLimit>().map(MessageLimit::bytes).ok();
-        for (text, wanted) in [
-            ("1", Some(1)),
-            ("65536", Some(1 << 16)),
-            ("512K", Some(1 << 19)),
-            ("64MiB", Some(64 << 20)),
-            ("1g", Some(1 << 30)),
-            ("2G", None),
-            ("0", None),
-            ("", None),
-            ("M", None),
-            ("64X", None),
-            ("99999999999999999999G", None),
-        ] {
-            assert_eq!(bytes(text), wanted, "{text}");
-        }
-        assert_eq!(MessageLimit::default().to_string(), "64 MiB");
-        assert_eq!(
-            ["4K", "1000"].map(|text| text.parse::<MessageLimit>().expect("a size").to_string()),
-            ["4 KiB", "1000 bytes"]
-        );
-    }
 
     #[tokio::test]
     async fn a_queue_holds_so_many_bytes_or_one_larger_item() {
@@ -423,7 +333,7 @@ mod tests {
         });
         tokio::task::yield_now().await;
         drop(receiver);
-        assert_eq!(waits.await.expect("ends"), Err(Gone), "who waits learns that the receiver is gone");
+        assert_eq!(waits.await.expect("ends"), Err(ReceiverGone), "who waits learns that the receiver is gone");
         assert!(sender.is_closed());
     }
 
@@ -450,6 +360,6 @@ mod tests {
         assert!(one.hold(0) && other.hold(most));
         drop(other);
         assert!(one.hold(most));
-        assert!(Share::default().hold(usize::MAX), "without a budget there is no bound");
+        assert!(BudgetPermit::default().hold(usize::MAX), "without a budget there is no bound");
     }
 }

@@ -118,7 +118,7 @@ impl Link {
         if self.outgoing.as_ref().is_none_or(budget::Sender::is_closed) {
             outbox.clear();
         }
-        let may_hear = has_room(outbox);
+        let may_receive = has_room(outbox);
         let room = async {
             match (&self.outgoing, outbox.front()) {
                 (Some(outgoing), Some(next)) => outgoing.reserve(next.weight()).await.ok(),
@@ -133,7 +133,7 @@ impl Link {
                 }
                 None
             }
-            incoming = self.incoming.recv(), if may_hear => Some(incoming.unwrap_or(Incoming::Closed)),
+            incoming = self.incoming.recv(), if may_receive => Some(incoming.unwrap_or(Incoming::Closed)),
         }
     }
 

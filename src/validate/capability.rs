@@ -3,7 +3,7 @@
 use super::connection::Message;
 use super::report::Declaration;
 use super::rules;
-use crate::extension::{CapabilityPlace, Extension, Findings, REGISTRY, Side};
+use crate::proposals::{CapabilityPlace, Findings, Proposal, REGISTRY, Side};
 use crate::wire::MessageKind;
 use serde_json::Value;
 
@@ -15,17 +15,17 @@ pub(super) fn check(message: &Message<'_>, findings: &mut Findings) {
         Side::Client => "capability:client",
         Side::Server => "capability:server",
     };
-    for &room in REGISTRY {
-        let blocks: Vec<_> = blocks(room, side, capabilities).collect();
+    for &proposal in REGISTRY {
+        let blocks: Vec<_> = blocks(proposal, side, capabilities).collect();
         for (_, value) in &blocks {
-            super::schema::check_room(room, definition, value, &rules::CAPABILITY_SHAPE, seq, findings);
+            super::schema::check_room(proposal, definition, value, &rules::CAPABILITY_SHAPE, seq, findings);
         }
         if side == Side::Server
             && let Some((place, _)) = blocks.first()
         {
             let passes = |place: &CapabilityPlace| matches!(place.path.first(), Some(&"experimental" | &"extensions"));
             findings.check(&rules::STRIPPED, seq, blocks.iter().any(|(place, _)| passes(place)), || {
-                format!("{} is at {} only, which stock SDKs drop", room.descriptor().name, place.path.join("."))
+                format!("{} is at {} only, which stock SDKs drop", proposal.descriptor().name, place.path.join("."))
             });
         }
     }
@@ -34,10 +34,10 @@ pub(super) fn check(message: &Message<'_>, findings: &mut Findings) {
 /// Adds what the message declares to the list.
 pub(super) fn note_declared(message: &Message<'_>, list: &mut Vec<Declaration>) {
     let Some((side, capabilities)) = declared_in(message) else { return };
-    for &room in REGISTRY {
-        for (place, _) in blocks(room, side, capabilities) {
+    for &proposal in REGISTRY {
+        for (place, _) in blocks(proposal, side, capabilities) {
             let declaration = Declaration {
-                proposal: room.descriptor().name,
+                proposal: proposal.descriptor().name,
                 side,
                 place: place.path.join("."),
                 canonical: place.canonical,
@@ -50,11 +50,11 @@ pub(super) fn note_declared(message: &Message<'_>, list: &mut Vec<Declaration>) 
 }
 
 fn blocks<'a>(
-    room: &'static dyn Extension,
+    proposal: &'static dyn Proposal,
     side: Side,
     capabilities: &'a Value,
 ) -> impl Iterator<Item = (&'static CapabilityPlace, &'a Value)> {
-    room.descriptor().places.iter().filter(move |place| place.side == side).filter_map(move |place| {
+    proposal.descriptor().places.iter().filter(move |place| place.side == side).filter_map(move |place| {
         let value = place.path.iter().try_fold(capabilities, |value, name| value.get(name))?;
         (place.is_ours)(value).then_some((place, value))
     })

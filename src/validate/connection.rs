@@ -6,7 +6,7 @@ use super::pairing::Pairs;
 use super::report::{ConnectionFacts, Peer};
 use super::turns::Turns;
 use super::{all_rules, capability, envelope, lifecycle, method, rules, schema, stream};
-use crate::extension::{self, Findings, Moment, Observed, Observer, Overview, REGISTRY};
+use crate::proposals::{self, ConversationEvent, Findings, Observed, Observer, Overview, REGISTRY};
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, Revision};
 use crate::session::Tracker;
@@ -71,7 +71,7 @@ impl Connection {
         Self {
             findings: Findings::default(),
             tracker: Tracker::default(),
-            observers: REGISTRY.iter().map(|room| room.observer()).collect(),
+            observers: REGISTRY.iter().map(|proposal| proposal.observer()).collect(),
             pairs: Pairs::default(),
             lifecycle: lifecycle::Lifecycle::default(),
             method: method::Methods::default(),
@@ -204,8 +204,8 @@ impl Connection {
             return;
         }
         let observed = &message.observed;
-        let told = method.and_then(extension::of_method).and_then(|room| room.moment(observed));
-        let moment = told.and_then(|moment| self.turns.told(moment));
+        let reported = method.and_then(proposals::of_method).and_then(|proposal| proposal.moment(observed));
+        let moment = reported.and_then(|moment| self.turns.reported(moment));
         if let Some(moment) = moment {
             reach(&mut self.observers, &mut self.overlap, moment, header, &mut self.findings);
         }
@@ -279,13 +279,13 @@ fn is_astray(observed: &Observed<'_>) -> bool {
         None if observed.envelope.kind.is_response() => return false,
         None => (observed.method, observed.direction),
     };
-    method.and_then(extension::method_spec).is_some_and(|spec| !spec.sender.allows(direction))
+    method.and_then(proposals::method_spec).is_some_and(|spec| !spec.sender.allows(direction))
 }
 
 fn reach(
     observers: &mut [Box<dyn Observer>],
     overlap: &mut Overlap,
-    moment: Moment,
+    moment: ConversationEvent,
     header: &EventHeader,
     findings: &mut Findings,
 ) {

@@ -1,7 +1,7 @@
 //! The envelope of one message: JSON-RPC's members, JSON to the letter.
 
 use super::{parse, rules};
-use crate::extension::{Findings, Rule};
+use crate::proposals::{Findings, Rule};
 use crate::wire::{Envelope, Fault, MessageKind, json};
 use serde_json::Value;
 

@@ -2,15 +2,15 @@
 
 use super::connection::Message;
 use super::rules;
-use crate::extension::{self, Asked, Findings, Observed};
-use crate::protocol::{Era, Revision, catalogue};
+use crate::proposals::{self, Asked, Findings, Observed};
+use crate::protocol::{Era, Revision, methods};
 use crate::session::Tracker;
 use crate::wire::{Direction, MessageKind};
 use serde_json::Value;
 use std::collections::HashSet;
 
 /// How many methods are told apart before further ones are no longer reported.
-const MOST_METHODS: usize = 256;
+const MAX_METHODS: usize = 256;
 
 /// What this group remembers.
 #[derive(Debug, Default)]
@@ -65,7 +65,7 @@ impl Lifecycle {
             }
             return;
         }
-        let rule = match extension::of_method(method) {
+        let rule = match proposals::of_method(method) {
             Some(_) => &rules::EARLY_EXTENSION,
             None => &rules::EARLY,
         };
@@ -73,7 +73,7 @@ impl Lifecycle {
             findings.hold(rule);
         } else if self.end_unknown {
             // The notification may be among what is missing.
-        } else if self.early.len() < MOST_METHODS && self.early.insert(method.to_owned()) {
+        } else if self.early.len() < MAX_METHODS && self.early.insert(method.to_owned()) {
             findings.note(rule, seq, format!("{method} before notifications/initialized"));
         }
     }
@@ -88,7 +88,7 @@ impl Lifecycle {
             return;
         }
         let has = is_declared(capabilities, path);
-        if has || (self.lacking.len() < MOST_METHODS && self.lacking.insert(method.to_owned())) {
+        if has || (self.lacking.len() < MAX_METHODS && self.lacking.insert(method.to_owned())) {
             findings.check(&rules::CAPABILITY, observed.seq, has, || {
                 format!("{method} without the peer's {}", path.join("."))
             });
@@ -128,7 +128,7 @@ fn needed_capability(method: &str, direction: Direction) -> Option<(Direction, &
         "elicitation/create" => &["elicitation"],
         _ => return None,
     };
-    let spec = catalogue::lookup(method)?;
+    let spec = methods::lookup(method)?;
     spec.sender.allows(direction).then_some((direction, path))
 }
 

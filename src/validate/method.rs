@@ -4,13 +4,13 @@
 use super::connection::Message;
 use super::pairing::Pairs;
 use super::{lifecycle, rules};
-use crate::extension::{self, Findings, Observed};
-use crate::protocol::{Era, MethodKind, MethodSpec, Revision, catalogue, errors};
+use crate::proposals::{self, Findings, Observed};
+use crate::protocol::{Era, MethodKind, MethodSpec, Revision, errors, methods};
 use crate::wire::{Direction, MessageKind};
 use std::collections::HashSet;
 
 /// How many methods are told apart before further ones are no longer reported.
-const MOST_METHODS: usize = 256;
+const MAX_METHODS: usize = 256;
 
 /// The methods that were reported once already.
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ impl Methods {
         match observed.envelope.kind {
             MessageKind::Request | MessageKind::Notification => {
                 let Some(method) = observed.method else { return };
-                match extension::method_spec(method) {
+                match proposals::method_spec(method) {
                     Some(spec) => self.check_known(spec, message, findings),
                     None => self.check_unknown(method, observed, findings),
                 }
@@ -41,17 +41,17 @@ impl Methods {
 
     fn check_unknown(&mut self, method: &str, observed: &Observed<'_>, findings: &mut Findings) {
         // The room whose names are shared tells of them.
-        if extension::is_neighbours(method) {
+        if proposals::is_neighbours(method) {
             return;
         }
-        if self.unknown.len() >= MOST_METHODS || !self.unknown.insert(method.to_owned()) {
+        if self.unknown.len() >= MAX_METHODS || !self.unknown.insert(method.to_owned()) {
             return;
         }
         let rule = match observed.envelope.kind {
             MessageKind::Request => &rules::UNKNOWN_REQUEST,
             _ => &rules::UNKNOWN_NOTIFICATION,
         };
-        findings.note(rule, observed.seq, format!("{:?}", extension::clip(method, 80)));
+        findings.note(rule, observed.seq, format!("{:?}", proposals::clip(method, 80)));
     }
 
     fn check_known(&mut self, spec: &'static MethodSpec, message: &Message<'_>, findings: &mut Findings) {
@@ -70,7 +70,7 @@ impl Methods {
         findings.check(&rules::KIND, seq, fits, || {
             format!("{name} as a {}", if is_request { "request" } else { "notification" })
         });
-        if catalogue::lookup(name).is_some() {
+        if methods::lookup(name).is_some() {
             check_revision(spec, message, findings);
         } else {
             let modern = message.era == Era::Modern;
@@ -119,10 +119,10 @@ fn check_refusal(message: &Message<'_>, findings: &mut Findings) {
     let (Some(asked), Some(code)) = (observed.request, observed.content["code"].as_i64()) else { return };
     let (seq, method) = (observed.seq, asked.method.as_str());
     let unknown = code == errors::METHOD_NOT_FOUND;
-    if extension::is_neighbours(method) {
+    if proposals::is_neighbours(method) {
         return;
     }
-    if extension::method_spec(method).is_none() {
+    if proposals::method_spec(method).is_none() {
         let as_params = code == errors::INVALID_PARAMS;
         findings.check(&rules::INVALID_PARAMS_CODE, seq, !as_params, || format!("{method} refused with {code}"));
         findings.check(&rules::REFUSAL_CODE, seq, unknown || as_params, || format!("{method} refused with {code}"));
@@ -134,7 +134,7 @@ fn check_refusal(message: &Message<'_>, findings: &mut Findings) {
             findings.check(&rules::DECLARED_REFUSED, seq, !unknown, || format!("{method} refused with {code}"));
         }
     }
-    let means = extension::error_name(method, code);
+    let means = proposals::error_name(method, code);
     let predefined = (-32768..-32099).contains(&code);
     findings.check(&rules::ERROR_CODE, seq, !predefined || means.is_some(), || {
         format!("error {code}, which JSON-RPC keeps for itself, in answer to {method}")

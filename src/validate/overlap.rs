@@ -1,8 +1,8 @@
 //! What comes to the model, or to the host, by the ways of two proposals at once. Rooms tell what their messages carry.
 
 use super::rules;
-use crate::extension::recent::{Digest, Recent, digest};
-use crate::extension::{Carried, Findings, Moment, Observed, REGISTRY};
+use crate::proposals::recent::{Digest, Recent, digest};
+use crate::proposals::{Carried, ConversationEvent, Findings, Observed, REGISTRY};
 
 /// What one connection carried of late, with the room whose way it came.
 #[derive(Debug)]
@@ -20,9 +20,9 @@ impl Default for Overlap {
 
 impl Overlap {
     pub fn observe(&mut self, observed: &Observed<'_>, findings: &mut Findings) {
-        for room in REGISTRY {
-            let name = room.descriptor().name;
-            for carried in room.carries(observed) {
+        for proposal in REGISTRY {
+            let name = proposal.descriptor().name;
+            for carried in proposal.carries(observed) {
                 let (rule, what, other) = match carried {
                     Carried::Text(text) => {
                         let other = self.texts.insert(digest(&text.into()), name);
@@ -40,8 +40,8 @@ impl Overlap {
         }
     }
 
-    pub fn reach(&mut self, moment: Moment) {
-        if moment == Moment::Turn {
+    pub fn reach(&mut self, moment: ConversationEvent) {
+        if moment == ConversationEvent::Turn {
             self.texts = Recent::new(256);
         }
     }

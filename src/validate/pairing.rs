@@ -1,8 +1,8 @@
 //! Requests and their answers: none missing, none twice, none out of nowhere; cancellation and progress with them.
 
 use super::rules;
-use crate::extension::Findings;
-use crate::extension::recent::Recent;
+use crate::proposals::Findings;
+use crate::proposals::recent::Recent;
 use crate::session::tracker::Step;
 use crate::wire::{Direction, Envelope, IdKey, MessageKind};
 use serde_json::Value;

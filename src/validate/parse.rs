@@ -5,7 +5,7 @@ use serde_json::{Map, Number, Value};
 use std::fmt;
 
 /// How many places are kept; one message rarely needs even one.
-const MOST_PLACES: usize = 8;
+const MAX_PLACES: usize = 8;
 
 /// A value, the last of several members of one name counting, and where there were several.
 #[derive(Debug)]
@@ -93,7 +93,7 @@ impl<'de> Visitor<'de> for Place<'_> {
             push_step(self.path, &key);
             let seed = Place { duplicates: &mut *self.duplicates, path: &mut *self.path };
             let value = from.next_value_seed(seed)?;
-            if members.insert(key, value).is_some() && self.duplicates.len() < MOST_PLACES {
+            if members.insert(key, value).is_some() && self.duplicates.len() < MAX_PLACES {
                 self.duplicates.push(self.path.clone());
             }
             self.path.truncate(here);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn members_that_stand_twice_are_told_with_their_place() {
+    fn members_that_stand_twice_are_reported_with_their_place() {
         let parsed = parse(br#"{"a":{"x/y":1,"x/y":2},"l":[0,{"k":1,"k":1}]}"#).expect("parses");
         assert_eq!(parsed.duplicates, ["/a/x~1y", "/l/1/k"]);
         assert_eq!(parsed.value["a"]["x/y"], 2);

@@ -1,6 +1,6 @@
 //! What a validation comes to: findings, counts, and the facts of each connection.
 
-use crate::extension::{Rule, Severity, Side};
+use crate::proposals::{Rule, Severity, Side};
 use crate::protocol::Era;
 use crate::wire::Direction;
 use serde_json::{Value, json};

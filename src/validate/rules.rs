@@ -1,6 +1,6 @@
 //! The rules of MCP itself and of the JSON-RPC beneath it. What a proposal adds stands in its room.
 
-use crate::extension::findings::rules;
+use crate::proposals::findings::rules;
 
 rules! {
     NOISE = Error "stream/noise",

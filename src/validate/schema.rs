@@ -2,14 +2,14 @@
 
 use super::connection::Message;
 use super::rules;
-use crate::extension::{self, Excuse, Extension, Findings, Observed, Rule};
+use crate::proposals::{self, Exemption, Findings, Observed, Proposal, Rule};
 use crate::protocol::Era;
-use crate::protocol::schema::{self, Misfit};
+use crate::protocol::schema::{self, SchemaViolation};
 use crate::wire::MessageKind;
 use serde_json::{Value, json};
 
 /// How many misfits of one message are told one by one.
-const MOST_MISFITS: usize = 5;
+const MAX_VIOLATIONS: usize = 5;
 
 /// Checks what a message carries.
 pub(super) fn check(message: &Message<'_>, findings: &mut Findings) {
@@ -40,8 +40,8 @@ fn check_content(
 ) {
     let seq = message.observed.seq;
     let definition = format!("{method}:{part}");
-    if let Some(room) = extension::of_method(method) {
-        return check_room(room, &definition, value, rule, seq, findings);
+    if let Some(proposal) = proposals::of_method(method) {
+        return check_room(proposal, &definition, value, rule, seq, findings);
     }
     let mut era = message.era;
     if part == "result" && era == Era::Modern && method != "server/discover" {
@@ -51,38 +51,38 @@ fn check_content(
             era = Era::Legacy;
         }
     }
-    if let Some(misfits) = schema::core(era).check(&definition, value) {
+    if let Some(violations) = schema::core(era).check(&definition, value) {
         findings.hold(rule);
-        report(method, misfits, rule, seq, findings);
+        report(method, violations, rule, seq, findings);
     }
 }
 
 /// Checks a value against a room's definition; the room may excuse misfits.
 pub(super) fn check_room(
-    room: &'static dyn Extension,
+    proposal: &'static dyn Proposal,
     definition: &str,
     value: &Value,
     rule: &'static Rule,
     seq: u64,
     findings: &mut Findings,
 ) {
-    let Some(misfits) = room.descriptor().schemas.check(definition, value) else { return };
+    let Some(violations) = proposal.descriptor().schemas.check(definition, value) else { return };
     findings.hold(rule);
     let mut strict = Vec::new();
-    for misfit in misfits {
-        match room.excuse(definition, value, &misfit) {
-            Excuse::None => strict.push(misfit),
-            Excuse::Instead(other) => findings.note(other, seq, format!("{definition} {misfit}")),
-            Excuse::Accepted => {}
+    for violation in violations {
+        match proposal.exemption(definition, value, &violation) {
+            Exemption::None => strict.push(violation),
+            Exemption::Instead(other) => findings.note(other, seq, format!("{definition} {violation}")),
+            Exemption::Accepted => {}
         }
     }
     report(definition, strict, rule, seq, findings);
 }
 
-fn report(what: &str, misfits: Vec<Misfit>, rule: &'static Rule, seq: u64, findings: &mut Findings) {
-    let more = misfits.len().saturating_sub(MOST_MISFITS);
-    for misfit in misfits.iter().take(MOST_MISFITS) {
-        findings.note(rule, seq, format!("{what} {misfit}"));
+fn report(what: &str, violations: Vec<SchemaViolation>, rule: &'static Rule, seq: u64, findings: &mut Findings) {
+    let more = violations.len().saturating_sub(MAX_VIOLATIONS);
+    for violation in violations.iter().take(MAX_VIOLATIONS) {
+        findings.note(rule, seq, format!("{what} {violation}"));
     }
     if more > 0 {
         findings.note(rule, seq, format!("{what}: {more} more misfits"));
@@ -90,32 +90,32 @@ fn report(what: &str, misfits: Vec<Misfit>, rule: &'static Rule, seq: u64, findi
 }
 
 fn check_tool_arguments(observed: &Observed<'_>, method: &str, findings: &mut Findings) {
-    let Some((room, tool)) = tool_room(method, observed.content) else { return };
+    let Some((proposal, tool)) = tool_proposal(method, observed.content) else { return };
     let empty = json!({});
     let arguments = observed.content.get("arguments").unwrap_or(&empty);
-    check_room(room, &format!("tool:{tool}:arguments"), arguments, &rules::TOOL_ARGUMENTS, observed.seq, findings);
+    check_room(proposal, &format!("tool:{tool}:arguments"), arguments, &rules::TOOL_ARGUMENTS, observed.seq, findings);
 }
 
 fn check_tool_result(observed: &Observed<'_>, method: &str, findings: &mut Findings) {
     let Some(asked) = observed.request else { return };
-    let Some((room, tool)) = tool_room(method, &asked.params) else { return };
+    let Some((proposal, tool)) = tool_proposal(method, &asked.params) else { return };
     if observed.envelope.tool_error {
         return;
     }
     let seq = observed.seq;
-    match extension::tool_outcome(observed.content) {
+    match proposals::tool_outcome(observed.content) {
         Some(outcome) => {
-            check_room(room, &format!("tool:{tool}:result"), &outcome, &rules::TOOL_RESULT, seq, findings);
+            check_room(proposal, &format!("tool:{tool}:result"), &outcome, &rules::TOOL_RESULT, seq, findings);
         }
         None => findings.note(&rules::TOOL_RESULT, seq, format!("{tool} answers without an object")),
     }
 }
 
 /// The room that owns the tool which a `tools/call` with these params calls.
-fn tool_room<'a>(method: &str, params: &'a Value) -> Option<(&'static dyn Extension, &'a str)> {
+fn tool_proposal<'a>(method: &str, params: &'a Value) -> Option<(&'static dyn Proposal, &'a str)> {
     if method != "tools/call" {
         return None;
     }
     let tool = params["name"].as_str()?;
-    extension::of_tool(tool).map(|room| (room, tool))
+    proposals::of_tool(tool).map(|proposal| (proposal, tool))
 }

@@ -1,7 +1,7 @@
 //! From an event to the text of its message, and what the stream itself shows: framing, noise, lines that are empty.
 
 use super::rules;
-use crate::extension::{Findings, clip};
+use crate::proposals::{Findings, clip};
 use crate::trace::{Event, Flags};
 use crate::wire::{Envelope, Fault, Framing, MessageKind, json};
 

@@ -12,7 +12,7 @@ mod reminder;
 mod transcripts;
 
 use super::*;
-use crate::extension::Severity;
+use crate::proposals::Severity;
 use crate::trace::{EventHeader, Flags};
 use crate::wire::{Direction, Framing};
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,9 +38,9 @@ impl Feed {
     /// An HTTP exchange of its own for what follows, with this header of the request.
     fn exchange(&mut self, header: Option<(&str, &str)>) {
         self.exchange += 1;
-        let told = serde_json::json!({"what": "request", "method": "POST", "headers": header.as_slice()});
+        let reported = serde_json::json!({"what": "request", "method": "POST", "headers": header.as_slice()});
         let mut payload = Vec::new();
-        ciborium::into_writer(&told, &mut payload).expect("CBOR");
+        ciborium::into_writer(&reported, &mut payload).expect("CBOR");
         self.event(EventKind::Transport, Flags::default(), Framing::Whole, &payload);
     }
 
@@ -287,7 +287,7 @@ fn cases_break_little_else() {
 #[test]
 fn findings_of_a_rule_are_capped_and_the_rest_counted() {
     let mut feed = Feed::new();
-    feed.validator.options.most_per_rule = 3;
+    feed.validator.options.max_per_rule = 3;
     (0..10).for_each(|_| feed.line("s>c started"));
     let report = feed.validator.finish();
     assert_eq!((report.findings.len(), report.errors), (3, 10));
@@ -296,7 +296,7 @@ fn findings_of_a_rule_are_capped_and_the_rest_counted() {
 }
 
 #[test]
-fn connections_are_told_apart_by_their_stream() {
+fn connections_are_reported_apart_by_their_stream() {
     let mut feed = Feed::new();
     for stream in [0, 7] {
         let text = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
@@ -371,7 +371,7 @@ fn server_sent_events_are_read_for_their_data() {
 #[test]
 fn closed_connections_make_space_for_others() {
     let mut feed = Feed::new();
-    let many = u32::try_from(MOST_CONNECTIONS).expect("few") + 200;
+    let many = u32::try_from(MAX_CONNECTIONS).expect("few") + 200;
     for stream in 1..=many {
         feed.line(&format!("stream {stream}"));
         feed.line("$HELLO");
@@ -391,16 +391,16 @@ fn closed_connections_make_space_for_others() {
 }
 
 #[test]
-fn streams_beyond_those_that_are_followed_are_told_once() {
+fn streams_beyond_those_that_are_followed_are_reported_once() {
     let mut feed = Feed::new();
-    for stream in 0..MOST_CONNECTIONS + 2 {
+    for stream in 0..MAX_CONNECTIONS + 2 {
         feed.line(&format!("stream {stream}"));
         feed.line(r#"c>s {"id":1,"method":"ping"}"#);
     }
     let report = feed.validator.finish();
-    let told: Vec<_> = report.findings.iter().filter(|found| found.rule.id == "stream/not-checked").collect();
-    assert_eq!((told.len(), report.connections.len()), (1, MOST_CONNECTIONS));
-    assert!(told[0].seen.contains("at most 1000 open streams"), "{}", told[0].seen);
+    let reported: Vec<_> = report.findings.iter().filter(|found| found.rule.id == "stream/not-checked").collect();
+    assert_eq!((reported.len(), report.connections.len()), (1, MAX_CONNECTIONS));
+    assert!(reported[0].seen.contains("at most 1000 open streams"), "{}", reported[0].seen);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! first `turn` on the messages no longer count. Without marks, a user's message begins a turn, and so does each
 //! inference that tells of itself, but for the first after a user's message: that one is the same turn.
 
-use crate::extension::Moment;
+use crate::proposals::ConversationEvent;
 use serde_json::Value;
 
 /// Tells turns apart.
@@ -16,32 +16,32 @@ pub(super) struct Turns {
 
 impl Turns {
     /// What a moment told by a message is to observers.
-    pub fn told(&mut self, moment: Moment) -> Option<Moment> {
+    pub fn reported(&mut self, moment: ConversationEvent) -> Option<ConversationEvent> {
         match moment {
-            Moment::UserMessage => {
+            ConversationEvent::UserMessage => {
                 self.begun_by_message = true;
-                (!self.marked).then_some(Moment::Turn)
+                (!self.marked).then_some(ConversationEvent::Turn)
             }
-            Moment::Inference => {
+            ConversationEvent::Inference => {
                 let same = std::mem::take(&mut self.begun_by_message);
-                (!self.marked && !same).then_some(Moment::Turn)
+                (!self.marked && !same).then_some(ConversationEvent::Turn)
             }
             other => Some(other),
         }
     }
 
     /// The moment that a note marks, if it is one.
-    pub fn marked(&mut self, note: &[u8]) -> Option<Moment> {
+    pub fn marked(&mut self, note: &[u8]) -> Option<ConversationEvent> {
         let note: Value = ciborium::from_reader(note).ok()?;
         let moment = match note["mark"].as_str()? {
-            "turn" => Moment::Turn,
-            "inferred" => Moment::Inferred,
-            "compacted" => Moment::Compacted,
-            "revoked" => Moment::Revoked,
-            "granted" => Moment::Granted,
+            "turn" => ConversationEvent::Turn,
+            "inferred" => ConversationEvent::Inferred,
+            "compacted" => ConversationEvent::Compacted,
+            "revoked" => ConversationEvent::Revoked,
+            "granted" => ConversationEvent::Granted,
             _ => return None,
         };
-        self.marked |= moment == Moment::Turn;
+        self.marked |= moment == ConversationEvent::Turn;
         Some(moment)
     }
 }

@@ -487,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_told_by_members() {
+    fn kinds_are_reported_by_members() {
         use MessageKind::*;
         assert_eq!(kind(r#"{"jsonrpc":"2.0","id":0,"method":"ping"}"#), Request);
         assert_eq!(kind(r#"{"method":"x","jsonrpc":"2.0"}"#), Notification);

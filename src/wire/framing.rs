@@ -97,10 +97,10 @@ const HEADER_BLOCK_LIMIT: usize = 8 * 1024;
 /// The longest body that a `Content-Length` header is believed to announce (1 GiB).
 const LONGEST_BODY: usize = 1 << 30;
 
-/// The frame length beyond which a framer gives out fragments, by default (64 MiB).
-pub const DEFAULT_FRAME_LIMIT: usize = 64 << 20;
+/// The longest message that is taken as one, by default (64 MiB).
+pub const LONGEST_MESSAGE: usize = 64 << 20;
 
-/// How long the fragments are that follow the first of a frame (4 MiB): nobody waits for its end any more.
+/// A frame longer than this is recorded in pieces of about this length (4 MiB).
 pub const PIECE: usize = 4 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,25 +116,20 @@ pub struct LineFramer {
     carry: Vec<u8>,
     state: State,
     limit: usize,
-    /// A part of the frame has gone out as a fragment.
+    /// The beginning of the frame has gone out as a fragment.
     is_broken: bool,
 }
 
 impl Default for LineFramer {
     fn default() -> Self {
-        Self::with_limit(DEFAULT_FRAME_LIMIT)
+        Self::with_limit(LONGEST_MESSAGE)
     }
 }
 
 impl LineFramer {
-    /// A framer that gives out [`Framing::Fragment`] once a frame grows past `limit` bytes.
+    /// A framer that gives out a [`Framing::Fragment`] each time that `limit` bytes of a frame are there.
     pub fn with_limit(limit: usize) -> Self {
         Self { carry: Vec::new(), state: State::Line, limit: limit.max(1), is_broken: false }
-    }
-
-    /// From now on, gives out fragments of a frame that grows past `limit` bytes.
-    pub fn set_limit(&mut self, limit: usize) {
-        self.limit = limit.max(1);
     }
 
     /// Takes the next chunk of the stream and hands each completed frame to `sink`.
@@ -150,7 +145,7 @@ impl LineFramer {
     /// Ends the stream: what is left becomes a last, unterminated frame.
     pub fn finish(&mut self, mut sink: impl FnMut(Frame<'_>)) {
         self.state = State::Line;
-        if !self.carry.is_empty() {
+        if !self.carry.is_empty() || self.is_broken {
             sink(Frame { payload: &self.carry, framing: Framing::Unterminated });
         }
         self.reset_carry();
@@ -177,7 +172,7 @@ impl LineFramer {
             return &[];
         };
         let (line, rest) = chunk.split_at(end + 1);
-        if self.carry.is_empty() && self.state == State::Line && content_length(line).is_none() {
+        if self.carry.is_empty() && self.state == State::Line && (self.is_broken || content_length(line).is_none()) {
             emit_line(line, sink);
             self.is_broken = false;
             return rest;
@@ -191,7 +186,7 @@ impl LineFramer {
     /// A line now stands complete at the end of `carry`; in a header block it may end the block.
     fn complete_line(&mut self, line_start: usize, sink: &mut impl FnMut(Frame<'_>)) {
         match self.state {
-            State::Line => match content_length(&self.carry) {
+            State::Line => match content_length(&self.carry).filter(|_| !self.is_broken) {
                 Some(body_length) => self.state = State::HeaderBlock { body_length },
                 None => self.emit_carry_as_lines(sink),
             },
@@ -239,12 +234,13 @@ impl LineFramer {
 
     /// Gives out what is there of a frame that has become too long.
     fn break_off(&mut self, sink: &mut impl FnMut(Frame<'_>)) {
-        let limit = if self.is_broken { self.limit.min(PIECE) } else { self.limit };
+        // A header block is short, or none.
+        let is_in_headers = matches!(self.state, State::HeaderBlock { .. });
+        let limit = if is_in_headers { self.limit.max(HEADER_BLOCK_LIMIT) } else { self.limit };
         if self.carry.len() >= limit {
             sink(Frame { payload: &self.carry, framing: Framing::Fragment });
             self.is_broken = true;
             self.carry.clear();
-            self.carry.shrink_to(PIECE);
         }
     }
 
@@ -380,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_blank_lines_and_line_ends_are_told_apart() {
+    fn lines_blank_lines_and_line_ends_are_reported_apart() {
         assert_eq!(
             frames(&[b"{}\n\r\n\n{\"a\"", b":1}\r", b"\nlast"], 1 << 20),
             vec![
@@ -462,6 +458,20 @@ mod tests {
                 framing.write(&payload, &mut written).expect("a Vec takes all");
             }
             prop_assert_eq!(written, stream);
+        }
+
+        #[test]
+        fn frames_joined_again_are_the_frames(stream in any_stream(), cut in 1usize..9, limit in 45usize..64) {
+            let chunks: Vec<&[u8]> = stream.chunks(cut).collect();
+            let (mut joined, mut begun) = (Vec::new(), Vec::new());
+            for (payload, framing) in frames(&chunks, limit) {
+                begun.extend(payload);
+                if framing != Framing::Fragment {
+                    joined.push((std::mem::take(&mut begun), framing));
+                }
+            }
+            prop_assert_eq!(begun, b"");
+            prop_assert_eq!(joined, frames(&[&stream], 1 << 20));
         }
 
         #[test]

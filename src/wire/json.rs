@@ -375,7 +375,7 @@ fn unescape_lossy(inner: &[u8]) -> String {
 }
 
 /// How many values a message may have, where all of them are taken into memory.
-pub const MOST_VALUES: usize = 1 << 19;
+pub const MAX_VALUES: usize = 1 << 19;
 
 /// Whether JSON text has at most `most` values. A value takes many times its text in memory, so a short text of many
 /// values can take more than any limit in bytes allows.
@@ -427,8 +427,8 @@ mod tests {
                 let whole = as_str(text.as_bytes()).expect("a string");
                 for most in [0, 1, 3, 60, 500] {
                     let start = str_start(text.as_bytes(), most).expect("a string");
-                    let told: String = start.chars().take(most).collect();
-                    assert_eq!(told, whole.chars().take(most).collect::<String>(), "{piece} {ahead} {most}");
+                    let reported: String = start.chars().take(most).collect();
+                    assert_eq!(reported, whole.chars().take(most).collect::<String>(), "{piece} {ahead} {most}");
                     assert_eq!(start.chars().count() > most, whole.chars().count() > most, "{piece} {ahead} {most}");
                 }
             }
@@ -464,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_text_is_told() {
+    fn broken_text_is_reported() {
         for text in
             [&b"{\"a\":"[..], b"{\"a\" 1}", b"{,}", b"[1]", b"", b"{\"a\":1,}", b"{\"a\":}", b"{\"a\":1 \"b\":2}"]
         {

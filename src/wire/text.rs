@@ -35,6 +35,21 @@ pub fn excerpt(text: &str, most: usize) -> String {
     out
 }
 
+/// An error with everything that caused it, separated by colons.
+pub fn error_chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(found) = cause {
+        let said = found.to_string();
+        if !text.contains(&said) {
+            text.push_str(": ");
+            text.push_str(&said);
+        }
+        cause = found.source();
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

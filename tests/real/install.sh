@@ -1,14 +1,21 @@
 #!/usr/bin/env bash
-# Installs the real clients and servers that the suites tests/real_*.rs talk to.
+# Installs the real clients and servers that the tests in tests/it/real talk to.
 #
-#   tests/real/install.sh [FOLDER]      FOLDER defaults to <repository>/target/real
+#   tests/real/install.sh [--smoke] [FOLDER]
 #
-# Only what the committed package.json and requirements-*.txt pin is fetched (npm registry and PyPI).
-# A second run with the same pins and the same node and python3 ends at once.
+# --smoke installs only what the smoke tests need: the dependencies of package.json, from npm. Without it the
+# devDependencies and the requirements-*.txt are installed too, from npm and PyPI.
+# FOLDER defaults to target/real in the repository, where the tests look; for another one, set MCPREEL_REAL_PEERS.
+# Only what these files pin is fetched. A second run with the same pins, node and python3 ends at once.
 # Exit codes: 0 installed, 1 an install failed, 3 node, npm or python3 is missing.
 set -u
 
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd) || exit 1
+extent=all
+if [ "${1:-}" = --smoke ]; then
+    extent=smoke
+    shift
+fi
 folder=${1:-$here/../../target/real}
 
 fail() {
@@ -30,15 +37,20 @@ is_done() {
     [ -f "$1" ] && wanted "$2" "$3" | cmp -s - "$1"
 }
 
+# The packages of this extent; all packages serve the smoke tests as well.
 install_node() {
-    local pins=$here/package.json stamp=$folder/node_modules/.mcpreel-real
-    is_done "$stamp" "node $node_version" "$pins" && return
+    local pins=$here/package.json stamp=$folder/node_modules/.mcpreel-real omit=()
+    is_done "$stamp" "node $node_version, all" "$pins" && return
+    if [ "$extent" = smoke ]; then
+        is_done "$stamp" "node $node_version, smoke" "$pins" && return
+        omit=(--omit=dev)
+    fi
     rm -rf -- "$folder/node_modules"
     cp -- "$pins" "$folder/package.json" || fail "cannot write into $folder"
-    (cd -- "$folder" && npm install --no-package-lock --no-audit --no-fund --ignore-scripts \
+    (cd -- "$folder" && npm install ${omit[@]+"${omit[@]}"} --no-package-lock --no-audit --no-fund --ignore-scripts \
         --no-update-notifier --loglevel=error) >&2 \
         || fail "npm could not install the packages that $pins pins"
-    wanted "node $node_version" "$pins" >"$stamp" || fail "cannot write $stamp"
+    wanted "node $node_version, $extent" "$pins" >"$stamp" || fail "cannot write $stamp"
 }
 
 install_venv() {
@@ -63,9 +75,11 @@ python_version=$(python3 -c 'import sys; print(*sys.version_info[:3], sys.execut
 mkdir -p -- "$folder" || fail "cannot make the folder $folder"
 folder=$(cd -- "$folder" && pwd) || fail "cannot enter the folder $folder"
 install_node
-install_venv py1
-install_venv py2
-install_venv node24
-# Its tools run without what it would pull in: see its pins.
-install_venv annal --no-deps
-printf 'real peers are installed; run: MCPREEL_REAL_PEERS=%s cargo test --test 'real_*'\n' "$folder"
+if [ "$extent" = all ]; then
+    install_venv py1
+    install_venv py2
+    install_venv node24
+    # Its tools run without what it would pull in: see its pins.
+    install_venv annal --no-deps
+fi
+printf 'real peers (%s) are in %s\n' "$extent" "$folder"

@@ -1,9 +1,9 @@
 //! A client's configuration as a file: read, and replaced with care.
 
-use super::entry::{Entry, read};
-use super::tree::Format;
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::output::{self, Replacement};
+use crate::config::entry::{Entry, read};
+use crate::config::tree::Format;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
@@ -49,9 +49,9 @@ impl ConfigFile {
         replacement.file().write_all(self.whole(text).as_bytes()).map_err(failed)?;
         let real = replacement.target().to_owned();
         if std::fs::read(&real).map_err(failed)? != self.whole(&self.text).as_bytes() {
-            let told = format!("{} was changed meanwhile; nothing was written", self.path.display());
+            let reported = format!("{} was changed meanwhile; nothing was written", self.path.display());
             return Err(
-                CommandError::new(ErrorKind::Input, told).hint("close the client that writes it, and try again")
+                CommandError::new(ErrorKind::Input, reported).hint("close the client that writes it, and try again")
             );
         }
         let copy = backup.map(|time| backup_of(&real, time)).transpose().map_err(failed)?;

@@ -1,13 +1,13 @@
 //! `call`: one request by hand.
 
+use crate::cli::client_session::{self, ClientOptions, Peer};
 use crate::cli::error::CommandError;
-use crate::cli::peer::{self, ClientOptions, Peer};
 use crate::cli::target::Target;
 use crate::cli::{Context, Outcome, values};
-use crate::drive::client::{Answer, Failure};
 use crate::host::client::Params;
 use crate::render::pretty::{Layout, pretty};
 use crate::render::text::Escaping;
+use crate::runtime::client::{Answer, Failure};
 use crate::wire::Envelope;
 use crate::wire::span::millis;
 use clap::{Args, ValueEnum};
@@ -70,23 +70,24 @@ pub fn run(args: &CallArgs, context: &Context) -> Result<Outcome, CommandError> 
         None => Params::Absent,
         Some(text) => Params::Raw(text),
     };
-    peer::block_on(async {
+    client_session::block_on(async {
         let (link, server) = Peer::start(&args.target, &args.client, context).await?;
-        let (mut connection, handshake) = match peer::open(&server, link, &args.client, json!({}), context).await {
-            Ok(opened) => opened,
-            Err(error) => return Err(server.end_after(error, context).await),
-        };
+        let (mut connection, handshake) =
+            match client_session::open(&server, link, &args.client, json!({}), context).await {
+                Ok(opened) => opened,
+                Err(error) => return Err(server.end_after(error, context).await),
+            };
         if args.is_notification() {
             connection.notify(&args.method, params).await;
             let failed = connection.runner.close().await;
             server.end(context).await;
             return match failed {
                 None => Ok(Outcome::Clean),
-                Some(why) => Err(peer::failed(Failure::Failed(why), &[])),
+                Some(why) => Err(client_session::failed(Failure::Failed(why), &[])),
             };
         }
-        let asked = connection.request(&args.method, params, |output| peer::tell(output, context)).await;
-        let asked = asked.map_err(|failure| peer::failed(failure, &connection.runner.stderr));
+        let asked = connection.request(&args.method, params, |output| client_session::report(output, context)).await;
+        let asked = asked.map_err(|failure| client_session::failed(failure, &connection.runner.stderr));
         connection.runner.close().await;
         let answer = match asked {
             Ok(answer) => answer,
@@ -95,11 +96,11 @@ pub fn run(args: &CallArgs, context: &Context) -> Result<Outcome, CommandError> 
         server.end(context).await;
         if args.format == Format::Envelope {
             let message: Box<serde_json::value::RawValue> = raw(&answer.message)?;
-            let told = json!({
+            let reported = json!({
                 "message": message, "latency_ms": millis(answer.latency),
                 "era": handshake.era.name(), "version": handshake.version_text,
             });
-            context.printer.json(&told)?;
+            context.printer.json(&reported)?;
         }
         print(&answer, args.format, context)
     })

@@ -2,14 +2,14 @@
 //! in which every one of the five proposals speaks, then the recording is shown, checked and summed up.
 
 use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::{Context, Outcome, peer, reels, run_words};
-use crate::drive::client::Runner;
-use crate::extension::hooks::engine::{
+use crate::cli::{Context, Outcome, client_session, reels, run_words};
+use crate::host::client::{ClientConfig, ClientEngine, EraChoice, Output, Params};
+use crate::process::child::ServerCommand;
+use crate::proposals::hooks::engine::{
     Declarations, Event, EventKind, Injection, Verdict, client_capability, select, tool_result_text,
 };
-use crate::host::client::{ClientConfig, ClientEngine, EraChoice, Output, Params};
-use crate::transport::child::ServerCommand;
-use crate::transport::stdio;
+use crate::runtime::client::Runner;
+use crate::transport::local::stdio;
 use crate::wire::{Envelope, json as text};
 use clap::Args;
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ pub fn run(args: &DemoArgs, context: &Context) -> Result<Outcome, CommandError> 
         }
         None => reels::new_path("demo")?,
     };
-    peer::block_on(converse(&path, context))?;
+    client_session::block_on(converse(&path, context))?;
     let reel = path.to_string_lossy().into_owned();
     let heading = |text: &str| {
         let bold = context.printer.palette.bold;
@@ -76,7 +76,7 @@ fn check_that_it_can_be_made(path: &Path) -> Result<(), CommandError> {
 struct Host {
     runner: Runner<ClientEngine>,
     pushes: usize,
-    heard: Vec<String>,
+    received: Vec<String>,
 }
 
 async fn converse(path: &Path, context: &Context) -> Result<(), CommandError> {
@@ -89,13 +89,13 @@ async fn converse(path: &Path, context: &Context) -> Result<(), CommandError> {
     let (link, server) = stdio::spawn(&command, None).map_err(super::record::spawn_error)?;
     let mut engine = ClientEngine::new(config());
     ["push/event", "model/info", "inference/request"].into_iter().for_each(|method| engine.leave(method));
-    let mut host = Host { runner: Runner::start(engine, link).await, pushes: 0, heard: Vec::new() };
-    let told = host.talk().await;
+    let mut host = Host { runner: Runner::start(engine, link).await, pushes: 0, received: Vec::new() };
+    let reported = host.talk().await;
     host.runner.close().await;
     server.end().await;
-    told?;
+    reported?;
     if context.verbose > 0 {
-        host.heard.iter().for_each(|method| context.printer.note(&format!("heard {method}")));
+        host.received.iter().for_each(|method| context.printer.note(&format!("heard {method}")));
     }
     Ok(())
 }
@@ -189,7 +189,7 @@ impl Host {
         for selected in select(declarations, event) {
             if let Verdict::Fires(Injection::CallTool { name, arguments }) = selected.verdict {
                 let result = self.call(&name, arguments).await?;
-                self.heard.push(tool_result_text(&result).unwrap_or_default());
+                self.received.push(tool_result_text(&result).unwrap_or_default());
             }
         }
         Ok(())
@@ -225,8 +225,8 @@ impl Host {
 
     /// The next thing that happens; the server's own requests are answered on the way.
     async fn next(&mut self, waiting_for: &str) -> Result<Output, CommandError> {
-        let patience = Some(self.runner.now() + Duration::from_secs(5));
-        let output = self.runner.next(patience).await;
+        let grace_period = Some(self.runner.now() + Duration::from_secs(5));
+        let output = self.runner.next(grace_period).await;
         let output = output.ok_or_else(|| broken(&format!("nothing came while waiting for {waiting_for}")))?;
         match &output {
             Output::ServerRequest { method, message, answered_with: None } => {
@@ -237,7 +237,7 @@ impl Host {
                 }
             }
             Output::Notification { message } => {
-                self.heard.push(text::str_member(message, "method").unwrap_or_default().into_owned());
+                self.received.push(text::str_member(message, "method").unwrap_or_default().into_owned());
             }
             _ => {}
         }

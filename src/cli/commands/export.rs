@@ -3,7 +3,7 @@
 use crate::cli::error::CommandError;
 use crate::cli::output::Output;
 use crate::cli::{Context, Outcome, reels};
-use crate::exchange::jsonl;
+use crate::formats::jsonl;
 use crate::trace::Item;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;

@@ -1,19 +1,19 @@
 //! `fire`: one event by hand, with what its proposal says around it.
 
-mod ask;
-mod asked;
 mod channel;
 mod emit;
 mod event;
 mod hook;
-mod hosted;
+mod host_messages;
+mod host_request;
 mod push;
 mod raw;
 mod reminder;
 mod repeat;
-mod shot;
+mod result_text;
+mod server_messages;
+mod server_request_args;
 mod user_message;
-mod words;
 
 use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome};
@@ -41,14 +41,14 @@ pub enum FireCommand {
     Push(push::PushArgs),
     Reminder(reminder::ReminderArgs),
     Event(event::EventArgs),
-    BeforeInference(hosted::BeforeArgs),
-    AfterInference(hosted::AfterArgs),
-    Inference(asked::InferenceArgs),
-    ModelInfo(asked::ModelInfoArgs),
+    BeforeInference(host_messages::BeforeArgs),
+    AfterInference(host_messages::AfterArgs),
+    Inference(server_request_args::InferenceArgs),
+    ModelInfo(server_request_args::ModelInfoArgs),
     #[command(subcommand)]
     FeatureSets(FeatureSetsCommand),
-    Scope(asked::ScopeArgs),
-    Rollback(hosted::RollbackArgs),
+    Scope(server_request_args::ScopeArgs),
+    Rollback(host_messages::RollbackArgs),
     #[command(subcommand)]
     Channel(channel::ChannelCommand),
     Raw(raw::RawArgs),
@@ -62,8 +62,8 @@ Examples:
   mcpreel fire feature-sets changed --remove memory.proactive --session serve")]
 #[command(defer = true)]
 pub enum FeatureSetsCommand {
-    Update(Box<hosted::UpdateArgs>),
-    Changed(Box<asked::ChangedArgs>),
+    Update(Box<host_messages::UpdateArgs>),
+    Changed(Box<server_request_args::ChangedArgs>),
 }
 
 /// How to print.

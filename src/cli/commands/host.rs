@@ -4,21 +4,21 @@ mod scenario;
 mod setup;
 mod talk;
 
+use crate::cli::client_session::{self, ClientOptions};
 use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::hosting::Parties;
+use crate::cli::hosting::HostServers;
 use crate::cli::hosting::editor::Lines;
 use crate::cli::hosting::lines::{self, Line};
 use crate::cli::hosting::model::Model;
 use crate::cli::hosting::routes::Routes;
 use crate::cli::hosting::session::HostSession;
 use crate::cli::live::{self, About};
-use crate::cli::peer::{self, ClientOptions};
 use crate::cli::recording::Need;
 use crate::cli::target::{Target, span};
 use crate::cli::{Context, Outcome};
-use crate::drive::host::HostRunner;
 use crate::host::engine::Host;
-use crate::tap::answers::Answers;
+use crate::runtime::host::HostRunner;
+use crate::sessions::answers::Answers;
 use clap::builder::Resettable;
 use clap::{Arg, ArgAction, Args, ValueEnum};
 use serde_json::json;
@@ -185,10 +185,10 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
         said.chain(args.doing.iter().map(|line| lines::parse(line))).collect::<Result<_, _>>()?;
     let routes = Routes::open(&args.on_event)?;
     let lines = if queue.is_empty() { Some(Lines::open()?) } else { None };
-    peer::block_on_to_the_end(async {
+    client_session::block_on_to_the_end(async {
         let recording = args.client.recording("host", Need::Wanted)?;
         let recorder = recording.recorder();
-        let parties = Parties::gather(&named, recorder, context).await;
+        let parties = HostServers::gather(&named, recorder, context).await;
         let mut parties = match parties {
             Ok(parties) => parties,
             Err(error) => {
@@ -225,7 +225,7 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
         parties.end(recorder).await;
         let (summary, end) = recording.finish();
         outcome?;
-        end.tell(&summary, false, context)?;
+        end.report(&summary, false, context)?;
         let reel = end.place();
         if args.format == Format::Json {
             context.printer.json(&json!({"event": "reel", "path": reel.display().to_string()}))?;

@@ -3,10 +3,10 @@
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::output::Output;
 use crate::cli::{Context, Outcome};
-use crate::exchange::jsonl::{self, JsonlError};
-use crate::exchange::transcript::{self, Redaction};
+use crate::formats::jsonl::{self, JsonlError};
+use crate::formats::transcript::{self, Redaction};
+use crate::redact;
 use crate::render::line;
-use crate::tap::secrets;
 use crate::trace::{EventKind, FileHeader, NewEvent, ReelWriter, WriterOptions};
 use crate::wire::json;
 use clap::{Args, ValueEnum};
@@ -49,7 +49,7 @@ enum ImportFormat {
 }
 
 /// What is kept of a transcript's heads is what a recording keeps.
-const REDACTION: Redaction = Redaction { header: secrets::redact_header, target: secrets::redact_target };
+const REDACTION: Redaction = Redaction { header: redact::redact_header, target: redact::redact_target };
 
 /// A source of events.
 enum Reader {
@@ -106,11 +106,11 @@ pub fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, CommandError
     let mut out = Output::create(&args.output, args.force)?;
     let (events, messages) = convert(&mut reader, &mut out, args, context, total)?;
     if messages == 0 {
-        let told = format!(
+        let reported = format!(
             "{}: there is no message in it ({events} other events); nothing was imported",
             args.input.display()
         );
-        return Err(with_forms(CommandError::new(ErrorKind::Input, told)));
+        return Err(with_forms(CommandError::new(ErrorKind::Input, reported)));
     }
     out.finish()?;
     if args.output != Path::new("-") {

@@ -1,24 +1,25 @@
 //! `overlay`: the tap with something added to the server, by a file.
 
 use super::record::{Keeping, about, describe, server_name, spawn_error};
+use crate::cli::client_session::{self, RemoteLink};
 use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::peer::{self, Attached};
 use crate::cli::printer::note;
 use crate::cli::recording::OnExisting;
 use crate::cli::target::{Target, TargetKind, key_value};
 use crate::cli::{Context, Outcome, live, refusal, url_name};
-use crate::drive::overlay::{Hear, Told, laid_over, watch};
-use crate::drive::watch::Watch;
 use crate::overlay::{Overlay, Plan, Setting, schema};
-use crate::tap::attached::{self, Desk};
-use crate::tap::control::Session;
-use crate::tap::inject::is_ours;
-use crate::tap::queue::{Queue, Ready};
-use crate::tap::recorder::Recorder;
-use crate::tap::secrets;
+use crate::record::queue::{Queue, Ready};
+use crate::record::recorder::Recorder;
+use crate::record::stdio_to_url::{self, SharedSession};
+use crate::redact;
+use crate::runtime::overlay::{OverlayNotice, OverlayNoticeCallback, laid_over, watch};
+use crate::runtime::watch::Watchers;
+use crate::sessions::control::Session;
+use crate::sessions::injection::is_ours;
 use crate::trace::{EventKind, Flags};
-use crate::transport::stdio::{self, StdioServer};
-use crate::transport::{Link, MessageLimit};
+use crate::transport::Link;
+use crate::transport::local::stdio::{self, StdioServer};
+use crate::wire::MessageLimit;
 use crate::wire::{Direction, Framing};
 use clap::Args;
 use serde_json::{Value, json};
@@ -92,9 +93,9 @@ pub fn run(args: &OverlayArgs, context: &Context) -> Result<Outcome, CommandErro
     let (name, shown) = match &target {
         TargetKind::Command(command) => {
             command.prepare().map_err(spawn_error)?;
-            (server_name(&command.words()), secrets::redact_arguments(&command.words()).join(" "))
+            (server_name(&command.words()), redact::redact_arguments(&command.words()).join(" "))
         }
-        TargetKind::Remote(remote) => (url_name(&remote.url), secrets::redact_url(&remote.url)),
+        TargetKind::Remote(remote) => (url_name(&remote.url), redact::redact_url(&remote.url)),
         TargetKind::Session(_) => {
             return Err(CommandError::usage("a live session has its client already; nothing can be declared to it")
                 .hint("put the overlay in front of the server: mcpreel overlay FILE -- SERVER-COMMAND"));
@@ -104,18 +105,19 @@ pub fn run(args: &OverlayArgs, context: &Context) -> Result<Outcome, CommandErro
     let recording = args.keeping.start(&name, OnExisting::by_stdin())?;
     let recorder = recording.recorder();
     let about = live::About { role: "overlay", ..about(name, shown, "stdio", recording.status()) };
-    let carried = peer::block_on(carry(plan, (&target, args.target.limits.max_message), about, recorder, context));
+    let carried =
+        client_session::block_on(carry(plan, (&target, args.target.limits.max_message), about, recorder, context));
     let status = carried.as_ref().ok().copied().flatten();
     let (code, signal) = status.map_or((None, None), |status| (status.code(), status.signal()));
     recorder.note(EventKind::StreamClosed, &json!({"exit_code": code, "signal": signal}));
     let (summary, end) = recording.finish();
-    end.tell(&summary, context.verbose > 0, context)?;
+    end.report(&summary, context.verbose > 0, context)?;
     Ok(carried?.map_or(Outcome::Clean, Outcome::Server))
 }
 
 /// What is added, in words.
 fn listed(plan: &Plan) -> String {
-    if plan.rooms.is_empty() { "nothing".to_owned() } else { plan.rooms.join(", ") }
+    if plan.proposals.is_empty() { "nothing".to_owned() } else { plan.proposals.join(", ") }
 }
 
 /// Taps until either side ends; answers with how the server did, where it was started here.
@@ -132,20 +134,21 @@ async fn carry(
     let (changed, changes) = mpsc::unbounded_channel();
     let _watch = watched(&overlay, changed)?;
     let (server, process) = reach(target, recorder, context).await?;
-    let hear = hear(Arc::clone(recorder.queue()), context.verbose > 0);
-    let link = laid_over(server, overlay, changes, hear);
+    let receive = receive(Arc::clone(recorder.queue()), context.verbose > 0);
+    let link = laid_over(server, overlay, changes, receive);
     let (orders, taken) = mpsc::channel(16);
-    let desk = Arc::new(Desk { queue: Arc::clone(recorder.queue()), stream: 0, answers: Arc::default(), orders });
-    let _bound = live::open(about, Arc::clone(&desk) as Arc<dyn Session>, &desk.answers, &context.printer)?;
+    let shared =
+        Arc::new(SharedSession { queue: Arc::clone(recorder.queue()), stream: 0, answers: Arc::default(), orders });
+    let _bound = live::open(about, Arc::clone(&shared) as Arc<dyn Session>, &shared.answers, &context.printer)?;
     // Not the locked one: a client that does not read would keep the process from its end.
     let output = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned().map_err(failed)?);
     refusal::begin();
     let carried = tokio::select! {
-        carried = attached::run(link, (std::io::stdin(), limit), output, Some(&desk), taken) => carried,
+        carried = stdio_to_url::run(link, (std::io::stdin(), limit), output, Some(&shared), taken) => carried,
         _ = terminate.recv() => Ok(()),
     };
     let (status, is_hurried) = match process {
-        Some(process) => process.end_told().await,
+        Some(process) => process.end_reported().await,
         None => (None, false),
     };
     // A signal that hurried the server is ours; of another it has died, whatever that did to its pipes.
@@ -167,7 +170,10 @@ fn setting() -> Setting {
     Setting { id_prefix: live::id_prefix(), seed: wall_base_ns.unsigned_abs(), wall_base_ns }
 }
 
-fn watched(overlay: &Overlay, changed: mpsc::UnboundedSender<(String, String)>) -> Result<Option<Watch>, CommandError> {
+fn watched(
+    overlay: &Overlay,
+    changed: mpsc::UnboundedSender<(String, String)>,
+) -> Result<Option<Watchers>, CommandError> {
     watch(overlay, changed, Arc::new(note)).map_err(|error| {
         CommandError::new(ErrorKind::Input, error.to_string())
             .hint("a rule's `file` names a folder that must be there, from the current one")
@@ -182,19 +188,19 @@ async fn reach(
 ) -> Result<(Link, Option<StdioServer>), CommandError> {
     match target {
         TargetKind::Remote(remote) => {
-            let transport = peer::transport_name(&remote.carrier().map_err(peer::remote_error)?);
-            let url = secrets::redact_url(&remote.url);
+            let transport = client_session::transport_name(&remote.carrier().map_err(client_session::remote_error)?);
+            let url = redact::redact_url(&remote.url);
             recorder.note(EventKind::StreamOpened, &json!({"transport": transport, "url": url, "behind": "overlay"}));
             // What passes is recorded as it comes out of the overlay.
-            let Attached { link, .. } = peer::attach(remote, None, None, context).await?;
+            let RemoteLink { link, .. } = client_session::attach(remote, None, None, context).await?;
             Ok((link, None))
         }
         TargetKind::Command(command) => {
             let (link, server) = stdio::spawn(command, None).map_err(spawn_error)?;
-            let mut told = describe(command);
-            told.insert("pid".to_owned(), server.id().into());
-            told.insert("behind".to_owned(), "overlay".into());
-            recorder.note(EventKind::StreamOpened, &told);
+            let mut reported = describe(command);
+            reported.insert("pid".to_owned(), server.id().into());
+            reported.insert("behind".to_owned(), "overlay".into());
+            recorder.note(EventKind::StreamOpened, &reported);
             Ok((link, Some(server)))
         }
         TargetKind::Session(_) => Err(CommandError::usage("a live session has its client already")),
@@ -202,30 +208,30 @@ async fn reach(
 }
 
 /// Records what passes, and tells what there is to tell.
-fn hear(queue: Arc<Queue>, is_verbose: bool) -> Hear {
-    Box::new(move |told| match told {
-        Told::Message { direction, is_injected, message } => {
+fn receive(queue: Arc<Queue>, is_verbose: bool) -> OverlayNoticeCallback {
+    Box::new(move |reported| match reported {
+        OverlayNotice::Message { direction, is_injected, message } => {
             let ours = if is_injected || is_ours(message) { Flags::INJECTED } else { Flags::default() };
             let flags = Flags::toward(direction).with(ours);
             let ready = Ready { flags, framing: Framing::Lf, ..Ready::about(EventKind::Message, 0) };
             queue.push_ready(ready, message);
         }
-        Told::Withheld(what, original) => {
+        OverlayNotice::Withheld(what, original) => {
             let flags = Flags::toward(Direction::ServerToClient);
-            let told = json!({"what": what, "original": String::from_utf8_lossy(original)});
-            queue.note(Ready { flags, ..Ready::about(EventKind::Transport, 0) }, &told);
+            let reported = json!({"what": what, "original": String::from_utf8_lossy(original)});
+            queue.note(Ready { flags, ..Ready::about(EventKind::Transport, 0) }, &reported);
         }
-        Told::Stderr(bytes) => {
+        OverlayNotice::Stderr(bytes) => {
             let ready = Ready { flags: Flags::SERVER_TO_CLIENT, ..Ready::about(EventKind::Stderr, 0) };
             queue.push_ready(ready, bytes);
             let _ = std::io::stderr().write_all(bytes);
         }
-        Told::Words(text) => note(text),
-        Told::Fact(fact) if is_verbose => tell(fact),
-        Told::Fact(_) => {}
+        OverlayNotice::Words(text) => note(text),
+        OverlayNotice::Fact(fact) if is_verbose => report(fact),
+        OverlayNotice::Fact(_) => {}
     })
 }
 
-fn tell(fact: &Value) {
+fn report(fact: &Value) {
     note(&fact.to_string());
 }

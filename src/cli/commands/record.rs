@@ -8,12 +8,13 @@ use crate::cli::listening::ListenOptions;
 use crate::cli::recording::{self, Need, OnExisting, Plan, Recording};
 use crate::cli::target::{Target, TargetKind, key_value};
 use crate::cli::{Context, Outcome, live, refusal};
-use crate::tap::queue::OnOverload;
-use crate::tap::status::Status;
-use crate::tap::stdio::ToClient;
-use crate::tap::{secrets, stdio};
+use crate::process::child::{ServerCommand, SpawnError};
+use crate::record::queue::OnOverload;
+use crate::record::status::Status;
+use crate::record::stdio;
+use crate::record::stdio::ToClient;
+use crate::redact;
 use crate::trace::FileHeader;
-use crate::transport::child::{ServerCommand, SpawnError};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -54,7 +55,7 @@ on, standard error and `mcpreel sessions` report the problem, and recording resu
 
 While it runs, `mcpreel sessions` lists it, and `show`, `stats`, `call` and `fire` reach it with --session.
 
-A line or body above 64 MiB passes as any other and is recorded in fragments. Where a message ends here (--listen before a \
+A line or body of any length passes. Where it is longer than 64 MiB, the reel shows it in fragments. Where a message ends here (--listen before a \
 command, --url without --listen), --max-message is its limit.
 
 Standard output carries the server's bytes and nothing else, but with -o -: then it is the reel's, and there is no \
@@ -107,7 +108,7 @@ pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError
         TargetKind::Command(command) => command,
         TargetKind::Remote(remote) => {
             return match &args.listening.listen {
-                Some(address) => listen::run(args, address, &listen::Behind::Remote(&remote), context),
+                Some(address) => listen::run(args, address, &listen::Upstream::Remote(&remote), context),
                 None => attach::run(args, &remote, context),
             };
         }
@@ -117,7 +118,7 @@ pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError
         }
     };
     if let Some(address) = &args.listening.listen {
-        return listen::run(args, address, &listen::Behind::Command(&server), context);
+        return listen::run(args, address, &listen::Upstream::Command(&server), context);
     }
     let words = server.words();
     // A server that cannot be started must not leave an empty reel, or overwrite one.
@@ -129,13 +130,13 @@ pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError
     if context.verbose > 0 {
         context.printer.note(&format!("recording to {}", path.display()));
     }
-    let about = about(name, secrets::redact_arguments(&words).join(" "), "stdio", recording.status());
+    let about = about(name, redact::redact_arguments(&words).join(" "), "stdio", recording.status());
     // The socket is there as long as the session.
     let (_bound, control) = live::open_socket(about, &context.printer).unzip();
     let (recorder, end) = recording.into_parts();
     refusal::begin();
     let outcome = stdio::run(&server, recorder, to_client, control, describe(&server)).map_err(spawn_error)?;
-    end.tell(&outcome.summary, context.verbose > 0, context)?;
+    end.report(&outcome.summary, context.verbose > 0, context)?;
     Ok(Outcome::Server(outcome.status))
 }
 
@@ -164,7 +165,6 @@ impl Keeping {
             need,
             header,
             queue_bytes: self.queue_bytes,
-            frame_limit: crate::tap::recorder::WHOLE,
             on_overload: match self.on_overload {
                 Overload::Block => OnOverload::Block,
                 Overload::Drop => OnOverload::Drop,
@@ -192,13 +192,13 @@ impl Keeping {
 
 /// What the reel says about the server; secrets in its command line are taken out.
 pub fn describe(server: &ServerCommand) -> serde_json::Map<String, serde_json::Value> {
-    let mut told = serde_json::Map::new();
-    told.insert("transport".into(), "stdio".into());
-    told.insert("command".into(), secrets::redact_arguments(&server.words()).into());
+    let mut reported = serde_json::Map::new();
+    reported.insert("transport".into(), "stdio".into());
+    reported.insert("command".into(), redact::redact_arguments(&server.words()).into());
     if !server.env_names().is_empty() {
-        told.insert("env".into(), server.env_names().into());
+        reported.insert("env".into(), server.env_names().into());
     }
-    told
+    reported
 }
 
 /// A short name for the server, from its command: the last word that looks like one. A script that is called what all
@@ -208,14 +208,14 @@ pub fn server_name(words: &[String]) -> String {
         ["npx", "node", "python", "python3", "uvx", "uv", "run", "sh", "bash", "env", "deno", "bun", "bunx"];
     let plain =
         |word: &&String| !word.starts_with('-') && !word.contains(|found: char| found == '=' || found.is_whitespace());
-    let mut names = words.iter().filter(plain).map(|word| telling_part(word));
+    let mut names = words.iter().filter(plain).map(|word| reporting_part(word));
     let first = names.clone().next().unwrap_or_default();
     names.find(|name| !launchers.contains(name)).unwrap_or(first).to_owned()
 }
 
 /// The part of a path that tells what it is: its last, or where that is one of the usual, the first above it that is
 /// not.
-fn telling_part(path: &str) -> &str {
+fn reporting_part(path: &str) -> &str {
     const USUAL: [&str; 12] =
         ["index", "main", "server", "cli", "app", "__main__", "dist", "build", "src", "lib", "bin", "out"];
     let stem = |part: &str| part.split('.').next().unwrap_or_default().to_owned();
@@ -224,10 +224,10 @@ fn telling_part(path: &str) -> &str {
 }
 
 pub fn spawn_error(error: SpawnError) -> CommandError {
-    let told = CommandError::new(ErrorKind::Peer, format!("cannot start the server: {error}"));
+    let reported = CommandError::new(ErrorKind::Peer, format!("cannot start the server: {error}"));
     match error {
-        SpawnError::NotFound(_) => told.hint("give its full path, or check PATH"),
-        _ => told,
+        SpawnError::NotFound(_) => reported.hint("give its full path, or check PATH"),
+        _ => reported,
     }
 }
 
@@ -236,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_is_called_what_tells_it_apart() {
+    fn a_server_is_called_what_reports_it_apart() {
         let name = |line: &str| server_name(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
         assert_eq!(name("npx -y @scope/server-everything stdio"), "server-everything");
         assert_eq!(name("node /x/node_modules/@scope/server-everything/dist/index.js stdio"), "server-everything");

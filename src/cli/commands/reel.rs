@@ -3,7 +3,7 @@
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::output::Output;
 use crate::cli::{Context, Outcome, output, reels};
-use crate::exchange::jsonl;
+use crate::formats::jsonl;
 use crate::render::line;
 use crate::trace::format::VERSION;
 use crate::trace::rebuild::count;
@@ -83,12 +83,12 @@ pub struct CatArgs {
     /// The reel; `-` for standard input; the newest recording where none is named.
     reel: Option<PathBuf>,
     /// Whose bytes.
-    #[arg(long, value_enum, default_value_t = Lane::S2c)]
-    stream: Lane,
+    #[arg(long, value_enum, default_value_t = ByteStream::S2c)]
+    stream: ByteStream,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Lane {
+enum ByteStream {
     /// From the client to the server.
     C2s,
     /// From the server to the client.
@@ -131,7 +131,7 @@ fn info(args: &InfoArgs, context: &Context) -> Result<Outcome, CommandError> {
     };
     let created = jsonl::rfc3339(header.created);
     if args.format == Format::Json {
-        let told = json!({
+        let reported = json!({
             "path": path.display().to_string(), "size": size, "version": version.to_string(), "created": created,
             "tool": header.tool, "label": header.label, "notes": header.notes,
             "indexed": state == IndexState::Sound,
@@ -140,7 +140,7 @@ fn info(args: &InfoArgs, context: &Context) -> Result<Outcome, CommandError> {
             "kinds": tallies(&index.kinds), "messages": tallies(&index.messages), "methods": tallies(&index.methods),
             "damages": damages.iter().map(ToString::to_string).collect::<Vec<_>>(),
         });
-        context.printer.json(&told)?;
+        context.printer.json(&reported)?;
     } else {
         context.printer.text(&info_text(&path, size, &index, &header, &created, state))?;
         for damage in &damages {
@@ -261,7 +261,7 @@ fn rewrite(
     context: &Context,
 ) -> Result<Outcome, CommandError> {
     let (reader, path) = reels::open(Some(&args.reel))?;
-    let mut reader = reader.with_payloads();
+    let mut reader = reader.in_pieces().with_payloads();
     let in_place = args.output.is_none() && path != Path::new("-");
     if in_place && reels::is_written_in_place(&path) {
         return Err(CommandError::usage(format!("{} is no regular file and cannot be replaced", path.display()))
@@ -303,16 +303,16 @@ fn rewrite(
     let events = writer.next_seq();
     let (mut out, _) = writer.finish().map_err(writing)?;
     if how == Rewrite::Pack && before > 0 && out.written() >= before && out.can_restart() {
-        let told = format!("{} is as small as it gets: {}", path.display(), line::bytes(before));
+        let reported = format!("{} is as small as it gets: {}", path.display(), line::bytes(before));
         if in_place {
-            context.printer.note(&format!("{told}; it stays as it is"));
+            context.printer.note(&format!("{reported}; it stays as it is"));
             return Ok(Outcome::Clean);
         }
         out.restart().map_err(writing)?;
         let mut original = File::open(&path).map_err(|error| CommandError::reading(&path, &error))?;
         io::copy(&mut original, &mut out).map_err(writing)?;
         out.finish()?;
-        context.printer.note(&format!("{told}; {} is a copy of it", target.display()));
+        context.printer.note(&format!("{reported}; {} is a copy of it", target.display()));
         return Ok(Outcome::Clean);
     }
     if damaged && in_place {
@@ -332,8 +332,8 @@ fn rewrite(
 
 fn append_gap(writer: &mut ReelWriter<Output>, time: i64, damage: &Damage) -> io::Result<()> {
     let mut payload = Vec::new();
-    let told = json!({"reason": damage.reason, "events": damage.events, "bytes": damage.bytes, "repaired": true});
-    ciborium::into_writer(&told, &mut payload).map_err(io::Error::other)?;
+    let reported = json!({"reason": damage.reason, "events": damage.events, "bytes": damage.bytes, "repaired": true});
+    ciborium::into_writer(&reported, &mut payload).map_err(io::Error::other)?;
     let (kind, flags, framing) = (EventKind::Gap, Flags::default(), Framing::Whole);
     writer.append(NewEvent { time, stream: 0, exchange: 0, kind, flags, framing, payload: &payload })
 }
@@ -349,8 +349,8 @@ fn index(args: &OneReel, context: &Context) -> Result<Outcome, CommandError> {
         return Ok(Outcome::Clean);
     }
     if !damages.iter().all(|damage| damage.of_index) {
-        let told = damages.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
-        return Err(CommandError::new(ErrorKind::Input, format!("{} is damaged: {told}", path.display()))
+        let reported = damages.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+        return Err(CommandError::new(ErrorKind::Input, format!("{} is damaged: {reported}", path.display()))
             .hint("`mcpreel reel repair` writes a whole reel, with its index"));
     }
     if reels::is_written_in_place(&path) {
@@ -377,7 +377,7 @@ fn index(args: &OneReel, context: &Context) -> Result<Outcome, CommandError> {
 fn cat(args: &CatArgs, context: &Context) -> Result<Outcome, CommandError> {
     let (reader, path) = reels::open_whole(args.reel.as_deref(), &context.printer)?;
     let mut damaged = false;
-    let mut reader: ReelReader = reader.leaving_long();
+    let mut reader: ReelReader = reader.in_pieces().leaving_long();
     while let Some(item) = reader.next().map_err(|error| CommandError::reading(&path, &error))? {
         match item {
             Item::Damage(damage) => {
@@ -386,9 +386,9 @@ fn cat(args: &CatArgs, context: &Context) -> Result<Outcome, CommandError> {
             }
             Item::Block(block) => {
                 let lane = |head: &EventHeader| match head.kind {
-                    EventKind::Stderr => Some(Lane::Stderr),
-                    EventKind::Message if head.flags.has(Flags::SERVER_TO_CLIENT) => Some(Lane::S2c),
-                    EventKind::Message => Some(Lane::C2s),
+                    EventKind::Stderr => Some(ByteStream::Stderr),
+                    EventKind::Message if head.flags.has(Flags::SERVER_TO_CLIENT) => Some(ByteStream::S2c),
+                    EventKind::Message => Some(ByteStream::C2s),
                     _ => None,
                 };
                 let is_wanted = |head: &EventHeader| lane(head) == Some(args.stream);

@@ -12,23 +12,23 @@ use crate::cli::printer::note;
 use crate::cli::recording::Need;
 use crate::cli::target::{Limits, span};
 use crate::cli::{Context, Outcome, live, output, refusal, values};
-use crate::drive::chores::Chores;
-use crate::drive::server::{Arrival, serve};
-use crate::drive::sessions::{Passing, Sessions};
-use crate::drive::watch::{Attendant, Prepared, Watch};
-use crate::extension::REGISTRY;
+use crate::proposals::REGISTRY;
 use crate::protocol::{Era, Revision};
 use crate::render::text;
-use crate::server::{Config, Errand, Fired, Plan, Report, Server, Task};
-use crate::tap::answers::Answers;
-use crate::tap::control::{Heard, Put, Session, choose};
-use crate::transport::control::Bound;
-use crate::transport::gateway::{Backend, Gateway};
-use crate::transport::stdio::read_messages;
+use crate::runtime::handler_runner::HandlerRunner;
+use crate::runtime::server::{ServerInput, serve};
+use crate::runtime::sessions::{SessionTraffic, Sessions};
+use crate::runtime::watch::{IoRunner, PreparedWatchers, Watchers};
+use crate::server::{Config, Fired, IoRequest, Plan, Report, Server, Task};
+use crate::sessions::answers::Answers;
+use crate::sessions::control::{FactCallback, InjectionProgress, Session, choose};
+use crate::sessions::sockets::BoundSocket;
+use crate::transport::listen::gateway::{Backend, Gateway};
+use crate::transport::local::stdio::read_messages;
 use crate::wire::Direction;
 use clap::{Args, ValueEnum};
-use keep::Keep;
-use local::{Local, LocalArgs, Running};
+use keep::SharedRecorder;
+use local::{Local, LocalArgs, LocalServer};
 use serde_json::{Map, Value};
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
@@ -152,7 +152,7 @@ pub enum Reaction {
 }
 
 impl Reaction {
-    fn is_told(self) -> bool {
+    fn is_reported(self) -> bool {
         matches!(self, Self::Tell | Self::TellAndEnd)
     }
 
@@ -186,8 +186,8 @@ pub fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError>
     let mut config = args.common.config();
     if !args.declare.is_empty() {
         for name in &args.declare {
-            if crate::extension::by_name(name).is_none() {
-                let known: Vec<_> = REGISTRY.iter().map(|room| room.descriptor().name).collect();
+            if crate::proposals::by_name(name).is_none() {
+                let known: Vec<_> = REGISTRY.iter().map(|proposal| proposal.descriptor().name).collect();
                 return Err(CommandError::usage(format!("there is no proposal {name:?}"))
                     .hint(format!("the proposals are {}", known.join(", "))));
             }
@@ -206,10 +206,11 @@ pub fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError>
         path => {
             // No handler runs without a trace.
             let need = if handlers.is_some() { Need::ToBegin } else { Need::Wanted };
-            Some(Keep::start("serve", path.as_deref(), need, args.common.listening.on_existing(), context)?)
+            Some(SharedRecorder::start("serve", path.as_deref(), need, args.common.listening.on_existing(), context)?)
         }
     };
-    let besides = Besides { on_signal: args.on_signal.clone(), watch: args.watch.prepare()?, handlers, keep, local };
+    let besides =
+        ServeExtras { on_signal: args.on_signal.clone(), watch: args.watch.prepare()?, handlers, keep, local };
     run_server("serve", config, besides, &args.common, context, |_| Reaction::Quiet)?;
     Ok(Outcome::Clean)
 }
@@ -250,13 +251,13 @@ impl ServeCommon {
 /// The sessions of a running server, for its control socket: one over standard input and output, or those of a gateway.
 #[derive(Clone)]
 enum Serving {
-    Stdio { arrivals: Sender<Arrival>, client: Arc<OnceLock<String>> },
+    Stdio { arrivals: Sender<ServerInput>, client: Arc<OnceLock<String>> },
     Listening(Arc<Sessions>),
 }
 
 impl Serving {
     /// Into the session that is meant; `stream` is 0 where none is named.
-    fn arrivals(&self, stream: u32) -> Result<Sender<Arrival>, String> {
+    fn arrivals(&self, stream: u32) -> Result<Sender<ServerInput>, String> {
         match (self, stream) {
             (Self::Stdio { arrivals, .. }, 0) => Ok(arrivals.clone()),
             (Self::Stdio { .. }, _) => Err(format!("there is no stream {stream}: this server has stream 0 only")),
@@ -278,28 +279,28 @@ impl Serving {
     /// Has every session send these.
     fn order_all(&self, fired: &[Fired]) {
         for stream in self.streams() {
-            let _ = self.order(stream, Arrival::Order(fired.to_vec()));
+            let _ = self.order(stream, ServerInput::Order(fired.to_vec()));
         }
     }
 
-    fn order(&self, stream: u32, arrival: Arrival) -> Result<(), String> {
+    fn order(&self, stream: u32, arrival: ServerInput) -> Result<(), String> {
         self.arrivals(stream)?.send(arrival).map_err(|_| "the server has ended".to_owned())
     }
 }
 
 impl Session for Serving {
-    fn put(&self, toward: Direction, stream: u32, message: &[u8], _: Instant) -> Result<Put, String> {
+    fn put(&self, toward: Direction, stream: u32, message: &[u8], _: Instant) -> Result<InjectionProgress, String> {
         if toward == Direction::ClientToServer {
             return Err("this session is a server itself; messages go toward its client only".to_owned());
         }
-        self.order(stream, Arrival::Injected(message.to_vec())).map(|()| Put::Queued)
+        self.order(stream, ServerInput::Injected(message.to_vec())).map(|()| InjectionProgress::Queued)
     }
 
-    fn fire(&self, stream: u32, fired: Value, heard: Heard) -> Result<(), String> {
+    fn fire(&self, stream: u32, fired: Value, received: FactCallback) -> Result<(), String> {
         let fired: Fired = serde_json::from_value(fired).map_err(|error| format!("this cannot be fired: {error}"))?;
         fired.check().map_err(|fault| format!("this cannot be fired: {fault}"))?;
-        let heard = move |fact: &Report, last| heard(serde_json::to_value(fact).unwrap_or_default(), last);
-        self.order(stream, Arrival::Asked(fired, Box::new(heard)))
+        let received = move |fact: &Report, last| received(serde_json::to_value(fact).unwrap_or_default(), last);
+        self.order(stream, ServerInput::Asked(fired, Box::new(received)))
     }
 
     fn facts(&self) -> Map<String, Value> {
@@ -313,34 +314,34 @@ impl Session for Serving {
 
 /// What a server does beside serving.
 #[derive(Default)]
-pub struct Besides {
+pub struct ServeExtras {
     /// What it sends when the process gets SIGUSR1.
     pub on_signal: Vec<Fired>,
     /// What it watches.
-    pub watch: Option<Prepared>,
+    pub watch: Option<PreparedWatchers>,
     /// Handlers that subscriptions may have.
     pub handlers: Option<Allowed>,
     /// Where the session is kept.
-    pub keep: Option<Keep>,
+    pub keep: Option<SharedRecorder>,
     /// What comes in beside its host.
     pub local: Local,
 }
 
 /// What was begun beside a server; watching ends when this is dropped.
 struct Begun {
-    _watch: Option<Watch>,
-    local: Running,
+    _watch: Option<Watchers>,
+    local: LocalServer,
 }
 
-impl Besides {
+impl ServeExtras {
     /// Those who do the engines' errands; the engines learn what there is.
     fn helpers(&self, config: &mut Config) -> Helpers {
-        let attendant = self.watch.as_ref().map(Prepared::attendant);
+        let attendant = self.watch.as_ref().map(PreparedWatchers::attendant);
         config.outside = attendant.as_ref().map(|attendant| attendant.outside()).unwrap_or_default();
         if let Some(allowed) = &self.handlers {
-            config.outside.permits = allowed.permits.clone();
+            config.outside.handler_policy = allowed.handler_policy.clone();
         }
-        Helpers { attendant, chores: self.handlers.as_ref().map(|allowed| Arc::clone(&allowed.chores)) }
+        Helpers { attendant, jobs: self.handlers.as_ref().map(|allowed| Arc::clone(&allowed.jobs)) }
     }
 
     /// Begins with all of it.
@@ -352,10 +353,10 @@ impl Besides {
     }
 }
 
-fn begin_watching(watch: Prepared, serving: &Serving) -> Result<Watch, CommandError> {
+fn begin_watching(watch: PreparedWatchers, serving: &Serving) -> Result<Watchers, CommandError> {
     let serving = serving.clone();
-    let tell = Arc::new(move |fired: Vec<Fired>| serving.order_all(&fired));
-    watch.start(tell, Arc::new(note)).map_err(|error| {
+    let report = Arc::new(move |fired: Vec<Fired>| serving.order_all(&fired));
+    watch.start(report, Arc::new(note)).map_err(|error| {
         CommandError::new(ErrorKind::Internal, format!("cannot watch: {error}"))
             .hint("there may be too many folders to watch: name a smaller one with --watch")
     })
@@ -364,29 +365,30 @@ fn begin_watching(watch: Prepared, serving: &Serving) -> Result<Watch, CommandEr
 /// Those who do the engines' errands.
 #[derive(Clone)]
 struct Helpers {
-    attendant: Option<Arc<Attendant>>,
-    chores: Option<Arc<Chores>>,
+    attendant: Option<Arc<IoRunner>>,
+    jobs: Option<Arc<HandlerRunner>>,
 }
 
 impl Helpers {
     /// Has an errand of a session done; what comes of it goes back to the engine.
-    fn send_out(&self, stream: u32, errand: Errand, back: Sender<Arrival>) {
-        let bring = move |ticket, brought| drop(back.send(Arrival::Brought(ticket, brought)));
-        match (errand, &self.chores, &self.attendant) {
-            (Errand { task: Task::Room(chore), ticket }, Some(chores), _) => {
-                chores
-                    .attend((stream, ticket), chore, move |outcome| bring(ticket, serde_json::to_value(outcome).ok()));
+    fn send_out(&self, stream: u32, io_request: IoRequest, back: Sender<ServerInput>) {
+        let complete_io = move |ticket, completed| drop(back.send(ServerInput::Brought(ticket, completed)));
+        match (io_request, &self.jobs, &self.attendant) {
+            (IoRequest { task: Task::Room(job), ticket }, Some(jobs), _) => {
+                jobs.attend((stream, ticket), job, move |outcome| {
+                    complete_io(ticket, serde_json::to_value(outcome).ok())
+                });
             }
-            (Errand { task: Task::Recall, .. }, Some(chores), _) => chores.recall(stream),
-            (errand, _, Some(attendant)) => attendant.attend(errand, bring),
+            (IoRequest { task: Task::Recall, .. }, Some(jobs), _) => jobs.recall(stream),
+            (io_request, _, Some(attendant)) => attendant.attend(io_request, complete_io),
             _ => {}
         }
     }
 
     /// What a host that is ready now should know.
-    fn standing(&self, fact: &Report) -> Option<Arrival> {
+    fn standing(&self, fact: &Report) -> Option<ServerInput> {
         let known = self.attendant.as_ref().filter(|_| matches!(fact, Report::Ready))?.standing();
-        (!known.is_empty()).then_some(Arrival::Order(known))
+        (!known.is_empty()).then_some(ServerInput::Order(known))
     }
 }
 
@@ -394,16 +396,16 @@ impl Helpers {
 struct Facts<'a, F> {
     file: Option<File>,
     is_verbose: bool,
-    onlooker: &'a mut F,
+    observer: &'a mut F,
 }
 
 impl<'a, F: FnMut(&Report) -> Reaction> Facts<'a, F> {
-    fn new(common: &ServeCommon, context: &Context, onlooker: &'a mut F) -> Result<Self, CommandError> {
+    fn new(common: &ServeCommon, context: &Context, observer: &'a mut F) -> Result<Self, CommandError> {
         let file = match &common.report {
             Some(path) => Some(File::create(path).map_err(|error| CommandError::writing(path, &error))?),
             None => None,
         };
-        Ok(Self { file, is_verbose: context.verbose > 0, onlooker })
+        Ok(Self { file, is_verbose: context.verbose > 0, observer })
     }
 
     fn take(&mut self, fact: &Report) -> Reaction {
@@ -411,8 +413,8 @@ impl<'a, F: FnMut(&Report) -> Reaction> Facts<'a, F> {
         if let Some(file) = &mut self.file {
             let _ = writeln!(file, "{line}");
         }
-        let reaction = (self.onlooker)(fact);
-        if reaction.is_told() || self.is_verbose {
+        let reaction = (self.observer)(fact);
+        if reaction.is_reported() || self.is_verbose {
             let _ = writeln!(io::stderr(), "{line}");
         }
         reaction
@@ -420,16 +422,16 @@ impl<'a, F: FnMut(&Report) -> Reaction> Facts<'a, F> {
 }
 
 /// Runs a server until the host sends no more, or where it listens, until the user or a fact ends it; `name` is its
-/// live session's. Every fact goes to `onlooker`.
+/// live session's. Every fact goes to `observer`.
 pub fn run_server(
     name: &str,
     config: Config,
-    besides: Besides,
+    besides: ServeExtras,
     common: &ServeCommon,
     context: &Context,
-    mut onlooker: impl FnMut(&Report) -> Reaction,
+    mut observer: impl FnMut(&Report) -> Reaction,
 ) -> Result<(), CommandError> {
-    let facts = Facts::new(common, context, &mut onlooker)?;
+    let facts = Facts::new(common, context, &mut observer)?;
     match &common.listening.listen {
         Some(listen) => run_listening(name, config, besides, (common, listen), context, facts),
         None => run_stdio(name, config, besides, (common.limits, context), facts),
@@ -445,9 +447,9 @@ fn open_socket(
     name: &str,
     (transport, listen): (&'static str, Option<String>),
     serving: Serving,
-    (answers, keep): (&Arc<Answers>, Option<&Keep>),
+    (answers, keep): (&Arc<Answers>, Option<&SharedRecorder>),
     context: &Context,
-) -> Result<Option<Bound>, CommandError> {
+) -> Result<Option<BoundSocket>, CommandError> {
     let server = format!("mcpreel {name}");
     let about = live::About {
         name: name.to_owned(),
@@ -455,7 +457,7 @@ fn open_socket(
         server,
         transport,
         listen,
-        recording: keep.map(Keep::status),
+        recording: keep.map(SharedRecorder::status),
     };
     live::open(about, Arc::new(serving), answers, &context.printer)
 }
@@ -463,7 +465,7 @@ fn open_socket(
 fn run_stdio(
     name: &str,
     mut config: Config,
-    besides: Besides,
+    besides: ServeExtras,
     (limits, context): (Limits, &Context),
     mut facts: Facts<'_, impl FnMut(&Report) -> Reaction>,
 ) -> Result<(), CommandError> {
@@ -478,8 +480,8 @@ fn run_stdio(
     let _bound = open_socket(name, ("stdio", None), serving.clone(), (&answers, keep.as_ref()), context)?;
     let begun = besides.start(&serving)?;
     refusal::begin();
-    read_messages(io::stdin(), limits.max_message, "the host", Arrival::of_host(sender.clone())).map_err(failed)?;
-    let hear = |fact: &Report| {
+    read_messages(io::stdin(), limits.max_message, "the host", ServerInput::of_host(sender.clone())).map_err(failed)?;
+    let receive = |fact: &Report| {
         keep.iter().for_each(|keep| keep.fact(0, fact));
         if let Some(known) = helpers.standing(fact) {
             let _ = sender.send(known);
@@ -487,18 +489,18 @@ fn run_stdio(
         if let Report::Connected { client: name, .. } = fact {
             let _ = client.set(name.clone());
         }
-        begun.local.hear(fact);
+        begun.local.receive(fact);
         facts.take(fact);
     };
     let sift = |message: Vec<u8>| {
-        keep.iter().for_each(|keep| keep.see(0, Passing::Message(Direction::ClientToServer, &message)));
+        keep.iter().for_each(|keep| keep.see(0, SessionTraffic::Message(Direction::ClientToServer, &message)));
         answers.keep(0, Direction::ClientToServer, message)
     };
-    let send_out = |errand| helpers.send_out(0, errand, sender.clone());
-    keep.iter().for_each(|keep| keep.see(0, Passing::Opened));
+    let send_out = |io_request| helpers.send_out(0, io_request, sender.clone());
+    keep.iter().for_each(|keep| keep.see(0, SessionTraffic::Opened));
     let out = keep::Copied { out: io::stdout().lock(), keep: keep.clone() };
-    let served = serve(Server::new(config), &arrivals, out, hear, sift, send_out);
-    keep.iter().for_each(|keep| keep.see(0, Passing::Closed("the host")));
+    let served = serve(Server::new(config), &arrivals, out, receive, sift, send_out);
+    keep.iter().for_each(|keep| keep.see(0, SessionTraffic::Closed("the host")));
     keep.iter().for_each(|keep| keep.finish(context));
     match served {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -512,13 +514,13 @@ fn run_stdio(
 fn run_listening(
     name: &str,
     mut config: Config,
-    besides: Besides,
+    besides: ServeExtras,
     (common, listen): (&ServeCommon, &str),
     context: &Context,
     mut facts: Facts<'_, impl FnMut(&Report) -> Reaction>,
 ) -> Result<(), CommandError> {
     let answers = Arc::new(Answers::default());
-    let (hears, mut heard) = mpsc::unbounded_channel();
+    let (receives, mut received) = mpsc::unbounded_channel();
     let sifting = Arc::clone(&answers);
     let helpers = besides.helpers(&mut config);
     let (attends, keep) = (helpers.clone(), besides.keep.clone());
@@ -528,10 +530,10 @@ fn run_listening(
         Box::new(move |stream| Server::new(Config { seed: config.seed ^ u64::from(stream) << 32, ..config.clone() })),
         Arc::new(move |stream, fact: &Report| {
             hearing.iter().for_each(|keep| keep.fact(stream, fact));
-            let _ = hears.send((stream, fact.clone()));
+            let _ = receives.send((stream, fact.clone()));
         }),
         Arc::new(move |stream, message| sifting.keep(stream, Direction::ClientToServer, message)),
-        Arc::new(move |stream, errand, back| attends.send_out(stream, errand, back)),
+        Arc::new(move |stream, io_request, back| attends.send_out(stream, io_request, back)),
         Arc::new(move |stream, passing| seeing.iter().for_each(|keep| keep.see(stream, passing))),
     ));
     let served = listening::runtime()?.block_on(async {
@@ -549,11 +551,11 @@ fn run_listening(
             tokio::select! {
                 () = accepting => {}
                 () = async {
-                    while let Some((stream, fact)) = heard.recv().await {
+                    while let Some((stream, fact)) = received.recv().await {
                         if let Some(known) = helpers.standing(&fact) {
                             let _ = serving.order(stream, known);
                         }
-                        begun.local.hear(&fact);
+                        begun.local.receive(&fact);
                         if facts.take(&fact).ends() {
                             return;
                         }

@@ -2,7 +2,7 @@
 
 use super::stats::Stats;
 use crate::cli::error::CommandError;
-use crate::cli::live::{self, HOW_TO_START, Live, Opening, looked_in};
+use crate::cli::live::{self, HOW_TO_START, Live, RecordedHandshake, looked_in};
 use crate::cli::{Context, Outcome};
 use crate::render::line::visible_text;
 use crate::render::table::{BLANK, fitted};
@@ -49,12 +49,12 @@ enum Format {
 }
 
 /// What a session's reel says.
-struct Seen {
+struct SessionFacts {
     /// Counts of each stream.
     streams: BTreeMap<u32, Stats>,
 }
 
-impl Seen {
+impl SessionFacts {
     fn of(reel: &Path) -> Option<Self> {
         let reader = ReelReader::open(reel).ok()?.following();
         Some(Self { streams: Stats::by_stream(&mut AheadReader::start(reader).ok()?).ok()? })
@@ -76,13 +76,13 @@ pub fn run(args: &SessionsArgs, context: &Context) -> Result<Outcome, CommandErr
     if sessions.is_empty() && args.format == Format::Human {
         context.printer.note(&format!("no session lives ({}); {HOW_TO_START}", looked_in()));
     }
-    let told: Vec<Value> = sessions.iter().map(to_json).collect();
+    let reported: Vec<Value> = sessions.iter().map(to_json).collect();
     match args.format {
-        Format::Json => told.iter().try_for_each(|session| context.printer.json(session))?,
+        Format::Json => reported.iter().try_for_each(|session| context.printer.json(session))?,
         Format::Human if sessions.is_empty() => {}
         Format::Human => {
-            context.printer.line(&table(&told, context.printer.width))?;
-            problems(&told).iter().try_for_each(|problem| context.printer.line(problem))?;
+            context.printer.line(&table(&reported, context.printer.width))?;
+            problems(&reported).iter().try_for_each(|problem| context.printer.line(problem))?;
         }
     }
     Ok(Outcome::Clean)
@@ -91,11 +91,11 @@ pub fn run(args: &SessionsArgs, context: &Context) -> Result<Outcome, CommandErr
 /// The session as an object, with the streams of a tap that has several; what is not known is `null`.
 fn to_json(session: &Live) -> Value {
     let reel = session.text("reel").map(Path::new);
-    let seen = reel.and_then(Seen::of);
+    let seen = reel.and_then(SessionFacts::of);
     let started = session.text("started").and_then(|text| text.parse::<jiff::Timestamp>().ok());
     let age = started.map(|started| jiff::Timestamp::now().duration_since(started).as_secs_f64().max(0.0));
     let member = |name: &str| session.info.get(name).cloned().unwrap_or_default();
-    let mut told = json!({
+    let mut reported = json!({
         "name": session.name, "role": member("role"), "server": member("server"),
         "transport": member("transport"), "pid": member("pid"), "started": member("started"),
         "age_seconds": age, "listen": member("listen"), "reel": member("reel"),
@@ -103,31 +103,32 @@ fn to_json(session: &Live) -> Value {
         "socket": session.socket.to_string_lossy(),
         "answers": !session.info.is_empty(),
     });
-    add_traffic(&mut told, reel, seen.as_ref(), 0);
+    add_traffic(&mut reported, reel, seen.as_ref(), 0);
     if let Some(client) = session.text("client") {
-        told["client"] = client.into();
+        reported["client"] = client.into();
     }
     if let Some(streams) = session.streams() {
         let stream = |number: u32| {
-            let mut told = json!({"stream": number});
-            add_traffic(&mut told, reel, seen.as_ref(), number);
-            told
+            let mut reported = json!({"stream": number});
+            add_traffic(&mut reported, reel, seen.as_ref(), number);
+            reported
         };
-        told["streams"] = streams.into_iter().map(stream).collect();
+        reported["streams"] = streams.into_iter().map(stream).collect();
     }
-    told
+    reported
 }
 
 /// Adds what the reel says of a stream, or with 0 of all.
-fn add_traffic(told: &mut Value, reel: Option<&Path>, seen: Option<&Seen>, stream: u32) {
-    let opening = reel.filter(|_| seen.is_some()).and_then(|reel| Opening::read(reel, stream).ok()).unwrap_or_default();
+fn add_traffic(reported: &mut Value, reel: Option<&Path>, seen: Option<&SessionFacts>, stream: u32) {
+    let opening =
+        reel.filter(|_| seen.is_some()).and_then(|reel| RecordedHandshake::read(reel, stream).ok()).unwrap_or_default();
     let [messages, errors, waiting] = match seen {
         Some(seen) => seen.counts(stream).map(Value::from),
         None => [Value::Null, Value::Null, Value::Null],
     };
-    told["client"] = opening.client.into();
-    told["version"] = opening.handshake.map(|handshake| handshake.version_text).into();
-    (told["messages"], told["errors"], told["waiting"]) = (messages, errors, waiting);
+    reported["client"] = opening.client.into();
+    reported["version"] = opening.handshake.map(|handshake| handshake.version_text).into();
+    (reported["messages"], reported["errors"], reported["waiting"]) = (messages, errors, waiting);
 }
 
 /// What is wrong with the recordings of sessions, a line each.

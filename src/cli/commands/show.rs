@@ -1,7 +1,7 @@
 //! `show`: pretty-print, filter and follow reels.
 
 mod forms;
-mod press;
+mod print_worker;
 mod tree;
 
 use crate::cli::error::{CommandError, ErrorKind};
@@ -178,7 +178,7 @@ pub fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> 
         shown: 0,
     };
     // A whole reel in words needs every payload; a few events of it, or a growing one, do not pay for a thread.
-    let ahead = show.form.tells_words() && !args.follow && args.limit.is_none();
+    let ahead = show.form.reports_words() && !args.follow && args.limit.is_none();
     let mut source = if ahead {
         let reader = AheadReader::within(reader.with_payloads(), show.form.reads_ahead())
             .map_err(|error| CommandError::reading(&path, &error))?;
@@ -464,7 +464,7 @@ impl Show {
         if block.headers.iter().all(|header| self.start.is_before(header)) {
             return false;
         }
-        let in_words = self.form.tells_words();
+        let in_words = self.form.reports_words();
         block.headers.iter().any(|header| {
             let is_request = header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Request);
             if (is_request || is_batch(header)) && in_words {
@@ -497,8 +497,8 @@ impl Show {
                 && (self.filter.names_events() || self.form.takes(&event))
                 && self.filter.decide(&facts).unwrap_or(false);
             let is_request = header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Request);
-            if (shown && self.form.tells_words()) || (is_request && block.is_loaded()) {
-                self.words.tell(&event, method, &placed, self.form.tells_outcomes());
+            if (shown && self.form.reports_words()) || (is_request && block.is_loaded()) {
+                self.words.report(&event, method, &placed, self.form.reports_outcomes());
             } else {
                 self.words.clear();
             }

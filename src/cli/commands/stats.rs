@@ -156,7 +156,7 @@ impl Reservoir {
 }
 
 /// How many streams have figures of their own.
-const MOST_STREAMS: usize = 1000;
+const MAX_STREAMS: usize = 1000;
 
 /// What a reel holds, in figures.
 #[derive(Debug, Default)]
@@ -180,13 +180,13 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Reads a reel to its end, each stream for itself; of the first [`MOST_STREAMS`].
+    /// Reads a reel to its end, each stream for itself; of the first [`MAX_STREAMS`].
     pub fn by_stream(reader: &mut AheadReader) -> std::io::Result<BTreeMap<u32, Self>> {
         let mut streams: BTreeMap<u32, Self> = BTreeMap::new();
         while let Some(item) = reader.next()? {
             let Item::Block(block) = item else { continue };
             for header in &block.headers {
-                if streams.len() >= MOST_STREAMS && !streams.contains_key(&header.stream) {
+                if streams.len() >= MAX_STREAMS && !streams.contains_key(&header.stream) {
                     continue;
                 }
                 let stats = streams.entry(header.stream).or_default();
@@ -434,7 +434,7 @@ fn about(path: &Path, seq: u64) -> String {
             if let Some(event) = block.events().find(|event| event.header.seq == seq) {
                 let number = event.header.message.as_ref()?.method?;
                 let mut words = Words::default();
-                words.tell(
+                words.report(
                     &event,
                     reader.methods().get(number as usize).map(|name| &**name),
                     &Placed::default(),

@@ -2,24 +2,24 @@
 
 mod table;
 
-use super::serve::keep::Keep;
+use super::serve::keep::SharedRecorder;
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::listening;
 use crate::cli::printer::note;
 use crate::cli::recording::{Need, OnExisting};
 use crate::cli::target::{Limits, span};
-use crate::cli::{Context, Outcome, peer};
-use crate::drive::server::Arrival;
-use crate::drive::sessions::{Passing, Sessions};
-use crate::drive::survive::{Held, Host};
-use crate::extension::{REGISTRY, by_name};
+use crate::cli::{Context, Outcome, client_session};
+use crate::probe::{ClientEnd, ClientFailure, Order, Plan, ProbeReport, ProbeRun, Settings};
+use crate::process::stdio_bridge::plug;
+use crate::proposals::{REGISTRY, by_name};
 use crate::protocol::{Era, Revision};
 use crate::render::line::visible_text;
+use crate::runtime::probe::{Held, Host};
+use crate::runtime::server::ServerInput;
+use crate::runtime::sessions::{SessionTraffic, Sessions};
 use crate::server::{Config, Report, Server};
-use crate::survive::{Course, End, Failure, Order, Plan, Settings, Survey};
-use crate::transport::access::Access;
-use crate::transport::gateway::{Backend, Gateway};
-use crate::transport::plug::plug;
+use crate::transport::listen::gateway::{Backend, Gateway};
+use crate::transport::listen::origin_check::Access;
 use crate::wire::Direction;
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -37,7 +37,7 @@ const SERVER: &str = "MCPREEL_SERVER";
 /// The server's URL.
 const SERVER_URL: &str = "MCPREEL_SERVER_URL";
 /// How long what a notification may lead to is waited for.
-const SETTLE: Duration = Duration::from_millis(100);
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(100);
 /// How long a client that is asked to end may take.
 const PARTING: Duration = Duration::from_secs(10);
 /// So much of what a client says is kept, to be told where it never came.
@@ -108,23 +108,23 @@ enum Format {
 
 pub fn run(args: &SurviveArgs, context: &Context) -> Result<Outcome, CommandError> {
     if let Some(name) = args.only.iter().find(|name| by_name(name).is_none()) {
-        let known: Vec<_> = REGISTRY.iter().map(|room| room.descriptor().name).collect();
+        let known: Vec<_> = REGISTRY.iter().map(|proposal| proposal.descriptor().name).collect();
         return Err(CommandError::usage(format!("there is no proposal {name:?}"))
             .hint(format!("the proposals are {}", known.join(", "))));
     }
-    let keep = Keep::start("survive", args.output.as_deref(), Need::ToBegin, OnExisting::Fail, context)?;
-    let surveyed = peer::block_on(survey(args, &keep, context));
+    let keep = SharedRecorder::start("survive", args.output.as_deref(), Need::ToBegin, OnExisting::Fail, context)?;
+    let probed = client_session::block_on(probe_report(args, &keep, context));
     keep.finish(context);
-    let survey = surveyed?;
+    let probe_report = probed?;
     match args.format {
-        Format::Json => context.printer.json(&serde_json::to_value(&survey).unwrap_or_default())?,
+        Format::Json => context.printer.json(&serde_json::to_value(&probe_report).unwrap_or_default())?,
         Format::Human => {
-            context
-                .printer
-                .append(|out| table::write(&survey, &context.printer.palette, context.printer.width, out.gathered()))?;
+            context.printer.append(|out| {
+                table::write(&probe_report, &context.printer.palette, context.printer.width, out.gathered())
+            })?;
         }
     }
-    Ok(if survey.broken() > 0 { Outcome::Findings } else { Outcome::Clean })
+    Ok(if probe_report.broken() > 0 { Outcome::Findings } else { Outcome::Clean })
 }
 
 /// What happens beside the course.
@@ -132,13 +132,17 @@ enum Event {
     Passed(u32, Direction, Vec<u8>),
     Ready(u32),
     Closed(u32),
-    Ended(usize, End),
+    Ended(usize, ClientEnd),
 }
 
 /// What is declared now.
 type Declaring = Arc<Mutex<Config>>;
 
-async fn survey(args: &SurviveArgs, keep: &Keep, context: &Context) -> Result<Survey, CommandError> {
+async fn probe_report(
+    args: &SurviveArgs,
+    keep: &SharedRecorder,
+    context: &Context,
+) -> Result<ProbeReport, CommandError> {
     let (happens, events) = unbounded_channel();
     let declaring = Declaring::default();
     let (sessions, gateway) = serve(&declaring, args.limits, &happens, keep);
@@ -147,9 +151,9 @@ async fn survey(args: &SurviveArgs, keep: &Keep, context: &Context) -> Result<Su
     let lines = listening::bind(&format!("unix:{}", socket.display()), context).await?;
     let web = listening::bind("0", context).await?;
     let server = Address { words: plug(&socket).map_err(|error| internal(&error))?, url: web.url("/mcp") };
-    let settings = Settings { wait: args.wait, settle: SETTLE, connect: args.connect, restarts: args.restarts };
-    let mut survey = Conducted {
-        course: Course::new(Plan::of(&args.only), settings),
+    let settings = Settings { wait: args.wait, settle: DRAIN_TIMEOUT, connect: args.connect, restarts: args.restarts };
+    let mut probe_report = Conducted {
+        probe_run: ProbeRun::new(Plan::of(&args.only), settings),
         began: Instant::now(),
         argv: server.put_into(&args.argv),
         env: vec![(SERVER, server.line()), (SERVER_URL, server.url.clone().into())],
@@ -167,12 +171,12 @@ async fn survey(args: &SurviveArgs, keep: &Keep, context: &Context) -> Result<Su
         tokio::join!(Arc::clone(&gateway).serve(lines.listener), Arc::clone(&gateway).serve(web.listener));
     };
     let conducted = tokio::select! {
-        conducted = survey.conduct() => conducted,
+        conducted = probe_report.conduct() => conducted,
         () = serving => Ok(()),
     };
     gateway.finish().await;
     conducted?;
-    survey.course.survey().map_err(|failure| survey.failed(&failure))
+    probe_report.probe_run.probe_report().map_err(|failure| probe_report.failed(&failure))
 }
 
 /// A server of its own for each session.
@@ -180,9 +184,9 @@ fn serve(
     declaring: &Declaring,
     limits: Limits,
     happens: &UnboundedSender<Event>,
-    keep: &Keep,
+    keep: &SharedRecorder,
 ) -> (Arc<Sessions>, Arc<Gateway>) {
-    let (config, hears, sees, keep) = (Arc::clone(declaring), happens.clone(), happens.clone(), keep.clone());
+    let (config, receives, sees, keep) = (Arc::clone(declaring), happens.clone(), happens.clone(), keep.clone());
     let held = Held::default();
     let itself: Arc<OnceLock<Weak<Sessions>>> = Arc::default();
     let back = Arc::clone(&itself);
@@ -190,7 +194,7 @@ fn serve(
         Box::new(move |_| Server::new(config.lock().unwrap_or_else(PoisonError::into_inner).clone())),
         Arc::new(move |stream, fact: &Report| {
             if matches!(fact, Report::Ready) {
-                let _ = hears.send(Event::Ready(stream));
+                let _ = receives.send(Event::Ready(stream));
             }
         }),
         Arc::new(move |stream, message| {
@@ -201,9 +205,9 @@ fn serve(
         Arc::new(move |stream, passing| {
             keep.see(stream, passing);
             let _ = match passing {
-                Passing::Opened => Ok(()),
-                Passing::Message(way, bytes) => sees.send(Event::Passed(stream, way, bytes.to_vec())),
-                Passing::Closed(_) => sees.send(Event::Closed(stream)),
+                SessionTraffic::Opened => Ok(()),
+                SessionTraffic::Message(way, bytes) => sees.send(Event::Passed(stream, way, bytes.to_vec())),
+                SessionTraffic::Closed(_) => sees.send(Event::Closed(stream)),
             };
         }),
     ));
@@ -214,13 +218,13 @@ fn serve(
 
 /// A survey with all that it takes.
 struct Conducted {
-    course: Course,
+    probe_run: ProbeRun,
     began: Instant,
     argv: Vec<OsString>,
     env: Vec<(&'static str, OsString)>,
     declaring: Declaring,
     sessions: Arc<Sessions>,
-    keep: Keep,
+    keep: SharedRecorder,
     happens: UnboundedSender<Event>,
     events: UnboundedReceiver<Event>,
     host: Option<Host>,
@@ -232,14 +236,14 @@ struct Conducted {
 
 impl Conducted {
     async fn conduct(&mut self) -> Result<(), CommandError> {
-        let mut orders = self.course.begin(self.began.elapsed());
+        let mut orders = self.probe_run.begin(self.began.elapsed());
         loop {
             for order in std::mem::take(&mut orders) {
                 match order {
-                    Order::Start(besides, rooms) => {
+                    Order::Start(besides, proposals) => {
                         *self.declaring.lock().unwrap_or_else(PoisonError::into_inner) = Config {
                             besides,
-                            declare: rooms,
+                            declare: proposals,
                             revisions: Revision::ALL.into_iter().filter(|it| it.era() == Era::Legacy).collect(),
                             ..Config::default()
                         };
@@ -248,26 +252,26 @@ impl Conducted {
                     Order::Send(stream, fired) => {
                         let arrivals = self.sessions.arrivals(stream);
                         // A session that has gone is told of as such.
-                        let _ = arrivals.map(|arrivals| arrivals.send(Arrival::Order(vec![fired])));
+                        let _ = arrivals.map(|arrivals| arrivals.send(ServerInput::Order(vec![fired])));
                     }
                     Order::Finish => self.finish().await,
                     Order::Over => return Ok(()),
                 }
             }
-            let due = self.course.next_wake().unwrap_or(Duration::MAX);
+            let due = self.probe_run.next_wake().unwrap_or(Duration::MAX);
             let rest = due.saturating_sub(self.began.elapsed());
             let event = tokio::time::timeout(rest, self.events.recv()).await;
             let now = self.began.elapsed();
             orders = match event {
-                Ok(Some(Event::Passed(stream, way, bytes))) => self.course.pass(now, stream, way, &bytes),
-                Ok(Some(Event::Ready(stream))) => self.course.ready(now, stream),
-                Ok(Some(Event::Closed(stream))) => self.course.closed(now, stream),
+                Ok(Some(Event::Passed(stream, way, bytes))) => self.probe_run.pass(now, stream, way, &bytes),
+                Ok(Some(Event::Ready(stream))) => self.probe_run.ready(now, stream),
+                Ok(Some(Event::Closed(stream))) => self.probe_run.closed(now, stream),
                 Ok(Some(Event::Ended(start, end))) if start == self.starts => {
                     self.host = None;
-                    self.course.ended(now, end)
+                    self.probe_run.ended(now, end)
                 }
                 Ok(Some(Event::Ended(..))) => Vec::new(),
-                Ok(None) | Err(_) => self.course.wake(now),
+                Ok(None) | Err(_) => self.probe_run.wake(now),
             };
         }
     }
@@ -285,7 +289,7 @@ impl Conducted {
             let gone = said.len().saturating_sub(TAIL);
             said.drain(..gone);
         };
-        let ended = move |end: End| {
+        let ended = move |end: ClientEnd| {
             keep.note(&json!({"client": {"start": start, "end": end}}));
             let _ = happens.send(Event::Ended(start, end));
         };
@@ -311,24 +315,25 @@ impl Conducted {
         }
     }
 
-    fn failed(&self, failure: &Failure) -> CommandError {
-        let told =
-            |end: &Option<End>| end.as_ref().map_or_else(|| "it is still there".to_owned(), |end| format!("it {end}"));
+    fn failed(&self, failure: &ClientFailure) -> CommandError {
+        let reported = |end: &Option<ClientEnd>| {
+            end.as_ref().map_or_else(|| "it is still there".to_owned(), |end| format!("it {end}"))
+        };
         let error = |text: String| CommandError::new(ErrorKind::Peer, text);
         let error = match failure {
-            Failure::NeverCame(Some(End { unstarted: Some(why), .. })) => {
+            ClientFailure::NeverCame(Some(ClientEnd { unstarted: Some(why), .. })) => {
                 return error(format!("the client cannot be started: {why}"))
                     .hint("give its command behind --, as in: mcpreel survive -- python client.py {}");
             }
-            Failure::NeverCame(end) => error(format!("the client never came to the server: {}", told(end)))
+            ClientFailure::NeverCame(end) => error(format!("the client never came to the server: {}", reported(end)))
                 .hint("the server's command is appended to the client's, or stands for {}, {command}, {json} or {url} in it")
                 .hint("it is in the client's environment as MCPREEL_SERVER and MCPREEL_SERVER_URL too")
                 .hint("-v shows all that the client says; --connect gives it more time"),
-            Failure::NoHandshake(end) => {
-                error(format!("the client began a handshake and did not end it, whatever was declared: {}", told(end)))
+            ClientFailure::NoHandshake(end) => {
+                error(format!("the client began a handshake and did not end it, whatever was declared: {}", reported(end)))
                     .hint("`mcpreel show` shows how far it came; -v shows all that the client says")
             }
-            Failure::OnlyModern => error("the client speaks only 2026-07-28, in which the proposals have no carrier".to_owned())
+            ClientFailure::OnlyModern => error("the client speaks only 2026-07-28, in which the proposals have no carrier".to_owned())
                 .hint("have it fall back to a revision with a handshake, 2025-11-25 or older"),
         };
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);

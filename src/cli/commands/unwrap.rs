@@ -1,11 +1,11 @@
 //! `unwrap`: the tap taken out of a client's configuration.
 
 use super::wrap::Selection;
-use crate::cli::clients::entry::Entry;
 use crate::cli::clients::file::ConfigFile;
-use crate::cli::clients::wrap::unwrap;
 use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome};
+use crate::config::entry::Entry;
+use crate::config::wrap::unwrap;
 use clap::Args;
 
 /// Take the tap out of an MCP client's configuration again.

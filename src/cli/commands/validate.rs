@@ -2,7 +2,7 @@
 
 use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome, reels};
-use crate::extension::Severity;
+use crate::proposals::Severity;
 use crate::render::findings;
 use crate::trace::{EventKind, Item};
 use crate::validate::{Options, Report, Validator, all_rules};
@@ -118,9 +118,9 @@ pub fn run(args: &ValidateArgs, context: &Context) -> Result<Outcome, CommandErr
 fn print(report: &Report, damages: &[String], format: Format, context: &Context) -> Result<(), CommandError> {
     damages.iter().for_each(|damage| context.printer.note(damage));
     if format == Format::Json {
-        let mut told = report.to_json();
-        told["damages"] = json!(damages);
-        return context.printer.json(&told);
+        let mut reported = report.to_json();
+        reported["damages"] = json!(damages);
+        return context.printer.json(&reported);
     }
     let mut out = String::new();
     let width = context.printer.width.unwrap_or(100);
@@ -142,9 +142,9 @@ fn list_rules(format: Format, context: &Context) -> Result<Outcome, CommandError
     let (bold, faint) = (printer.palette.bold, printer.palette.faint);
     for rule in all_rules() {
         let severity = rule.severity.name();
-        let mut told = format!("{bold}{}{bold:#}  {severity}  {faint}{}{faint:#}\n", rule.id, rule.source);
-        let _ = findings::wrapped(rule.text, "    ", printer.width.unwrap_or(usize::MAX), Style::new(), &mut told);
-        printer.text(&told)?;
+        let mut reported = format!("{bold}{}{bold:#}  {severity}  {faint}{}{faint:#}\n", rule.id, rule.source);
+        let _ = findings::wrapped(rule.text, "    ", printer.width.unwrap_or(usize::MAX), Style::new(), &mut reported);
+        printer.text(&reported)?;
     }
     Ok(Outcome::Clean)
 }

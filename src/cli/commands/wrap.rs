@@ -1,11 +1,11 @@
 //! `wrap`: the tap in front of servers in a client's configuration. What `unwrap` shares with it is here too.
 
-use crate::cli::clients::entry::{Entry, read};
 use crate::cli::clients::file::ConfigFile;
-use crate::cli::clients::wrap::{EditError, wrap};
 use crate::cli::clients::{is_shared, listed, unknown, usual_files, without_secrets};
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::{Context, Outcome};
+use crate::config::entry::{Entry, read};
+use crate::config::wrap::{EditError, wrap};
 use crate::render::diff::DiffStyle;
 use crate::render::unified::unified;
 use clap::Args;
@@ -210,11 +210,11 @@ impl Selection {
                 Ok(Some(new)) => text = new,
                 Ok(None) => context.printer.note(&format!("{} {done} in {}", entry.name, file.path.display())),
                 Err(error) => {
-                    let told = format!("{}: server {:?}: {error}", file.path.display(), entry.name);
+                    let reported = format!("{}: server {:?}: {error}", file.path.display(), entry.name);
                     if !self.all {
-                        return Err(CommandError::new(ErrorKind::Input, told));
+                        return Err(CommandError::new(ErrorKind::Input, reported));
                     }
-                    context.printer.note(&format!("left alone: {told}"));
+                    context.printer.note(&format!("left alone: {reported}"));
                 }
             }
         }

@@ -19,7 +19,7 @@ use std::thread::JoinHandle;
 use tokio::sync::mpsc;
 
 /// The longest line that is taken from a pipe.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// Words that stand behind commands: servers, tools.
 pub type Words = Arc<Mutex<Vec<String>>>;
@@ -137,11 +137,11 @@ impl Lines {
 
 /// Reads lines until the end, or until nobody takes them.
 fn read_pipe(mut input: impl BufRead, mut take: impl FnMut(Typed) -> bool) {
-    let mut part = |line: &mut Vec<u8>| input.by_ref().take(MOST_BYTES).read_until(b'\n', line);
+    let mut part = |line: &mut Vec<u8>| input.by_ref().take(MAX_BYTES).read_until(b'\n', line);
     let mut line = Vec::new();
     while let Ok(1..) = part(&mut line) {
         let mut is_too_long = false;
-        while !line.ends_with(b"\n") && line.len() as u64 >= MOST_BYTES {
+        while !line.ends_with(b"\n") && line.len() as u64 >= MAX_BYTES {
             is_too_long = true;
             line.clear();
             if !matches!(part(&mut line), Ok(1..)) {
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn a_line_that_is_too_long_is_left_out_whole() {
-        let long = usize::try_from(MOST_BYTES).expect("a small number");
+        let long = usize::try_from(MAX_BYTES).expect("a small number");
         let text =
             [&b"one\n"[..], &vec![b'x'; 2 * long + 7], b"\ntwo\n", &vec![b'y'; long - 1], b"\n", b"last"].concat();
         let mut all = Vec::new();

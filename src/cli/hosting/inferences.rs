@@ -1,7 +1,7 @@
 //! Inferences that servers ask for, beside the conversation: one after another, each on the chosen model.
 
 use super::model::Model;
-use crate::extension::host::{Inference, Inferred};
+use crate::proposals::host::{Inference, Inferred};
 use std::collections::VecDeque;
 use tokio::sync::mpsc;
 

@@ -3,9 +3,9 @@
 
 use super::super::error::CommandError;
 use super::super::values;
-use crate::extension::host::Agent;
-use crate::extension::policy::parse_time;
 use crate::host::engine::{Order, ToolCall};
+use crate::proposals::host::Agent;
+use crate::proposals::policy::parse_time;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -109,12 +109,12 @@ pub fn parse(line: &str) -> Result<Line, CommandError> {
         "compact" => order(Order::Compact { summary: Some(rest.to_owned()).filter(|rest| !rest.is_empty()) }),
         "approve" | "revoke" => {
             let words = words()?;
-            let (server, room) = match &words[..] {
+            let (server, proposal) = match &words[..] {
                 [server] => (server.clone(), None),
-                [server, room] => (server.clone(), Some(room.clone())),
+                [server, proposal] => (server.clone(), Some(proposal.clone())),
                 _ => return Err(missing()),
             };
-            order(Order::Allow { server, room, is_allowed: name == "approve" })
+            order(Order::Allow { server, proposal, is_allowed: name == "approve" })
         }
         "wait" => parse_time(rest).map(Line::Wait).ok_or_else(missing),
         "prompt" => Ok(Line::Prompt),

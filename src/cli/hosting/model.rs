@@ -1,10 +1,10 @@
 //! The model behind a host: the built-in echo, somebody's program, or none.
 
 use super::super::error::CommandError;
-use crate::drive::sleep_until;
-use crate::extension::host::{Finish, Inference, Inferred, ModelView, tokens};
 use crate::host::engine::{ModelReply, ToolCall};
 use crate::host::prompt::Prompt;
+use crate::proposals::host::{Finish, Inference, Inferred, ModelView, tokens};
+use crate::runtime::sleep_until;
 use serde::Deserialize;
 use serde_json::Value;
 use std::ffi::OsString;
@@ -33,7 +33,7 @@ pub enum Model {
 }
 
 /// The longest answer of a program.
-const MOST_BYTES: usize = 16 << 20;
+const MAX_BYTES: usize = 16 << 20;
 /// How long a program's output is read on once it has ended: what it wrote itself is there at once.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
@@ -100,8 +100,8 @@ impl Model {
             Self::None => Ok(ModelReply::default()),
             Self::Echo => Ok(ModelReply::echo(prompt)),
             Self::Program { argv, timeout } => {
-                let told = format!("{} gave no answer within {timeout:?}", argv[0].to_string_lossy());
-                tokio::time::timeout(*timeout, ask(argv, prompt, piece)).await.unwrap_or(Err(told))
+                let reported = format!("{} gave no answer within {timeout:?}", argv[0].to_string_lossy());
+                tokio::time::timeout(*timeout, ask(argv, prompt, piece)).await.unwrap_or(Err(reported))
             }
         }
     }
@@ -219,8 +219,8 @@ async fn ask(argv: &[OsString], prompt: &Prompt, mut piece: impl FnMut(&str)) ->
                 return Ok(whole);
             }
             whole.extend_from_slice(&chunk[..got]);
-            if whole.len() > MOST_BYTES {
-                return Err(format!("the answer of the model {name} is longer than {} MiB", MOST_BYTES >> 20));
+            if whole.len() > MAX_BYTES {
+                return Err(format!("the answer of the model {name} is longer than {} MiB", MAX_BYTES >> 20));
             }
             // A character that is cut in two goes with the rest of it.
             let end = whole.len() - unfinished(&whole);

@@ -5,16 +5,16 @@ use super::super::Context;
 use super::super::error::{CommandError, ErrorKind};
 use super::inferences::{Inferences, Saying};
 use super::model::{Model, Progress, Replying};
-use super::{Named, Parties, Place};
+use super::{HostServers, NamedServer, ServerLocation};
 use crate::cli::target::{Limits, Target};
-use crate::drive::host::{Attendant, HostRunner, Put, Told, Watch};
-use crate::drive::simulate::{Around, simulate};
-use crate::extension::Severity;
-use crate::extension::host::ServerId;
 use crate::host::engine::{Host, HostConfig, ModelReply, Output};
 use crate::host::prompt::Prompt;
-use crate::scenario::{Clock, Fate, Player, Report, Scenario, Seen, ServerKind, Todo};
-use crate::tap::recorder::Recorder;
+use crate::proposals::Severity;
+use crate::proposals::host::ServerId;
+use crate::record::recorder::Recorder;
+use crate::runtime::host::{HostNotice, HostRunner, Interceptor, Intervention, MessageObserver};
+use crate::runtime::simulate::{SimulationContext, simulate};
+use crate::scenario::{Clock, MessageFate, Observation, Player, PlayerAction, Report, Scenario, ServerKind};
 use crate::trace::{EventKind, FileHeader, Flags, Item, NewEvent, ReelReader, ReelWriter, WriterOptions};
 use crate::validate::{Options, Validator};
 use crate::wire::{Direction, Framing};
@@ -32,7 +32,7 @@ const VIRTUAL_BEGINNING_NS: i64 = 1_767_225_600_000_000_000;
 const WAITING: usize = 4096;
 
 /// What is seen while a scenario is played.
-pub type Onlook<'a> = &'a mut dyn FnMut(Duration, &Seen<'_>) -> Result<(), CommandError>;
+pub type ObservationCallback<'a> = &'a mut dyn FnMut(Duration, &Observation<'_>) -> Result<(), CommandError>;
 
 /// Reads a scenario; what is wrong points at its line.
 pub fn read(path: &Path) -> Result<Scenario, CommandError> {
@@ -45,7 +45,7 @@ pub fn play_virtual(
     scenario: &Scenario,
     reel: &Path,
     model: &Model,
-    onlook: Onlook<'_>,
+    observe: ObservationCallback<'_>,
 ) -> Result<Report, CommandError> {
     if let Model::Program { .. } = model {
         return Err(CommandError::usage("a program takes real time to answer, and the scenario's time is virtual")
@@ -61,9 +61,9 @@ pub fn play_virtual(
     let file = super::super::reels::create(reel, false)?;
     let mut writer = ReelWriter::create(file, &header, WriterOptions::default()).map_err(failed)?;
     let mut problem = None;
-    let mut observe = |at: Duration, seen: &Seen<'_>| {
+    let mut observe = |at: Duration, seen: &Observation<'_>| {
         let kept = match seen {
-            Seen::Message { server, direction, bytes } => {
+            Observation::Message { server, direction, bytes } => {
                 let event = NewEvent {
                     time: i64::try_from(at.as_nanos()).unwrap_or(i64::MAX),
                     stream: u32::try_from(server.0 + 1).unwrap_or(u32::MAX),
@@ -77,14 +77,14 @@ pub fn play_virtual(
             }
             _ => Ok(()),
         };
-        if let Err(error) = kept.and_then(|()| onlook(at, seen)) {
+        if let Err(error) = kept.and_then(|()| observe(at, seen)) {
             problem.get_or_insert(error);
         }
     };
     let mut model = |prompt: &Prompt| {
         Ok(if matches!(model, Model::Echo) { ModelReply::echo(prompt) } else { ModelReply::default() })
     };
-    let around = Around { wall_base_ns: now, model: &mut model, observe: &mut observe };
+    let around = SimulationContext { wall_base_ns: now, model: &mut model, observe: &mut observe };
     let report = simulate(scenario, around);
     writer.finish().map_err(failed)?;
     match problem {
@@ -94,20 +94,20 @@ pub fn play_virtual(
 }
 
 /// Where the scenario's servers are.
-pub fn servers(scenario: &Scenario, limits: Limits, context: &Context) -> Result<Vec<Named>, CommandError> {
+pub fn servers(scenario: &Scenario, limits: Limits, context: &Context) -> Result<Vec<NamedServer>, CommandError> {
     let now = i64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX);
     let place = |kind: &ServerKind| match kind {
         ServerKind::BuiltIn(config) => {
             let mut config = config.clone();
             config.wall_base_ns = now;
-            Ok(Place::Builtin(config))
+            Ok(ServerLocation::Builtin(config))
         }
         ServerKind::Command { command, env, cwd } => {
-            Place::of(&Target::of_command_in(command, env, cwd.as_deref()).within(limits), context)
+            ServerLocation::of(&Target::of_command_in(command, env, cwd.as_deref()).within(limits), context)
         }
-        ServerKind::Url { url, headers } => Place::of(&Target::of_url(url, headers).within(limits), context),
+        ServerKind::Url { url, headers } => ServerLocation::of(&Target::of_url(url, headers).within(limits), context),
     };
-    scenario.servers.iter().map(|plan| Ok(Named { name: plan.name.clone(), place: place(&plan.kind)? })).collect()
+    scenario.servers.iter().map(|plan| Ok(NamedServer { name: plan.name.clone(), place: place(&plan.kind)? })).collect()
 }
 
 /// A message that arrived: when, at whose connection, which way.
@@ -116,22 +116,22 @@ type Arrived = (Duration, ServerId, Direction, Vec<u8>);
 /// Hands what passes to the player, and does to it what the scenario says.
 struct Stagehand {
     player: Rc<RefCell<Player>>,
-    put: mpsc::Sender<(ServerId, Put)>,
+    put: mpsc::Sender<(ServerId, Intervention)>,
     seen: Rc<RefCell<Vec<Arrived>>>,
 }
 
-impl Watch for Stagehand {
+impl MessageObserver for Stagehand {
     fn pass(&mut self, now: Duration, server: ServerId, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>> {
-        let again = |bytes: Vec<u8>| (server, Put::Message(direction, bytes));
+        let again = |bytes: Vec<u8>| (server, Intervention::Message(direction, bytes));
         match self.player.borrow_mut().fate(now, server, direction, &message) {
-            Fate::Pass => Some(message),
-            Fate::Drop => None,
-            Fate::Replace(other) => Some(other),
-            Fate::Duplicate => {
+            MessageFate::Pass => Some(message),
+            MessageFate::Drop => None,
+            MessageFate::Replace(other) => Some(other),
+            MessageFate::Duplicate => {
                 let _ = self.put.try_send(again(message.clone()));
                 Some(message)
             }
-            Fate::Delay(delay) => {
+            MessageFate::Delay(delay) => {
                 let (put, late) = (self.put.clone(), again(message));
                 tokio::spawn(async move {
                     tokio::time::sleep(delay).await;
@@ -139,15 +139,15 @@ impl Watch for Stagehand {
                 });
                 None
             }
-            Fate::Disconnect => {
-                let _ = self.put.try_send((server, Put::Cut));
+            MessageFate::Disconnect => {
+                let _ = self.put.try_send((server, Intervention::Cut));
                 None
             }
         }
     }
 
     fn arrived(&mut self, now: Duration, server: ServerId, direction: Direction, message: &[u8]) {
-        self.player.borrow_mut().see(now, &Seen::Message { server, direction, bytes: message });
+        self.player.borrow_mut().see(now, &Observation::Message { server, direction, bytes: message });
         self.seen.borrow_mut().push((now, server, direction, message.to_vec()));
     }
 }
@@ -157,11 +157,11 @@ pub async fn play_real(
     (scenario, limits): (&Scenario, Limits),
     lay_over: impl FnOnce(&mut HostConfig) -> Result<(), CommandError>,
     (recorder, model): (&Recorder, &Model),
-    onlook: Onlook<'_>,
+    observe: ObservationCallback<'_>,
     context: &Context,
 ) -> Result<Report, CommandError> {
     let named = servers(scenario, limits, context)?;
-    let mut parties = Parties::gather(&named, recorder, context).await?;
+    let mut parties = HostServers::gather(&named, recorder, context).await?;
     let links = std::mem::take(&mut parties.links);
     let player = Rc::new(RefCell::new(Player::new(scenario)));
     let seen = Rc::new(RefCell::new(Vec::new()));
@@ -169,38 +169,38 @@ pub async fn play_real(
     let hand = Stagehand { player: Rc::clone(&player), put: sender, seen: Rc::clone(&seen) };
     let mut config = scenario.host_config();
     lay_over(&mut config)?;
-    let attendant = Attendant { watch: Box::new(hand), put };
+    let attendant = Interceptor { watch: Box::new(hand), put };
     let mut runner = HostRunner::start(Host::new(config), links, Some(attendant));
     let mut replying = None;
     let mut inferences = Inferences::new();
     let outcome = loop {
         for (at, server, direction, bytes) in std::mem::take(&mut *seen.borrow_mut()) {
-            onlook(at, &Seen::Message { server, direction, bytes: &bytes })?;
+            observe(at, &Observation::Message { server, direction, bytes: &bytes })?;
         }
         let todo = player.borrow_mut().next(runner.now());
         let wait = match todo {
-            Todo::Order(order) => {
+            PlayerAction::Order(order) => {
                 runner.order(order);
                 continue;
             }
-            Todo::Fire(server, fired) => {
+            PlayerAction::Fire(server, fired) => {
                 let sent = parties.orders[server.0].as_ref().is_some_and(|orders| orders.send(fired).is_ok());
                 if !sent {
-                    let why = Seen::NotFired("the server is not built in, or its connection is cut");
+                    let why = Observation::NotFired("the server is not built in, or its connection is cut");
                     player.borrow_mut().see(runner.now(), &why);
                 }
                 continue;
             }
-            Todo::Disconnect(server) => {
+            PlayerAction::Disconnect(server) => {
                 runner.disconnect(server);
                 continue;
             }
-            Todo::Finished => break Ok(()),
-            Todo::Wait(wait) => wait,
+            PlayerAction::Finished => break Ok(()),
+            PlayerAction::Wait(wait) => wait,
         };
         let due = wait.map(|at| at.saturating_sub(runner.now()));
-        let told = tokio::select! {
-            told = runner.next() => told,
+        let reported = tokio::select! {
+            reported = runner.next() => reported,
             progress = Replying::next(&mut replying) => {
                 if let Progress::Reply(reply) = progress {
                     runner.model(reply);
@@ -221,22 +221,22 @@ pub async fn play_real(
             () = tokio::task::yield_now(), if !seen.borrow().is_empty() => continue,
         };
         let now = runner.now();
-        let output = match told {
-            Told::Host(Output::Infer(asked)) => {
+        let output = match reported {
+            HostNotice::Host(Output::Infer(asked)) => {
                 inferences.take(asked, model);
                 continue;
             }
-            Told::Host(output) => output,
-            Told::Stderr(..) => continue,
+            HostNotice::Host(output) => output,
+            HostNotice::Stderr(..) => continue,
         };
         let sight = match &output {
-            Output::Fact(fact) => Seen::Fact(fact),
-            Output::Prompt(prompt) => Seen::Prompt(prompt),
-            Output::Done(done) => Seen::Done(done),
+            Output::HostEvent(fact) => Observation::HostEvent(fact),
+            Output::Prompt(prompt) => Observation::Prompt(prompt),
+            Output::OrderResult(done) => Observation::OrderResult(done),
             _ => continue,
         };
         player.borrow_mut().see(now, &sight);
-        if let Err(error) = onlook(now, &sight) {
+        if let Err(error) = observe(now, &sight) {
             break Err(error);
         }
         if let Output::Prompt(prompt) = output {

@@ -2,10 +2,10 @@
 
 use crate::cli::error::CommandError;
 use crate::cli::printer::note;
-use crate::drive::chores::{Chores, Options};
-use crate::extension::host::Fact;
-use crate::extension::mcpe::patterns::{is_odd, matches};
-use crate::extension::server::chore::{Chore, End, Outcome, Script};
+use crate::proposals::host::HostEvent;
+use crate::proposals::mcpe::patterns::{is_odd, matches};
+use crate::proposals::server::handler_job::{HandlerJob, JobEnd, JobOutcome, Script};
+use crate::runtime::handler_runner::{HandlerOptions, HandlerRunner};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -17,7 +17,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// So many events wait for a command at most.
-const MOST_WAITING: usize = 256;
+const MAX_WAITING: usize = 256;
 /// So long may a command take.
 const LIMIT: Duration = Duration::from_secs(30);
 /// What words of `--on-event` look like.
@@ -29,10 +29,10 @@ pub struct Routes(Vec<Route>);
 
 struct Route {
     pattern: String,
-    way: Way,
+    way: EventRoute,
 }
 
-enum Way {
+enum EventRoute {
     File { name: String, file: File },
     Command { command: String, waiting: Option<SyncSender<String>>, worker: Option<JoinHandle<()>> },
 }
@@ -47,8 +47,8 @@ impl Routes {
     }
 
     /// Hears what the host tells; takes an event of a subscription to wherever it belongs.
-    pub fn hear(&mut self, fact: &Fact) {
-        if fact.room == "mcpe" && fact.what == "event" {
+    pub fn receive(&mut self, fact: &HostEvent) {
+        if fact.proposal == "mcpe" && fact.what == "event" {
             self.take(&fact.data["event"]);
         }
     }
@@ -73,14 +73,14 @@ impl Route {
             ("file", path) => {
                 let file = OpenOptions::new().append(true).create(true).open(path);
                 let file = file.map_err(|error| CommandError::writing(Path::new(path), &error))?;
-                Way::File { name: path.to_owned(), file }
+                EventRoute::File { name: path.to_owned(), file }
             }
             ("command", command) => {
-                let (waiting, events) = sync_channel(MOST_WAITING);
+                let (waiting, events) = sync_channel(MAX_WAITING);
                 let text = command.to_owned();
                 let worker = std::thread::Builder::new().name("on-event".into()).spawn(move || work(&text, &events));
                 let worker = worker.map_err(|error| CommandError::usage(format!("cannot begin a thread: {error}")))?;
-                Way::Command { command: command.to_owned(), waiting: Some(waiting), worker: Some(worker) }
+                EventRoute::Command { command: command.to_owned(), waiting: Some(waiting), worker: Some(worker) }
             }
             _ => return Err(wrong()),
         };
@@ -88,7 +88,7 @@ impl Route {
     }
 }
 
-impl Way {
+impl EventRoute {
     fn take(&mut self, event: &Value) {
         let line = format!("{event}\n");
         match self {
@@ -99,14 +99,14 @@ impl Way {
             }
             Self::Command { command, waiting, .. } => {
                 if let Some(Err(TrySendError::Full(_))) = waiting.as_ref().map(|waiting| waiting.try_send(line)) {
-                    note(&format!("{MOST_WAITING} events wait for {command:?}: {} is left out", event["id"]));
+                    note(&format!("{MAX_WAITING} events wait for {command:?}: {} is left out", event["id"]));
                 }
             }
         }
     }
 }
 
-impl Drop for Way {
+impl Drop for EventRoute {
     fn drop(&mut self) {
         if let Self::Command { waiting, worker, .. } = self {
             drop(waiting.take());
@@ -119,17 +119,17 @@ impl Drop for Way {
 fn work(command: &str, events: &Receiver<String>) {
     let shell = ["sh", "-c"].map(Into::into).to_vec();
     let folder = std::env::current_dir().unwrap_or_default();
-    let options = Options { shell, program: None, is_program_bare: false, folder, secrets: BTreeMap::new() };
-    let chores = Chores::new(options);
+    let options = HandlerOptions { shell, program: None, is_program_bare: false, folder, secrets: BTreeMap::new() };
+    let jobs = HandlerRunner::new(options);
     // The command is the user's own, unlike a subscriber's handler: it finds all that the user's commands find.
-    let told = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
-    let environment: Vec<(String, String)> = std::env::vars_os().filter_map(told).collect();
+    let reported = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    let environment: Vec<(String, String)> = std::env::vars_os().filter_map(reported).collect();
     for (number, input) in (0..).zip(events) {
-        let (tell, told) = channel();
+        let (report, reported) = channel();
         let (text, environment) = (command.to_owned(), environment.clone());
         let script = Script { text, arguments: Vec::new(), environment, folder: None, input, limit: LIMIT };
-        chores.attend((0, number), Chore::Script(script), move |outcome| drop(tell.send(outcome)));
-        if let Ok(outcome) = told.recv()
+        jobs.attend((0, number), HandlerJob::Script(script), move |outcome| drop(report.send(outcome)));
+        if let Ok(outcome) = reported.recv()
             && let Some(why) = failure(&outcome)
         {
             note(&format!("{command:?} {why}"));
@@ -138,8 +138,8 @@ fn work(command: &str, events: &Receiver<String>) {
 }
 
 /// Why a run was none that went well, with the end of what it said.
-fn failure(outcome: &Outcome) -> Option<String> {
-    if outcome.end == (End::Exited { code: 0 }) {
+fn failure(outcome: &JobOutcome) -> Option<String> {
+    if outcome.end == (JobEnd::Exited { code: 0 }) {
         return None;
     }
     let how = serde_json::to_string(&outcome.end).unwrap_or_default();

@@ -1,11 +1,11 @@
 //! The host as a live session: who connects to its control socket puts messages into the connection of one of its
 //! servers, in either direction. Server number N is stream N.
 
-use crate::drive::host::{Attendant, Put as Into, Watch};
-use crate::extension::host::ServerId;
-use crate::tap::answers::Answers;
-use crate::tap::control::{Put, Session, choose};
-use crate::tap::queue::{Queue, Ready};
+use crate::proposals::host::ServerId;
+use crate::record::queue::{Queue, Ready};
+use crate::runtime::host::{Interceptor, Intervention as Into, MessageObserver};
+use crate::sessions::answers::Answers;
+use crate::sessions::control::{InjectionProgress, Session, choose};
 use crate::trace::{EventKind, Flags};
 use crate::wire::Direction;
 use serde_json::{Map, Value};
@@ -25,10 +25,10 @@ pub struct HostSession {
 
 impl HostSession {
     /// The session, and what its host needs beside it.
-    pub fn new(servers: Vec<String>, queue: Arc<Queue>, answers: Arc<Answers>) -> (Self, Attendant) {
+    pub fn new(servers: Vec<String>, queue: Arc<Queue>, answers: Arc<Answers>) -> (Self, Interceptor) {
         let (sender, put) = mpsc::channel(WAITING);
         let watch = TakeOut { queue: Arc::clone(&queue), answers };
-        (Self { servers, queue, put: sender }, Attendant { watch: Box::new(watch), put })
+        (Self { servers, queue, put: sender }, Interceptor { watch: Box::new(watch), put })
     }
 
     fn streams(&self) -> Vec<u32> {
@@ -42,7 +42,7 @@ struct TakeOut {
     answers: Arc<Answers>,
 }
 
-impl Watch for TakeOut {
+impl MessageObserver for TakeOut {
     fn pass(&mut self, _: Duration, server: ServerId, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>> {
         if !self.answers.awaits(direction) {
             return Some(message);
@@ -68,7 +68,7 @@ fn stream_of(server: ServerId) -> u32 {
 }
 
 impl Session for HostSession {
-    fn put(&self, toward: Direction, stream: u32, message: &[u8], _: Instant) -> Result<Put, String> {
+    fn put(&self, toward: Direction, stream: u32, message: &[u8], _: Instant) -> Result<InjectionProgress, String> {
         if stream == 0 && self.servers.len() > 1 {
             let named: Vec<String> = (1..).zip(&self.servers).map(|(at, name)| format!("{at} is {name}")).collect();
             return Err(format!(
@@ -86,7 +86,7 @@ impl Session for HostSession {
             record(&self.queue, toward, stream, message);
         }
         place.send((server, Into::Message(toward, message.to_vec())));
-        Ok(Put::Queued)
+        Ok(InjectionProgress::Queued)
     }
 
     fn facts(&self) -> Map<String, Value> {

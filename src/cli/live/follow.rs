@@ -2,7 +2,7 @@
 
 use super::Live;
 use crate::cli::error::CommandError;
-use crate::tap::inject::is_ours;
+use crate::sessions::injection::is_ours;
 use crate::trace::{Item, ReelReader};
 use crate::wire::{Direction, MessageKind};
 use std::time::Duration;

@@ -96,10 +96,10 @@ pub(super) fn read_probe(envelope: &Envelope<'_>, requested: &str) -> Probed {
 }
 
 fn read_probe_error(error: &Value, requested: &str) -> Probed {
-    let told = describe_error(error);
+    let reported = describe_error(error);
     match error["code"].as_i64() {
-        Some(code) if errors::tells_modern_era(code) => {}
-        _ => return Probed::Legacy { why: format!("server/discover was answered with {told}") },
+        Some(code) if errors::reports_modern_era(code) => {}
+        _ => return Probed::Legacy { why: format!("server/discover was answered with {reported}") },
     }
     let version = match versions(&error["data"]["supported"]) {
         None => requested.to_owned(),
@@ -111,7 +111,7 @@ fn read_probe_error(error: &Value, requested: &str) -> Probed {
     if version != requested {
         return Probed::Again { version };
     }
-    let note = format!("server/discover was answered with {told}, so the server's capabilities are not known");
+    let note = format!("server/discover was answered with {reported}, so the server's capabilities are not known");
     Probed::Modern { version, result: Value::Null, note: Some(note) }
 }
 
@@ -129,10 +129,10 @@ fn agree(requested: &str, supported: &[&str]) -> Result<String, Probed> {
         return Ok(newest.as_str().to_owned());
     }
     let list = if supported.is_empty() { "none".to_owned() } else { supported.join(", ") };
-    let told = format!("the server names as supported versions: {list}");
+    let reported = format!("the server names as supported versions: {list}");
     match known().next() {
-        Some(_) => Err(Probed::Legacy { why: told }),
-        None => Err(Probed::Nothing { reason: format!("{told}; none of them is known here") }),
+        Some(_) => Err(Probed::Legacy { why: reported }),
+        None => Err(Probed::Nothing { reason: format!("{reported}; none of them is known here") }),
     }
 }
 
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn x11_a_probe_tells_the_era() {
+    fn x11_a_probe_reports_the_era() {
         assert!(matches!(probe(r#"{"id":1,"error":{"code":-32601,"message":"no"}}"#), Probed::Legacy { .. }));
         assert!(matches!(probe(r#"{"id":1,"result":{"tools":[]}}"#), Probed::Legacy { .. }));
         assert!(matches!(probe(r#"{"id":1,"error":"odd"}"#), Probed::Legacy { .. }));

@@ -2,7 +2,7 @@
 //! sending the request again with that input (2026-07-28, `InputRequiredResult`).
 
 use super::message::{self, Params};
-use super::{ClientEngine, MOST_ROUNDS, Open, Output, RequestHandle, Role};
+use super::{ClientEngine, MAX_ROUNDS, Open, Output, RequestHandle, Role};
 use crate::protocol::Era;
 use crate::wire::{Envelope, MessageKind, json};
 use serde_json::{Map, Value};
@@ -81,5 +81,5 @@ fn cannot_go_on(open: &Open, refused: &[String], nothing_asked: bool) -> Option<
         return Some(format!("the server wants input before it answers {method} but does not say which"));
     }
     let rounds = open.rounds;
-    (rounds > MOST_ROUNDS).then(|| format!("the server wants input for the {rounds}th time before it answers {method}"))
+    (rounds > MAX_ROUNDS).then(|| format!("the server wants input for the {rounds}th time before it answers {method}"))
 }

@@ -308,7 +308,7 @@ fn x1_requests_of_the_server_are_answered_in_their_own_id_space() {
 }
 
 #[test]
-fn x6_x8_x9_other_traffic_is_told_and_harms_nothing() {
+fn x6_x8_x9_other_traffic_is_reported_and_harms_nothing() {
     let mut client = legacy();
     let outputs = |client: &mut ClientEngine, text: &str| client.receive(ms(3), text.as_bytes());
     assert!(matches!(&outputs(&mut client, r#"{"method":"notifications/odd"}"#)[..], [Output::Notification { .. }]));
@@ -392,7 +392,7 @@ fn x11_a_server_that_asks_forever_is_given_up() {
         let out = client.receive(ms(3), wanted.as_bytes());
         if sent(&out).is_empty() {
             assert_eq!(failure(&out).0, Some(handle));
-            assert_eq!(id, 2 + i64::from(MOST_ROUNDS));
+            assert_eq!(id, 2 + i64::from(MAX_ROUNDS));
             return;
         }
     }
@@ -534,7 +534,7 @@ fn a_session_that_cannot_be_opened_anew_fails_what_waits() {
 
 #[test]
 fn an_answer_with_too_many_values_fails_its_request_and_other_messages_are_passed_over() {
-    let mut client = ClientEngine::new(ClientConfig { most_values: 8, ..config(EraChoice::Legacy) });
+    let mut client = ClientEngine::new(ClientConfig { max_values: 8, ..config(EraChoice::Legacy) });
     client.start(ms(0));
     let long = r#"{"jsonrpc":"2.0","method":"x","params":[0,0,0,0,0,0,0,0,0]}"#;
     assert!(matches!(&client.receive(ms(1), long.as_bytes())[..], [Output::Noise { .. }]));

@@ -1,44 +1,44 @@
 //! What a host is made of: its servers, its options, and what it says of itself.
 
-use crate::extension::host::ModelView;
-use crate::extension::knobs;
-use crate::extension::policy::{Kind, Knob, Policies};
 use crate::host::client::ClientConfig;
 use crate::host::prompt::Layout;
+use crate::proposals::host::ModelView;
+use crate::proposals::policy::{Policies, Setting, SettingKind};
+use crate::proposals::settings;
 
 /// What is the host's own to choose.
-pub static KNOBS: &[Knob] = &[
-    Knob {
+pub static SETTINGS: &[Setting] = &[
+    Setting {
         name: "prompt_bytes",
-        kind: Kind::Bytes,
+        kind: SettingKind::Bytes,
         default: "64k",
         text: "How much servers may inject into one prompt, all together",
         source: "the host's own",
     },
-    Knob {
+    Setting {
         name: "history",
-        kind: Kind::Count,
+        kind: SettingKind::Count,
         default: "40",
         text: "How many earlier messages stand in a prompt",
         source: "the host's own",
     },
-    Knob {
+    Setting {
         name: "instructions",
-        kind: Kind::Flag,
+        kind: SettingKind::Flag,
         default: "true",
         text: "Whether the servers' instructions stand in the prompt",
         source: "seed 003, Interaction with SERVER_INSTRUCTIONS (D39)",
     },
-    Knob {
+    Setting {
         name: "tool_timeout",
-        kind: Kind::Time,
+        kind: SettingKind::Time,
         default: "60s",
         text: "How long a tool's answer is waited for",
         source: "the host's own",
     },
-    Knob {
+    Setting {
         name: "tool_rounds",
-        kind: Kind::Count,
+        kind: SettingKind::Count,
         default: "8",
         text: "How often a model may use tools in one turn",
         source: "the host's own",
@@ -47,7 +47,7 @@ pub static KNOBS: &[Knob] = &[
 
 /// The host's options and those of all rooms, at their defaults.
 pub fn policies() -> Policies {
-    Policies::new(std::iter::once(("host", KNOBS)).chain(knobs()))
+    Policies::new(std::iter::once(("host", SETTINGS)).chain(settings()))
 }
 
 /// A server that the host is to talk to.

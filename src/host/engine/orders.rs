@@ -1,8 +1,8 @@
 //! What a host can be told to do, how it begins with it, and how each of that ends.
 
 use super::{Host, Next, Work};
-use crate::extension::host::{Agent, Moment, Said};
 use crate::host::prompt::{Prompt, Role};
+use crate::proposals::host::{Agent, LifecycleEvent, Utterance};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ pub enum Order {
         /// The server.
         server: String,
         /// The proposal; all where none is named.
-        room: Option<String>,
+        proposal: Option<String>,
         /// Allow or revoke.
         is_allowed: bool,
     },
@@ -86,7 +86,7 @@ impl ModelReply {
 
 /// How an order ended.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Done {
+pub enum OrderResult {
     /// A turn is over.
     Turn {
         /// Which.
@@ -121,62 +121,63 @@ impl Host {
             Order::Turn { text, agent } => self.begin_turn(now, text, agent),
             Order::Tool(call) => match self.resolve(&call) {
                 Ok(used) => self.use_tool(now, used),
-                Err(why) => self.finish(Done::Tool(Err(why))),
+                Err(why) => self.finish(OrderResult::Tool(Err(why))),
             },
             Order::Room { order, params } => {
-                let known: Vec<&str> = self.rooms.iter().flat_map(|room| room.side.orders()).copied().collect();
+                let known: Vec<&str> =
+                    self.proposals.iter().flat_map(|proposal| proposal.side.orders()).copied().collect();
                 let mut outcome = Err(format!("no proposal knows {order:?}; there are: {}", known.join(", ")));
-                self.ask_rooms(now, |side, cx| {
+                self.ask_proposals(now, |side, cx| {
                     let known = side.order(cx, &order, &params);
                     let was_meant = known.is_some();
                     outcome = known.unwrap_or_else(|| outcome.clone());
                     was_meant
                 });
                 match outcome {
-                    Ok(()) => self.work = Work::Settling(Box::new(Next::Finish(Done::Ok))),
-                    Err(why) => self.finish(Done::Failed(why)),
+                    Ok(()) => self.work = Work::Settling(Box::new(Next::Finish(OrderResult::Ok))),
+                    Err(why) => self.finish(OrderResult::Failed(why)),
                 }
             }
             Order::Request { server, method, params } => match self.server_named(&server) {
                 Ok(id) => {
                     let token = self.send_own(now, id, &method, params);
-                    self.work = Work::Waiting(token);
+                    self.work = Work::QueuedInjection(token);
                 }
-                Err(why) => self.finish(Done::Failed(why)),
+                Err(why) => self.finish(OrderResult::Failed(why)),
             },
             Order::Compact { summary } => {
                 let kept = self.history.len().saturating_sub(2);
                 let text = format!("{kept} earlier messages were compacted");
                 self.history.drain(..kept);
                 if let Some(summary) = summary {
-                    self.history.insert(0, Said { role: "user", text: summary });
+                    self.history.insert(0, Utterance { role: "user", text: summary });
                 }
-                self.tell("compacted", None, text, json!({"messages": kept}));
-                self.moment(now, &Moment::Compacted, Next::Finish(Done::Ok));
+                self.report("compacted", None, text, json!({"messages": kept}));
+                self.moment(now, &LifecycleEvent::Compacted, Next::Finish(OrderResult::Ok));
             }
-            Order::Allow { server, room, is_allowed } => self.allow(now, &server, room.as_deref(), is_allowed),
-            Order::End => self.moment(now, &Moment::SessionEnd, Next::Finish(Done::Ended)),
+            Order::Allow { server, proposal, is_allowed } => self.allow(now, &server, proposal.as_deref(), is_allowed),
+            Order::End => self.moment(now, &LifecycleEvent::SessionEnd, Next::Finish(OrderResult::Ended)),
         }
     }
 
-    fn allow(&mut self, now: Duration, server: &str, room: Option<&str>, is_allowed: bool) {
+    fn allow(&mut self, now: Duration, server: &str, proposal: Option<&str>, is_allowed: bool) {
         let id = match self.server_named(server) {
             Ok(id) => id,
-            Err(why) => return self.finish(Done::Failed(why)),
+            Err(why) => return self.finish(OrderResult::Failed(why)),
         };
-        let names: Vec<&str> = self.rooms.iter().map(|room| room.name).collect();
-        if let Some(unknown) = room.filter(|room| !names.contains(room)) {
+        let names: Vec<&str> = self.proposals.iter().map(|proposal| proposal.name).collect();
+        if let Some(unknown) = proposal.filter(|proposal| !names.contains(proposal)) {
             let why = format!("there is no proposal {unknown:?} here; there are: {}", names.join(", "));
-            return self.finish(Done::Failed(why));
+            return self.finish(OrderResult::Failed(why));
         }
         let mut at = 0;
-        self.ask_rooms(now, |side, cx| {
-            if room.is_none_or(|room| names[at] == room) {
+        self.ask_proposals(now, |side, cx| {
+            if proposal.is_none_or(|proposal| names[at] == proposal) {
                 side.allow(cx, id, is_allowed);
             }
             at += 1;
             false
         });
-        self.work = Work::Settling(Box::new(Next::Finish(Done::Ok)));
+        self.work = Work::Settling(Box::new(Next::Finish(OrderResult::Ok)));
     }
 }

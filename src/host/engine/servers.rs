@@ -1,35 +1,35 @@
 //! The host's servers: their clients, their tools, and whose request an answer belongs to.
 
-use super::{Done, Host, Job, Next, Output, Room, ServerConfig, Work};
-use crate::extension::Declared;
-use crate::extension::REGISTRY;
-use crate::extension::host::{Heard, Refusal, Reply, ServerId, ServerView, ToolUse, Wish};
+use super::{Host, Job, Next, OrderResult, Output, ProposalHost, ServerConfig, Work};
 use crate::host::client::{ClientEngine, Handshake, Output as ClientOutput, RequestHandle};
-use crate::host::prompt::Waiting;
+use crate::host::prompt::QueuedInjection;
+use crate::proposals::Declared;
+use crate::proposals::REGISTRY;
+use crate::proposals::host::{Effect, Inbound, Refusal, RequestOutcome, ServerId, ServerView, ToolUse};
 use crate::protocol::{Era, Sender, errors};
 use crate::wire::{Envelope, MessageKind, json as text};
 use serde_json::{Value, json};
 use std::time::Duration;
 
 /// So many requests that were given up are remembered for a late answer.
-const MOST_GIVEN_UP: usize = 1024;
+const MAX_GIVEN_UP: usize = 1024;
 /// So many lists of tools a server is asked for in [`LIST_PAUSE`] at most.
-const MOST_LISTS: u32 = 8;
+const MAX_LISTS: u32 = 8;
 const LIST_PAUSE: Duration = Duration::from_secs(1);
 /// So often a server's sessions are set up anew in [`RENEWALS_TIME`] at most: what is sent for that finds out again
 /// where a server keeps none.
-const MOST_RENEWALS: u32 = 3;
+const MAX_RENEWALS: u32 = 3;
 const RENEWALS_TIME: Duration = Duration::from_secs(60);
 /// No more pages of tools are read once there are so many.
-const MOST_TOOLS: usize = 10_000;
+const MAX_TOOLS: usize = 10_000;
 /// Pages of tools that are read at most.
-const MOST_PAGES: u32 = 64;
+const MAX_PAGES: u32 = 64;
 
 /// Whose request it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
     /// A room's, by its place, and what the room calls it.
-    Room(usize, u64),
+    ProposalHost(usize, u64),
     /// The host's.
     Host(u64),
     /// The list of tools; which page.
@@ -68,12 +68,12 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub fn new(config: &ServerConfig, rooms: &[Room]) -> Self {
+    pub fn new(config: &ServerConfig, proposals: &[ProposalHost]) -> Self {
         let mut client = config.client.clone();
         if client.capabilities.is_null() {
             client.capabilities = json!({});
         }
-        for (path, value) in rooms.iter().flat_map(|room| room.side.declares(&config.name)) {
+        for (path, value) in proposals.iter().flat_map(|proposal| proposal.side.declares(&config.name)) {
             let place = path.iter().fold(&mut client.capabilities, |place, name| &mut place[*name]);
             *place = value;
         }
@@ -82,9 +82,9 @@ impl Server {
             None => client.capabilities.clone(),
         };
         let is_joined = client.join.is_some();
-        client.most_values = text::MOST_VALUES;
+        client.max_values = text::MAX_VALUES;
         let mut client = ClientEngine::new(client);
-        for spec in REGISTRY.iter().flat_map(|room| room.descriptor().methods) {
+        for spec in REGISTRY.iter().flat_map(|proposal| proposal.descriptor().methods) {
             // What should have no id may come with one: its room hears of it, and it is refused here.
             if spec.sender != Sender::Client {
                 client.leave(spec.name);
@@ -124,53 +124,53 @@ impl Host {
     }
 
     /// Does what rooms wish and takes in what clients tell, until nothing is left of either.
-    pub(super) fn settle_wishes(&mut self, now: Duration) {
+    pub(super) fn settle_effects(&mut self, now: Duration) {
         loop {
             if let Some((server, output)) = self.inbox.pop_front() {
-                self.hear(now, server, output);
-            } else if let Some((room, wish)) = self.wishes.pop_front() {
-                self.grant(now, room, wish);
+                self.take_client_output(now, server, output);
+            } else if let Some((proposal, effect)) = self.effects.pop_front() {
+                self.grant(now, proposal, effect);
             } else {
                 return;
             }
         }
     }
 
-    fn grant(&mut self, now: Duration, room: usize, wish: Wish) {
-        match wish {
-            Wish::Request { token, server, method, mut params, timeout } => {
-                let owner = Owner::Room(room, token);
+    fn grant(&mut self, now: Duration, proposal: usize, effect: Effect) {
+        match effect {
+            Effect::Request { token, server, method, mut params, timeout } => {
+                let owner = Owner::ProposalHost(proposal, token);
                 if method == "tools/call"
                     && let Err(why) = self.gate(now, server, &mut params)
                 {
-                    return self.replied(now, server, owner, &Reply::Failed(&why), b"");
+                    return self.replied(now, server, owner, &RequestOutcome::Failed(&why), b"");
                 }
                 self.send(now, server, &method, params, timeout, owner);
             }
-            Wish::Notify { server, method, params } => {
+            Effect::Notify { server, method, params } => {
                 if let Some(found) = self.servers.get_mut(server.0) {
                     let outputs = found.client.notify(now, &method, params);
                     self.take_in(server, outputs);
                 }
             }
-            Wish::Respond { server, id, answer } => self.respond(server, &id, &answer),
-            Wish::Inject(injection) => {
-                self.pending.push(Waiting { injection, room: self.rooms[room].name, at: now });
+            Effect::Respond { server, id, answer } => self.respond(server, &id, &answer),
+            Effect::Inject(injection) => {
+                self.pending.push(QueuedInjection { injection, proposal: self.proposals[proposal].name, at: now });
             }
-            Wish::Infer(inference) => {
-                self.inferences.insert(inference.token, room);
+            Effect::Infer(inference) => {
+                self.inferences.insert(inference.token, proposal);
                 self.out.push(Output::Infer(inference));
             }
-            Wish::Wake { server, key } => self.jobs.push_back(Job::Wake(room, server, key)),
-            Wish::Rewrite(answer) => self.rewritten(answer),
-            Wish::Fail(why) => {
+            Effect::Wake { server, key } => self.jobs.push_back(Job::Wake(proposal, server, key)),
+            Effect::Rewrite(answer) => self.rewritten(answer),
+            Effect::Fail(why) => {
                 if let Work::Settling(next) = &mut self.work
-                    && let Next::Finish(done @ Done::Ok) = &mut **next
+                    && let Next::Finish(done @ OrderResult::Ok) = &mut **next
                 {
-                    *done = Done::Failed(why);
+                    *done = OrderResult::Failed(why);
                 }
             }
-            Wish::Tell(fact) => self.out.push(Output::Fact(fact)),
+            Effect::Tell(fact) => self.out.push(Output::HostEvent(fact)),
         }
     }
 
@@ -188,13 +188,13 @@ impl Host {
     pub(super) fn gate(&mut self, now: Duration, server: ServerId, params: &mut Value) -> Result<(), String> {
         let used = tool_use(server, params);
         let mut verdict = Ok(());
-        self.ask_rooms(now, |side, cx| {
+        self.ask_proposals(now, |side, cx| {
             verdict = side.gate(cx, &used, params);
             verdict.is_err()
         });
         if let Err(why) = &verdict {
             let text = format!("{} is not called: {why}", used.tool);
-            self.tell("tool refused", Some(server), text, json!({"tool": used.tool, "reason": why}));
+            self.report("tool refused", Some(server), text, json!({"tool": used.tool, "reason": why}));
         }
         verdict
     }
@@ -216,7 +216,7 @@ impl Host {
         token
     }
 
-    fn hear(&mut self, now: Duration, server: ServerId, output: ClientOutput) {
+    fn take_client_output(&mut self, now: Duration, server: ServerId, output: ClientOutput) {
         match output {
             ClientOutput::Send(message) => self.out.push(Output::Send { server, message }),
             ClientOutput::Ready(handshake) => self.opened(now, server, handshake),
@@ -226,7 +226,13 @@ impl Host {
                 match self.owners.remove(&(server, handle)) {
                     Some(owner) => {
                         let envelope = Envelope::scan(&message);
-                        self.replied(now, server, owner, &Reply::Answered { envelope: &envelope, latency }, &message);
+                        self.replied(
+                            now,
+                            server,
+                            owner,
+                            &RequestOutcome::Answered { envelope: &envelope, latency },
+                            &message,
+                        );
                     }
                     None => {
                         let output = ClientOutput::Answered { handle, message, latency, method, late };
@@ -238,7 +244,7 @@ impl Host {
             ClientOutput::Failed { handle: Some(handle), reason } => {
                 self.calls.remove(&(server, handle));
                 if let Some(owner) = self.owners.remove(&(server, handle)) {
-                    self.replied(now, server, owner, &Reply::Failed(&reason), b"");
+                    self.replied(now, server, owner, &RequestOutcome::Failed(&reason), b"");
                 }
             }
             ClientOutput::Failed { handle: None, reason } => self.lose(now, server, &reason),
@@ -248,17 +254,17 @@ impl Host {
             }
             ClientOutput::Stray { message } => {
                 let envelope = Envelope::scan(&message);
-                let heard = Heard { envelope: &envelope, text: &message };
-                self.ask_rooms(now, |side, cx| side.stray(cx, server, &heard));
+                let received = Inbound { envelope: &envelope, text: &message };
+                self.ask_proposals(now, |side, cx| side.stray(cx, server, &received));
                 self.out.push(Output::Client { server, output: ClientOutput::Stray { message } });
             }
-            told => self.out.push(Output::Client { server, output: told }),
+            reported => self.out.push(Output::Client { server, output: reported }),
         }
     }
 
     fn opened(&mut self, now: Duration, server: ServerId, handshake: Handshake) {
         let Some((text, data)) = self.introduce(server, handshake) else { return };
-        self.tell("connected", Some(server), text, data);
+        self.report("connected", Some(server), text, data);
         self.set_up(now, server);
     }
 
@@ -271,15 +277,15 @@ impl Host {
             (found.renewals, found.renewed_at) = (0, now);
         }
         found.renewals += 1;
-        let is_set_up = found.renewals <= MOST_RENEWALS;
+        let is_set_up = found.renewals <= MAX_RENEWALS;
         data["set_up"] = is_set_up.into();
         let outcome = match is_set_up {
             true => "it is set up anew",
             false => "it has dropped too many within a minute, so it is not set up anew",
         };
-        self.tell("renewed", Some(server), format!("{text}, in a new session: {outcome}"), data);
+        self.report("renewed", Some(server), format!("{text}, in a new session: {outcome}"), data);
         if is_set_up {
-            self.ask_rooms(now, |side, cx| {
+            self.ask_proposals(now, |side, cx| {
                 side.disconnected(cx, server);
                 false
             });
@@ -307,7 +313,7 @@ impl Host {
         let (Some(found), Some(view)) = (self.servers.get_mut(server.0), self.views.get_mut(server.0)) else { return };
         let has_tools = view.declared.server.get("tools").is_some();
         found.state = if has_tools { State::Listing } else { State::Ready };
-        self.ask_rooms(now, |side, cx| {
+        self.ask_proposals(now, |side, cx| {
             side.connected(cx, server);
             false
         });
@@ -324,7 +330,7 @@ impl Host {
         if let Some(view) = self.views.get_mut(server.0) {
             view.is_open = false;
         }
-        self.tell("gone", Some(server), format!("{name}: {reason}"), json!({"reason": reason}));
+        self.report("gone", Some(server), format!("{name}: {reason}"), json!({"reason": reason}));
         self.calls.retain(|(whose, _), _| *whose != server);
         let mut lost: Vec<(RequestHandle, Owner)> = Vec::new();
         self.owners.retain(|(whose, handle), owner| {
@@ -335,9 +341,9 @@ impl Host {
         });
         lost.sort_by_key(|(handle, _)| *handle);
         for (_, owner) in lost {
-            self.replied(now, server, owner, &Reply::Failed(reason), b"");
+            self.replied(now, server, owner, &RequestOutcome::Failed(reason), b"");
         }
-        self.ask_rooms(now, |side, cx| {
+        self.ask_proposals(now, |side, cx| {
             side.disconnected(cx, server);
             false
         });
@@ -348,35 +354,37 @@ impl Host {
             Some(owner) => {
                 // A late answer is still its room's, and that of all rooms where a tool was called.
                 self.given_up.push_back((server, handle));
-                if self.given_up.len() > MOST_GIVEN_UP
+                if self.given_up.len() > MAX_GIVEN_UP
                     && let Some(oldest) = self.given_up.pop_front()
                 {
                     self.owners.remove(&oldest);
                     self.calls.remove(&oldest);
                 }
-                if !matches!(owner, Owner::Room(..)) {
+                if !matches!(owner, Owner::ProposalHost(..)) {
                     self.owners.remove(&(server, handle));
                 }
-                self.replied(now, server, owner, &Reply::TimedOut, b"");
+                self.replied(now, server, owner, &RequestOutcome::TimedOut, b"");
             }
             None => self.lose(now, server, &format!("no answer to {method} within {after:?}")),
         }
     }
 
-    fn replied(&mut self, now: Duration, server: ServerId, owner: Owner, reply: &Reply<'_>, message: &[u8]) {
+    fn replied(&mut self, now: Duration, server: ServerId, owner: Owner, reply: &RequestOutcome<'_>, message: &[u8]) {
         match owner {
-            Owner::Room(at, token) => self.ask_room(now, at, |side, cx| side.replied(cx, server, token, reply)),
+            Owner::ProposalHost(at, token) => {
+                self.ask_proposal(now, at, |side, cx| side.replied(cx, server, token, reply))
+            }
             Owner::Tools(page) => self.listed(now, server, page, reply),
             Owner::Host(token) => {
-                if !matches!(self.work, Work::Waiting(waited) if waited == token) {
+                if !matches!(self.work, Work::QueuedInjection(waited) if waited == token) {
                     return;
                 }
                 match self.using.take() {
                     Some(used) => self.tool_answered(now, used, tool_result(reply)),
                     None => match reply {
-                        Reply::Answered { .. } => self.finish(Done::Answer(message.to_vec())),
-                        Reply::TimedOut => self.finish(Done::Failed("no answer in time".to_owned())),
-                        Reply::Failed(why) => self.finish(Done::Failed((*why).to_owned())),
+                        RequestOutcome::Answered { .. } => self.finish(OrderResult::Answer(message.to_vec())),
+                        RequestOutcome::TimedOut => self.finish(OrderResult::Failed("no answer in time".to_owned())),
+                        RequestOutcome::Failed(why) => self.finish(OrderResult::Failed((*why).to_owned())),
                     },
                 }
             }
@@ -388,21 +396,21 @@ impl Host {
         let Some(used) = self.calls.remove(&(server, handle)) else { return };
         let result = Envelope::scan(message).result.and_then(|text| serde_json::from_slice::<Value>(text).ok());
         if let Some(result) = result {
-            self.ask_rooms(now, |side, cx| {
+            self.ask_proposals(now, |side, cx| {
                 side.called(cx, &used, &result);
                 false
             });
         }
     }
 
-    fn listed(&mut self, now: Duration, server: ServerId, page: u32, reply: &Reply<'_>) {
+    fn listed(&mut self, now: Duration, server: ServerId, page: u32, reply: &RequestOutcome<'_>) {
         let result = tool_result(reply).unwrap_or_else(|why| {
-            self.tell("no tools", Some(server), format!("its tools are not known: {why}"), json!({"reason": why}));
+            self.report("no tools", Some(server), format!("its tools are not known: {why}"), json!({"reason": why}));
             Value::Null
         });
         let Some(found) = self.servers.get_mut(server.0) else { return };
         found.listed.extend(result["tools"].as_array().into_iter().flatten().cloned());
-        let is_enough = page >= MOST_PAGES || found.listed.len() >= MOST_TOOLS;
+        let is_enough = page >= MAX_PAGES || found.listed.len() >= MAX_TOOLS;
         match result["nextCursor"].as_str().filter(|_| !is_enough) {
             Some(cursor) => {
                 let timeout = self.policy.time("tool_timeout");
@@ -420,7 +428,7 @@ impl Host {
                     view.declared.tools = Some(names.collect());
                     view.tools = tools;
                 }
-                self.ask_rooms(now, |side, cx| {
+                self.ask_proposals(now, |side, cx| {
                     side.listed(cx, server);
                     false
                 });
@@ -439,7 +447,7 @@ impl Host {
             found.list_changed = true;
             return;
         }
-        if found.lists >= MOST_LISTS && now.saturating_sub(found.listed_at) < LIST_PAUSE {
+        if found.lists >= MAX_LISTS && now.saturating_sub(found.listed_at) < LIST_PAUSE {
             return;
         }
         if now.saturating_sub(found.listed_at) >= LIST_PAUSE {
@@ -451,8 +459,8 @@ impl Host {
 
     fn notified(&mut self, now: Duration, server: ServerId, message: Vec<u8>) {
         let envelope = Envelope::scan(&message);
-        let heard = Heard { envelope: &envelope, text: &message };
-        self.ask_rooms(now, |side, cx| side.receive(cx, server, &heard));
+        let received = Inbound { envelope: &envelope, text: &message };
+        self.ask_proposals(now, |side, cx| side.receive(cx, server, &received));
         if envelope.method.as_deref() == Some("notifications/tools/list_changed") {
             self.list_tools(now, server);
         }
@@ -462,8 +470,8 @@ impl Host {
     /// A request of one of the proposals' methods: its room answers, or nobody knows it.
     fn asked(&mut self, now: Duration, server: ServerId, method: String, message: Vec<u8>) {
         let envelope = Envelope::scan(&message);
-        let heard = Heard { envelope: &envelope, text: &message };
-        let is_taken = self.ask_rooms(now, |side, cx| side.receive(cx, server, &heard));
+        let received = Inbound { envelope: &envelope, text: &message };
+        let is_taken = self.ask_proposals(now, |side, cx| side.receive(cx, server, &received));
         let mut answered_with = None;
         if let (false, MessageKind::Request, Some(id)) = (is_taken, envelope.kind, envelope.id) {
             let why = format!("{method}: nobody here takes it");
@@ -490,15 +498,15 @@ fn tool_use(server: ServerId, params: &Value) -> ToolUse {
     ToolUse { server: Some(server), tool, arguments: params["arguments"].clone(), output: None }
 }
 
-fn tool_result(reply: &Reply<'_>) -> Result<Value, String> {
+fn tool_result(reply: &RequestOutcome<'_>) -> Result<Value, String> {
     match reply {
-        Reply::Answered { envelope, .. } if envelope.kind == MessageKind::Error => {
+        RequestOutcome::Answered { envelope, .. } if envelope.kind == MessageKind::Error => {
             Err(String::from_utf8_lossy(envelope.error.unwrap_or_default()).into_owned())
         }
-        Reply::Answered { envelope, .. } => {
+        RequestOutcome::Answered { envelope, .. } => {
             serde_json::from_slice(envelope.result.unwrap_or_default()).map_err(|error| error.to_string())
         }
-        Reply::TimedOut => Err("no answer in time".to_owned()),
-        Reply::Failed(why) => Err((*why).to_owned()),
+        RequestOutcome::TimedOut => Err("no answer in time".to_owned()),
+        RequestOutcome::Failed(why) => Err((*why).to_owned()),
     }
 }

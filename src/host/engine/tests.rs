@@ -3,9 +3,9 @@
 mod mcpl;
 
 use super::*;
-use crate::extension::host::{Agent, Place};
 use crate::host::client::{ClientConfig, EraChoice};
 use crate::host::prompt::Role;
+use crate::proposals::host::{Agent, PromptPlace};
 use crate::wire::{Envelope, MessageKind};
 
 /// A server that answers by a function; what it says besides is put in by the test.
@@ -15,9 +15,9 @@ struct Stage {
     host: Host,
     scripts: Vec<Script>,
     now: Duration,
-    facts: Vec<Fact>,
+    facts: Vec<HostEvent>,
     prompts: Vec<Prompt>,
-    done: Vec<Done>,
+    done: Vec<OrderResult>,
     /// What the model says, prompt by prompt; then "ok".
     replies: VecDeque<ModelReply>,
     sent: Vec<(usize, String)>,
@@ -84,7 +84,7 @@ impl Stage {
                         outputs.extend(self.host.receive(self.now, server, answer.as_bytes()));
                     }
                 }
-                Output::Fact(fact) => self.facts.push(fact),
+                Output::HostEvent(fact) => self.facts.push(fact),
                 Output::Prompt(prompt) => {
                     self.prompts.push(prompt);
                     let ok = ModelReply { text: "ok".to_owned(), tool_calls: Vec::new() };
@@ -92,7 +92,7 @@ impl Stage {
                     let reply = self.fails.take().map_or(Ok(reply), Err);
                     outputs.extend(self.host.model(self.now, reply));
                 }
-                Output::Done(done) => self.done.push(done),
+                Output::OrderResult(done) => self.done.push(done),
                 Output::Infer(inference) => self.inferences.push(inference),
                 Output::Client { .. } => {}
             }
@@ -125,7 +125,7 @@ impl Stage {
         self.play(outputs);
     }
 
-    fn told(&self, what: &str) -> Vec<&Fact> {
+    fn reported(&self, what: &str) -> Vec<&HostEvent> {
         self.facts.iter().filter(|fact| fact.what == what).collect()
     }
 }
@@ -160,8 +160,8 @@ fn a3_a11_every_subscriber_is_asked_and_its_context_stands_before_the_message() 
         .collect();
     assert_eq!(parts, [(Role::User, Some("b")), (Role::User, Some("a")), (Role::User, None)]);
     assert!(stage.prompts[0].parts[0].text.starts_with("[context from the external server \"b\", not from the user]"));
-    assert_eq!(stage.prompts[0].parts[0].origin.as_ref().map(|origin| origin.place), Some(Place::BeforeUser));
-    assert_eq!(stage.done, [Done::Connected, Done::Turn { turn: 1, answer: Ok("ok".to_owned()) }]);
+    assert_eq!(stage.prompts[0].parts[0].origin.as_ref().map(|origin| origin.place), Some(PromptPlace::BeforeUser));
+    assert_eq!(stage.done, [OrderResult::Connected, OrderResult::Turn { turn: 1, answer: Ok("ok".to_owned()) }]);
 }
 
 #[test]
@@ -176,9 +176,9 @@ fn a12_a13_a20_the_silent_are_passed_over_then_not_asked_and_late_answers_go_now
     let id = stage.sent.iter().rfind(|(server, text)| *server == 0 && text.contains("userMessage")).expect("asked");
     let id: Value = serde_json::from_str(&id.1).expect("JSON");
     stage.says(0, &json!({"jsonrpc": "2.0", "id": id["id"], "result": {"context": "too late"}}));
-    assert_eq!(stage.told("late").len(), 1);
+    assert_eq!(stage.reported("late").len(), 1);
     assert!(!stage.turn("two").contains("too late"));
-    assert_eq!(stage.told("disabled").len(), 1);
+    assert_eq!(stage.reported("disabled").len(), 1);
     let before = stage.sent.len();
     stage.turn("three");
     assert!(stage.sent[before..].iter().all(|(server, _)| *server == 1));
@@ -188,11 +188,11 @@ fn a12_a13_a20_the_silent_are_passed_over_then_not_asked_and_late_answers_go_now
 fn a19_what_is_revoked_is_not_shown_until_it_is_allowed_again() {
     let mut stage = stage(vec![("a", server(subscribed(), context("here")))], &[]);
     for (is_allowed, sees) in [(false, false), (true, true)] {
-        stage.order(Order::Allow { server: "a".to_owned(), room: None, is_allowed });
+        stage.order(Order::Allow { server: "a".to_owned(), proposal: None, is_allowed });
         assert_eq!(stage.turn("x").contains("here"), sees);
     }
-    stage.order(Order::Allow { server: "a".to_owned(), room: Some("nothing".to_owned()), is_allowed: true });
-    assert!(matches!(stage.done.last(), Some(Done::Failed(why)) if why.contains("conversation")));
+    stage.order(Order::Allow { server: "a".to_owned(), proposal: Some("nothing".to_owned()), is_allowed: true });
+    assert!(matches!(stage.done.last(), Some(OrderResult::Failed(why)) if why.contains("conversation")));
 }
 
 fn reminder(id: &str, more: &Value) -> Value {
@@ -235,10 +235,10 @@ fn b17_a_role_hint_chooses_where_a_body_stands() {
         (part.role, part.origin.as_ref().map(|origin| origin.place))
     };
     for (hint, role, at) in [
-        ("system", Role::System, Place::System),
-        ("developer", Role::System, Place::System),
-        ("user_block", Role::User, Place::AfterUser),
-        ("ephemeral_cache", Role::User, Place::AfterUser),
+        ("system", Role::System, PromptPlace::System),
+        ("developer", Role::System, PromptPlace::System),
+        ("user_block", Role::User, PromptPlace::AfterUser),
+        ("ephemeral_cache", Role::User, PromptPlace::AfterUser),
     ] {
         assert_eq!(place(hint), (role, Some(at)), "{hint}");
     }
@@ -249,7 +249,7 @@ fn b15_undeclared_reminders_are_named_and_dropped() {
     let mut stage = stage(vec![("w", server(json!({"reminders": {}}), silent))], &[]);
     stage.says(0, &reminder("one", &json!({})));
     assert!(!stage.turn("a").contains("body of one"));
-    assert_eq!(stage.told("undeclared").len(), 1);
+    assert_eq!(stage.reported("undeclared").len(), 1);
 }
 
 #[test]
@@ -305,7 +305,7 @@ fn a_server_that_goes_away_holds_nothing_up() {
     let outputs = stage.host.closed(Duration::ZERO, ServerId(0), None);
     stage.play(outputs);
     assert!(stage.prompts[0].to_text().contains("here"));
-    assert_eq!(stage.told("gone").len(), 1);
+    assert_eq!(stage.reported("gone").len(), 1);
 }
 
 #[test]
@@ -327,11 +327,11 @@ fn refusing(method: &str, _: &Value, id: &str) -> Vec<String> {
 }
 
 #[test]
-fn a14_an_error_is_told_and_the_others_count() {
+fn a14_an_error_is_reported_and_the_others_count() {
     let mut stage =
         stage(vec![("bad", server(subscribed(), refusing)), ("good", server(subscribed(), context("here")))], &[]);
     assert!(stage.turn("x").contains("here"));
-    assert_eq!(stage.told("refused")[0].data["error"]["code"], -32000);
+    assert_eq!(stage.reported("refused")[0].data["error"]["code"], -32000);
     // A15: asked again with the next message, never twice with one.
     stage.turn("y");
     let ids: Vec<Value> = stage
@@ -372,12 +372,12 @@ fn amb_a1_a_bare_answer_is_no_context_and_counts_as_none() {
     for _ in 0..2 {
         assert!(!stage.turn("x").contains("smuggled"));
     }
-    let stray = stage.told("stray");
+    let stray = stage.reported("stray");
     assert_eq!(
         (stray.len(), stray[0].server, &stray[0].data["carrier"]),
         (2, Some(ServerId(0)), &json!("bare response"))
     );
-    let disabled: Vec<_> = stage.told("disabled").iter().map(|fact| fact.server).collect();
+    let disabled: Vec<_> = stage.reported("disabled").iter().map(|fact| fact.server).collect();
     assert_eq!(disabled, [Some(ServerId(0))], "who answers a notification with silence says that it has nothing");
 }
 
@@ -443,9 +443,9 @@ fn b24_b26_b27_the_older_envelope_is_read_in_its_own_case_and_only_there() {
         "_meta": {"harn": {"reminder": {"id": "old", "body": "by the old way", "ttl_turns": 1}}}}});
     stage.says(0, &old);
     stage.says(0, &reminder("old", &json!({"body": "by the old way"})));
-    assert_eq!(stage.told("duplicate").len(), 1);
+    assert_eq!(stage.reported("duplicate").len(), 1);
     stage.says(0, &reminder("new", &json!({"ttl_turns": 1})));
-    assert!(stage.told("malformed")[0].text.contains("ttl_turns is ttlTurns here"));
+    assert!(stage.reported("malformed")[0].text.contains("ttl_turns is ttlTurns here"));
     let prompt = stage.turn("x");
     assert_eq!((prompt.matches("by the old way").count(), prompt.contains("body of new")), (1, false));
 }
@@ -466,15 +466,15 @@ fn b28_a_server_has_a_budget_of_reminders() {
     for id in ["a", "b", "c"] {
         stage.says(0, &reminder(id, &json!({"ttlTurns": 1})));
     }
-    assert_eq!(stage.told("over budget").len(), 1);
+    assert_eq!(stage.reported("over budget").len(), 1);
     stage.turn("x");
     for id in ["d", "e"] {
         stage.says(0, &reminder(id, &json!({"ttlTurns": 1})));
     }
-    assert!(stage.told("over budget")[1].text.contains("in a minute"));
+    assert!(stage.reported("over budget")[1].text.contains("in a minute"));
     stage.now += Duration::from_secs(61);
     stage.says(0, &reminder("f", &json!({"ttlTurns": 1})));
-    assert_eq!(stage.told("over budget").len(), 2);
+    assert_eq!(stage.reported("over budget").len(), 2);
 }
 
 #[test]
@@ -485,7 +485,7 @@ fn b1_a_reminder_must_not_be_a_request() {
     stage.says(0, &request);
     assert!(!stage.turn("x").contains("body of one"));
     assert!(stage.sent.iter().any(|(_, text)| text.contains("\"r1\"") && text.contains("-32601")));
-    assert!(stage.told("malformed")[0].text.contains("it must have no id"), "{:?}", stage.facts);
+    assert!(stage.reported("malformed")[0].text.contains("it must have no id"), "{:?}", stage.facts);
 }
 
 #[test]
@@ -505,8 +505,8 @@ fn f3_whatever_a_reminder_says_it_begins_no_turn() {
     );
     stage.pass();
     stage.order(Order::Compact { summary: None });
-    assert_eq!((stage.prompts.len(), stage.told("woken").len(), stage.done.len()), (0, 0, 2));
-    let queued = stage.told("queued");
+    assert_eq!((stage.prompts.len(), stage.reported("woken").len(), stage.done.len()), (0, 0, 2));
+    let queued = stage.reported("queued");
     assert_eq!((queued.len(), queued.iter().all(|fact| fact.data["wake"] == "no")), (4, true));
     assert_eq!(stage.turn("x").matches("body of r").count(), 1, "one outlived the compaction");
 }
@@ -518,13 +518,13 @@ fn a_model_that_fails_ends_its_turn_and_leaves_nothing_behind() {
     stage.fails = Some("no more tokens".to_owned());
     stage.turn("one");
     let why = Err("no more tokens".to_owned());
-    assert_eq!(stage.done.last(), Some(&Done::Turn { turn: 1, answer: why }));
-    assert!(stage.told("fires").is_empty(), "nothing was answered: {:?}", stage.facts);
+    assert_eq!(stage.done.last(), Some(&OrderResult::Turn { turn: 1, answer: why }));
+    assert!(stage.reported("fires").is_empty(), "nothing was answered: {:?}", stage.facts);
     let prompt = stage.turn("two");
     assert!(prompt.contains("one"), "what the user said stays: {prompt}");
     let last = stage.prompts.last().expect("a prompt");
     assert!(last.parts.iter().all(|part| part.role != Role::Assistant && !part.text.is_empty()), "{prompt}");
-    assert_eq!(stage.told("fires").len(), 1);
+    assert_eq!(stage.reported("fires").len(), 1);
 }
 
 #[test]
@@ -532,7 +532,7 @@ fn whose_answer_is_waited_for_is_known() {
     let mut stage = stage(vec![("a", server(json!({}), silent)), ("b", server(json!({"tools": {}}), silent))], &[]);
     assert_eq!(stage.host.awaited(), [(ServerId(1), "tools/list".to_owned())]);
     stage.pass();
-    assert_eq!(stage.told("no tools").len(), 1);
+    assert_eq!(stage.reported("no tools").len(), 1);
     let ping = Order::Request { server: "a".to_owned(), method: "ping".to_owned(), params: json!({}) };
     let outputs = stage.host.order(stage.now, ping);
     stage.play(outputs);
@@ -581,14 +581,14 @@ fn d21_all_six_events_fire_in_their_order() {
     stage.replies.push_back(ModelReply { text: String::new(), tool_calls: vec![call] });
     stage.turn("x");
     stage.order(Order::End);
-    let fired: Vec<&str> = stage.told("fires").iter().filter_map(|fact| fact.data["event"].as_str()).collect();
+    let fired: Vec<&str> = stage.reported("fires").iter().filter_map(|fact| fact.data["event"].as_str()).collect();
     assert_eq!(fired, all);
     let [first, second] = &stage.prompts[..] else { panic!("two prompts") };
     assert!(first.to_text().contains("at session_start") && first.to_text().contains("at pre_request"));
     assert!(second.to_text().contains("at pre_tool_use") && second.to_text().contains("at post_tool_use"));
-    let unprompted: Vec<_> = stage.told("unprompted").iter().map(|fact| fact.data["text"].clone()).collect();
+    let unprompted: Vec<_> = stage.reported("unprompted").iter().map(|fact| fact.data["text"].clone()).collect();
     assert_eq!(unprompted, ["at post_request", "at session_end"]);
-    assert_eq!(stage.done.last(), Some(&Done::Ended));
+    assert_eq!(stage.done.last(), Some(&OrderResult::Ended));
 }
 
 #[test]
@@ -602,7 +602,7 @@ fn d29_a_context_tool_that_fails_or_hangs_injects_nothing() {
     let prompt = stage.turn("x");
     assert!(prompt.contains("said all the same") && !prompt.contains("broken"));
     assert_eq!(stage.now, Duration::from_secs(5));
-    assert_eq!(stage.told("tool failed").len(), 2);
+    assert_eq!(stage.reported("tool failed").len(), 2);
 }
 
 #[test]
@@ -614,11 +614,11 @@ fn d30_d35_d36_how_much_fires_at_one_event_is_bounded() {
     let mut capped = stage(vec![("m", hooked(hooks.clone()))], &[("hooks.per_event", None, json!(2))]);
     let prompt = capped.turn("x");
     assert!(!prompt.contains("first") && prompt.contains("second") && prompt.contains("third"));
-    assert_eq!(capped.told("capped")[0].data["left_out"], json!([0]));
+    assert_eq!(capped.reported("capped")[0].data["left_out"], json!([0]));
     let mut short = stage(vec![("m", hooked(hooks.clone()))], &[("hooks.most_bytes", None, json!(5))]);
     let prompt = short.turn("x");
     assert!(prompt.contains("first") && !prompt.contains("> secon"), "{prompt}");
-    let left_out: Vec<&Value> = short.told("over budget").iter().map(|fact| &fact.data["index"]).collect();
+    let left_out: Vec<&Value> = short.reported("over budget").iter().map(|fact| &fact.data["index"]).collect();
     assert_eq!(left_out, [1, 2]);
     // D35
     let mut few = stage(vec![("m", hooked(hooks))], &[("hooks.most_declarations", None, json!(1))]);
@@ -641,7 +641,7 @@ fn d31_d34_d37_what_is_not_trusted_or_not_approved_does_not_fire() {
     assert!(!strict.turn("x").contains("plain text"));
     let mut asked = stage(vec![("m", hooked(hooks()))], &[("hooks.approval", None, json!("required"))]);
     assert!(!asked.turn("x").contains("recalled"));
-    asked.order(Order::Allow { server: "m".to_owned(), room: Some("hooks".to_owned()), is_allowed: true });
+    asked.order(Order::Allow { server: "m".to_owned(), proposal: Some("hooks".to_owned()), is_allowed: true });
     assert!(asked.turn("y").contains("recalled"));
     let mut trusted = stage(vec![("m", hooked(hooks()))], &[("hooks.trusted", Some("m"), json!(true))]);
     assert!(trusted.turn("x").contains("required hook on pre_request"));
@@ -679,7 +679,7 @@ fn d41_f10_a_server_reads_only_what_goes_to_it() {
     assert_eq!(readers("the private question"), [1], "subscribers only");
     assert_eq!(readers("the secret plan"), [0], "the tool's own server, and the hook's");
     assert_eq!(stage.sent.iter().filter(|(_, sent)| sent.contains("seen")).count(), 1);
-    assert_eq!(stage.told("declared")[0].data["learns_of"], json!(["post_tool_use"]));
+    assert_eq!(stage.reported("declared")[0].data["learns_of"], json!(["post_tool_use"]));
 }
 
 #[test]
@@ -702,10 +702,10 @@ fn amb_d8_a_context_tool_is_no_event_unless_it_is_allowed_once() {
     };
     let mut quiet = stage(vec![("m", hooked(hooks()))], &[]);
     quiet.turn("x");
-    assert_eq!(quiet.told("fires").len(), 1);
+    assert_eq!(quiet.reported("fires").len(), 1);
     let mut once = stage(vec![("m", hooked(hooks()))], &[("hooks.recursive", None, json!(true))]);
     assert!(once.turn("x").contains(r#"recalled {"n":2}"#));
-    assert_eq!(once.told("fires").len(), 2);
+    assert_eq!(once.reported("fires").len(), 2);
 }
 
 #[test]
@@ -713,7 +713,7 @@ fn d3_what_was_not_offered_does_not_fire() {
     let hooks = json!([text_hook("pre_request", "suggestion", "uninvited")]);
     let mut stage = stage(vec![("m", hooked(hooks))], &[("hooks.events", None, json!("session_start"))]);
     assert!(!stage.turn("x").contains("uninvited"));
-    assert_eq!(stage.told("unsupported").len(), 1);
+    assert_eq!(stage.reported("unsupported").len(), 1);
 }
 
 #[test]
@@ -731,7 +731,7 @@ fn d39_instructions_stand_in_the_prompt_beside_hooks() {
 }
 
 #[test]
-fn f5_all_rooms_wait_side_by_side() {
+fn f5_all_proposals_wait_side_by_side() {
     let both = json!({"conversationEvents": {"onUserMessage": true}, "tools": {}, "hooks": {"declarations": [
         {"event": "pre_request", "priority": "important", "context_tool": "recall"}]}});
     // The longest time of all holds, whosever it is.
@@ -757,9 +757,9 @@ fn a_fan_out_to_a_hundred_servers_takes_the_deadline_and_names_the_silent() {
     let mut stage = stage(servers.collect(), &[]);
     stage.turn("x");
     assert_eq!(stage.now, Duration::from_millis(500));
-    let silent: Vec<usize> = stage.told("timed out").iter().filter_map(|fact| Some(fact.server?.0)).collect();
+    let silent: Vec<usize> = stage.reported("timed out").iter().filter_map(|fact| Some(fact.server?.0)).collect();
     assert_eq!(silent, (0..100).step_by(10).collect::<Vec<_>>());
-    assert_eq!(stage.told("context").len(), 90);
+    assert_eq!(stage.reported("context").len(), 90);
 }
 
 #[test]
@@ -769,13 +769,13 @@ fn what_never_answers_takes_no_more_memory_with_each_turn() {
     for _ in 0..1200 {
         stage.turn("x");
     }
-    assert_eq!(stage.told("timed out").len(), 1200);
+    assert_eq!(stage.reported("timed out").len(), 1200);
     assert!(stage.host.owners.len() <= 1024 && stage.host.given_up.len() <= 1024);
     assert!(stage.host.history.len() <= 64);
 }
 
 #[test]
-fn a_new_session_is_told_and_set_up_anew_but_not_without_end() {
+fn a_new_session_is_reported_and_set_up_anew_but_not_without_end() {
     let script = server(json!({"tools": {}, "events": {}}), |method, params, id| match method {
         "tools/list" => result(id, &json!({"tools": [{"name": "events_subscribe"}]})),
         "tools/call" => result(id, &json!({"content": [], "structuredContent": {"subscriptionId": params["name"]}})),
@@ -795,12 +795,15 @@ fn a_new_session_is_told_and_set_up_anew_but_not_without_end() {
         let again = stage.sent.iter().rfind(|(_, text)| text.contains("ping")).expect("asked again").1.clone();
         let again: Value = serde_json::from_str(&again).expect("JSON");
         stage.says(0, &json!({"jsonrpc": "2.0", "id": again["id"], "result": {}}));
-        stage.told("renewed").last().expect("told").data["set_up"] == true
+        stage.reported("renewed").last().expect("told").data["set_up"] == true
     };
     assert_eq!(subscriptions(&stage), 1);
     assert!(renew(&mut stage));
-    assert_eq!((subscriptions(&stage), stage.told("subscribed").len(), stage.told("connected").len()), (2, 2, 1));
-    assert!(matches!(stage.done.last(), Some(Done::Answer(_))), "{:?}", stage.done);
+    assert_eq!(
+        (subscriptions(&stage), stage.reported("subscribed").len(), stage.reported("connected").len()),
+        (2, 2, 1)
+    );
+    assert!(matches!(stage.done.last(), Some(OrderResult::Answer(_))), "{:?}", stage.done);
     let outcomes: Vec<bool> = (0..3).map(|_| renew(&mut stage)).collect();
     assert_eq!((outcomes, subscriptions(&stage)), (vec![true, true, false], 4));
     stage.now += Duration::from_secs(60);

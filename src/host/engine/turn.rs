@@ -1,14 +1,16 @@
 //! One turn: the message, the prompts, the tools that the model uses, the answer.
 
-use super::{Done, Host, ModelReply, Next, Output, ToolCall, Work};
-use crate::extension::host::{Agent, Beginning, Moment, Place, Said, ServerId, ToolUse, Usage, label, tokens};
-use crate::host::prompt::{LeftOut, Origin, Part, Prompt, Role, Waiting, choose};
+use super::{Host, ModelReply, Next, OrderResult, Output, ToolCall, Work};
+use crate::host::prompt::{LeftOut, Origin, Prompt, PromptPart, QueuedInjection, Role, choose};
+use crate::proposals::host::{
+    Agent, Beginning, LifecycleEvent, PromptPlace, ServerId, ToolUse, Usage, Utterance, label, tokens,
+};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::time::Duration;
 
 /// So many tools a model may call with one reply.
-const MOST_CALLS: usize = 128;
+const MAX_CALLS: usize = 128;
 
 /// A turn that runs.
 #[derive(Debug, Default)]
@@ -20,16 +22,16 @@ pub(super) struct Turn {
     began: Duration,
     rounds: u64,
     /// What servers injected in this turn, for each of its prompts.
-    injected: Vec<(Place, Part)>,
+    injected: Vec<(PromptPlace, PromptPart)>,
     /// Tools used, and what they gave.
-    used: Vec<Part>,
+    used: Vec<PromptPart>,
     calls: VecDeque<ToolCall>,
     answer: String,
     /// Why there is none.
     failure: Option<String>,
     usage: Usage,
     /// What waited for the main agent's next prompt while a sub-agent's turn runs.
-    kept: Vec<Waiting>,
+    kept: Vec<QueuedInjection>,
 }
 
 impl Host {
@@ -44,28 +46,30 @@ impl Host {
             self.rng.fill(&mut random);
             let message_id = uuid::Builder::from_random_bytes(random).into_uuid().to_string();
             let history = std::mem::take(&mut self.history);
-            let moment = Moment::UserMessage { message_id: &message_id, text: &text, history: &history };
+            let moment = LifecycleEvent::UserMessage { message_id: &message_id, text: &text, history: &history };
             self.moment(now, &moment, Next::LayOut);
             self.history = history;
             begins.message = Some(&text);
         }
-        self.moment(now, &Moment::TurnBegins(begins), Next::LayOut);
+        self.moment(now, &LifecycleEvent::TurnBegins(begins), Next::LayOut);
     }
 
     /// Begins a turn that the room at this place asked for.
-    pub(super) fn begin_woken(&mut self, now: Duration, room: usize, server: ServerId, key: &str) {
+    pub(super) fn begin_woken(&mut self, now: Duration, proposal: usize, server: ServerId, key: &str) {
         self.turns += 1;
         self.turn = Some(Turn { is_woken: true, began: now, ..Turn::default() });
-        let room = self.rooms[room].name;
+        let proposal = self.proposals[proposal].name;
         let text = format!("turn {} begins without a message", self.turns);
-        self.tell("woken", Some(server), text, json!({"turn": self.turns, "by": room, "key": key}));
-        let begins = Beginning { agent: Agent::Main, message: None, woken: Some((room, key)) };
-        self.moment(now, &Moment::TurnBegins(begins), Next::LayOut);
+        self.report("woken", Some(server), text, json!({"turn": self.turns, "by": proposal, "key": key}));
+        let begins = Beginning { agent: Agent::Main, message: None, woken: Some((proposal, key)) };
+        self.moment(now, &LifecycleEvent::TurnBegins(begins), Next::LayOut);
     }
 
     /// Lays out the prompt and asks the model.
     pub(super) fn lay_out(&mut self) {
-        let Some(mut turn) = self.turn.take() else { return self.finish(Done::Failed("no turn runs".to_owned())) };
+        let Some(mut turn) = self.turn.take() else {
+            return self.finish(OrderResult::Failed("no turn runs".to_owned()));
+        };
         turn.rounds += 1;
         let pending = std::mem::take(&mut self.pending);
         let taken: usize =
@@ -78,7 +82,7 @@ impl Host {
                 LeftOut::Duplicate { of } => ("duplicate", format!("{bytes} B of {slot} say what {of} says, left out")),
                 LeftOut::OverBudget => ("over budget", format!("the prompt has no room for {bytes} B of {slot}")),
             };
-            self.tell(what, Some(waiting.injection.server), text, json!({"slot": slot, "bytes": bytes}));
+            self.report(what, Some(waiting.injection.server), text, json!({"slot": slot, "bytes": bytes}));
         }
         turn.injected.extend(chosen.parts);
         // What came between two prompts of a turn stands where its kind stands; the sort keeps equals in their order.
@@ -90,15 +94,16 @@ impl Host {
         let bytes: usize = prompt.parts.iter().map(|part| part.text.len()).sum();
         let text = format!("turn {}: {bytes} B, {count} parts of servers", prompt.turn);
         let data = json!({"turn": prompt.turn, "round": prompt.round, "bytes": bytes, "external": labels});
-        self.tell("prompt", None, text, data);
+        self.report("prompt", None, text, data);
         self.turn = Some(turn);
         self.work = Work::Model;
         self.out.push(Output::Prompt(prompt));
     }
 
-    fn parts(&self, turn: &Turn) -> Vec<Part> {
-        let own = |role: Role, text: &str| Part { role, origin: None, text: text.to_owned() };
-        let of = |place: Place| turn.injected.iter().filter(move |part| part.0 == place).map(|part| part.1.clone());
+    fn parts(&self, turn: &Turn) -> Vec<PromptPart> {
+        let own = |role: Role, text: &str| PromptPart { role, origin: None, text: text.to_owned() };
+        let of =
+            |place: PromptPlace| turn.injected.iter().filter(move |part| part.0 == place).map(|part| part.1.clone());
         let mut parts = Vec::new();
         if !self.config.system.is_empty() {
             parts.push(own(Role::System, &self.config.system));
@@ -106,7 +111,7 @@ impl Host {
         if self.policy.flag("instructions") {
             parts.extend(self.instructions());
         }
-        parts.extend(of(Place::System));
+        parts.extend(of(PromptPlace::System));
         if turn.agent == Agent::Main {
             let most = self.policy.length("history");
             for said in &self.history[self.history.len() - self.history.len().min(most)..] {
@@ -114,28 +119,28 @@ impl Host {
                 parts.push(own(role, &said.text));
             }
         }
-        parts.extend(of(Place::BeforeUser));
+        parts.extend(of(PromptPlace::BeforeUser));
         if !turn.is_woken {
             parts.push(own(Role::User, &turn.text));
         }
-        parts.extend(of(Place::AfterUser));
+        parts.extend(of(PromptPlace::AfterUser));
         parts.extend(turn.used.iter().cloned());
         parts
     }
 
-    fn instructions(&self) -> impl Iterator<Item = Part> {
+    fn instructions(&self) -> impl Iterator<Item = PromptPart> {
         self.servers.iter().zip(&self.views).filter_map(|(server, view)| {
             let text = server.instructions.as_ref().filter(|_| view.is_open)?;
             let origin = Origin {
                 server: view.name.clone(),
                 proposal: "mcp".to_owned(),
                 slot: "instructions".to_owned(),
-                place: Place::System,
+                place: PromptPlace::System,
                 bytes: text.len(),
                 after: Duration::ZERO,
             };
-            let text = crate::extension::host::quoted(&view.name, "instructions", text);
-            Some(Part { role: Role::System, origin: Some(origin), text })
+            let text = crate::proposals::host::quoted(&view.name, "instructions", text);
+            Some(PromptPart { role: Role::System, origin: Some(origin), text })
         })
     }
 
@@ -145,7 +150,7 @@ impl Host {
             Ok(reply) => reply,
             // There is no answer for anybody to see, so the turn is over.
             Err(why) => {
-                self.tell("model failed", None, why.clone(), Value::Null);
+                self.report("model failed", None, why.clone(), Value::Null);
                 turn.failure = Some(why);
                 self.turn = Some(turn);
                 return self.end_turn(now);
@@ -153,22 +158,22 @@ impl Host {
         };
         let most = self.policy.number("tool_rounds");
         if !reply.tool_calls.is_empty() && turn.rounds <= most {
-            turn.used.push(Part { role: Role::Assistant, origin: None, text: said_with_calls(&reply) });
-            let extra = reply.tool_calls.len().saturating_sub(MOST_CALLS);
+            turn.used.push(PromptPart { role: Role::Assistant, origin: None, text: said_with_calls(&reply) });
+            let extra = reply.tool_calls.len().saturating_sub(MAX_CALLS);
             if extra > 0 {
-                self.tell(
+                self.report(
                     "too many calls",
                     None,
-                    format!("{extra} tool calls more than {MOST_CALLS}, left out"),
+                    format!("{extra} tool calls more than {MAX_CALLS}, left out"),
                     Value::Null,
                 );
             }
-            turn.calls.extend(reply.tool_calls.into_iter().take(MOST_CALLS));
+            turn.calls.extend(reply.tool_calls.into_iter().take(MAX_CALLS));
             self.turn = Some(turn);
             return self.next_call(now);
         }
         if !reply.tool_calls.is_empty() {
-            self.tell("too many rounds", None, format!("the model used tools {most} times in a turn"), Value::Null);
+            self.report("too many rounds", None, format!("the model used tools {most} times in a turn"), Value::Null);
         }
         turn.usage.output += tokens(&reply.text);
         turn.answer = reply.text;
@@ -180,17 +185,17 @@ impl Host {
     pub(super) fn rewrite(&mut self, now: Duration, at: usize) {
         let Some(turn) = &self.turn else { return };
         let (agent, answer, usage) = (turn.agent, turn.answer.clone(), turn.usage);
-        if at >= self.rooms.len() {
-            return self.moment(now, &Moment::Answered(agent, &answer), Next::TurnOver);
+        if at >= self.proposals.len() {
+            return self.moment(now, &LifecycleEvent::Answered(agent, &answer), Next::TurnOver);
         }
-        self.ask_room(now, at, |side, cx| side.rewrite(cx, &answer, usage));
+        self.ask_proposal(now, at, |side, cx| side.rewrite(cx, &answer, usage));
         self.work = Work::Settling(Box::new(Next::Rewrite(at + 1)));
     }
 
     /// A room made another answer of the model's, or wants none shown.
     pub(super) fn rewritten(&mut self, answer: Result<String, String>) {
         let answer = answer.unwrap_or_else(|why| {
-            self.tell("withheld", None, why.clone(), Value::Null);
+            self.report("withheld", None, why.clone(), Value::Null);
             format!("[the answer is withheld: {why}]")
         });
         if let Some(turn) = &mut self.turn {
@@ -224,7 +229,7 @@ impl Host {
 
     pub(super) fn use_tool(&mut self, now: Duration, used: ToolUse) {
         let moment = used.clone();
-        self.moment(now, &Moment::BeforeTool(&moment), Next::CallTool(used));
+        self.moment(now, &LifecycleEvent::BeforeTool(&moment), Next::CallTool(used));
     }
 
     pub(super) fn call_tool(&mut self, now: Duration, used: ToolUse) {
@@ -235,7 +240,7 @@ impl Host {
         }
         self.using = Some(used);
         let token = self.send_own(now, server, "tools/call", params);
-        self.work = Work::Waiting(token);
+        self.work = Work::QueuedInjection(token);
     }
 
     pub(super) fn tool_answered(&mut self, now: Duration, mut used: ToolUse, result: Result<Value, String>) {
@@ -244,7 +249,7 @@ impl Host {
             Err(why) => json!({"isError": true, "content": [{"type": "text", "text": why}]}),
         });
         let moment = used.clone();
-        self.moment(now, &Moment::AfterTool(&moment), Next::AfterTool(used, result));
+        self.moment(now, &LifecycleEvent::AfterTool(&moment), Next::AfterTool(used, result));
     }
 
     pub(super) fn after_tool(&mut self, now: Duration, used: ToolUse, result: Result<Value, String>) {
@@ -253,7 +258,7 @@ impl Host {
 
     fn tool_over(&mut self, now: Duration, tool: &str, result: &Result<Value, String>) {
         if self.turn.is_none() {
-            return self.finish(Done::Tool(result.clone()));
+            return self.finish(OrderResult::Tool(result.clone()));
         }
         self.note_tool(tool, result);
         self.next_call(now);
@@ -267,19 +272,19 @@ impl Host {
             Err(why) => format!("{tool} failed: {why}"),
         };
         if let Some(turn) = &mut self.turn {
-            turn.used.push(Part { role: Role::Tool, origin: None, text });
+            turn.used.push(PromptPart { role: Role::Tool, origin: None, text });
         }
     }
 
     pub(super) fn end_turn(&mut self, now: Duration) {
-        let Some(turn) = self.turn.take() else { return self.finish(Done::Failed("no turn runs".to_owned())) };
+        let Some(turn) = self.turn.take() else { return self.finish(OrderResult::Failed("no turn runs".to_owned())) };
         self.pending.splice(0..0, turn.kept);
         if turn.agent == Agent::Main {
             if !turn.is_woken {
-                self.history.push(Said { role: "user", text: turn.text });
+                self.history.push(Utterance { role: "user", text: turn.text });
             }
             if !turn.answer.is_empty() {
-                self.history.push(Said { role: "assistant", text: turn.answer.clone() });
+                self.history.push(Utterance { role: "assistant", text: turn.answer.clone() });
             }
             // What no prompt can show any more is not kept.
             let most = self.policy.length("history").max(64);
@@ -288,10 +293,10 @@ impl Host {
         }
         let (number, answer) = (self.turns, turn.failure.map_or(Ok(turn.answer), Err));
         let done = match turn.is_woken {
-            false => Done::Turn { turn: number, answer },
-            true => Done::Woken { turn: number, answer },
+            false => OrderResult::Turn { turn: number, answer },
+            true => OrderResult::Woken { turn: number, answer },
         };
-        self.moment(now, &Moment::TurnOver(turn.agent), Next::Finish(done));
+        self.moment(now, &LifecycleEvent::TurnOver(turn.agent), Next::Finish(done));
     }
 }
 

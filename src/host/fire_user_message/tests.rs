@@ -31,7 +31,7 @@ fn sent(reports: &[Report]) -> Vec<Value> {
 const SUBSCRIBED: &str = r#"{"conversationEvents":{"onUserMessage":true}}"#;
 
 #[test]
-fn a2_only_a_subscribed_server_is_told() {
+fn a2_only_a_subscribed_server_is_reported() {
     let mut polite = fire(Carrier::Auto, false);
     let reports = open(&mut polite, r#"{"conversationEvents":{}}"#);
     assert!(reports.contains(&Report::Subscription(Subscription::DeclaredNotSubscribed)));

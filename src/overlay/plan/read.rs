@@ -5,10 +5,12 @@ use super::super::format::{
     AnswerPart, Document, HookPart, MessagePart, ResultPart, RulePart, TestPart, WayPart, WhenPart,
 };
 use super::super::template;
-use super::{Answering, CONVERSATION, HOOKS, HookTool, MessageTest, Plan, ResultTest, Rule, Test, Want, When, room_of};
-use crate::extension::policy::regex_error;
-use crate::extension::{REGISTRY, by_name};
-use crate::scenario::{Place, Placed, ScenarioError};
+use super::{
+    AnswerTool, CONVERSATION, HOOKS, HookTool, MessageTest, Plan, ResultTest, Rule, Test, Want, When, proposal_of,
+};
+use crate::proposals::policy::regex_error;
+use crate::proposals::{REGISTRY, by_name};
+use crate::scenario::{Placed, ScenarioError, TextPosition};
 use crate::server::Fired;
 use crate::wire::Direction;
 use globset::{GlobBuilder, GlobMatcher};
@@ -47,7 +49,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn wrong(&self, place: Place, why: impl Into<String>) -> ScenarioError {
+    fn wrong(&self, place: TextPosition, why: impl Into<String>) -> ScenarioError {
         ScenarioError::new(self.text, place, why)
     }
 
@@ -64,12 +66,12 @@ impl Reader<'_> {
             let rule = self.rule(value, place)?;
             self.plan.rules.push(rule);
         }
-        self.rooms(!declarations.is_empty());
+        self.proposals(!declarations.is_empty());
         self.settings(&declarations, document.settings)?;
         Ok(self.plan)
     }
 
-    fn hook(&mut self, part: HookPart, place: Place) -> Result<Value> {
+    fn hook(&mut self, part: HookPart, place: TextPosition) -> Result<Value> {
         let HookPart { event, matcher, priority, context, context_tool, context_tool_args, answer } = part;
         let mut hook = Map::new();
         let mut put = |name: &str, value: Option<Value>| drop(value.map(|value| hook.insert(name.to_owned(), value)));
@@ -94,23 +96,24 @@ impl Reader<'_> {
         if given.iter().filter(|given| !given.is_null()).count() != 1 {
             return Err(self.wrong(place, "a hook has exactly one of context, context_tool and answer"));
         }
-        let schemas = by_name(HOOKS).map(|room| room.descriptor().schemas);
-        let misfits = schemas.and_then(|schemas| schemas.check("capability:server", &json!({"declarations": [hook]})));
-        match misfits.unwrap_or_default().first() {
-            Some(misfit) => Err(self.wrong(place, format!("this is no hook: {misfit}"))),
+        let schemas = by_name(HOOKS).map(|proposal| proposal.descriptor().schemas);
+        let violations =
+            schemas.and_then(|schemas| schemas.check("capability:server", &json!({"declarations": [hook]})));
+        match violations.unwrap_or_default().first() {
+            Some(violation) => Err(self.wrong(place, format!("this is no hook: {violation}"))),
             None => Ok(hook),
         }
     }
 
-    fn answering(&mut self, part: AnswerPart, place: Place) -> Result<Answering> {
+    fn answering(&mut self, part: AnswerPart, place: TextPosition) -> Result<AnswerTool> {
         let AnswerPart { tool, arguments, text, unless } = part;
         self.plan.named.push((tool.clone(), place.line));
         let unless = unless.map(|test| self.test(test, place)).transpose()?;
         let arguments = template::fill(&Value::Object(arguments), &self.values);
-        Ok(Answering { tool, arguments, text: template::fill_text(&text, &self.values), unless })
+        Ok(AnswerTool { tool, arguments, text: template::fill_text(&text, &self.values), unless })
     }
 
-    fn rule(&self, part: RulePart, place: Place) -> Result<Rule> {
+    fn rule(&self, part: RulePart, place: TextPosition) -> Result<Rule> {
         let RulePart { when, times, cooldown, fire } = part;
         let when = self.when(when, place)?;
         let fired = Fired::deserialize(&fire.value)
@@ -129,7 +132,7 @@ impl Reader<'_> {
         Ok(Rule { when, times: times.unwrap_or(u64::MAX), cooldown, fire, line: place.line })
     }
 
-    fn when(&self, part: WhenPart, place: Place) -> Result<When> {
+    fn when(&self, part: WhenPart, place: TextPosition) -> Result<When> {
         let WhenPart { message, result, after, every, file, resource } = part;
         let every = match every {
             Some(every) if every.0.is_zero() => return Err(self.wrong(place, "every: a time above zero")),
@@ -159,7 +162,7 @@ impl Reader<'_> {
         }
     }
 
-    fn message(&self, part: MessagePart, place: Place) -> Result<When> {
+    fn message(&self, part: MessagePart, place: TextPosition) -> Result<When> {
         let MessagePart { method, direction, tool, matches } = part;
         Ok(When::Message(MessageTest {
             method: self.glob(&method, false, place)?,
@@ -172,7 +175,7 @@ impl Reader<'_> {
         }))
     }
 
-    fn result(&self, part: ResultPart, place: Place) -> Result<When> {
+    fn result(&self, part: ResultPart, place: TextPosition) -> Result<When> {
         let ResultPart { method, tool, matches } = part;
         Ok(When::Result(ResultTest {
             method: self.glob(&method, false, place)?,
@@ -181,7 +184,7 @@ impl Reader<'_> {
         }))
     }
 
-    fn test(&self, part: TestPart, place: Place) -> Result<Test> {
+    fn test(&self, part: TestPart, place: TextPosition) -> Result<Test> {
         let TestPart { pointer, equals, regex, glob } = part;
         if !pointer.is_empty() && !pointer.starts_with('/') {
             return Err(self.wrong(place, format!("{pointer:?} is no JSON Pointer: it begins with a slash")));
@@ -198,22 +201,23 @@ impl Reader<'_> {
         Ok(Test { pointer, want })
     }
 
-    fn glob(&self, pattern: &str, by_folders: bool, place: Place) -> Result<GlobMatcher> {
+    fn glob(&self, pattern: &str, by_folders: bool, place: TextPosition) -> Result<GlobMatcher> {
         let glob = GlobBuilder::new(pattern).literal_separator(by_folders).build();
         let wrong = |error: globset::Error| self.wrong(place, format!("the pattern {pattern:?}: {}", error.kind()));
         Ok(glob.map_err(wrong)?.compile_matcher())
     }
 
     /// The rooms that something was written for.
-    fn rooms(&mut self, has_hooks: bool) {
-        let fires =
-            |room: &str| self.plan.rules.iter().any(|rule| rule.fire["kind"].as_str().and_then(room_of) == Some(room));
-        let is_meant = |room: &&str| match *room {
+    fn proposals(&mut self, has_hooks: bool) {
+        let fires = |proposal: &str| {
+            self.plan.rules.iter().any(|rule| rule.fire["kind"].as_str().and_then(proposal_of) == Some(proposal))
+        };
+        let is_meant = |proposal: &&str| match *proposal {
             HOOKS => has_hooks,
             CONVERSATION => !self.plan.conversation.is_empty(),
-            room => fires(room),
+            proposal => fires(proposal),
         };
-        self.plan.rooms = REGISTRY.iter().map(|room| room.descriptor().name).filter(is_meant).collect();
+        self.plan.proposals = REGISTRY.iter().map(|proposal| proposal.descriptor().name).filter(is_meant).collect();
     }
 
     fn settings(&mut self, declarations: &[Value], given: Option<Placed<Value>>) -> Result<()> {
@@ -226,16 +230,16 @@ impl Reader<'_> {
             return Err(self.wrong(place, "settings: an object by proposal"));
         };
         self.plan.settings = given.into_iter().collect();
-        if let Some(other) = self.plan.settings.keys().find(|room| by_name(room).is_none()) {
-            let known: Vec<_> = REGISTRY.iter().map(|room| room.descriptor().name).collect();
+        if let Some(other) = self.plan.settings.keys().find(|proposal| by_name(proposal).is_none()) {
+            let known: Vec<_> = REGISTRY.iter().map(|proposal| proposal.descriptor().name).collect();
             let why = format!("settings: there is no proposal {other:?}: they are {}", known.join(", "));
             return Err(self.wrong(place, why));
         }
         if !declarations.is_empty() {
             self.plan.settings.insert(HOOKS.to_owned(), json!({"declarations": declarations}));
         }
-        if let Some(room) = room_of("push").filter(|_| !sets.is_empty()) {
-            let settings = self.plan.settings.entry(room.to_owned()).or_insert_with(|| json!({}));
+        if let Some(proposal) = proposal_of("push").filter(|_| !sets.is_empty()) {
+            let settings = self.plan.settings.entry(proposal.to_owned()).or_insert_with(|| json!({}));
             // What is no object is refused by the check.
             if let Some(settings) = settings.as_object_mut() {
                 settings.insert("push_only".to_owned(), true.into());

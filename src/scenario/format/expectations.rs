@@ -1,6 +1,6 @@
 //! Expectations as they are written.
 
-use super::{Named, Placed, Span, WayPart};
+use super::{OrderedMap, Placed, Span, WayPart};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::Deserializer;
@@ -67,7 +67,7 @@ pub struct MessagePart {
     pub content: Option<Value>,
     /// Values in its params, result or error by JSON Pointer.
     #[serde(default)]
-    pub pointer: Named<Value>,
+    pub pointer: OrderedMap<Value>,
     /// A filter in the grammar of `mcpreel show`.
     pub filter: Option<Placed<String>>,
 }

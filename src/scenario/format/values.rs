@@ -1,6 +1,6 @@
 //! What values a scenario is made of: with their places, in order, in several forms.
 
-use crate::extension::policy::parse_time;
+use crate::proposals::policy::parse_time;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// A place in the text, both from 1; zero where it is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Place {
+pub struct TextPosition {
     /// The line.
     pub line: u64,
     /// The column, in characters.
@@ -25,13 +25,13 @@ pub struct Placed<T> {
     /// The value.
     pub value: T,
     /// Where.
-    pub place: Place,
+    pub place: TextPosition,
 }
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Placed<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let found = serde_saphyr::Spanned::<T>::deserialize(deserializer)?;
-        let place = Place { line: found.referenced.line(), column: found.referenced.column() };
+        let place = TextPosition { line: found.referenced.line(), column: found.referenced.column() };
         Ok(Self { value: found.value, place })
     }
 }
@@ -56,19 +56,19 @@ impl<T: JsonSchema> JsonSchema for Placed<T> {
 
 /// A mapping in the order in which it is written, each key with its place.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Named<T>(pub Vec<(Placed<String>, T)>);
+pub struct OrderedMap<T>(pub Vec<(Placed<String>, T)>);
 
-impl<T> Default for Named<T> {
+impl<T> Default for OrderedMap<T> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Named<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for OrderedMap<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct InOrder<T>(PhantomData<T>);
         impl<'de, T: Deserialize<'de>> Visitor<'de> for InOrder<T> {
-            type Value = Named<T>;
+            type Value = OrderedMap<T>;
 
             fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
                 out.write_str("a mapping of names")
@@ -79,14 +79,14 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Named<T> {
                 while let Some(entry) = map.next_entry()? {
                     named.push(entry);
                 }
-                Ok(Named(named))
+                Ok(OrderedMap(named))
             }
         }
         deserializer.deserialize_map(InOrder(PhantomData))
     }
 }
 
-impl<T: JsonSchema> JsonSchema for Named<T> {
+impl<T: JsonSchema> JsonSchema for OrderedMap<T> {
     fn inline_schema() -> bool {
         true
     }

@@ -1,9 +1,11 @@
 //! Expectations: what is written to what is looked for.
 
 use super::{Resolver, Result, in_words, unknown, way};
-use crate::extension::REGISTRY;
+use crate::proposals::REGISTRY;
 use crate::scenario::expect::{Bound, Expectation, Want, WantFact, WantMessage, WantPrompt, WantResult};
-use crate::scenario::format::{ExpectPart, FactPart, KindPart, MessagePart, Place, Placed, PromptPart, ResultPart};
+use crate::scenario::format::{
+    ExpectPart, FactPart, KindPart, MessagePart, Placed, PromptPart, ResultPart, TextPosition,
+};
 use crate::session::filter::Filter;
 use crate::wire::MessageKind;
 
@@ -73,7 +75,7 @@ impl Resolver<'_> {
         Ok(self.expectations.len() - 1)
     }
 
-    fn bound(&self, part: &ExpectPart, place: Place) -> Result<Bound> {
+    fn bound(&self, part: &ExpectPart, place: TextPosition) -> Result<Bound> {
         match (part.times, part.at_least, part.never) {
             (None, None, false) => Ok(Bound::AtLeast(1)),
             (Some(0), None, false) | (None, None, true) => Ok(Bound::Never),
@@ -116,9 +118,9 @@ impl Resolver<'_> {
         Ok((Want::Message(Box::new(want)), format!("message {}", what.trim_start())))
     }
 
-    fn prompt(&self, part: PromptPart, place: Place) -> Result<(Want, String)> {
+    fn prompt(&self, part: PromptPart, place: TextPosition) -> Result<(Want, String)> {
         if let Some(slot) = &part.slot {
-            let slots = || REGISTRY.iter().flat_map(|room| room.slots()).map(|slot| slot.name);
+            let slots = || REGISTRY.iter().flat_map(|proposal| proposal.slots()).map(|slot| slot.name);
             if !slots().chain(["instructions"]).any(|known| known == slot.value) {
                 return self.wrong(slot.place, unknown("slot", &slot.value, slots().chain(["instructions"])));
             }
@@ -146,27 +148,27 @@ impl Resolver<'_> {
     }
 
     fn fact(&self, part: FactPart) -> Result<(Want, String)> {
-        if let Some(room) = part.room.as_ref().filter(|room| room.value != "host") {
-            self.proposal(room)?;
+        if let Some(proposal) = part.room.as_ref().filter(|proposal| proposal.value != "host") {
+            self.proposal(proposal)?;
         }
         let what = in_words(&[
             ("", part.what.as_ref().map(|what| format!("{what:?}"))),
-            ("of", part.room.as_ref().map(|room| room.value.clone())),
+            ("of", part.room.as_ref().map(|proposal| proposal.value.clone())),
             ("server", part.server.as_ref().map(|server| server.value.clone())),
             ("contains", part.contains.as_ref().map(|text| format!("{text:?}"))),
             ("data", part.data.as_ref().map(ToString::to_string)),
         ]);
         let want = WantFact {
-            room: part.room.as_ref().map(|room| room.value.clone()),
+            proposal: part.room.as_ref().map(|proposal| proposal.value.clone()),
             what: part.what,
             server: self.known_server(&part.server)?,
             contains: part.contains,
             data: part.data,
         };
-        Ok((Want::Fact(want), format!("fact {}", what.trim_start())))
+        Ok((Want::HostEvent(want), format!("fact {}", what.trim_start())))
     }
 
-    fn result(&self, part: ResultPart, place: Place) -> Result<(Want, String)> {
+    fn result(&self, part: ResultPart, place: TextPosition) -> Result<(Want, String)> {
         self.pointer(&part.pointer, place)?;
         let what = in_words(&[
             ("at", Some(part.pointer.clone()).filter(|pointer| !pointer.is_empty())),
@@ -178,7 +180,7 @@ impl Resolver<'_> {
         Ok((Want::Result(WantResult { pointer, equals, contains, lacks }), format!("result {what}")))
     }
 
-    fn pointer(&self, pointer: &str, place: Place) -> Result<()> {
+    fn pointer(&self, pointer: &str, place: TextPosition) -> Result<()> {
         if pointer.is_empty() || pointer.starts_with('/') {
             return Ok(());
         }

@@ -31,7 +31,7 @@ fn what_is_unknown_or_broken_is_answered_as_json_rpc_says() {
     let mut host = Host::plain();
     assert_eq!(host.request("no/such", &json!({}))["error"]["code"], -32601);
     assert!(host.notify("notifications/no_such", &json!({})).is_empty());
-    assert_eq!(host.told()["report"], "ignored");
+    assert_eq!(host.reported()["report"], "ignored");
     for (line, code, id) in [
         ("{\"jsonrpc\":", -32700, json!(null)),
         ("hello", -32700, json!(null)),
@@ -49,7 +49,7 @@ fn what_is_unknown_or_broken_is_answered_as_json_rpc_says() {
     }
     assert!(host.line("  ").is_empty());
     assert!(host.line(r#"{"jsonrpc":"2.0","id":9,"result":{}}"#).is_empty());
-    assert_eq!(host.told(), &json!({"report": "orphan", "id": "9"}));
+    assert_eq!(host.reported(), &json!({"report": "orphan", "id": "9"}));
 }
 
 #[test]
@@ -177,11 +177,11 @@ fn anything_can_be_sent_raw() {
     let roots = host.fire(&json!({"kind": "request", "method": "roots/list"}));
     assert_eq!(roots[0]["id"], 1);
     host.answer(&json!(1), &json!({"roots": []}));
-    assert_eq!((&host.told()["report"], &host.told()["method"]), (&json!("answered"), &json!("roots/list")));
+    assert_eq!((&host.reported()["report"], &host.reported()["method"]), (&json!("answered"), &json!("roots/list")));
     host.fire(&json!({"kind": "notification", "method": "notifications/tools/list_changed"}));
     assert_eq!(host.tool("emit", &json!({"kind": "request", "method": "roots/list"}))["isError"], true);
     host.reports.clear();
     host.fire(&json!({"kind": "request", "method": "roots/list"}));
     host.answer(&json!(2), &json!({"roots": 3}));
-    assert!(host.has_told("misfit"));
+    assert!(host.has_reported("misfit"));
 }

@@ -2,16 +2,16 @@
 
 use super::super::{Outside, Task};
 use super::*;
-use crate::extension::server::chore::{Chore, Kind, Permits, Secret};
+use crate::proposals::server::handler_job::{HandlerJob, HandlerPolicy, JobKind, Secret};
 
-fn allowing(kinds: &[Kind]) -> Config {
+fn allowing(kinds: &[JobKind]) -> Config {
     let secrets = vec![Secret { name: "TOKEN".to_owned(), host: "example.com".to_owned(), port: None }];
-    let permits = Permits { kinds: kinds.iter().copied().collect(), secrets, ..Permits::default() };
-    Config { outside: Outside { permits, ..Outside::default() }, ..Config::default() }
+    let handler_policy = HandlerPolicy { kinds: kinds.iter().copied().collect(), secrets, ..HandlerPolicy::default() };
+    Config { outside: Outside { handler_policy, ..Outside::default() }, ..Config::default() }
 }
 
 impl Host {
-    fn allowed(kinds: &[Kind]) -> Self {
+    fn allowed(kinds: &[JobKind]) -> Self {
         Self::ready(allowing(kinds), "2025-11-25", &json!({})).0
     }
 
@@ -21,22 +21,22 @@ impl Host {
     }
 
     fn publish(&mut self, number: i64) {
-        let told = self.fire(&json!({"kind": "event", "type": "build.done", "data": {"n": number}}));
-        assert_eq!(told[0]["method"], "events/event", "the notification comes all the same");
+        let reported = self.fire(&json!({"kind": "event", "type": "build.done", "data": {"n": number}}));
+        assert_eq!(reported[0]["method"], "events/event", "the notification comes all the same");
     }
 
     /// The chore that went out last.
-    fn chore(&self) -> &Chore {
-        match self.errands.last().map(|errand| &errand.task) {
-            Some(Task::Room(chore)) => chore,
+    fn job(&self) -> &HandlerJob {
+        match self.io_requests.last().map(|io_request| &io_request.task) {
+            Some(Task::Room(job)) => job,
             other => panic!("no chore: {other:?}"),
         }
     }
 
     /// What came of the oldest that is under way.
     fn came(&mut self, outcome: Value) {
-        let ticket = self.errands.remove(0).ticket;
-        let outputs = self.server.bring(self.now, ticket, Some(outcome));
+        let ticket = self.io_requests.remove(0).ticket;
+        let outputs = self.server.complete_io(self.now, ticket, Some(outcome));
         self.sort(outputs);
     }
 
@@ -63,16 +63,16 @@ fn webhook() -> Value {
 
 #[test]
 fn e33_e36_what_is_not_allowed_is_refused_and_what_is_runs_beside_the_notification() {
-    let mut host = Host::allowed(&[Kind::Webhook]);
+    let mut host = Host::allowed(&[JobKind::Webhook]);
     let refused = host.tool("events_subscribe", &json!({"handler": {"type": "bash", "command": "id"}}));
     assert!(refused["isError"] == true && text(&refused).contains("webhook only"), "{refused}");
-    assert!(host.errands.is_empty());
-    let mut host = Host::allowed(&[Kind::Bash]);
+    assert!(host.io_requests.is_empty());
+    let mut host = Host::allowed(&[JobKind::Bash]);
     let id = host.handled_by(json!({"type": "bash", "command": "cat"}));
     let listed = host.tool("events_list", &json!({}))["structuredContent"]["subscriptions"][0].clone();
     assert_eq!(listed["handler"], json!({"type": "bash", "command": "cat"}));
     host.publish(1);
-    let Chore::Script(script) = host.chore() else { panic!("{:?}", host.chore()) };
+    let HandlerJob::Script(script) = host.job() else { panic!("{:?}", host.job()) };
     let event: Value = serde_json::from_str(&script.input).expect("JSON");
     assert_eq!((script.text.as_str(), &event["data"]), ("cat", &json!({"n": 1})));
     host.came(json!({"end": "exited", "code": 0, "output": "x", "bytes": 1}));
@@ -95,33 +95,33 @@ fn e33_the_tool_offers_the_handlers_that_may_be_had() {
         kinds.iter().map(|kind| kind["properties"]["type"]["const"].clone()).collect::<Vec<_>>()
     };
     assert_eq!(offers(&mut Host::plain()), Vec::<Value>::new());
-    assert_eq!(offers(&mut Host::allowed(&[Kind::Agent, Kind::Bash])), ["bash", "agent"]);
+    assert_eq!(offers(&mut Host::allowed(&[JobKind::Agent, JobKind::Bash])), ["bash", "agent"]);
 }
 
 #[test]
 fn e41_runs_of_one_subscription_come_one_after_another_and_only_so_many_wait() {
     let settings = json!({"most_handlers": 2, "most_handlers_waiting": 2});
-    let config = Config { settings: [("mcpe".to_owned(), settings)].into(), ..allowing(&[Kind::Bash]) };
+    let config = Config { settings: [("mcpe".to_owned(), settings)].into(), ..allowing(&[JobKind::Bash]) };
     let mut host = Host::ready(config, "2025-11-25", &json!({})).0;
     host.handled_by(json!({"type": "bash", "command": "cat"}));
     for number in 1..=4 {
         host.publish(number);
     }
-    assert_eq!((host.errands.len(), host.outcomes()), (1, vec!["dropped"]), "one runs, two wait");
+    assert_eq!((host.io_requests.len(), host.outcomes()), (1, vec!["dropped"]), "one runs, two wait");
     for number in 1..=3 {
-        let Chore::Script(script) = host.chore() else { panic!("{:?}", host.chore()) };
+        let HandlerJob::Script(script) = host.job() else { panic!("{:?}", host.job()) };
         assert!(script.input.contains(&format!("\"n\":{number}")), "{}", script.input);
         host.came(json!({"end": "exited", "code": 3}));
     }
-    assert_eq!((host.errands.len(), host.outcomes()), (0, vec!["dropped", "failed", "failed", "failed"]));
+    assert_eq!((host.io_requests.len(), host.outcomes()), (0, vec!["dropped", "failed", "failed", "failed"]));
 }
 
 #[test]
 fn e34_a_webhook_is_tried_again_later_and_later_and_waits_as_it_is_asked_to() {
-    let mut host = Host::allowed(&[Kind::Webhook]);
+    let mut host = Host::allowed(&[JobKind::Webhook]);
     host.handled_by(webhook());
     host.publish(1);
-    let Chore::Post(post) = host.chore().clone() else { panic!("{:?}", host.chore()) };
+    let HandlerJob::HandlerPost(post) = host.job().clone() else { panic!("{:?}", host.job()) };
     assert_eq!(post.headers, [("Authorization".to_owned(), "Bearer ${TOKEN}".to_owned())], "the value is not in here");
     let body: Value = serde_json::from_str(&post.body).expect("JSON");
     assert_eq!(body["event"]["data"], json!({"n": 1}));
@@ -134,9 +134,9 @@ fn e34_a_webhook_is_tried_again_later_and_later_and_waits_as_it_is_asked_to() {
         host.came(outcome);
         assert_eq!((&host.run()["outcome"], &host.run()["again_in_ms"]), (&json!("retried"), &json!(wait)));
         host.wait(Duration::from_millis(wait - 1));
-        assert!(host.errands.is_empty(), "too early");
+        assert!(host.io_requests.is_empty(), "too early");
         host.wait(Duration::from_millis(1));
-        assert_eq!(host.chore(), &Chore::Post(post.clone()));
+        assert_eq!(host.job(), &HandlerJob::HandlerPost(post.clone()));
     }
     host.came(json!({"end": "answered", "status": 500}));
     assert_eq!((&host.run()["outcome"], &host.run()["attempt"]), (&json!("failed"), &json!(4)));
@@ -148,7 +148,7 @@ fn e34_a_webhook_is_tried_again_later_and_later_and_waits_as_it_is_asked_to() {
 
 #[test]
 fn e34_a_date_to_try_again_is_a_date_of_the_wall() {
-    let config = Config { wall_base_ns: 1_767_225_600_000_000_000, ..allowing(&[Kind::Webhook]) };
+    let config = Config { wall_base_ns: 1_767_225_600_000_000_000, ..allowing(&[JobKind::Webhook]) };
     let mut host = Host::ready(config, "2025-11-25", &json!({})).0;
     host.handled_by(webhook());
     host.publish(1);
@@ -166,16 +166,18 @@ fn e34_a_redirect_is_followed_on_the_same_host_only() {
         ("https://example.com:8443/in", None),
         ("https://me@example.com/in", None),
     ] {
-        let mut host = Host::allowed(&[Kind::Webhook]);
+        let mut host = Host::allowed(&[JobKind::Webhook]);
         host.handled_by(webhook());
         host.publish(1);
         host.came(json!({"end": "answered", "status": 307, "location": location}));
         match leads {
-            Some(url) => assert!(matches!(host.chore(), Chore::Post(post) if post.url == url), "{location}"),
-            None => assert_eq!((host.errands.len(), &host.run()["outcome"]), (0, &json!("failed")), "{location}"),
+            Some(url) => {
+                assert!(matches!(host.job(), HandlerJob::HandlerPost(post) if post.url == url), "{location}")
+            }
+            None => assert_eq!((host.io_requests.len(), &host.run()["outcome"]), (0, &json!("failed")), "{location}"),
         }
     }
-    let mut host = Host::allowed(&[Kind::Webhook]);
+    let mut host = Host::allowed(&[JobKind::Webhook]);
     host.handled_by(webhook());
     host.publish(1);
     for _ in 0..4 {
@@ -194,26 +196,29 @@ fn e34_only_what_moved_for_good_is_where_later_tries_go() {
         (&[(308, "/a"), (307, "/b")], "a"),
         (&[(307, "/a"), (308, "/b")], "in"),
     ] {
-        let mut host = Host::allowed(&[Kind::Webhook]);
+        let mut host = Host::allowed(&[JobKind::Webhook]);
         host.handled_by(webhook());
         host.publish(1);
         for (status, location) in redirects {
             host.came(json!({"end": "answered", "status": status, "location": location}));
-            assert!(matches!(host.chore(), Chore::Post(post) if post.url == url(&location[1..])), "{redirects:?}");
+            assert!(
+                matches!(host.job(), HandlerJob::HandlerPost(post) if post.url == url(&location[1..])),
+                "{redirects:?}"
+            );
         }
         host.came(json!({"end": "answered", "status": 503}));
         host.wait(Duration::from_secs(1));
         assert!(
-            matches!(host.chore(), Chore::Post(post) if post.url == url(then)),
+            matches!(host.job(), HandlerJob::HandlerPost(post) if post.url == url(then)),
             "{redirects:?}: {:?}",
-            host.chore()
+            host.job()
         );
     }
 }
 
 #[test]
 fn e35_a_batch_is_one_run_with_all_its_events() {
-    let config = Config { wall_base_ns: 1_767_225_600_000_000_000, ..allowing(&[Kind::Bash]) };
+    let config = Config { wall_base_ns: 1_767_225_600_000_000_000, ..allowing(&[JobKind::Bash]) };
     let mut host = Host::ready(config, "2025-11-25", &json!({})).0;
     let delivery = json!({"channels": ["cron"], "cronSchedule": {"expression": "*/5 * * * *"}});
     let handler = json!({"type": "bash", "command": "cat", "input": "env"});
@@ -221,9 +226,9 @@ fn e35_a_batch_is_one_run_with_all_its_events() {
     for number in 1..=2 {
         host.fire(&json!({"kind": "event", "type": "tick", "data": {"n": number}}));
     }
-    assert!(host.errands.is_empty());
+    assert!(host.io_requests.is_empty());
     host.wait(Duration::from_secs(300));
-    let Chore::Script(script) = host.chore() else { panic!("{:?}", host.chore()) };
+    let HandlerJob::Script(script) = host.job() else { panic!("{:?}", host.job()) };
     let variable = |name: &str| script.environment.iter().find(|(known, _)| known == name).map(|(_, value)| value);
     assert_eq!(variable("MCPE_EVENT_COUNT").map(String::as_str), Some("2"));
     let events: Value = serde_json::from_str(variable("MCPE_EVENT_JSON").expect("JSON")).expect("JSON");
@@ -232,7 +237,7 @@ fn e35_a_batch_is_one_run_with_all_its_events() {
 
 #[test]
 fn e11_who_unsubscribes_or_goes_leaves_nothing_that_begins_later() {
-    let mut host = Host::allowed(&[Kind::Bash]);
+    let mut host = Host::allowed(&[JobKind::Bash]);
     let id = host.handled_by(json!({"type": "bash", "command": "cat"}));
     host.publish(1);
     host.publish(2);
@@ -242,7 +247,7 @@ fn e11_who_unsubscribes_or_goes_leaves_nothing_that_begins_later() {
     host.sort(outputs);
     assert!(host.server.is_owing(), "one is under way");
     host.wait(Duration::from_secs(1));
-    assert_eq!(host.errands.pop().map(|errand| errand.task), Some(Task::Recall));
+    assert_eq!(host.io_requests.pop().map(|io_request| io_request.task), Some(Task::Recall));
     host.came(json!({"end": "stopped"}));
     assert_eq!((host.outcomes(), host.server.is_owing()), (vec!["dropped", "stopped"], false));
 }
@@ -255,7 +260,7 @@ fn e11_what_is_under_way_at_the_end_is_not_tried_again() {
             json!({"end": "answered", "status": 503}),
             json!({"end": "answered", "status": 307, "location": "/other"}),
         ] {
-            let mut host = Host::allowed(&[Kind::Webhook]);
+            let mut host = Host::allowed(&[JobKind::Webhook]);
             let id = host.handled_by(webhook());
             host.publish(1);
             if is_session {
@@ -266,14 +271,14 @@ fn e11_what_is_under_way_at_the_end_is_not_tried_again() {
             }
             host.came(outcome);
             host.wait(Duration::from_secs(3600));
-            assert_eq!((host.outcomes(), host.errands.len()), (vec!["failed"], 0));
+            assert_eq!((host.outcomes(), host.io_requests.len()), (vec!["failed"], 0));
         }
     }
 }
 
 #[test]
 fn f8_an_agent_is_the_hosts_model_by_a_proposal_or_by_mcp() {
-    let config = || allowing(&[Kind::Agent]);
+    let config = || allowing(&[JobKind::Agent]);
     let agent = json!({"type": "agent", "systemPrompt": "Be short.", "maxTokens": 50});
     let by_mcp = json!({"sampling": {}});
     let full: Value = serde_json::from_str(FULL).expect("JSON");

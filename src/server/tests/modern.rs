@@ -71,7 +71,7 @@ fn plain_mcp_is_served_without_a_handshake() {
         assert_eq!(answer["error"]["code"], -32601, "{gone}");
     }
     assert_eq!(ask(&mut host, MODERN, "tools/call", json!({"name": "events_list"}))["error"]["code"], -32602);
-    assert!(!host.has_told("misfit"), "{:?}", host.reports);
+    assert!(!host.has_reported("misfit"), "{:?}", host.reports);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn an_answer_that_comes_later_is_of_its_requests_era() {
 }
 
 #[test]
-fn versions_that_are_not_spoken_are_told() {
+fn versions_that_are_not_spoken_are_reported() {
     let mut host = Host::raw(Config::default());
     for version in ["2099-01-01", "2025-11-25"] {
         let error = ask(&mut host, version, "tools/list", json!({}))["error"].clone();

@@ -1,8 +1,8 @@
 //! A sixth proposal, made here: the server serves it without a line of its own about it.
 
 use super::*;
-use crate::extension::server::{Answer, Declaration, Firing, Granted, ServerCx, ServerSide, ToolCall, Unsent, success};
-use crate::extension::{CapabilityPlace, Descriptor, Extension, Observer, Rule, Side, Spoken};
+use crate::proposals::server::{Answer, Declaration, Firing, Granted, ServerCx, ServerSide, ToolCall, Unsent, success};
+use crate::proposals::{CapabilityPlace, Descriptor, Observer, Proposal, Rule, Side, Spoken};
 use crate::protocol::schema::SchemaSet;
 use crate::protocol::{MethodKind, MethodSpec, Sender};
 
@@ -27,7 +27,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     schemas: &SCHEMAS,
 };
 
-impl Extension for Bell {
+impl Proposal for Bell {
     fn descriptor(&self) -> &'static Descriptor {
         &DESCRIPTOR
     }
@@ -103,7 +103,7 @@ impl ServerSide for BellSide {
 
 fn bell(capabilities: &Value) -> (Host, Value) {
     let config = Config { declare: ["bell".to_owned()].into(), ..Config::default() };
-    let mut host = Host::with(Server::with_rooms(config, &[&Bell]));
+    let mut host = Host::with(Server::with_proposals(config, &[&Bell]));
     let result = host.shake_hands("2025-11-25", capabilities);
     (host, result)
 }
@@ -120,9 +120,9 @@ fn it_is_declared_served_called_and_fired() {
     assert_eq!(emit["kind"]["enum"], json!(["ring", "log"]));
     assert_eq!(emit["times"]["description"], "ring: How often");
     assert_eq!(text(&host.tool("polish", &json!({}))), "in a minute");
-    assert_eq!(host.told(), &json!({"report": "remembered", "id": "mem_4", "source": "bell"}));
+    assert_eq!(host.reported(), &json!({"report": "remembered", "id": "mem_4", "source": "bell"}));
     host.pass(seconds(60));
-    assert_eq!(host.told(), &json!({"report": "polished"}));
+    assert_eq!(host.reported(), &json!({"report": "polished"}));
 
     // What the host's checker of messages asks the registry about is left out here: it does not know this room.
     let rung = host.server.fire(host.now, &Fired::new("ring", json!({"times": 2})));
@@ -130,7 +130,7 @@ fn it_is_declared_served_called_and_fired() {
     let request: Value = serde_json::from_slice(request).expect("JSON");
     assert_eq!((&request["method"], &request["params"]), (&json!("bell/rung"), &json!({"times": 2})));
     host.answer(&request["id"], &json!({"heard": true}));
-    assert_eq!(host.told(), &json!({"report": "heard", "id": 1, "rung": 2, "heard": true}));
+    assert_eq!(host.reported(), &json!({"report": "heard", "id": 1, "rung": 2, "heard": true}));
 
     let counted = host.line(r#"{"jsonrpc":"2.0","id":"c","method":"bell/count"}"#);
     assert_eq!(counted[0]["result"], json!({"rung": 2}));

@@ -52,7 +52,7 @@ fn a_plan_without_a_period_is_done_once() {
 }
 
 #[test]
-fn slow_counts_tell_their_progress_and_can_be_taken_back() {
+fn slow_counts_report_their_progress_and_can_be_taken_back() {
     let mut host = Host::plain();
     let call = json!({"name": "count_slowly", "arguments": {"to": 3, "interval_ms": 100},
         "_meta": {"progressToken": "p"}});
@@ -64,7 +64,7 @@ fn slow_counts_tell_their_progress_and_can_be_taken_back() {
     host.ask("tools/call", &call);
     let id = host.asked;
     assert!(host.notify("notifications/cancelled", &json!({"requestId": id})).is_empty());
-    assert_eq!(host.told(), &json!({"report": "cancelled", "id": id.to_string()}));
+    assert_eq!(host.reported(), &json!({"report": "cancelled", "id": id.to_string()}));
     assert!(host.pass(seconds(1)).is_empty());
     let bare = json!({"name": "count_slowly", "arguments": {"to": 2}});
     host.ask("tools/call", &bare);
@@ -72,19 +72,19 @@ fn slow_counts_tell_their_progress_and_can_be_taken_back() {
 }
 
 #[test]
-fn unanswered_requests_are_told_and_late_answers_still_count() {
+fn unanswered_requests_are_reported_and_late_answers_still_count() {
     let mut host = Host::full();
     host.fire(&json!({"kind": "push", "text": "a", "eventId": "e"}));
     host.pass(seconds(29));
-    assert!(!host.has_told("unanswered"));
+    assert!(!host.has_reported("unanswered"));
     host.pass(seconds(2));
     let expected = json!({"report": "unanswered", "id": 1, "method": "push/event", "after_us": 30_000_000});
-    assert_eq!(host.told(), &expected);
+    assert_eq!(host.reported(), &expected);
     host.answer(&json!(1), &json!({"accepted": true}));
-    let told = ["report", "late", "latency_us"].map(|name| &host.told()[name]);
-    assert_eq!(told, [&json!("push_answered"), &json!(true), &json!(31_000_000)]);
+    let reported = ["report", "late", "latency_us"].map(|name| &host.reported()[name]);
+    assert_eq!(reported, [&json!("push_answered"), &json!(true), &json!(31_000_000)]);
     host.answer(&json!(1), &json!({"accepted": true}));
-    assert_eq!(host.told(), &json!({"report": "orphan", "id": "1"}));
+    assert_eq!(host.reported(), &json!({"report": "orphan", "id": "1"}));
 }
 
 #[test]
@@ -101,5 +101,5 @@ fn subscriptions_end_on_time_whoever_comes_first() {
         [json!({"jsonrpc": "2.0", "method": "events/subscription_expired",
         "params": {"subscriptionId": id}})]
     );
-    assert_eq!((&host.told()["report"], &host.told()["subscriptions"]), (&json!("published"), &json!([])));
+    assert_eq!((&host.reported()["report"], &host.reported()["subscriptions"]), (&json!("published"), &json!([])));
 }

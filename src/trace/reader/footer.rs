@@ -1,14 +1,12 @@
 //! The index at a reel's end: it is checked against the reel before anything in it is used. A reel with a wrong index
 //! is read as one without.
 
+use super::joining::Place;
 use super::{Damage, Input, Item, ReelReader, segment_header};
 use crate::trace::format::{SEGMENT_HEADER_LEN, SegmentHeader, SegmentKind, TRAILER_LEN, VERSION, decode_trailer};
 use crate::trace::index::{GroupEntry, Groups, Index};
 use serde::de::IgnoredAny;
 use std::io;
-
-/// Where a group begins: the offset of its first segment and the number of its first event.
-type Place = (u64, u64);
 
 /// A footer that was read: its offset, its header, and as much of the index as a type takes.
 struct Footer<T> {
@@ -120,13 +118,13 @@ impl ReelReader {
                 self.index = Some(index);
                 None
             }
-            Err(reason) => self.tell_wrong_index(at, reason),
+            Err(reason) => self.report_wrong_index(at, reason),
         }
     }
 
     /// Reports a wrong index, once.
-    pub(super) fn tell_wrong_index(&mut self, at: u64, reason: String) -> Option<Item> {
-        let is_new = !std::mem::replace(&mut self.index_told, true);
+    pub(super) fn report_wrong_index(&mut self, at: u64, reason: String) -> Option<Item> {
+        let is_new = !std::mem::replace(&mut self.index_reported, true);
         is_new.then(|| Item::Damage(Damage::of_index(at, reason)))
     }
 
@@ -162,15 +160,21 @@ impl ReelReader {
             Ok(None) => (scan(self)?, None),
             Err(damage) => (scan(self)?, Some(damage)),
         };
-        if let Some((offset, seq)) = place {
-            self.offset = offset;
-            self.position.seq = seq;
-            self.ended = false;
-            self.group_seen = false;
-            self.footer_at = None;
+        if let Some(place) = place {
+            self.go_to(place);
         }
-        self.index_told |= wrong.is_some();
+        self.index_reported |= wrong.is_some();
         Ok(wrong)
+    }
+
+    /// Goes to a group.
+    pub(super) fn go_to(&mut self, (offset, seq): Place) {
+        self.offset = offset;
+        self.position.seq = seq;
+        self.ended = false;
+        self.group_seen = false;
+        self.footer_at = None;
+        self.joining.start_at(seq);
     }
 
     /// The place of a group, after a look at what stands there.
@@ -218,7 +222,7 @@ impl ReelReader {
     fn scan_for_time(&mut self, time: i64) -> io::Result<Option<Place>> {
         let with_payloads = std::mem::take(&mut self.with_payloads);
         let mut found = Some((self.first_segment, 0));
-        while let Some(item) = self.next()? {
+        while let Some(item) = self.next_in_pieces()? {
             let Item::Block(block) = item else { continue };
             if let (0, Some(first)) = (block.part(), block.headers.first()) {
                 found = Some((block.offset, first.seq));

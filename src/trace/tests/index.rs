@@ -120,10 +120,10 @@ fn an_index_that_lies_on_purpose_is_found_and_hides_nothing() {
         let altered = forged(&bytes, lie);
         assert_ne!(problems(&altered, &path), [""; 0], "{what}");
         assert_nothing_is_missed(&altered, &path, what);
-        let told =
+        let reported =
             ReelReader::open(&path).expect("a reel").index().expect("reading works").map(Option::<&Index>::cloned);
         // What segment headers cannot show is left to `verify`.
-        assert!(told.is_err() || what == "a group that ends too early", "{what}: {told:?}");
+        assert!(reported.is_err() || what == "a group that ends too early", "{what}: {reported:?}");
     }
     let unused = |reader: &mut ReelReader| reader.seek_seq(17).expect("seeking works");
     std::fs::write(&path, forged(&bytes, lies[2].1)).expect("the reel is written");
@@ -132,17 +132,17 @@ fn an_index_that_lies_on_purpose_is_found_and_hides_nothing() {
 }
 
 #[test]
-fn a_footer_that_is_cut_out_or_moved_is_told() {
+fn a_footer_that_is_cut_out_or_moved_is_reported() {
     let bytes = write(&sample(), small_groups());
     let (_dir, path) = TempReel::of(&bytes);
     let (at, trailer) = (footer_at(&bytes), bytes.len() - TRAILER_LEN);
     let groups: Vec<GroupEntry> =
         ciborium::from_reader::<Index, _>(&bytes[at + SEGMENT_HEADER_LEN..]).expect("an index").groups;
     let last = groups.last().expect("groups").0 as usize;
-    let told = problems(&[&bytes[..last], &bytes[at..]].concat(), &path);
-    assert!(told[0].contains("it counts 40 events, and 3"), "{told:?}");
-    let told = problems(&[&bytes[..at], &bytes[trailer..]].concat(), &path);
-    assert!(told[0].contains("the trailer says that it begins at byte"), "{told:?}");
+    let reported = problems(&[&bytes[..last], &bytes[at..]].concat(), &path);
+    assert!(reported[0].contains("it counts 40 events, and 3"), "{reported:?}");
+    let reported = problems(&[&bytes[..at], &bytes[trailer..]].concat(), &path);
+    assert!(reported[0].contains("the trailer says that it begins at byte"), "{reported:?}");
 }
 
 #[test]

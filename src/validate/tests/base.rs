@@ -259,7 +259,7 @@ pub const CASES: &[Case] = &[
 
 /// What cannot stand in a script, being no text.
 #[test]
-fn invalid_utf8_is_told_with_its_place() {
+fn invalid_utf8_is_reported_with_its_place() {
     let mut feed = super::Feed::new();
     feed.message(
         crate::wire::Direction::ServerToClient,

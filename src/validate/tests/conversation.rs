@@ -169,7 +169,7 @@ fn count(report: &super::Report, rule: &str) -> usize {
 }
 
 #[test]
-fn a3_a_server_left_out_once_is_told_once_and_with_its_message() {
+fn a3_a_server_left_out_once_is_reported_once_and_with_its_message() {
     let report = super::run(FORGOTTEN);
     let found: Vec<_> = report.findings.iter().filter(|it| it.rule.id == "conversation/not-fanned-out").collect();
     assert_eq!(found.iter().map(|it| (it.stream, it.seq)).collect::<Vec<_>>(), [(1, Some(10))]);
@@ -177,7 +177,7 @@ fn a3_a_server_left_out_once_is_told_once_and_with_its_message() {
 }
 
 #[test]
-fn a3_at_the_end_a_server_that_was_left_out_is_told_too() {
+fn a3_at_the_end_a_server_that_was_left_out_is_reported_too() {
     let (script, _) = FORGOTTEN.rsplit_once("stream 1").expect("the last connection");
     let later = format!("{script}\n@29000 s>c {{\"method\":\"notifications/tools/list_changed\"}}");
     assert_eq!(count(&super::run(&later), "conversation/not-fanned-out"), 2, "m2 and m3");
@@ -336,8 +336,8 @@ fn amb_a1_three_carriers_are_good_and_named_once() {
     {
         let report = super::run(&format!("{hello}\n{}\n{}", turn.replace('N', "1"), turn.replace('N', "2")));
         assert_eq!((report.errors, report.warnings), (0, 0), "{:?}", report.findings);
-        let told: Vec<_> = report.findings.iter().filter(|it| it.rule.id == "conversation/carrier").collect();
-        assert_eq!(told.iter().map(|it| it.seen.as_str()).collect::<Vec<_>>(), [format!("carrier={carrier}")]);
+        let reported: Vec<_> = report.findings.iter().filter(|it| it.rule.id == "conversation/carrier").collect();
+        assert_eq!(reported.iter().map(|it| it.seen.as_str()).collect::<Vec<_>>(), [format!("carrier={carrier}")]);
     }
 }
 

@@ -165,7 +165,7 @@ pub const QUIET: &[&str] = &[
 ];
 
 #[test]
-fn the_good_session_is_told_nothing_above_info() {
+fn the_good_session_is_reported_nothing_above_info() {
     let report = super::run(SESSION);
     let above: Vec<_> = report.findings.iter().filter(|finding| finding.rule.severity > Severity::Info).collect();
     assert_eq!(above, Vec::<&super::Finding>::new());

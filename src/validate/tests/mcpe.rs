@@ -644,7 +644,7 @@ pub const QUIET: &[&str] = &[
 
 /// What of E is about times is quiet where the times are kept.
 #[test]
-fn e12_e24_e25_e26_a_server_that_keeps_its_times_is_told_nothing() {
+fn e12_e24_e25_e26_a_server_that_keeps_its_times_is_reported_nothing() {
     for script in QUIET {
         let report = super::run(script);
         let above: Vec<_> = report.findings.iter().filter(|finding| finding.rule.id.starts_with("mcpe/")).collect();
@@ -736,7 +736,7 @@ fn an_expiry_before_the_answer_counts() {
 
 /// Two ways of delivery bring an event twice, and that is legal.
 #[test]
-fn both_ways_of_delivery_bring_an_event_twice() {
+fn both_ways_of_delivery_complete_io_an_event_twice() {
     let report = super::run(
         r##"$EVENTS
            c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":
@@ -814,8 +814,8 @@ fn amb_e6_the_neighbours_protocol_is_recognised_and_left_alone() {
         r#"{"tools":{}}"#,
     ] {
         let report = super::run(&format!("hello 2025-11-25 {{}} | {declared}\n{traffic}"));
-        let told: Vec<_> = report.findings.iter().map(|it| it.rule.id).collect();
-        assert_eq!(told, ["mcpe/other-dialect"], "{declared}: {:#?}", report.findings);
+        let reported: Vec<_> = report.findings.iter().map(|it| it.rule.id).collect();
+        assert_eq!(reported, ["mcpe/other-dialect"], "{declared}: {:#?}", report.findings);
     }
     let quiet = super::run(r#"hello 2025-11-25 {} | {"events":{}}"#);
     assert_eq!(quiet.findings.iter().map(|it| it.rule.id).collect::<Vec<_>>(), ["mcpe/other-dialect"]);
@@ -838,7 +838,7 @@ fn e1_a_declaration_with_a_member_of_the_proposal_is_one() {
 
 /// What the server never sent is not held against it.
 #[test]
-fn a_delivery_by_the_client_is_told_of_the_client_alone() {
+fn a_delivery_by_the_client_is_reported_of_the_client_alone() {
     let report = super::run(
         r#"hello 2025-11-25 {} | {}
         c>s {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":

@@ -571,7 +571,7 @@ fn after_a_gap_what_begins_anew_is_judged() {
 
 /// A host may tell its channels again, and its checkpoints.
 #[test]
-fn telling_the_same_again_is_no_reuse() {
+fn reporting_the_same_again_is_no_reuse() {
     let found = serious(
         r##"$UPDATED
            x2 s>c {"id":"r$N","method":"channels/register","params":{"channels":[{"id":"d:#a","type":"d",
@@ -607,11 +607,11 @@ fn c5_before_the_first_update_is_nothing_where_none_is_due() {
     let push = r#"s>c {"id":1,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1",
         "timestamp":"2026-01-01T00:00:00Z","payload":{"content":[{"type":"text","text":"x"}]}}}"#;
     let block = r#"{"experimental":{"mcpl":{"version":"0.4","pushEvents":true}}}"#;
-    for (client, server, told) in
+    for (client, server, reported) in
         [("{}", "{}", false), ("{}", block, false), (block, "{}", false), (block, block, true)]
     {
         let report = super::run(&format!("hello 2025-11-25 {client} | {server}\n{push}"));
-        assert_eq!(super::ids(&report).contains("mcpl/before-first-update"), told, "{client} {server}");
-        assert_eq!(super::ids(&report).contains("mcpl/undeclared"), !told, "{client} {server}");
+        assert_eq!(super::ids(&report).contains("mcpl/before-first-update"), reported, "{client} {server}");
+        assert_eq!(super::ids(&report).contains("mcpl/undeclared"), !reported, "{client} {server}");
     }
 }

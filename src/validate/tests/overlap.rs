@@ -56,7 +56,7 @@ fn f2_a_text_again_is_no_duplicate_in_another_turn_or_by_the_same_way() {
 }
 
 #[test]
-fn f4_an_event_by_two_lanes_is_told() {
+fn f4_an_event_by_two_lanes_is_reported() {
     let event = r#"s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
         "event":{"id":"22222222-2222-4222-8222-222222222222","type":"a","data":{},"metadata":{"timestamp":
         "2026-01-02T00:00:00Z","priority":"high","sourceEventId":"e9"}}}}"#;
@@ -72,13 +72,13 @@ fn f4_an_event_by_two_lanes_is_told() {
 
 /// A proposal is declared where stock SDKs look, or it is told that they do not see it.
 #[test]
-fn f9_a_declaration_that_stock_sdks_drop_is_told() {
-    for (declared, told) in [
+fn f9_a_declaration_that_stock_sdks_drop_is_reported() {
+    for (declared, reported) in [
         (r#"{"conversationEvents":{},"reminders":{},"hooks":{"declarations":[]},"events":{"maxSubscriptions":1}}"#, 4),
         (r#"{"experimental":{"conversationEvents":{},"reminders":{},"hooks":{"declarations":[]}}}"#, 0),
         (r#"{"reminders":{},"experimental":{"reminders":{}}}"#, 0),
     ] {
         let script = format!("hello 2025-11-25 {{}} | {declared}");
-        assert_eq!(count(&script, "lifecycle/stripped-capability"), told, "{declared}");
+        assert_eq!(count(&script, "lifecycle/stripped-capability"), reported, "{declared}");
     }
 }

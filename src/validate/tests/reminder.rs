@@ -254,7 +254,7 @@ fn b18_b19_b28_a_turn_counts_what_waits_for_it() {
 
 /// A turn shows by a mark, by a user's message, or by an inference that is not that message's own.
 #[test]
-fn turns_are_told_by_messages_where_no_mark_tells_them() {
+fn turns_are_reported_by_messages_where_no_mark_reports_them() {
     let hello = r#"hello 2025-11-25 {} | {"reminders":{"emit":true},"conversationEvents":{"onUserMessage":true}}"#;
     let eleven =
         r#"x11 s>c {"method":"notifications/reminder","params":{"reminder":{"id":"r$N","body":"b","ttlTurns":9}}}"#;
@@ -323,7 +323,7 @@ fn b30_a_call_that_has_its_answer_is_no_longer_open() {
 }
 
 #[test]
-fn amb_b1_a_missing_lifetime_is_told_once() {
+fn amb_b1_a_missing_lifetime_is_reported_once() {
     let list: Vec<_> = (0..3).map(|id| format!(r#"{{"id":"r{id}","body":"b"}}"#)).collect();
     let list: Vec<_> = list.iter().map(String::as_str).collect();
     assert_eq!(count(&reminders(&list), "reminder/no-lifetime"), 1);
@@ -332,15 +332,15 @@ fn amb_b1_a_missing_lifetime_is_told_once() {
 
 /// An id again is an update or a repeat of one path, or the same reminder by both paths: one of them is told.
 #[test]
-fn b3_b26_amb_b4_an_id_that_comes_again_is_told_as_what_it_is() {
+fn b3_b26_amb_b4_an_id_that_comes_again_is_reported_as_what_it_is() {
     let seen = |second: &str| {
         let script = format!(
             "{}\n{second}",
             reminders(&[r#"{"id":"r","body":"b"}"#]).replace(r#"{"reminders""#, r#"{"logging":{},"reminders""#)
         );
         let report = super::run(&script);
-        let told = |it: &&super::Finding| matches!(it.rule.id, "reminder/resent" | "reminder/both-paths");
-        report.findings.iter().filter(told).map(|it| format!("{}: {}", it.rule.id, it.seen)).collect::<Vec<_>>()
+        let reported = |it: &&super::Finding| matches!(it.rule.id, "reminder/resent" | "reminder/both-paths");
+        report.findings.iter().filter(reported).map(|it| format!("{}: {}", it.rule.id, it.seen)).collect::<Vec<_>>()
     };
     let again = |body: &str| {
         format!(r#"s>c {{"method":"notifications/reminder","params":{{"reminder":{{"id":"r","body":"{body}"}}}}}}"#)
@@ -354,7 +354,7 @@ fn b3_b26_amb_b4_an_id_that_comes_again_is_told_as_what_it_is() {
 
 /// A client that sends reminders makes a mistake of its own; the server has declared what it need.
 #[test]
-fn a_reminder_by_the_client_is_told_of_the_client_alone() {
+fn a_reminder_by_the_client_is_reported_of_the_client_alone() {
     for sent in [
         r#"{"method":"notifications/reminder","params":{"reminder":{"id":"r","body":"b"}}}"#,
         r#"{"method":"notifications/message","params":{"level":"info","data":"x",

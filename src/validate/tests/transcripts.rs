@@ -1,25 +1,18 @@
-//! Real traffic, where the shared directory with the transcripts is at hand.
+//! Real traffic, of which `MCPREEL_TRANSCRIPTS` names recordings.
 
 use super::*;
 use crate::wire::sse::{self, Carried};
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// The directory of transcripts: `MCPREEL_SHARED`, or `shared` beside the crate.
-fn transcripts() -> Option<PathBuf> {
-    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared");
-    let shared = std::env::var_os("MCPREEL_SHARED").map_or_else(beside, PathBuf::from);
-    let found = shared.join("transcripts");
-    found.is_dir().then_some(found)
-}
-
-#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
-fn tell(text: &str) {
-    eprintln!("{text}");
+/// The folder of transcripts, which are no part of the repository.
+fn transcripts() -> PathBuf {
+    let folder = std::env::var_os("MCPREEL_TRANSCRIPTS").expect("MCPREEL_TRANSCRIPTS names the folder of transcripts");
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)
 }
 
 /// Feeds one transcript, whichever of the two shapes its lines have.
-fn check(directory: &std::path::Path, name: &str) -> Report {
+fn check(directory: &Path, name: &str) -> Report {
     let text = std::fs::read_to_string(directory.join(format!("{name}.ndjson"))).expect("readable");
     let mut feed = Feed::new();
     let mut start = None;
@@ -74,8 +67,9 @@ fn errors(report: &Report) -> Vec<&Finding> {
 }
 
 #[test]
+#[ignore = "needs transcripts of other programs; run tests/full.sh"]
 fn stock_servers_have_no_errors() {
-    let Some(directory) = transcripts() else { return tell("skipped: no transcripts beside the crate") };
+    let directory = transcripts();
     for name in ["everything-2025-11-25", "filesystem-2025-11-25", "time-2025-11-25"] {
         let report = check(&directory, name);
         assert!(report.messages() > 4, "{name}");
@@ -93,8 +87,9 @@ fn stock_servers_have_no_errors() {
 }
 
 #[test]
+#[ignore = "needs transcripts of other programs; run tests/full.sh"]
 fn known_faults_of_real_peers_are_found() {
-    let Some(directory) = transcripts() else { return tell("skipped: no transcripts beside the crate") };
+    let directory = transcripts();
     for (name, faults) in [
         (
             "mcpl-heartbeat-0.1.3",
@@ -141,9 +136,9 @@ fn known_faults_of_real_peers_are_found() {
 
 /// For a reader of test output: what each transcript comes to.
 #[test]
-#[ignore = "prints the outcome of every transcript"]
+#[ignore = "needs transcripts of other programs; prints what each comes to"]
 fn print_all() {
-    let Some(directory) = transcripts() else { return };
+    let directory = transcripts();
     let mut names: Vec<_> = std::fs::read_dir(&directory).expect("readable").flatten().collect();
     names.sort_by_key(std::fs::DirEntry::path);
     for entry in names.iter().filter(|entry| entry.path().extension().is_some_and(|end| end == "ndjson")) {
@@ -153,6 +148,9 @@ fn print_all() {
         let report = check(&directory, &name);
         let palette = crate::render::style::Palette::plain();
         crate::render::findings::text(&report, 120, &palette, &mut out).expect("written");
-        tell(&format!("===== {name}\n{out}"));
+        #[expect(clippy::print_stderr, reason = "that is what it is for")]
+        {
+            eprintln!("===== {name}\n{out}");
+        }
     }
 }

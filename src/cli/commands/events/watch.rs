@@ -1,16 +1,16 @@
 //! `events watch`: a subscription whose events are printed as they come.
 
 use super::Priority;
+use crate::cli::client_session::{self, ClientOptions, Peer};
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::live::follow::notifications;
-use crate::cli::peer::{self, ClientOptions, Peer};
 use crate::cli::target::{Target, span};
 use crate::cli::{Context, Outcome};
-use crate::drive::{Connection, Failure};
-use crate::extension::mcpe::{BATCH, EVENT, EXPIRED, is_mcpe};
-use crate::extension::tool_outcome;
 use crate::host::client::{Handshake, Output, Params};
+use crate::proposals::mcpe::{BATCH, EVENT, EXPIRED, is_mcpe};
+use crate::proposals::tool_outcome;
 use crate::render::line::visible_text;
+use crate::runtime::{Connection, Failure};
 use crate::wire::Envelope;
 use clap::Args;
 use serde_json::{Map, Value, json};
@@ -147,7 +147,7 @@ const LONGEST: Duration = Duration::from_secs(30);
 
 /// Something of the server's that concerns a subscription.
 #[derive(Debug, PartialEq)]
-enum News {
+enum SubscriptionEvent {
     Events(Vec<Value>),
     Expired,
     /// The server knows our session no more, and with it no subscription.
@@ -155,15 +155,15 @@ enum News {
 }
 
 /// Reads a notification: which subscription it names, and what it says.
-fn news(message: &[u8]) -> Option<(String, News)> {
+fn news(message: &[u8]) -> Option<(String, SubscriptionEvent)> {
     let envelope = Envelope::scan(message);
     let method = envelope.method.as_deref()?;
     let mut params: Value = serde_json::from_slice(envelope.params?).ok()?;
     let id = params["subscriptionId"].as_str()?.to_owned();
     let said = match method {
-        EVENT => News::Events(vec![params["event"].take()]),
-        BATCH => News::Events(params["events"].as_array_mut().map(std::mem::take)?),
-        EXPIRED => News::Expired,
+        EVENT => SubscriptionEvent::Events(vec![params["event"].take()]),
+        BATCH => SubscriptionEvent::Events(params["events"].as_array_mut().map(std::mem::take)?),
+        EXPIRED => SubscriptionEvent::Expired,
         _ => return None,
     };
     Some((id, said))
@@ -172,7 +172,7 @@ fn news(message: &[u8]) -> Option<(String, News)> {
 pub fn run(args: &WatchArgs, context: &Context) -> Result<Outcome, CommandError> {
     let arguments = args.arguments()?;
     let until = args.time.map(|time| Instant::now() + time);
-    peer::block_on_to_the_end(async {
+    client_session::block_on_to_the_end(async {
         let (mut events, mut wait, mut was_there) = (0, BACK_OFF, false);
         loop {
             let task = Task { args, arguments: &arguments, until, context };
@@ -192,7 +192,7 @@ pub fn run(args: &WatchArgs, context: &Context) -> Result<Outcome, CommandError>
                 tokio::time::sleep(rest).await;
                 Ok(())
             };
-            peer::unless_interrupted(slept).await?;
+            client_session::unless_interrupted(slept).await?;
             if until.is_some_and(|until| Instant::now() >= until) {
                 return outcome(End::Time, events, args.expect);
             }
@@ -213,7 +213,7 @@ impl Task<'_> {
     /// One connection from its beginning to its end; and whether another one makes no sense.
     async fn connect(&self, events: &mut u64, was_there: &mut bool) -> (Result<End, Trouble>, bool) {
         let Self { args, context, .. } = *self;
-        let started = peer::unless_interrupted(Peer::start(&args.target, &args.client, context)).await;
+        let started = client_session::unless_interrupted(Peer::start(&args.target, &args.client, context)).await;
         let (link, server) = match started {
             Ok(started) => started,
             Err(error) => return (Err(lost(error)), false),
@@ -221,8 +221,8 @@ impl Task<'_> {
         let is_ours = server.is_started() || args.client.is_recording();
         let may_vanish = !server.is_started() && !server.is_joined();
         let options = args.client.with_handshake();
-        let opening = peer::open(&server, link, &options, json!({}), context);
-        let (mut connection, handshake) = match peer::unless_interrupted(opening).await {
+        let opening = client_session::open(&server, link, &options, json!({}), context);
+        let (mut connection, handshake) = match client_session::unless_interrupted(opening).await {
             Ok(opened) => opened,
             Err(error) => return (Err(lost(server.end_after(error, context).await)), is_ours),
         };
@@ -231,7 +231,7 @@ impl Task<'_> {
             Err(error) => return (Err(Trouble::Lost(error)), is_ours),
         };
         let (inbox, id) = Default::default();
-        let mut watch = Watch { connection: &mut connection, context, inbox, id, may_vanish, followed };
+        let mut watch = ActiveSubscription { connection: &mut connection, context, inbox, id, may_vanish, followed };
         let ended = watch.watch(self, &handshake, events, was_there).await;
         if !matches!(ended, Err(Trouble::Lost(_))) {
             watch.unsubscribe().await;
@@ -266,11 +266,11 @@ fn outcome(end: End, events: u64, expected: Option<u64>) -> Result<Outcome, Comm
 }
 
 /// One subscription at work.
-struct Watch<'a> {
+struct ActiveSubscription<'a> {
     connection: &'a mut Connection,
     context: &'a Context,
     /// What came and is not looked at yet: it may overtake the answer that makes its subscription known.
-    inbox: VecDeque<(String, News)>,
+    inbox: VecDeque<(String, SubscriptionEvent)>,
     id: Option<String>,
     /// The server may go away without a word.
     may_vanish: bool,
@@ -278,7 +278,7 @@ struct Watch<'a> {
     followed: Option<mpsc::UnboundedReceiver<Vec<u8>>>,
 }
 
-impl Watch<'_> {
+impl ActiveSubscription<'_> {
     async fn watch(
         &mut self,
         task: &Task<'_>,
@@ -303,7 +303,7 @@ impl Watch<'_> {
             let next = until.into_iter().chain(self.may_vanish.then_some(pulse)).min();
             let output = tokio::select! {
                 output = self.connection.runner.next(next) => output,
-                message = heard(&mut self.followed) => {
+                message = received(&mut self.followed) => {
                     self.inbox.extend(news(&message));
                     continue;
                 }
@@ -328,13 +328,13 @@ impl Watch<'_> {
         &mut self,
         task: &Task<'_>,
         id: &str,
-        said: News,
+        said: SubscriptionEvent,
         events: &mut u64,
     ) -> Result<Option<End>, Trouble> {
         match said {
-            News::Forgotten(reason) => return Err(self.lost(Failure::Failed(reason))),
+            SubscriptionEvent::Forgotten(reason) => return Err(self.lost(Failure::Failed(reason))),
             _ if self.id.as_deref() != Some(id) => {}
-            News::Events(all) => {
+            SubscriptionEvent::Events(all) => {
                 for event in &all {
                     self.context.printer.json(event)?;
                     self.context.printer.flush().map_err(CommandError::output)?;
@@ -344,12 +344,12 @@ impl Watch<'_> {
                     }
                 }
             }
-            News::Expired if task.args.renew => {
+            SubscriptionEvent::Expired if task.args.renew => {
                 self.id = None;
                 self.context.printer.note("the subscription expired; subscribing again");
                 unless_interrupted(self.subscribe(task.arguments)).await?;
             }
-            News::Expired => {
+            SubscriptionEvent::Expired => {
                 self.id = None;
                 self.context.printer.note("the subscription expired");
                 return Ok(Some(End::Expired));
@@ -368,7 +368,7 @@ impl Watch<'_> {
     /// A server has events where it declares them or has the tool (behaviours E1, E2).
     async fn check_support(&mut self, handshake: &Handshake) -> Result<(), Trouble> {
         let name = handshake.server_info["name"].as_str().unwrap_or("the server");
-        peer::need_carrier(handshake.era, name, ErrorKind::Peer)?;
+        client_session::need_carrier(handshake.era, name, ErrorKind::Peer)?;
         let declared = handshake.server_capabilities.get("events");
         if declared.is_some_and(is_mcpe) {
             return Ok(());
@@ -435,12 +435,12 @@ impl Watch<'_> {
     }
 
     fn lost(&self, failure: Failure) -> Trouble {
-        Trouble::Lost(peer::failed(failure, &self.connection.runner.stderr))
+        Trouble::Lost(client_session::failed(failure, &self.connection.runner.stderr))
     }
 }
 
 /// The next message of a session's; for ever nothing where none is followed.
-async fn heard(followed: &mut Option<mpsc::UnboundedReceiver<Vec<u8>>>) -> Vec<u8> {
+async fn received(followed: &mut Option<mpsc::UnboundedReceiver<Vec<u8>>>) -> Vec<u8> {
     match followed {
         Some(followed) => match followed.recv().await {
             Some(message) => message,
@@ -459,14 +459,14 @@ async fn unless_interrupted<T>(work: impl Future<Output = Result<T, Trouble>>) -
 }
 
 /// Keeps what concerns a subscription, and tells the rest.
-fn take(output: &Output, inbox: &mut VecDeque<(String, News)>, context: &Context) {
+fn take(output: &Output, inbox: &mut VecDeque<(String, SubscriptionEvent)>, context: &Context) {
     match output {
         Output::Notification { message } => match news(message) {
             Some(one) => inbox.push_back(one),
-            None => peer::tell(output, context),
+            None => client_session::report(output, context),
         },
-        Output::Renewing { reason } => inbox.push_back((String::new(), News::Forgotten(reason.clone()))),
-        _ => peer::tell(output, context),
+        Output::Renewing { reason } => inbox.push_back((String::new(), SubscriptionEvent::Forgotten(reason.clone()))),
+        _ => client_session::report(output, context),
     }
 }
 
@@ -479,12 +479,12 @@ mod tests {
         let read = |method: &str, params: Value| {
             news(json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string().as_bytes())
         };
-        let events = |all: &[i64]| News::Events(all.iter().map(|id| json!({"id": id})).collect());
+        let events = |all: &[i64]| SubscriptionEvent::Events(all.iter().map(|id| json!({"id": id})).collect());
         let one = json!({"subscriptionId": "a", "event": {"id": 1}});
         assert_eq!(read(EVENT, one), Some(("a".to_owned(), events(&[1]))));
         let several = json!({"subscriptionId": "a", "events": [{"id": 1}, {"id": 2}]});
         assert_eq!(read(BATCH, several), Some(("a".to_owned(), events(&[1, 2]))));
-        assert_eq!(read(EXPIRED, json!({"subscriptionId": "a"})), Some(("a".to_owned(), News::Expired)));
+        assert_eq!(read(EXPIRED, json!({"subscriptionId": "a"})), Some(("a".to_owned(), SubscriptionEvent::Expired)));
         assert_eq!(read("notifications/message", json!({"subscriptionId": "a"})), None);
         assert_eq!(read(EVENT, json!({})), None);
     }

@@ -1,8 +1,8 @@
 //! `fire channel`: what either side says about channels (seed 002 §14).
 
-use super::ask::{self, Call, Form, LIFECYCLE, LIST, OBSERVE, PUBLISH, Toward};
-use super::emit::{self, Ways};
-use super::shot::{self, Shot};
+use super::emit::{self, DeliveryOptions};
+use super::host_request::{self, Call, Form, LIFECYCLE, LIST, OBSERVE, PUBLISH, Toward};
+use super::server_messages::{self, Shot};
 use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome, values};
 use clap::{Args, Subcommand};
@@ -62,7 +62,7 @@ pub struct RegisterArgs {
     #[arg(required = true, value_name = "CHANNEL", value_parser = channel)]
     channels: Vec<Value>,
     #[command(flatten)]
-    ways: Ways,
+    ways: DeliveryOptions,
 }
 
 /// Tell of channels that come, go or change (`channels/changed`), as a server.
@@ -84,7 +84,7 @@ pub struct ChangedArgs {
     #[arg(long = "update", value_name = "CHANNEL", value_parser = channel)]
     updated: Vec<Value>,
     #[command(flatten)]
-    ways: Ways,
+    ways: DeliveryOptions,
 }
 
 /// Bring a message in from a channel (`channels/incoming`), as a server.
@@ -115,7 +115,7 @@ pub struct IncomingArgs {
     #[arg(long = "metadata", value_name = "VALUE")]
     metadata: Vec<String>,
     #[command(flatten)]
-    ways: Ways,
+    ways: DeliveryOptions,
 }
 
 /// Ask the host which channels it knows (`channels/list`), as a server.
@@ -128,7 +128,7 @@ Examples:
 Exit codes: 0 the answer is sound; 1 it was refused, odd, late, not there, or nothing was sent.")]
 pub struct ListHostArgs {
     #[command(flatten)]
-    ways: Ways,
+    ways: DeliveryOptions,
 }
 
 /// Ask a server which channels it has (`channels/list`), as its host.
@@ -240,7 +240,7 @@ fn some<T>(list: &[T]) -> Option<&[T]> {
 
 impl RegisterArgs {
     fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
-        let shot = Shot::new(&shot::REGISTER, json!({"channels": self.channels}));
+        let shot = Shot::new(&server_messages::REGISTER, json!({"channels": self.channels}));
         emit::run(&shot.with_channels(Vec::new()), &self.ways, context)
     }
 }
@@ -250,7 +250,7 @@ impl ChangedArgs {
         let params =
             json!({"added": some(&self.added), "removed": some(&self.removed), "updated": some(&self.updated)});
         let known = self.removed.iter().map(|id| id.as_str().into()).chain(self.updated.iter().cloned());
-        emit::run(&Shot::new(&shot::CHANGED, params).with_channels(known.collect()), &self.ways, context)
+        emit::run(&Shot::new(&server_messages::CHANGED, params).with_channels(known.collect()), &self.ways, context)
     }
 }
 
@@ -260,35 +260,35 @@ impl IncomingArgs {
         let author = self.author.as_ref().map(|name| json!({"id": name, "name": name}));
         let params = json!({"text": self.text, "channelId": self.channel, "messageId": self.message_id,
             "threadId": self.thread, "author": author, "metadata": metadata});
-        let shot = Shot::new(&shot::INCOMING, params).with_channels(vec![self.channel.as_str().into()]);
+        let shot = Shot::new(&server_messages::INCOMING, params).with_channels(vec![self.channel.as_str().into()]);
         emit::run(&shot, &self.ways, context)
     }
 }
 
 impl ListHostArgs {
     fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
-        let shot = Shot::new(&shot::LIST, json!({}));
+        let shot = Shot::new(&server_messages::LIST, json!({}));
         emit::run(&shot.with_channels(Vec::new()), &self.ways, context)
     }
 }
 
 impl ListArgs {
     fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
-        ask::run(&LIST, &self.toward, context, |_, _| Ok(vec![request("channels/list", json!({}))]))
+        host_request::run(&LIST, &self.toward, context, |_, _| Ok(vec![request("channels/list", json!({}))]))
     }
 }
 
 impl OpenArgs {
     fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         let params = json!({"type": self.kind, "address": values::object(&self.address)?});
-        ask::run(&LIFECYCLE, &self.toward, context, |_, _| Ok(vec![request("channels/open", params.clone())]))
+        host_request::run(&LIFECYCLE, &self.toward, context, |_, _| Ok(vec![request("channels/open", params.clone())]))
     }
 }
 
 impl CloseArgs {
     fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         let params = json!({"channelId": self.channel});
-        ask::run(&LIFECYCLE, &self.toward, context, |_, _| Ok(vec![request("channels/close", params.clone())]))
+        host_request::run(&LIFECYCLE, &self.toward, context, |_, _| Ok(vec![request("channels/close", params.clone())]))
     }
 }
 
@@ -297,7 +297,7 @@ impl PublishArgs {
         let params = json!({"conversationId": self.conversation, "channelId": self.channel, "stream": false,
             "content": [{"type": "text", "text": self.text}]});
         let form = if self.notification { Form::Notification } else { Form::Request };
-        ask::run(&PUBLISH, &self.toward, context, |_, _| {
+        host_request::run(&PUBLISH, &self.toward, context, |_, _| {
             Ok(vec![Call { method: "channels/publish", form, params: params.clone() }])
         })
     }
@@ -305,7 +305,7 @@ impl PublishArgs {
 
 impl OutgoingArgs {
     fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
-        ask::run(&OBSERVE, &self.toward, context, |done, _| Ok(self.calls(done)))
+        host_request::run(&OBSERVE, &self.toward, context, |done, _| Ok(self.calls(done)))
     }
 
     fn calls(&self, done: u64) -> Vec<Call> {

@@ -2,17 +2,17 @@
 //! often. What is fired tells the rest ([`Emission`]).
 
 use super::repeat::{Repeating, Tally};
-use super::{Format, words};
-use crate::cli::commands::serve::{Besides, Reaction, ServeCommon, run_server};
+use super::{Format, result_text};
+use crate::cli::commands::serve::{Reaction, ServeCommon, ServeExtras, run_server};
 use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::live::{self, Live, Opening};
+use crate::cli::live::{self, Live, RecordedHandshake};
 use crate::cli::target::span;
 use crate::cli::{Context, Outcome};
-use crate::drive::client::Answer;
-use crate::extension::mcpe::EVENT;
-use crate::extension::{self, Declared, REGISTRY};
 use crate::host::client::message::with_members;
+use crate::proposals::mcpe::EVENT;
+use crate::proposals::{self, Declared, REGISTRY};
 use crate::render::text;
+use crate::runtime::client::Answer;
 use crate::server::{Config, Fired, Output, Plan, Report, Server};
 use crate::wire::Envelope;
 use clap::Args;
@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 /// When it goes out, and to whom.
 #[derive(Debug, Args)]
-pub struct Ways {
+pub struct DeliveryOptions {
     /// How long after the handshake.
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = span)]
     after: Duration,
@@ -57,7 +57,7 @@ pub trait Emission {
     fn settings(&self) -> Option<(&'static str, Value)>;
 
     /// What to send and how to set the room where it goes out beside a tapped server that has declared this.
-    fn beside(&self, _declared: &Declared, done: u64) -> Result<Beside, CommandError> {
+    fn beside(&self, _declared: &Declared, done: u64) -> Result<PreparedMessage, CommandError> {
         Ok((self.fired(done)?, self.settings()))
     }
 
@@ -69,15 +69,15 @@ pub trait Emission {
 
     /// What came of it, in lines.
     fn for_people(&self, fact: &Value) -> String {
-        words::of(self.method(), fact)
+        result_text::of(self.method(), fact)
     }
 }
 
 /// What to send, and how a room is to be set for it.
-pub type Beside = (Fired, Option<(&'static str, Value)>);
+pub type PreparedMessage = (Fired, Option<(&'static str, Value)>);
 
 /// Fires it in the way that was asked for.
-pub fn run(emission: &impl Emission, ways: &Ways, context: &Context) -> Result<Outcome, CommandError> {
+pub fn run(emission: &impl Emission, ways: &DeliveryOptions, context: &Context) -> Result<Outcome, CommandError> {
     let mut tally = ways.repeating.tally()?;
     match &ways.session {
         Some(name) => into_session(emission, &live::find(name)?, ways, &mut tally, context)?,
@@ -87,10 +87,15 @@ pub fn run(emission: &impl Emission, ways: &Ways, context: &Context) -> Result<O
 }
 
 /// As the server that a host has started, or connects to.
-fn as_server(emission: &impl Emission, ways: &Ways, tally: &mut Tally, context: &Context) -> Result<(), CommandError> {
+fn as_server(
+    emission: &impl Emission,
+    ways: &DeliveryOptions,
+    tally: &mut Tally,
+    context: &Context,
+) -> Result<(), CommandError> {
     let fire = emission.fired(0)?;
     let mut config = ways.common.config();
-    config.settings.extend(emission.settings().map(|(room, settings)| (room.to_owned(), settings)));
+    config.settings.extend(emission.settings().map(|(proposal, settings)| (proposal.to_owned(), settings)));
     let (mut on_signal, mut wanted) = (Vec::new(), None);
     if ways.on_signal {
         on_signal.push(fire);
@@ -102,16 +107,23 @@ fn as_server(emission: &impl Emission, ways: &Ways, tally: &mut Tally, context: 
         // Where it listens, it has done its work when so many are settled.
         wanted = Some(repeat);
     }
-    let (mut watch, is_ready) = (Watch::new(emission.method()), Cell::new(false));
-    run_server(emission.name(), config, Besides { on_signal, ..Besides::default() }, &ways.common, context, |fact| {
-        is_ready.set(is_ready.get() || *fact == Report::Ready);
-        let fact = serde_json::to_value(fact).unwrap_or_default();
-        if !watch.settles(&fact) {
-            return Reaction::Quiet;
-        }
-        take(emission, &fact, tally, context);
-        if wanted.is_some_and(|wanted| tally.taken() >= wanted) { Reaction::TellAndEnd } else { Reaction::Tell }
-    })?;
+    let (mut watch, is_ready) = (AnswerWatcher::new(emission.method()), Cell::new(false));
+    run_server(
+        emission.name(),
+        config,
+        ServeExtras { on_signal, ..ServeExtras::default() },
+        &ways.common,
+        context,
+        |fact| {
+            is_ready.set(is_ready.get() || *fact == Report::Ready);
+            let fact = serde_json::to_value(fact).unwrap_or_default();
+            if !watch.settles(&fact) {
+                return Reaction::Quiet;
+            }
+            take(emission, &fact, tally, context);
+            if wanted.is_some_and(|wanted| tally.taken() >= wanted) { Reaction::TellAndEnd } else { Reaction::Tell }
+        },
+    )?;
     tally.lose(watch.open.len() as u64);
     if !is_ready.get() {
         context.printer.note("not sent: no host completed the handshake");
@@ -123,33 +135,33 @@ fn as_server(emission: &impl Emission, ways: &Ways, tally: &mut Tally, context: 
 fn into_session(
     emission: &impl Emission,
     session: &Live,
-    ways: &Ways,
+    ways: &DeliveryOptions,
     tally: &mut Tally,
     context: &Context,
 ) -> Result<(), CommandError> {
-    let (since, mut told) = (Instant::now(), Vec::new());
+    let (since, mut reported) = (Instant::now(), Vec::new());
     let mut due = Some(Duration::ZERO);
     while let Some(at) = due {
         std::thread::sleep(at.saturating_sub(since.elapsed()));
         let (began, done) = (since.elapsed(), tally.taken());
         let mut outcome = None;
         if session.text("role") == Some("serve") {
-            let mut watch = Watch::new(emission.method());
+            let mut watch = AnswerWatcher::new(emission.method());
             let fired = serde_json::to_value(emission.fired(done)?).unwrap_or_default();
-            let (patience, fired_at) = (ways.common.answer_timeout(), Instant::now());
-            let told = live::fire(session, &fired, patience, |fact| {
+            let (grace_period, fired_at) = (ways.common.answer_timeout(), Instant::now());
+            let reported = live::fire(session, &fired, grace_period, |fact| {
                 if watch.settles(fact) {
                     outcome = Some(fact.clone());
                 }
             });
-            match told {
+            match reported {
                 // The server may wait longer for the answer than its user does.
                 Err(error) if error.kind == ErrorKind::Timeout && outcome.is_none() => {
                     let (id, method) = (watch.open.iter().next(), emission.method());
                     let after = u64::try_from(fired_at.elapsed().as_micros()).unwrap_or(u64::MAX);
                     outcome = Some(json!({"report": "unanswered", "id": id, "method": method, "after_us": after}));
                 }
-                told => told?,
+                reported => reported?,
             }
         } else {
             outcome = beside(emission, session, done, &ways.common, context)?;
@@ -162,8 +174,8 @@ fn into_session(
             context.printer.line(&shown)?;
             context.printer.flush().map_err(CommandError::output)?;
             take(emission, &fact, tally, context);
-            told.push(fact);
-            ways.common.write_facts(&told)?;
+            reported.push(fact);
+            ways.common.write_facts(&reported)?;
         } else {
             tally.lose(1);
         }
@@ -181,12 +193,12 @@ fn beside(
     common: &ServeCommon,
     context: &Context,
 ) -> Result<Option<Value>, CommandError> {
-    let opening = Opening::read(&session.reel()?, session.stream)?;
+    let opening = RecordedHandshake::read(&session.reel()?, session.stream)?;
     let server = opening.handshake.map(|handshake| handshake.server_capabilities).unwrap_or_default();
     let declared = Declared { client: opening.client_capabilities, server, ..Declared::default() };
     let (fired, settings) = emission.beside(&declared, done)?;
     let mut config = common.config();
-    config.settings.extend(settings.map(|(room, settings)| (room.to_owned(), settings)));
+    config.settings.extend(settings.map(|(proposal, settings)| (proposal.to_owned(), settings)));
     let timeout = config.answer_deadline;
     let mut stand_in = StandIn::new(config, emission.method());
     let (message, mut settled) = stand_in.take(|server| server.fire(Duration::ZERO, &fired));
@@ -196,12 +208,12 @@ fn beside(
     let id = format!("{}1", live::id_prefix());
     let message = if own_id.is_some() { with_members(&message, &[("id", id.as_str().into())]) } else { message };
     let own_id: Option<Value> = own_id.map(|id| serde_json::from_str(&id).unwrap_or_default());
-    let hear = |earlier: &[u8]| {
+    let receive = |earlier: &[u8]| {
         let (Some(own_id), Ok(mut earlier)) = (&own_id, serde_json::from_slice::<Value>(earlier)) else { return };
         earlier["params"]["requestId"] = own_id.clone();
         stand_in.take(|server| server.receive(Duration::ZERO, earlier.to_string().as_bytes()));
     };
-    let answer = match live::send(session, "client", &String::from_utf8_lossy(&message), timeout, hear) {
+    let answer = match live::send(session, "client", &String::from_utf8_lossy(&message), timeout, receive) {
         Err(error) if error.kind == ErrorKind::Timeout => None,
         answer => answer?,
     };
@@ -225,13 +237,13 @@ fn beside(
 /// The built-in server in place of a tapped one, in front of a host that declares everything.
 struct StandIn {
     server: Server,
-    watch: Watch,
+    watch: AnswerWatcher,
 }
 
 impl StandIn {
     fn new(config: Config, method: &'static str) -> Self {
         let mut server = Server::new(config);
-        let capabilities = extension::host_capabilities(REGISTRY);
+        let capabilities = proposals::host_capabilities(REGISTRY);
         for message in [
             json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25",
                 "capabilities": capabilities, "clientInfo": {"name": "mcpreel", "version": env!("CARGO_PKG_VERSION")}}}),
@@ -239,7 +251,7 @@ impl StandIn {
         ] {
             server.receive(Duration::ZERO, message.to_string().as_bytes());
         }
-        Self { server, watch: Watch::new(method) }
+        Self { server, watch: AnswerWatcher::new(method) }
     }
 
     /// What it sends, and what came of what was fired where that is settled now.
@@ -254,7 +266,7 @@ impl StandIn {
                         settled = Some(fact);
                     }
                 }
-                Output::Errand(_) => {}
+                Output::IoRequest(_) => {}
             }
         }
         (message, settled)
@@ -268,13 +280,13 @@ fn take(emission: &impl Emission, fact: &Value, tally: &mut Tally, context: &Con
 }
 
 /// Finds what came of what goes out by one method.
-struct Watch {
+struct AnswerWatcher {
     method: &'static str,
     /// Requests that have no answer yet.
     open: HashSet<i64>,
 }
 
-impl Watch {
+impl AnswerWatcher {
     fn new(method: &'static str) -> Self {
         Self { method, open: HashSet::new() }
     }
@@ -304,7 +316,7 @@ mod tests {
 
     #[test]
     fn a_notification_is_settled_when_sent_and_a_request_when_answered() {
-        let mut watch = Watch::new("m");
+        let mut watch = AnswerWatcher::new("m");
         let fact = |report: &str, method: &str, id: Value| json!({"report": report, "method": method, "id": id});
         assert!(watch.settles(&fact("sent", "m", Value::Null)));
         assert!(!watch.settles(&fact("sent", "other", Value::Null)));

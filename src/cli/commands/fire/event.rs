@@ -1,11 +1,11 @@
 //! `fire event`: an event for whoever has subscribed to its type (seed 004).
 
-use super::emit::{self, Beside, Emission, Ways};
+use super::emit::{self, DeliveryOptions, Emission, PreparedMessage};
 use crate::cli::commands::events::Priority;
 use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome, values};
-use crate::extension::Declared;
-use crate::extension::mcpe::EVENT;
+use crate::proposals::Declared;
+use crate::proposals::mcpe::EVENT;
 use crate::server::Fired;
 use clap::Args;
 use serde_json::{Map, Value, json};
@@ -40,7 +40,7 @@ pub struct EventArgs {
     #[arg(long, value_name = "ID")]
     source_event_id: Option<String>,
     #[command(flatten)]
-    ways: Ways,
+    ways: DeliveryOptions,
 }
 
 pub fn run(args: &EventArgs, context: &Context) -> Result<Outcome, CommandError> {
@@ -74,7 +74,7 @@ impl Emission for EventArgs {
         None
     }
 
-    fn beside(&self, _declared: &Declared, _done: u64) -> Result<Beside, CommandError> {
+    fn beside(&self, _declared: &Declared, _done: u64) -> Result<PreparedMessage, CommandError> {
         Err(CommandError::usage("an event goes to subscriptions, which this session's server keeps to itself")
             .hint("publish into a session of `mcpreel serve`, or put in one message with `mcpreel fire raw`"))
     }

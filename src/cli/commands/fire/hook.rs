@@ -2,16 +2,16 @@
 
 use super::Format;
 use super::repeat::Repeating;
+use crate::cli::client_session::{self, ClientOptions, Peer};
 use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::peer::{self, ClientOptions, Peer};
 use crate::cli::target::Target;
 use crate::cli::{Context, Outcome, values};
-use crate::drive::Connection;
-use crate::extension::hooks::engine::{
+use crate::host::client::{Handshake, Params};
+use crate::proposals::hooks::engine::{
     Declarations, Event, EventKind, Injection, Verdict, client_capability, select, tool_result_text,
 };
-use crate::host::client::{Handshake, Params};
 use crate::render::line::visible_text;
+use crate::runtime::Connection;
 use crate::wire::Envelope;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -103,17 +103,18 @@ struct Fired {
 
 pub fn run(args: &HookArgs, context: &Context) -> Result<Outcome, CommandError> {
     let (event, mut tally) = (event(args)?, args.repeating.tally()?);
-    peer::block_on(async {
+    client_session::block_on(async {
         let (link, server) = Peer::start(&args.target, &args.client, context).await?;
         let supported = client_capability(&EventKind::ALL);
         let capabilities = json!({"hooks": supported, "experimental": {"hooks": supported}});
         let options = args.client.with_handshake();
-        let (mut connection, handshake) = match peer::open(&server, link, &options, capabilities, context).await {
-            Ok(opened) => opened,
-            Err(error) => return Err(server.end_after(error, context).await),
-        };
+        let (mut connection, handshake) =
+            match client_session::open(&server, link, &options, capabilities, context).await {
+                Ok(opened) => opened,
+                Err(error) => return Err(server.end_after(error, context).await),
+            };
         let name = handshake.server_info["name"].as_str().unwrap_or("the server");
-        if let Err(error) = peer::need_carrier(handshake.era, name, ErrorKind::Unmet) {
+        if let Err(error) = client_session::need_carrier(handshake.era, name, ErrorKind::Unmet) {
             connection.runner.close().await;
             return Err(server.end_after(error, context).await);
         }
@@ -123,20 +124,25 @@ pub fn run(args: &HookArgs, context: &Context) -> Result<Outcome, CommandError> 
         let mut due = Some(Duration::ZERO);
         while let Some(at) = due {
             while let Some(output) = connection.runner.next(Some(at)).await {
-                peer::tell(&output, context);
+                client_session::report(&output, context);
             }
             let began = connection.runner.now();
             let fired = fire(&mut connection, &declarations, &event, args, context).await;
             let latency = connection.runner.now().saturating_sub(began);
-            let told = to_json(args, &handshake, &declarations, &fired);
+            let reported = to_json(args, &handshake, &declarations, &fired);
             match args.format {
-                Format::Json => context.printer.json(&told)?,
+                Format::Json => context.printer.json(&reported)?,
                 Format::Human => print(&handshake, &declarations, &fired, context)?,
             }
             context.printer.flush().map_err(CommandError::output)?;
             let failed = fired.iter().any(|one| one.fires && one.outcome.is_err() && !args.no_call);
             let is_clean = !failed && fired.iter().any(|one| one.fires);
-            tally.take(&told, Ok(if is_clean { Outcome::Clean } else { Outcome::Findings }), Some(latency), context);
+            tally.take(
+                &reported,
+                Ok(if is_clean { Outcome::Clean } else { Outcome::Findings }),
+                Some(latency),
+                context,
+            );
             due = args.repeating.next(tally.taken(), began);
         }
         connection.runner.close().await;
@@ -206,7 +212,7 @@ async fn call_tool(
 ) -> Result<String, String> {
     let params = Params::Value(json!({"name": name, "arguments": arguments}));
     let answer = connection
-        .request("tools/call", params, |output| peer::tell(output, context))
+        .request("tools/call", params, |output| client_session::report(output, context))
         .await
         .map_err(|failure| failure.to_string())?;
     let envelope = Envelope::scan(&answer.message);

@@ -1,7 +1,7 @@
 //! `fire push`: a push event, as a server that a host has started (seed 002 §9).
 
-use super::emit::{self, Ways};
-use super::shot::{PUSH, Shot};
+use super::emit::{self, DeliveryOptions};
+use super::server_messages::{PUSH, Shot};
 use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome, values};
 use clap::Args;
@@ -47,7 +47,7 @@ pub struct PushArgs {
     #[arg(long = "origin", value_name = "VALUE")]
     origin: Vec<String>,
     #[command(flatten)]
-    ways: Ways,
+    ways: DeliveryOptions,
 }
 
 pub fn run(args: &PushArgs, context: &Context) -> Result<Outcome, CommandError> {

@@ -2,20 +2,20 @@
 
 use super::Format;
 use super::repeat::{Repeating, Tally};
-use crate::cli::commands::serve::{Besides, Reaction, ServeCommon, run_server};
+use crate::cli::client_session::{self, ClientOptions, Peer};
+use crate::cli::commands::serve::{Reaction, ServeCommon, ServeExtras, run_server};
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::listening::ListenOptions;
 use crate::cli::live;
-use crate::cli::peer::{self, ClientOptions, Peer};
 use crate::cli::target::{Target, TargetKind};
 use crate::cli::{Context, Outcome, values};
-use crate::drive::client::{Answer, Connection, Failure};
 use crate::host::client::message::with_members;
 use crate::host::client::{Handshake, Joined, Output};
 use crate::protocol::{Era, Revision};
 use crate::render::line::{duration, visible_text};
+use crate::runtime::client::{Answer, Connection, Failure};
 use crate::server::{Fired, Plan, Report};
-use crate::tap::inject::{Refused, request_id};
+use crate::sessions::injection::{Refused, request_id};
 use crate::wire::span::millis;
 use crate::wire::{Envelope, Id, MessageKind};
 use clap::{Args, ValueEnum};
@@ -93,7 +93,7 @@ pub fn run(args: &RawArgs, context: &Context) -> Result<Outcome, CommandError> {
             return Err(CommandError::usage("--as server goes into a live session only")
                 .hint("a server that is started here has this command as its client; name a session with --session"));
         }
-        _ => peer::block_on(to_server(args, &message, &mut tally, context))?,
+        _ => client_session::block_on(to_server(args, &message, &mut tally, context))?,
     }
     tally.finish(context)
 }
@@ -128,7 +128,7 @@ fn to_first_host(args: &RawArgs, message: &[u8], tally: &mut Tally, context: &Co
     let every_ms = (repeat > 1).then(|| u64::try_from(interval.as_millis()).unwrap_or(u64::MAX));
     config.plans.push(Plan { after_ms: 0, every_ms, times: Some(repeat), fire });
     let mut done = Err(CommandError::new(ErrorKind::Interrupted, "ended before a host had the message"));
-    run_server("raw", config, Besides::default(), &common, context, |fact| {
+    run_server("raw", config, ServeExtras::default(), &common, context, |fact| {
         let answer = |content: Value, latency_us: u64| {
             let message = content.to_string().into_bytes();
             Ok(Some(Answer { message, latency: Duration::from_micros(latency_us) }))
@@ -214,7 +214,7 @@ async fn to_server(args: &RawArgs, message: &[u8], tally: &mut Tally, context: &
     }
     let mut connection = Connection::open(config, link, |_| {}).await;
     let done = exchanges(&mut connection, message, args, tally, context).await;
-    let done = done.map(|failed| failed.map(|failure| peer::failed(failure, &connection.runner.stderr)));
+    let done = done.map(|failed| failed.map(|failure| client_session::failed(failure, &connection.runner.stderr)));
     connection.runner.close().await;
     match done? {
         None => {
@@ -233,19 +233,19 @@ async fn exchanges(
     tally: &mut Tally,
     context: &Context,
 ) -> Result<Option<Failure>, CommandError> {
-    if let Err(failure) = connection.ready(|output| peer::tell(output, context)).await {
+    if let Err(failure) = connection.ready(|output| client_session::report(output, context)).await {
         return Ok(Some(failure));
     }
     let mut due = Some(Duration::ZERO);
     while let Some(at) = due {
         while let Some(output) = connection.runner.next(Some(at)).await {
-            peer::tell(&output, context);
+            client_session::report(&output, context);
         }
         let began = connection.runner.now();
         let message = occurrence(message, tally.taken());
         match exchange(connection, &message, args.client.timeout(), context).await {
             Err(failure @ Failure::TimedOut { .. }) => {
-                let error = peer::failed(failure, &connection.runner.stderr);
+                let error = client_session::failed(failure, &connection.runner.stderr);
                 unanswered(&message, error, tally, context);
             }
             Err(failure) => return Ok(Some(failure)),
@@ -278,7 +278,7 @@ async fn exchange(
                 return Ok(Some(Answer { message, latency }));
             }
             Output::Failed { reason, .. } => return Err(Failure::Failed(reason)),
-            other => peer::tell(&other, context),
+            other => client_session::report(&other, context),
         }
     }
     if runner.now() < until {
@@ -297,8 +297,8 @@ fn answers(asked: &Envelope<'_>, answer: &Envelope<'_>) -> bool {
 
 /// Counts one that got no answer in time.
 fn unanswered(sent: &[u8], error: CommandError, tally: &mut Tally, context: &Context) {
-    let told = json!({"sent": String::from_utf8_lossy(sent), "answer": null, "latency_ms": null});
-    tally.take(&told, Err(error), None, context);
+    let reported = json!({"sent": String::from_utf8_lossy(sent), "answer": null, "latency_ms": null});
+    tally.take(&reported, Err(error), None, context);
 }
 
 /// Prints one exchange and counts it.
@@ -316,11 +316,11 @@ fn print(
         Ok(raw) => json!(raw),
         Err(_) => text.into(),
     });
-    let told = json!({
+    let reported = json!({
         "sent": text(sent), "answer": parsed, "latency_ms": latency.map(millis),
     });
     match args.format {
-        Format::Json => printer.json(&told)?,
+        Format::Json => printer.json(&reported)?,
         Format::Human => {
             let is_toward_client = args.side == Side::Server || args.listening.listen.is_some();
             let (out, back) = if is_toward_client { ("←", "→") } else { ("→", "←") };
@@ -338,6 +338,6 @@ fn print(
     let failed = answer
         .map(|answer| Envelope::scan(&answer.message))
         .is_some_and(|answer| answer.error.is_some() || answer.tool_error);
-    tally.take(&told, Ok(if failed { Outcome::Findings } else { Outcome::Clean }), latency, context);
+    tally.take(&reported, Ok(if failed { Outcome::Findings } else { Outcome::Clean }), latency, context);
     Ok(())
 }

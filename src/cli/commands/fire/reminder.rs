@@ -1,10 +1,10 @@
 //! `fire reminder`: a fact for the model's next turn, as a server (seed 001).
 
-use super::emit::{self, Emission, Ways};
+use super::emit::{self, DeliveryOptions, Emission};
 use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome};
-use crate::extension::reminder::{DESCRIPTOR, REMINDER, server};
-use crate::extension::{Declared, Side};
+use crate::proposals::reminder::{DESCRIPTOR, REMINDER, server};
+use crate::proposals::{Declared, Side};
 use crate::render::line::visible_text;
 use crate::server::Fired;
 use clap::{Args, ValueEnum};
@@ -60,7 +60,7 @@ pub struct ReminderArgs {
     #[arg(long)]
     legacy: bool,
     #[command(flatten)]
-    ways: Ways,
+    ways: DeliveryOptions,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -144,11 +144,11 @@ impl Emission for ReminderArgs {
     }
 
     fn for_people(&self, fact: &Value) -> String {
-        let told = if fact["report"] == "sent" {
+        let reported = if fact["report"] == "sent" {
             format!("sent    ← {} {}", self.method(), fact["reminder"])
         } else {
             format!("sent    ← nothing: {}", fact["reason"])
         };
-        visible_text(&told)
+        visible_text(&reported)
     }
 }

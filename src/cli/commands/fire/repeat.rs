@@ -4,14 +4,14 @@ use crate::cli::error::CommandError;
 use crate::cli::jq::Jq;
 use crate::cli::target::span;
 use crate::cli::{Context, Outcome};
-use crate::extension::clip;
+use crate::proposals::clip;
 use crate::render::line::duration;
 use clap::Args;
 use serde_json::Value;
 use std::time::Duration;
 
 /// How much of a result is told where it was not what was expected.
-const MOST_SEEN: usize = 2000;
+const MAX_SEEN: usize = 2000;
 
 /// How often, and what is expected.
 #[derive(Debug, Args)]
@@ -61,20 +61,20 @@ impl Tally {
     /// Takes one event's result: as JSON, what the command holds of it, and the time it took.
     pub fn take(
         &mut self,
-        told: &Value,
+        reported: &Value,
         judged: Result<Outcome, CommandError>,
         latency: Option<Duration>,
         context: &Context,
     ) {
         self.taken += 1;
         self.latencies.extend(latency);
-        let unmet = self.expect.as_ref().map(|(code, jq)| (code, jq.holds(told.to_string().as_bytes())));
+        let unmet = self.expect.as_ref().map(|(code, jq)| (code, jq.holds(reported.to_string().as_bytes())));
         let is_good = match (unmet, judged) {
             (Some((_, Ok(true))), _) => true,
             (Some((code, held)), _) => {
                 let why = held.err().map(|error| format!(" ({error})")).unwrap_or_default();
-                let seen = told.to_string();
-                context.printer.note(&format!("expected {code}, and saw {}{why}", clip(&seen, MOST_SEEN)));
+                let seen = reported.to_string();
+                context.printer.note(&format!("expected {code}, and saw {}{why}", clip(&seen, MAX_SEEN)));
                 false
             }
             (None, Ok(outcome)) => matches!(outcome, Outcome::Clean),

@@ -2,17 +2,19 @@
 
 use super::Format;
 use super::repeat::Repeating;
+use crate::cli::client_session::{self, ClientOptions, Peer};
 use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::peer::{self, ClientOptions, Peer};
 use crate::cli::target::{Target, span};
 use crate::cli::{Context, Outcome};
-use crate::drive::Failure;
-use crate::drive::client::Runner;
-use crate::extension::conversation::host::{self, Carrier, HistoryEntry, Outcome as Said, Subscription, UserMessage};
 use crate::host::client::Output;
 use crate::host::fire_user_message::{Firing, Report, UserMessageFire};
+use crate::proposals::conversation::host::{
+    self, Carrier, DeliveryOutcome as Said, HistoryEntry, Subscription, UserMessage,
+};
 use crate::protocol::Era;
 use crate::render::line::{duration, visible_text};
+use crate::runtime::Failure;
+use crate::runtime::client::Runner;
 use crate::wire::span::millis;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -86,7 +88,7 @@ fn history(text: &str) -> Result<(String, String), String> {
 
 /// What happened, gathered for the output.
 #[derive(Default)]
-struct Told {
+struct MessageReport {
     subscription: Option<Subscription>,
     /// The era in which the server is met.
     era: Option<Era>,
@@ -99,19 +101,21 @@ struct Told {
 
 pub fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, CommandError> {
     let mut tally = args.repeating.tally()?;
-    peer::block_on(async {
+    client_session::block_on(async {
         let (link, server) = Peer::start(&args.target, &args.client, context).await?;
         if server.is_joined() && args.carrier == CarrierArg::Notification {
-            let told = "the answer to a notification would go to the session's own client; `show --session` tells it";
-            context.printer.note(told);
+            let reported =
+                "the answer to a notification would go to the session's own client; `show --session` tells it";
+            context.printer.note(reported);
         }
         let engine = UserMessageFire::new(server.config(&args.client.with_handshake(), json!({})), firing(args));
         let mut runner = Runner::start(engine, link).await;
-        let (mut told, mut began) = (watch(&mut runner, Told::default(), args, context).await, Duration::ZERO);
-        while told.failure.is_none() {
-            show(&told, args, context)?;
-            let latency = told.outcome.as_ref().map(|said| said.latency);
-            tally.take(&to_json(&told), judge(&told, args), latency, context);
+        let (mut reported, mut began) =
+            (watch(&mut runner, MessageReport::default(), args, context).await, Duration::ZERO);
+        while reported.failure.is_none() {
+            show(&reported, args, context)?;
+            let latency = reported.outcome.as_ref().map(|said| said.latency);
+            tally.take(&to_json(&reported), judge(&reported, args), latency, context);
             let Some(at) = args.repeating.next(tally.taken(), began) else { break };
             while let Some(report) = runner.next(Some(at)).await {
                 meanwhile(&report, context);
@@ -119,24 +123,28 @@ pub fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, Command
             began = runner.now();
             let reports = runner.engine.again(began, message(args, tally.taken()));
             runner.take(reports);
-            let opened =
-                Told { subscription: told.subscription, era: told.era, server: told.server, ..Told::default() };
-            told = watch(&mut runner, opened, args, context).await;
+            let opened = MessageReport {
+                subscription: reported.subscription,
+                era: reported.era,
+                server: reported.server,
+                ..MessageReport::default()
+            };
+            reported = watch(&mut runner, opened, args, context).await;
         }
         let stderr = std::mem::take(&mut runner.stderr);
         runner.close().await;
-        if let Some(failure) = told.failure {
-            return Err(server.end_after(peer::failed(failure, &stderr), context).await);
+        if let Some(failure) = reported.failure {
+            return Err(server.end_after(client_session::failed(failure, &stderr), context).await);
         }
         server.end(context).await;
         tally.finish(context)
     })
 }
 
-fn show(told: &Told, args: &UserMessageArgs, context: &Context) -> Result<(), CommandError> {
+fn show(reported: &MessageReport, args: &UserMessageArgs, context: &Context) -> Result<(), CommandError> {
     match args.format {
-        Format::Json => context.printer.json(&to_json(told))?,
-        Format::Human => print(told, args, context)?,
+        Format::Json => context.printer.json(&to_json(reported))?,
+        Format::Human => print(reported, args, context)?,
     }
     context.printer.flush().map_err(CommandError::output)
 }
@@ -144,15 +152,15 @@ fn show(told: &Told, args: &UserMessageArgs, context: &Context) -> Result<(), Co
 /// Tells what happens while no message waits.
 fn meanwhile(report: &Report, context: &Context) {
     match report {
-        Report::Client(output) => peer::tell(output, context),
+        Report::Client(output) => client_session::report(output, context),
         Report::Note(note) => context.printer.note(note),
-        Report::Late(late) => tell_late(late, context),
+        Report::Late(late) => report_late(late, context),
         Report::Subscription(_) | Report::Done(_) => {}
     }
 }
 
 /// The answer to a message that was given up before.
-fn tell_late(late: &Said, context: &Context) {
+fn report_late(late: &Said, context: &Context) {
     let took = duration(i64::try_from(late.latency.as_nanos()).unwrap_or(i64::MAX));
     context.printer.note(&format!("a late answer to {} came after {took}; it is not used", late.message_id));
 }
@@ -182,53 +190,53 @@ fn firing(args: &UserMessageArgs) -> Firing {
     }
 }
 
-/// Runs the exchange to its end; after a deadline that passed, waits a while for the late answer. `told` is what is
+/// Runs the exchange to its end; after a deadline that passed, waits a while for the late answer. `reported` is what is
 /// known of the connection.
 async fn watch(
     runner: &mut Runner<UserMessageFire>,
-    mut told: Told,
+    mut reported: MessageReport,
     args: &UserMessageArgs,
     context: &Context,
-) -> Told {
+) -> MessageReport {
     let mut until = None;
-    while told.late.is_none() {
+    while reported.late.is_none() {
         let Some(report) = runner.next(until).await else { break };
         match report {
             Report::Client(Output::Ready(handshake)) => {
-                told.era = Some(handshake.era);
-                told.server = handshake.server_info["name"].as_str().unwrap_or("server").to_owned();
-                peer::tell_handshake(&handshake, &args.client, context);
+                reported.era = Some(handshake.era);
+                reported.server = handshake.server_info["name"].as_str().unwrap_or("server").to_owned();
+                client_session::report_handshake(&handshake, &args.client, context);
             }
             Report::Client(Output::Failed { reason, .. }) => {
-                told.failure = Some(Failure::Failed(reason));
+                reported.failure = Some(Failure::Failed(reason));
                 break;
             }
-            Report::Client(Output::TimedOut { method, after, .. }) if told.server.is_empty() => {
-                told.failure = Some(Failure::TimedOut { method, after });
+            Report::Client(Output::TimedOut { method, after, .. }) if reported.server.is_empty() => {
+                reported.failure = Some(Failure::TimedOut { method, after });
                 break;
             }
-            Report::Client(output) => peer::tell(&output, context),
-            Report::Subscription(subscription) => told.subscription = Some(subscription),
-            Report::Note(note) => told.notes.push(note),
-            Report::Late(late) if told.outcome.as_ref().is_some_and(|said| said.message_id == late.message_id) => {
-                told.late = Some(late);
+            Report::Client(output) => client_session::report(&output, context),
+            Report::Subscription(subscription) => reported.subscription = Some(subscription),
+            Report::Note(note) => reported.notes.push(note),
+            Report::Late(late) if reported.outcome.as_ref().is_some_and(|said| said.message_id == late.message_id) => {
+                reported.late = Some(late);
             }
-            Report::Late(late) => tell_late(&late, context),
+            Report::Late(late) => report_late(&late, context),
             Report::Done(outcome) => {
                 if outcome.timed_out {
                     until = Some(runner.now() + args.linger);
                 } else {
-                    told.outcome = Some(outcome);
+                    reported.outcome = Some(outcome);
                     break;
                 }
-                told.outcome = Some(outcome);
+                reported.outcome = Some(outcome);
             }
         }
-        if told.outcome.is_none() && runner.engine.is_over() && !runner.has_more() {
+        if reported.outcome.is_none() && runner.engine.is_over() && !runner.has_more() {
             break;
         }
     }
-    told
+    reported
 }
 
 fn subscription_text(subscription: Option<Subscription>) -> &'static str {
@@ -265,26 +273,26 @@ fn said_json(said: &Said) -> Value {
     })
 }
 
-fn to_json(told: &Told) -> Value {
+fn to_json(reported: &MessageReport) -> Value {
     json!({
-        "server": told.server, "subscription": subscription_text(told.subscription),
-        "outcome": told.outcome.as_ref().map(said_json), "late": told.late.as_ref().map(said_json),
-        "notes": told.notes,
+        "server": reported.server, "subscription": subscription_text(reported.subscription),
+        "outcome": reported.outcome.as_ref().map(said_json), "late": reported.late.as_ref().map(said_json),
+        "notes": reported.notes,
     })
 }
 
-fn print(told: &Told, args: &UserMessageArgs, context: &Context) -> Result<(), CommandError> {
+fn print(reported: &MessageReport, args: &UserMessageArgs, context: &Context) -> Result<(), CommandError> {
     let printer = &context.printer;
     let nanoseconds = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
-    told.notes.iter().for_each(|note| printer.note(note));
-    let Some(said) = &told.outcome else { return Ok(()) };
+    reported.notes.iter().for_each(|note| printer.note(note));
+    let Some(said) = &reported.outcome else { return Ok(()) };
     said.remarks.iter().for_each(|remark| printer.note(remark));
-    let server = visible_text(&told.server);
+    let server = visible_text(&reported.server);
     let took = duration(nanoseconds(said.latency));
     let carrier = carrier_name(said.carrier);
     if let Some((code, message)) = &said.refused {
         printer.line(&format!("{server} refused it after {took}: {code} {}", visible_text(message)))?;
-    } else if is_silence(told, said) {
+    } else if is_silence(reported, said) {
         let limit = duration(nanoseconds(args.deadline));
         printer.line(&format!(
             "no context came within {limit} (sent as {carrier}: silence is how {server} says that it has none)"
@@ -293,13 +301,13 @@ fn print(told: &Told, args: &UserMessageArgs, context: &Context) -> Result<(), C
         let limit = duration(nanoseconds(args.deadline));
         printer.line(&format!("{server} gave no context within {limit}; it is skipped (sent as {carrier})"))?;
     } else if let Some(found) = &said.context {
-        printer.note(&format!("{} answered in {took}, sent as {carrier}", told.server));
-        let text = host::render(&told.server, found, host::DEFAULT_MOST_BYTES);
+        printer.note(&format!("{} answered in {took}, sent as {carrier}", reported.server));
+        let text = host::render(&reported.server, found, host::DEFAULT_MOST_BYTES);
         text.trim_end().lines().try_for_each(|line| printer.line(&visible_text(line)))?;
     } else {
         printer.line(&format!("{server} has nothing to inject ({took}, sent as {carrier})"))?;
     }
-    if let Some(late) = &told.late {
+    if let Some(late) = &reported.late {
         let took = duration(nanoseconds(late.latency));
         printer.line(&format!("a late answer came after {took}; it is not used, and never moved to a later turn"))?;
     }
@@ -307,24 +315,24 @@ fn print(told: &Told, args: &UserMessageArgs, context: &Context) -> Result<(), C
 }
 
 /// Whether nothing at all came back of a notification: so a server says that it has nothing to inject.
-fn is_silence(told: &Told, said: &Said) -> bool {
-    said.timed_out && said.carrier == Carrier::Notification && told.late.is_none()
+fn is_silence(reported: &MessageReport, said: &Said) -> bool {
+    said.timed_out && said.carrier == Carrier::Notification && reported.late.is_none()
 }
 
-fn judge(told: &Told, args: &UserMessageArgs) -> Result<Outcome, CommandError> {
-    let Some(said) = &told.outcome else {
-        if let Some(era) = told.era {
-            let met = peer::need_carrier(era, &told.server, ErrorKind::Unmet);
+fn judge(reported: &MessageReport, args: &UserMessageArgs) -> Result<Outcome, CommandError> {
+    let Some(said) = &reported.outcome else {
+        if let Some(era) = reported.era {
+            let met = client_session::need_carrier(era, &reported.server, ErrorKind::Unmet);
             met.map_err(|error| error.hint("send it anyway with --force"))?;
         }
-        let why = match told.subscription {
+        let why = match reported.subscription {
             Some(Subscription::DeclaredNotSubscribed) => "it declares conversationEvents without onUserMessage: true",
             _ => "it does not declare conversationEvents.onUserMessage",
         };
-        let error = CommandError::new(ErrorKind::Unmet, format!("{} did not subscribe: {why}", told.server));
+        let error = CommandError::new(ErrorKind::Unmet, format!("{} did not subscribe: {why}", reported.server));
         return Err(error.hint("send it anyway with --force"));
     };
-    if is_silence(told, said) {
+    if is_silence(reported, said) {
         return Ok(Outcome::Clean);
     }
     if said.timed_out {

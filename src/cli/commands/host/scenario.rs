@@ -6,12 +6,12 @@ use crate::cli::hosting::model::Model;
 use crate::cli::hosting::play;
 use crate::cli::hosting::verdict::{self, Junit};
 use crate::cli::recording::Need;
-use crate::cli::{Context, Outcome, peer};
-use crate::extension::host::ServerView;
+use crate::cli::{Context, Outcome, client_session};
 use crate::host::client::EraChoice;
 use crate::host::engine::HostConfig;
+use crate::proposals::host::ServerView;
 use crate::render;
-use crate::scenario::Seen;
+use crate::scenario::Observation;
 use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
@@ -22,16 +22,16 @@ pub fn run(path: &Path, model: &Model, args: &HostArgs, context: &Context) -> Re
     let junit = args.junit.as_deref().map(Junit::open).transpose()?;
     let servers: Vec<ServerView> =
         scenario.servers.iter().map(|plan| ServerView { name: plan.name.clone(), ..ServerView::default() }).collect();
-    let mut onlook = |at: Duration, seen: &Seen<'_>| match args.trace {
+    let mut observe = |at: Duration, seen: &Observation<'_>| match args.trace {
         true => show_seen(at, seen, &servers, args, context),
         false => Ok(()),
     };
     let is_virtual = play::is_virtual(&scenario, args.clock.map(|clock| clock == ClockArg::Virtual));
     let (mut report, reel) = if is_virtual {
         let reel = args.client.reel("host")?;
-        (play::play_virtual(&scenario, &reel, model, &mut onlook)?, reel)
+        (play::play_virtual(&scenario, &reel, model, &mut observe)?, reel)
     } else {
-        peer::block_on(async {
+        client_session::block_on(async {
             let recording = args.client.recording("host", Need::ToBegin)?;
             let lay_over = |config: &mut HostConfig| {
                 for server in &mut config.servers {
@@ -46,7 +46,7 @@ pub fn run(path: &Path, model: &Model, args: &HostArgs, context: &Context) -> Re
                 (&scenario, args.target.limits),
                 lay_over,
                 (recording.recorder(), model),
-                &mut onlook,
+                &mut observe,
                 context,
             )
             .await;
@@ -72,19 +72,21 @@ pub fn run(path: &Path, model: &Model, args: &HostArgs, context: &Context) -> Re
 
 fn show_seen(
     at: Duration,
-    seen: &Seen<'_>,
+    seen: &Observation<'_>,
     servers: &[ServerView],
     args: &HostArgs,
     context: &Context,
 ) -> Result<(), CommandError> {
     let palette = &context.printer.palette;
     let line = match (seen, args.format) {
-        (Seen::Fact(fact), Format::Human) => render::host::fact(fact, servers, palette),
-        (Seen::Fact(fact), Format::Json) => render::text::json(&render::host::fact_value(fact, servers, at)),
-        (Seen::Prompt(prompt), Format::Human) if args.prompts => render::host::prompt(prompt, palette),
-        (Seen::Prompt(prompt), Format::Json) => render::text::json(&render::host::prompt_value(prompt, at)),
-        (Seen::Done(done), Format::Human) => render::host::done(done, palette),
-        (Seen::Done(done), Format::Json) => render::text::json(&render::host::done_value(done, at)),
+        (Observation::HostEvent(fact), Format::Human) => render::host::fact(fact, servers, palette),
+        (Observation::HostEvent(fact), Format::Json) => {
+            render::text::json(&render::host::fact_value(fact, servers, at))
+        }
+        (Observation::Prompt(prompt), Format::Human) if args.prompts => render::host::prompt(prompt, palette),
+        (Observation::Prompt(prompt), Format::Json) => render::text::json(&render::host::prompt_value(prompt, at)),
+        (Observation::OrderResult(done), Format::Human) => render::host::done(done, palette),
+        (Observation::OrderResult(done), Format::Json) => render::text::json(&render::host::done_value(done, at)),
         _ => return Ok(()),
     };
     if line.is_empty() { Ok(()) } else { context.printer.line(&line) }

@@ -3,19 +3,19 @@
 use super::{Format, HostArgs};
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::hosting::model::Model;
-use crate::cli::hosting::{self, Named, Place};
+use crate::cli::hosting::{self, NamedServer, ServerLocation};
 use crate::cli::{Context, Outcome, values};
-use crate::extension;
-use crate::extension::policy::Policies;
 use crate::host::client::ClientConfig;
 use crate::host::engine::{self, HostConfig, ServerConfig};
 use crate::host::prompt::Layout;
+use crate::proposals;
+use crate::proposals::policy::Policies;
 use crate::render;
 use serde_json::{Value, json};
 use std::time::Duration;
 
 /// The servers that are named, in the order of their options.
-pub fn servers(args: &HostArgs, context: &Context) -> Result<Vec<Named>, CommandError> {
+pub fn servers(args: &HostArgs, context: &Context) -> Result<Vec<NamedServer>, CommandError> {
     let mut named = Vec::new();
     for word in &args.add {
         named.push(hosting::named(word, args.target.limits, context)?);
@@ -24,7 +24,7 @@ pub fn servers(args: &HostArgs, context: &Context) -> Result<Vec<Named>, Command
         named.push(hosting::builtin_named(word, args.seed + at as u64)?);
     }
     for target in args.target.each()? {
-        named.push(Named { name: target.name(context)?, place: Place::of(&target, context)? });
+        named.push(NamedServer { name: target.name(context)?, place: ServerLocation::of(&target, context)? });
     }
     if named.is_empty() {
         return Err(CommandError::usage("no server was given")
@@ -42,17 +42,17 @@ pub fn servers(args: &HostArgs, context: &Context) -> Result<Vec<Named>, Command
 }
 
 /// What the options make of the host.
-pub fn config(args: &HostArgs, named: &[Named], model: &Model) -> Result<HostConfig, CommandError> {
+pub fn config(args: &HostArgs, named: &[NamedServer], model: &Model) -> Result<HostConfig, CommandError> {
     let mut policies = engine::policies();
     let mut layout = Layout::default();
     let refused = |error: &dyn std::fmt::Display| CommandError::usage(error.to_string());
     if let Some(path) = &args.policy {
         let mut file = hosting::read_yaml(path)?;
-        let told = |error: String| CommandError::new(ErrorKind::Input, format!("{}: {error}", path.display()));
+        let reported = |error: String| CommandError::new(ErrorKind::Input, format!("{}: {error}", path.display()));
         if let Some(wanted) = file.as_object_mut().and_then(|file| file.remove("layout")) {
-            layout = Layout::read(&wanted).map_err(told)?;
+            layout = Layout::read(&wanted).map_err(reported)?;
         }
-        policies.read(&file).map_err(|error| told(error.to_string()))?;
+        policies.read(&file).map_err(|error| reported(error.to_string()))?;
     }
     if let Some(timeout) = args.client.timeout_given() {
         bound_answers(&mut policies, timeout)?;
@@ -67,7 +67,7 @@ pub fn config(args: &HostArgs, named: &[Named], model: &Model) -> Result<HostCon
             .set(server, option, &Value::from(value))
             .map_err(|error| refused(&error).hint("`mcpreel host --options` lists every option and its default"))?;
     }
-    extension::check_policies(&policies).map_err(|error| refused(&error))?;
+    proposals::check_policies(&policies).map_err(|error| refused(&error))?;
     if let Some(unknown) = policies.servers().find(|server| named.iter().all(|one| one.name != *server)) {
         let known: Vec<&str> = named.iter().map(|one| one.name.as_str()).collect();
         return Err(refused(&format!("options are set for {unknown:?}, which is no server here"))
@@ -76,7 +76,7 @@ pub fn config(args: &HostArgs, named: &[Named], model: &Model) -> Result<HostCon
     let system = args.system.as_deref().map(values::exact_text).transpose()?.unwrap_or_default();
     let folder = std::env::current_dir().unwrap_or_default();
     let folder = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let client = |one: &Named| {
+    let client = |one: &NamedServer| {
         let own = args.client.with_handshake().config(json!({}));
         ServerConfig { name: one.name.clone(), client: ClientConfig { join: one.place.joined().cloned(), ..own } }
     };
@@ -100,17 +100,19 @@ pub fn bound_answers(policies: &mut Policies, timeout: Duration) -> Result<(), C
 
 /// Lists what can be set.
 pub fn list(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> {
-    for (room, knobs) in engine::policies().known() {
-        for knob in *knobs {
-            let option = format!("{room}.{}", knob.name);
+    for (proposal, settings) in engine::policies().known() {
+        for setting in *settings {
+            let option = format!("{proposal}.{}", setting.name);
             let line = if args.format == Format::Json {
-                render::text::json(&json!({"option": option, "takes": knob.kind.to_string(), "default": knob.default,
-                    "text": knob.text, "source": knob.source}))
+                render::text::json(
+                    &json!({"option": option, "takes": setting.kind.to_string(), "default": setting.default,
+                    "text": setting.text, "source": setting.source}),
+                )
             } else {
                 let faint = context.printer.palette.faint;
                 format!(
                     "{option} = {}\n    {}\n    {faint}{}; {}{faint:#}",
-                    knob.default, knob.text, knob.kind, knob.source
+                    setting.default, setting.text, setting.kind, setting.source
                 )
             };
             context.printer.line(&line)?;

@@ -10,10 +10,10 @@ use crate::cli::hosting::inferences::{Inferences, Saying};
 use crate::cli::hosting::lines::{self, Line};
 use crate::cli::hosting::model::{Model, Progress, Replying};
 use crate::cli::hosting::routes::Routes;
-use crate::drive::host::{HostRunner, Told};
-use crate::drive::sleep_until;
-use crate::host::engine::{Done, Order, Output};
+use crate::host::engine::{Order, OrderResult, Output};
 use crate::host::prompt::Prompt;
+use crate::runtime::host::{HostNotice, HostRunner};
+use crate::runtime::sleep_until;
 use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -38,7 +38,7 @@ pub(super) struct Talk<'a> {
     /// Until when nothing is begun.
     waiting: Option<Instant>,
     /// When something happened last; `None` once the silence since was told of.
-    heard: Option<Instant>,
+    received: Option<Instant>,
     last_prompt: Option<Prompt>,
     /// What is done next stands right above, as it was typed.
     is_on_screen: bool,
@@ -53,7 +53,7 @@ pub(super) struct Talk<'a> {
 
 /// What happened next.
 enum Happened {
-    Told(Told),
+    HostNotice(HostNotice),
     Reply(Progress),
     Inferred(u64, Saying),
     Typed(Option<Typed>),
@@ -76,13 +76,13 @@ impl Ends {
 
     async fn next(&mut self) {
         tokio::select! {
-            () = heard(&mut self.interrupt) => {}
-            () = heard(&mut self.terminate) => {}
+            () = received(&mut self.interrupt) => {}
+            () = received(&mut self.terminate) => {}
         }
     }
 }
 
-async fn heard(signal: &mut Option<Signal>) {
+async fn received(signal: &mut Option<Signal>) {
     match signal {
         Some(signal) => drop(signal.recv().await),
         None => std::future::pending().await,
@@ -108,7 +108,7 @@ impl<'a> Talk<'a> {
             replying: None,
             inferences: Inferences::new(),
             waiting: None,
-            heard: Some(Instant::now()),
+            received: Some(Instant::now()),
             last_prompt: None,
             is_on_screen: false,
             streamed: Streamed::default(),
@@ -142,7 +142,7 @@ impl<'a> Talk<'a> {
             }
             let happened = self.next(&mut ends).await;
             if !matches!(happened, Happened::Silence | Happened::Typed(_)) {
-                self.heard = Some(Instant::now());
+                self.received = Some(Instant::now());
             }
             if self.take(happened)? {
                 return Ok(());
@@ -160,9 +160,9 @@ impl<'a> Talk<'a> {
         // Lines of a pipe are a script: each is read when the one before is done.
         let may_read = self.is_interactive() || self.is_free() && self.queue.is_empty();
         let is_waited_for = !self.runner.is_idle() && self.replying.is_none();
-        let silence = self.heard.filter(|_| is_waited_for).map(|heard| heard + SILENCE);
+        let silence = self.received.filter(|_| is_waited_for).map(|received| received + SILENCE);
         tokio::select! {
-            told = self.runner.next() => Happened::Told(told),
+            reported = self.runner.next() => Happened::HostNotice(reported),
             progress = Replying::next(&mut self.replying) => Happened::Reply(progress),
             (token, saying) = self.inferences.next() => Happened::Inferred(token, saying),
             typed = typed(&mut self.lines), if may_read => Happened::Typed(typed),
@@ -177,7 +177,7 @@ impl<'a> Talk<'a> {
         match happened {
             Happened::Interrupted => self.interrupt()?,
             Happened::Waited => self.waiting = None,
-            Happened::Silence => self.tell_silence()?,
+            Happened::Silence => self.report_silence()?,
             Happened::Reply(Progress::Piece(piece)) => self.show_piece(&piece)?,
             Happened::Reply(Progress::Reply(reply)) => {
                 self.show_rest(reply.as_ref().ok())?;
@@ -190,22 +190,24 @@ impl<'a> Talk<'a> {
             }
             Happened::Typed(None) => self.lines = None,
             Happened::Typed(Some(typed)) => self.take_typed(typed)?,
-            Happened::Told(Told::Host(Output::Prompt(prompt))) => {
+            Happened::HostNotice(HostNotice::Host(Output::Prompt(prompt))) => {
                 self.show_prompt(&prompt)?;
                 self.last_prompt = Some(prompt.clone());
                 self.streamed.begin(self.columns());
                 self.replying = Some(Replying::begin(&self.model, prompt));
             }
-            Happened::Told(Told::Host(Output::Infer(inference))) => self.inferences.take(inference, &self.model),
-            Happened::Told(Told::Host(Output::Done(done))) => {
-                self.show_done(&done)?;
-                return Ok(done == Done::Ended);
+            Happened::HostNotice(HostNotice::Host(Output::Infer(inference))) => {
+                self.inferences.take(inference, &self.model)
             }
-            Happened::Told(told) => {
-                if let Told::Host(Output::Fact(fact)) = &told {
-                    self.routes.hear(fact);
+            Happened::HostNotice(HostNotice::Host(Output::OrderResult(done))) => {
+                self.show_done(&done)?;
+                return Ok(done == OrderResult::Ended);
+            }
+            Happened::HostNotice(reported) => {
+                if let HostNotice::Host(Output::HostEvent(fact)) = &reported {
+                    self.routes.receive(fact);
                 }
-                self.show(&told)?;
+                self.show(&reported)?;
             }
         }
         Ok(false)
@@ -271,7 +273,7 @@ impl<'a> Talk<'a> {
                 if let Order::Turn { text, .. } = &order {
                     self.show_said(text)?;
                 }
-                self.heard = Some(Instant::now());
+                self.received = Some(Instant::now());
                 self.runner.order(order);
                 Ok(())
             }

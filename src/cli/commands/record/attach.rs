@@ -1,13 +1,13 @@
 //! `record --url`: a server that runs elsewhere, behind standard input and output.
 
 use super::{RecordArgs, about};
+use crate::cli::client_session::{self, RemoteLink};
 use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::peer::{self, Attached};
 use crate::cli::recording::OnExisting;
 use crate::cli::{Context, Outcome, live, refusal, url_name};
-use crate::tap::attached::{self, Desk};
-use crate::tap::control::Session;
-use crate::tap::secrets;
+use crate::record::stdio_to_url::{self, SharedSession};
+use crate::redact;
+use crate::sessions::control::Session;
 use crate::trace::EventKind;
 use crate::transport::Remote;
 use serde_json::json;
@@ -23,21 +23,22 @@ pub fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outc
     let recording = args.keeping.start(&name, OnExisting::by_stdin())?;
     let recorder = recording.recorder();
     let limit = args.target.limits.max_message;
-    let carried = peer::block_on(async {
+    let carried = client_session::block_on(async {
         let failed = |error: std::io::Error| CommandError::new(ErrorKind::Internal, error.to_string());
         let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-        let Attached { link, exchanges, .. } = peer::attach(remote, Some(recorder), None, context).await?;
+        let RemoteLink { link, exchanges, .. } = client_session::attach(remote, Some(recorder), None, context).await?;
         let (orders, taken) = mpsc::channel(16);
         // Over HTTP sessions are numbered, and the first is what a client of this kind has.
         let stream = u32::from(exchanges.is_some());
-        let desk = Arc::new(Desk { queue: Arc::clone(recorder.queue()), stream, answers: Arc::default(), orders });
-        let about = about(name, secrets::redact_url(&remote.url), "stdio", recording.status());
-        let _bound = live::open(about, Arc::clone(&desk) as Arc<dyn Session>, &desk.answers, &context.printer)?;
+        let shared =
+            Arc::new(SharedSession { queue: Arc::clone(recorder.queue()), stream, answers: Arc::default(), orders });
+        let about = about(name, redact::redact_url(&remote.url), "stdio", recording.status());
+        let _bound = live::open(about, Arc::clone(&shared) as Arc<dyn Session>, &shared.answers, &context.printer)?;
         // Not the locked one: a client that does not read would keep the process from its end.
         let output = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned().map_err(failed)?);
         refusal::begin();
         let carried = tokio::select! {
-            carried = attached::run(link, (std::io::stdin(), limit), output, Some(&desk), taken) => carried,
+            carried = stdio_to_url::run(link, (std::io::stdin(), limit), output, Some(&shared), taken) => carried,
             _ = terminate.recv() => Ok(()),
         };
         if let Some(exchanges) = exchanges {
@@ -54,6 +55,6 @@ pub fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outc
     });
     recorder.note(EventKind::StreamClosed, &json!({"by": "the tap ended"}));
     let (summary, end) = recording.finish();
-    end.tell(&summary, context.verbose > 0, context)?;
+    end.report(&summary, context.verbose > 0, context)?;
     carried.map(|()| Outcome::Clean)
 }

@@ -6,24 +6,24 @@ use crate::cli::listening::Listening;
 use crate::cli::printer::note;
 use crate::cli::recording::{OnExisting, Recording};
 use crate::cli::{Context, Outcome, listening, live, url_name};
-use crate::tap::bridge::{Bridge, GatewaySession};
-use crate::tap::http::Exchanges;
-use crate::tap::http::live::HttpSession;
-use crate::tap::secrets;
+use crate::process::child::ServerCommand;
+use crate::record::http::Exchanges;
+use crate::record::http::live::HttpSession;
+use crate::record::stdio_gateway::{Bridge, GatewaySession};
+use crate::redact;
 use crate::trace::EventKind;
 use crate::transport::Remote;
-use crate::transport::child::ServerCommand;
-use crate::transport::gateway::{Backend, Gateway, Listener};
-use crate::transport::http::{HttpError, SharedWatch};
-use crate::transport::proxy::Proxy;
-use crate::transport::remote::Carrier;
+use crate::transport::client::http::{HttpError, SharedObserver};
+use crate::transport::client::remote::Carrier;
+use crate::transport::listen::gateway::{Backend, Gateway, Listener};
+use crate::transport::listen::proxy::Proxy;
 use serde_json::json;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Handle;
 
 /// What is behind the listener.
-pub enum Behind<'a> {
+pub enum Upstream<'a> {
     /// A server that is reached over HTTP.
     Remote(&'a Remote),
     /// A server that is started over stdio, one for each session.
@@ -31,12 +31,12 @@ pub enum Behind<'a> {
 }
 
 /// Taps until the user ends it.
-pub fn run(args: &RecordArgs, listen: &str, behind: &Behind<'_>, context: &Context) -> Result<Outcome, CommandError> {
+pub fn run(args: &RecordArgs, listen: &str, behind: &Upstream<'_>, context: &Context) -> Result<Outcome, CommandError> {
     listening::runtime()?.block_on(async {
         let listening = listening::bind(listen, context).await?;
         match behind {
-            Behind::Remote(remote) => proxy(args, listening, remote, context).await,
-            Behind::Command(command) => gateway(args, listening, command, context).await,
+            Upstream::Remote(remote) => proxy(args, listening, remote, context).await,
+            Upstream::Command(command) => gateway(args, listening, command, context).await,
         }
     })
 }
@@ -62,9 +62,9 @@ async fn proxy(
     let name = args.keeping.session_name(url_name(&remote.url));
     let recording = args.keeping.start(&name, OnExisting::Fail)?;
     let (recorder, path) = (recording.recorder(), recording.place());
-    let shown = secrets::redact_url(&remote.url);
+    let shown = redact::redact_url(&remote.url);
     let exchanges = Arc::new(Exchanges::new(Arc::clone(recorder.queue()), &remote.http_url(), once_each(note)));
-    let watch: SharedWatch = Arc::clone(&exchanges) as SharedWatch;
+    let watch: SharedObserver = Arc::clone(&exchanges) as SharedObserver;
     let proxy = Proxy::new(remote, args.listening.access(), args.listening.max_body, watch).map_err(target_error)?;
     recorder.note(
         EventKind::StreamOpened,
@@ -100,7 +100,7 @@ async fn gateway(
         args.listening.access(),
         args.listening.limit(args.target.limits),
     );
-    let shown = secrets::redact_arguments(&words).join(" ");
+    let shown = redact::redact_arguments(&words).join(" ");
     recorder.note(
         EventKind::StreamOpened,
         &json!({"transport": listening.transport(), "listen": listening.address(), "pid": std::process::id()}),
@@ -123,17 +123,17 @@ async fn gateway(
 fn end(recording: Recording, context: &Context) -> Result<Outcome, CommandError> {
     recording.recorder().note(EventKind::StreamClosed, &json!({"by": "the tap ended"}));
     let (summary, end) = recording.finish();
-    end.tell(&summary, true, context).map(|()| Outcome::Clean)
+    end.report(&summary, true, context).map(|()| Outcome::Clean)
 }
 
 /// Tells each thing once, and only so many.
-fn once_each(tell: fn(&str)) -> impl Fn(&str) + Send + Sync {
-    const MOST: usize = 20;
-    let told = Mutex::new(HashSet::new());
+fn once_each(report: fn(&str)) -> impl Fn(&str) + Send + Sync {
+    const MAX: usize = 20;
+    let reported = Mutex::new(HashSet::new());
     move |text: &str| {
-        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
-        if told.len() < MOST && told.insert(text.to_owned()) {
-            tell(text);
+        let mut reported = reported.lock().unwrap_or_else(PoisonError::into_inner);
+        if reported.len() < MAX && reported.insert(text.to_owned()) {
+            report(text);
         }
     }
 }

@@ -3,11 +3,11 @@
 use crate::cli::Context;
 use crate::cli::error::CommandError;
 use crate::cli::recording::{Need, OnExisting, Plan, Recording};
-use crate::drive::sessions::Passing;
+use crate::record::queue::{Queue, Ready};
+use crate::record::status::Status;
+use crate::runtime::sessions::SessionTraffic;
 use crate::server::Report;
-use crate::tap::inject::is_ours;
-use crate::tap::queue::{Queue, Ready};
-use crate::tap::status::Status;
+use crate::sessions::injection::is_ours;
 use crate::trace::{EventKind, Flags};
 use crate::wire::{Direction, Framing};
 use serde_json::json;
@@ -17,14 +17,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// A recorder that is shared by all sessions.
 #[derive(Clone)]
-pub struct Keep {
+pub struct SharedRecorder {
     queue: Arc<Queue>,
     recording: Arc<Mutex<Option<Recording>>>,
     status: Arc<Status>,
     command: &'static str,
 }
 
-impl Keep {
+impl SharedRecorder {
     /// Starts it for a command of ours: where the user says, or among the recordings.
     pub fn start(
         command: &'static str,
@@ -47,19 +47,21 @@ impl Keep {
     }
 
     /// Something passes.
-    pub fn see(&self, stream: u32, passing: Passing<'_>) {
+    pub fn see(&self, stream: u32, passing: SessionTraffic<'_>) {
         match passing {
-            Passing::Opened => {
+            SessionTraffic::Opened => {
                 let about = json!({"transport": "memory", "server": format!("mcpreel {}", self.command)});
                 self.queue.note(Ready::about(EventKind::StreamOpened, stream), &about);
             }
-            Passing::Message(direction, message) => {
+            SessionTraffic::Message(direction, message) => {
                 let ours = if is_ours(message) { Flags::INJECTED } else { Flags::default() };
                 let flags = Flags::toward(direction).with(ours);
                 let about = Ready::about(EventKind::Message, stream);
                 self.queue.push_ready(Ready { flags, framing: Framing::Lf, ..about }, message);
             }
-            Passing::Closed(by) => self.queue.note(Ready::about(EventKind::StreamClosed, stream), &json!({"by": by})),
+            SessionTraffic::Closed(by) => {
+                self.queue.note(Ready::about(EventKind::StreamClosed, stream), &json!({"by": by}))
+            }
         }
     }
 
@@ -106,7 +108,7 @@ pub struct Copied<W> {
     /// The way out.
     pub out: W,
     /// Where they are kept.
-    pub keep: Option<Keep>,
+    pub keep: Option<SharedRecorder>,
 }
 
 impl<W: Write> Write for Copied<W> {
@@ -117,7 +119,7 @@ impl<W: Write> Write for Copied<W> {
     fn write_all(&mut self, message: &[u8]) -> io::Result<()> {
         if let Some(keep) = &self.keep {
             let message = message.strip_suffix(b"\n").unwrap_or(message);
-            keep.see(0, Passing::Message(Direction::ServerToClient, message));
+            keep.see(0, SessionTraffic::Message(Direction::ServerToClient, message));
         }
         self.out.write_all(message)
     }

@@ -3,12 +3,12 @@
 use super::Serving;
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::printer::note;
-use crate::drive::connector::Connector;
-use crate::drive::feed::{Feed, Source};
-use crate::drive::server::Arrival;
-use crate::drive::webhook::{Hears, Order, Webhook};
+use crate::runtime::channel_socket::ChannelSocket;
+use crate::runtime::feed::{Feed, Source};
+use crate::runtime::server::ServerInput;
+use crate::runtime::webhook::{Order, ReportCallback, Webhook};
 use crate::server::{Config, Fired, Report};
-use crate::transport::control::{Bound, bind_at};
+use crate::sessions::sockets::{BoundSocket, bind_at};
 use clap::Args;
 use serde_json::{Value, json};
 use std::fs::File;
@@ -42,17 +42,17 @@ pub struct LocalArgs {
 #[derive(Default)]
 pub struct Local {
     webhook: Option<TcpListener>,
-    channel: Option<(String, Bound, UnixListener)>,
-    feed: Option<(Source, Option<Bound>)>,
+    channel: Option<(String, BoundSocket, UnixListener)>,
+    feed: Option<(Source, Option<BoundSocket>)>,
 }
 
 /// At work.
-pub struct Running {
+pub struct LocalServer {
     _webhook: Option<Webhook>,
-    connector: Option<Connector>,
+    connector: Option<ChannelSocket>,
     feed: Option<Feed>,
     /// The sockets' files, removed at the end.
-    _sockets: [Option<Bound>; 2],
+    _sockets: [Option<BoundSocket>; 2],
 }
 
 impl LocalArgs {
@@ -76,14 +76,14 @@ impl LocalArgs {
 
 impl Local {
     /// Begins to take what comes.
-    pub(super) fn start(self, serving: &Serving) -> Result<Running, CommandError> {
+    pub(super) fn start(self, serving: &Serving) -> Result<LocalServer, CommandError> {
         let failed = |error| CommandError::new(ErrorKind::Internal, format!("cannot take what comes in: {error}"));
         let serving = serving.clone();
-        let order: Order = Arc::new(move |fired: &Fired, hears: Hears| {
+        let order: Order = Arc::new(move |fired: &Fired, receives: ReportCallback| {
             let into = |stream: &u32| {
-                let hears = Arc::clone(&hears);
-                let heard = Box::new(move |fact: &Report, _: bool| hears(fact));
-                serving.order(*stream, Arrival::Asked(fired.clone(), heard)).is_ok()
+                let receives = Arc::clone(&receives);
+                let received = Box::new(move |fact: &Report, _: bool| receives(fact));
+                serving.order(*stream, ServerInput::Asked(fired.clone(), received)).is_ok()
             };
             serving.streams().iter().filter(|stream| into(stream)).count()
         });
@@ -99,7 +99,7 @@ impl Local {
         let (mut connector, mut socket) = (None, None);
         if let Some((id, bound, listener)) = self.channel {
             note(&format!("the channel {id} is at {}", bound.name));
-            connector = Some(Connector::start(id, listener, Arc::clone(&order)).map_err(failed)?);
+            connector = Some(ChannelSocket::start(id, listener, Arc::clone(&order)).map_err(failed)?);
             socket = Some(bound);
         }
         let (mut feed, mut feed_socket) = (None, None);
@@ -107,22 +107,22 @@ impl Local {
             if let Some(bound) = &bound {
                 note(&format!("lines to {} are sent", bound.name));
             }
-            let tell = Arc::new(|why: &str| note(&format!("--feed: {why}")));
-            feed = Some(Feed::start(source, order, tell).map_err(failed)?);
+            let report = Arc::new(|why: &str| note(&format!("--feed: {why}")));
+            feed = Some(Feed::start(source, order, report).map_err(failed)?);
             feed_socket = bound;
         }
-        Ok(Running { _webhook: webhook, connector, feed, _sockets: [socket, feed_socket] })
+        Ok(LocalServer { _webhook: webhook, connector, feed, _sockets: [socket, feed_socket] })
     }
 }
 
-impl Running {
+impl LocalServer {
     /// Hears a fact of a session's.
-    pub fn hear(&self, fact: &Report) {
+    pub fn receive(&self, fact: &Report) {
         if let Some(connector) = &self.connector {
-            connector.hear(fact);
+            connector.receive(fact);
         }
         if let Some(feed) = &self.feed {
-            feed.hear(fact);
+            feed.receive(fact);
         }
     }
 }
@@ -148,13 +148,13 @@ fn bind(address: &str) -> Result<TcpListener, CommandError> {
 }
 
 /// A channel over a socket of this path, by the id that it gets.
-fn open(path: &Path) -> Result<(String, Bound, UnixListener), CommandError> {
+fn open(path: &Path) -> Result<(String, BoundSocket, UnixListener), CommandError> {
     let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let (bound, listener) = bind_socket("--channel-socket", path)?;
     Ok((format!("socket:{name}"), bound, listener))
 }
 
-fn bind_socket(option: &str, path: &Path) -> Result<(Bound, UnixListener), CommandError> {
+fn bind_socket(option: &str, path: &Path) -> Result<(BoundSocket, UnixListener), CommandError> {
     bind_at(path).map_err(|error| {
         CommandError::usage(format!("{option} {}: {error}", path.display()))
             .hint("give a path in a folder that is there, where nothing is or nobody listens")
@@ -162,7 +162,7 @@ fn bind_socket(option: &str, path: &Path) -> Result<(Bound, UnixListener), Comma
 }
 
 /// Where lines come from.
-fn source(path: &Path, listens: bool) -> Result<(Source, Option<Bound>), CommandError> {
+fn source(path: &Path, listens: bool) -> Result<(Source, Option<BoundSocket>), CommandError> {
     if path == Path::new("-") {
         if !listens {
             return Err(CommandError::usage("--feed -: standard input is the host's")

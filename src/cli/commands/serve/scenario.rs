@@ -1,7 +1,7 @@
 //! `serve --scenario`: the part that one built-in server of a scenario plays by itself, on any transport.
 
 use super::failed;
-use super::keep::Keep;
+use super::keep::SharedRecorder;
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::hosting::play;
 use crate::cli::hosting::verdict::{self, Junit};
@@ -9,18 +9,18 @@ use crate::cli::listening::{self, ListenOptions};
 use crate::cli::recording::Need;
 use crate::cli::target::Limits;
 use crate::cli::{Context, Outcome, refusal};
-use crate::drive::part::{self, Entered, Part, Told};
-use crate::drive::plays::{News, Plays};
-use crate::drive::sessions::Onlook;
 use crate::host::client::EraChoice;
 use crate::protocol::Era;
 use crate::render::text;
+use crate::runtime::scenario_server::{self, Entered, ScenarioServer, ScenarioServerEvent};
+use crate::runtime::scenario_sessions::{ScenarioNotice, ScenarioSessions};
+use crate::runtime::sessions::TrafficObserver;
 use crate::scenario::{Player, Report, Scenario, ServerKind};
 use crate::server::Server;
 use crate::transport::Link;
-use crate::transport::gateway::{Backend, Gateway};
 use crate::transport::link::Served;
-use crate::transport::stdio::read_messages;
+use crate::transport::listen::gateway::{Backend, Gateway};
+use crate::transport::local::stdio::read_messages;
 use clap::{Args, ValueEnum};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -77,13 +77,15 @@ pub fn run(
     let scenario = play::read(path)?;
     let junit = args.junit.as_deref().map(Junit::open).transpose()?;
     let begin = part_of(&scenario, args.part.as_deref())?;
-    let keep = record.map(|path| Keep::start("serve", Some(path), Need::Wanted, listening.on_existing(), context));
+    let keep =
+        record.map(|path| SharedRecorder::start("serve", Some(path), Need::Wanted, listening.on_existing(), context));
     let keep = keep.transpose()?;
     let seeing = keep.clone();
-    let onlook: Onlook = Arc::new(move |stream, passing| seeing.iter().for_each(|keep| keep.see(stream, passing)));
+    let observe: TrafficObserver =
+        Arc::new(move |stream, passing| seeing.iter().for_each(|keep| keep.see(stream, passing)));
     let report = match &listening.listen {
-        Some(listen) => play_listening(begin, onlook, (listen, listening, limits), context),
-        None => listening::runtime()?.block_on(play_stdio(begin(), limits, onlook)),
+        Some(listen) => play_listening(begin, observe, (listen, listening, limits), context),
+        None => listening::runtime()?.block_on(play_stdio(begin(), limits, observe)),
     };
     keep.iter().for_each(|keep| keep.finish(context));
     let (report, file) = (report?, path.display().to_string());
@@ -98,7 +100,10 @@ pub fn run(
 }
 
 /// What makes the part of the server with this name, at its beginning; without a name, of the only one built in.
-fn part_of(scenario: &Scenario, name: Option<&str>) -> Result<Box<dyn Fn() -> Part + Send + Sync>, CommandError> {
+fn part_of(
+    scenario: &Scenario,
+    name: Option<&str>,
+) -> Result<Box<dyn Fn() -> ScenarioServer + Send + Sync>, CommandError> {
     let is_built_in = |kind: &ServerKind| matches!(kind, ServerKind::BuiltIn(_));
     let built_in = scenario.servers.iter().filter(|plan| is_built_in(&plan.kind));
     let built_in: Vec<&str> = built_in.map(|plan| plan.name.as_str()).collect();
@@ -125,24 +130,24 @@ fn part_of(scenario: &Scenario, name: Option<&str>) -> Result<Box<dyn Fn() -> Pa
     Ok(Box::new(move || {
         let config = config.clone();
         let make = Box::new(move || Server::new(config.clone()));
-        Part { make, id, player: Player::new(&part), has_handshake: era == Era::Legacy }
+        ScenarioServer { make, id, player: Player::new(&part), has_handshake: era == Era::Legacy }
     }))
 }
 
 /// Plays until the host closes standard input, or the user ends it: then what is open is judged as it stands.
-async fn play_stdio(part: Part, limits: Limits, onlook: Onlook) -> Result<Report, CommandError> {
+async fn play_stdio(part: ScenarioServer, limits: Limits, observe: TrafficObserver) -> Result<Report, CommandError> {
     let (link, written) = standard_streams(limits)?;
     let (entering, enters) = mpsc::unbounded_channel();
     let _ = entering.send(Entered { stream: 0, link, held: None });
     let entrance = Mutex::new(Some(entering));
     let close = || drop(entrance.lock().unwrap_or_else(PoisonError::into_inner).take());
-    let tell = |told: Told<'_>| match told {
-        Told::Passes(stream, passing) => onlook(stream, passing),
+    let report = |reported: ScenarioServerEvent<'_>| match reported {
+        ScenarioServerEvent::Passes(stream, passing) => observe(stream, passing),
         // Nobody can come back.
-        Told::Waits => close(),
-        Told::Done(_) => {}
+        ScenarioServerEvent::Waits => close(),
+        ScenarioServerEvent::OrderResult(_) => {}
     };
-    let (mut playing, mut over) = (pin!(part::play(part, enters, tell)), None);
+    let (mut playing, mut over) = (pin!(scenario_server::play(part, enters, report)), None);
     listening::until_ended(async { over = Some(playing.as_mut().await) }).await?;
     let report = match over {
         Some(report) => report,
@@ -157,14 +162,14 @@ async fn play_stdio(part: Part, limits: Limits, onlook: Onlook) -> Result<Report
 
 /// Plays until the first play is over or the user ends it: then what is open is judged as it stands.
 fn play_listening(
-    begin: Box<dyn Fn() -> Part + Send + Sync>,
-    onlook: Onlook,
+    begin: Box<dyn Fn() -> ScenarioServer + Send + Sync>,
+    observe: TrafficObserver,
     (listen, options, limits): (&str, &ListenOptions, Limits),
     context: &Context,
 ) -> Result<Report, CommandError> {
     listening::runtime()?.block_on(async {
         let listening = listening::bind(listen, context).await?;
-        let (plays, mut news) = Plays::start(begin, onlook);
+        let (plays, mut news) = ScenarioSessions::start(begin, observe);
         let gateway =
             Gateway::new(Arc::new(plays.clone()) as Arc<dyn Backend>, options.access(), options.limit(limits));
         context.printer.note(&format!("listening on {}; end with Ctrl-C", listening.url("/mcp")));
@@ -193,11 +198,11 @@ fn play_listening(
 }
 
 /// The report of the first play that is over.
-async fn first_over(news: &mut mpsc::UnboundedReceiver<News>, gateway: &Arc<Gateway>) -> Option<Report> {
+async fn first_over(news: &mut mpsc::UnboundedReceiver<ScenarioNotice>, gateway: &Arc<Gateway>) -> Option<Report> {
     loop {
         match news.recv().await? {
-            News::Over(_, report) => return Some(report),
-            News::Done(stream) => {
+            ScenarioNotice::Over(_, report) => return Some(report),
+            ScenarioNotice::Done(stream) => {
                 let gateway = Arc::clone(gateway);
                 tokio::spawn(async move { gateway.close_left(stream, SILENCE).await });
             }
@@ -206,10 +211,10 @@ async fn first_over(news: &mut mpsc::UnboundedReceiver<News>, gateway: &Arc<Gate
 }
 
 /// Of the plays that are over, the report of the one that began first.
-fn oldest(news: &mut mpsc::UnboundedReceiver<News>) -> Option<Report> {
+fn oldest(news: &mut mpsc::UnboundedReceiver<ScenarioNotice>) -> Option<Report> {
     let over = std::iter::from_fn(|| news.try_recv().ok()).filter_map(|news| match news {
-        News::Over(number, report) => Some((number, report)),
-        News::Done(_) => None,
+        ScenarioNotice::Over(number, report) => Some((number, report)),
+        ScenarioNotice::Done(_) => None,
     });
     over.min_by_key(|(number, _)| *number).map(|(_, report)| report)
 }

@@ -2,7 +2,7 @@
 
 use crate::cli::error::CommandError;
 use crate::cli::target::span;
-use crate::drive::watch::{Folder, Options, Prepared};
+use crate::runtime::watch::{Folder, Options, PreparedWatchers};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -53,7 +53,7 @@ impl WatchArgs {
     }
 
     /// What is to be watched; nothing where nothing is.
-    pub fn prepare(&self) -> Result<Option<Prepared>, CommandError> {
+    pub fn prepare(&self) -> Result<Option<PreparedWatchers>, CommandError> {
         if self.folders.is_empty() && self.commands.is_empty() {
             return Ok(None);
         }
@@ -62,6 +62,6 @@ impl WatchArgs {
             CommandError::usage(error.to_string()).hint("--watch takes a folder, --ignore a glob like '*.tmp'")
         })?;
         let (quiet, every, limit) = (self.quiet, self.every, self.limit);
-        Ok(Some(Prepared::new(Options { folders, commands: self.commands.clone(), quiet, every, limit })))
+        Ok(Some(PreparedWatchers::new(Options { folders, commands: self.commands.clone(), quiet, every, limit })))
     }
 }

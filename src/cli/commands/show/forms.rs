@@ -1,20 +1,20 @@
 //! The forms in which `show` prints an event.
 
-use super::press::Press;
+use super::print_worker::PrintWorker;
 use crate::cli::Context;
 use crate::cli::error::CommandError;
 use crate::cli::jq::Jq;
 use crate::cli::printer::{OwnOutput, Printer};
-use crate::exchange::jsonl;
-use crate::render::line::{self, Arrow, Line, Mood};
-use crate::render::outlet::Outlet;
+use crate::formats::jsonl;
+use crate::render::line::{self, Arrow, Emphasis, Line};
+use crate::render::output_buffer::OutputBuffer;
 use crate::render::pretty::{Layout, pretty};
 use crate::render::style::Palette;
 use crate::render::table::{LINES, fitted};
 use crate::render::text::Escaping;
 use crate::session::view::{Placed, Words, head_lines, is_carrier, write_id};
-use crate::tap::inject::MARK;
-use crate::trace::{Block, Event, EventKind, Flags, MOST_OUT, Returns};
+use crate::sessions::injection::MARK;
+use crate::trace::{Block, BlockPool, Event, EventKind, Flags, MAX_OUT};
 use crate::wire::span::millis_of;
 use crate::wire::{Direction, MessageKind, json};
 use std::fmt::Write as _;
@@ -71,11 +71,11 @@ pub struct Form {
     time: String,
     id: String,
     failures: u64,
-    press: Option<Press>,
+    print_worker: Option<PrintWorker>,
 }
 
 /// So many failures of a jq program are told one by one.
-const FAILURES_TOLD: u64 = 10;
+const FAILURES_REPORTED: u64 = 10;
 
 /// A table is printed when it has so many rows, so that memory stays flat.
 const TABLE_ROWS: usize = 1000;
@@ -86,11 +86,11 @@ impl Form {
     pub fn new(kind: Kind, clock: Clock, created: i64, printer: &Printer) -> Self {
         let (palette, width) = (printer.palette, printer.width);
         let (time, id) = (String::new(), String::new());
-        Self { kind, clock, created, palette, width, time, id, failures: 0, press: None }
+        Self { kind, clock, created, palette, width, time, id, failures: 0, print_worker: None }
     }
 
     /// Whether it prints what events say in words.
-    pub fn tells_words(&self) -> bool {
+    pub fn reports_words(&self) -> bool {
         !matches!(self.kind, Kind::Raw)
     }
 
@@ -98,10 +98,10 @@ impl Form {
     pub fn reads_ahead(&self) -> usize {
         match self.kind {
             // Three threads are to have something at hand.
-            Kind::Full { .. } | Kind::Json => 2 * MOST_OUT,
+            Kind::Full { .. } | Kind::Json => 2 * MAX_OUT,
             // Each message is held as a value besides.
-            Kind::Jq(_) => MOST_OUT / 2,
-            _ => MOST_OUT,
+            Kind::Jq(_) => MAX_OUT / 2,
+            _ => MAX_OUT,
         }
     }
 
@@ -121,42 +121,42 @@ impl Form {
     }
 
     /// Whether what came of a call is told even where the whole answer is printed anyway.
-    pub fn tells_outcomes(&self) -> bool {
+    pub fn reports_outcomes(&self) -> bool {
         !matches!(self.kind, Kind::Full { .. })
     }
 
     /// Prints events on a thread of its own from now on, where this form prints them at all. Blocks go to `returns`.
-    pub fn work_aside(&mut self, context: &Context, returns: Returns) -> Result<(), CommandError> {
+    pub fn work_aside(&mut self, context: &Context, returns: BlockPool) -> Result<(), CommandError> {
         let begun = match self.kind {
             Kind::Full { fold } => {
                 let layout = laid_out(self.palette, fold);
-                let print = move |event: &Event<'_>, out: &mut Outlet<File>| full(event, &layout, out);
-                context.printer.file().and_then(|file| Press::start(print, file, returns))
+                let print = move |event: &Event<'_>, out: &mut OutputBuffer<File>| full(event, &layout, out);
+                context.printer.file().and_then(|file| PrintWorker::start(print, file, returns))
             }
             Kind::Json => {
                 let created = self.created;
-                let print = move |event: &Event<'_>, out: &mut Outlet<File>| json_members(event, created, out);
-                context.printer.file().and_then(|file| Press::start(print, file, returns))
+                let print = move |event: &Event<'_>, out: &mut OutputBuffer<File>| json_members(event, created, out);
+                context.printer.file().and_then(|file| PrintWorker::start(print, file, returns))
             }
             _ => return Ok(()),
         };
-        self.press = Some(begun.map_err(CommandError::output)?);
+        self.print_worker = Some(begun.map_err(CommandError::output)?);
         Ok(())
     }
 
     pub fn show(&mut self, shown: &Shown<'_>, context: &Context) -> Result<(), CommandError> {
-        if let Some(mut press) = self.press.take() {
+        if let Some(mut print_worker) = self.print_worker.take() {
             match self.kind {
                 Kind::Json => {
-                    press.event(shown.place);
-                    json_words(shown, press.text());
+                    print_worker.event(shown.place);
+                    json_words(shown, print_worker.text());
                 }
                 _ => {
-                    self.in_words(shown, press.text());
-                    press.event(shown.place);
+                    self.in_words(shown, print_worker.text());
+                    print_worker.event(shown.place);
                 }
             }
-            self.press = Some(press);
+            self.print_worker = Some(print_worker);
             return Ok(());
         }
         context.printer.append(|out| self.write(shown, context, out))?;
@@ -171,19 +171,19 @@ impl Form {
 
     /// Keeps a block until what was shown of it is printed; gives back what is needed no more.
     pub fn done_with(&mut self, block: Block) -> Result<Option<Block>, CommandError> {
-        match &mut self.press {
-            Some(press) => press.take(block).map(|()| None).map_err(CommandError::output),
+        match &mut self.print_worker {
+            Some(print_worker) => print_worker.take(block).map(|()| None).map_err(CommandError::output),
             None => Ok(Some(block)),
         }
     }
 
     /// Prints what there is, and gives blocks back that were kept for it.
     pub fn let_go(&mut self, context: &Context) -> Result<(), CommandError> {
-        let printed = self.press.as_mut().map_or_else(|| context.printer.flush(), Press::hand_over);
+        let printed = self.print_worker.as_mut().map_or_else(|| context.printer.flush(), PrintWorker::hand_over);
         printed.map_err(CommandError::output)
     }
 
-    fn write(&mut self, shown: &Shown<'_>, context: &Context, out: &mut Outlet<OwnOutput>) {
+    fn write(&mut self, shown: &Shown<'_>, context: &Context, out: &mut OutputBuffer<OwnOutput>) {
         match &mut self.kind {
             Kind::Raw if let Some(head) = head_lines(&shown.event) => {
                 out.append(head.join("\n").as_bytes());
@@ -204,7 +204,7 @@ impl Form {
                 json_words(shown, &mut text);
                 if let Err(reason) = jq.run(&text, message, out) {
                     self.failures += 1;
-                    if self.failures <= FAILURES_TOLD {
+                    if self.failures <= FAILURES_REPORTED {
                         context.printer.note(&format!("--jq at event {}: {reason}", shown.event.header.seq));
                     }
                 }
@@ -261,11 +261,11 @@ impl Form {
 
     /// Prints what waits.
     pub fn finish(&mut self, context: &Context) -> Result<(), CommandError> {
-        if let Some(more) = self.failures.checked_sub(FAILURES_TOLD).filter(|more| *more > 0) {
+        if let Some(more) = self.failures.checked_sub(FAILURES_REPORTED).filter(|more| *more > 0) {
             context.printer.note(&format!("… and {more} more"));
         }
-        if let Some(mut press) = self.press.take() {
-            return press.finish().map_err(CommandError::output);
+        if let Some(mut print_worker) = self.print_worker.take() {
+            return print_worker.finish().map_err(CommandError::output);
         }
         match &mut self.kind {
             Kind::Table(rows) if !rows.is_empty() => {
@@ -286,7 +286,7 @@ fn arrow(shown: &Shown<'_>) -> Arrow {
     }
 }
 
-fn mood(shown: &Shown<'_>) -> Mood {
+fn mood(shown: &Shown<'_>) -> Emphasis {
     let header = shown.event.header;
     let failed = header.flags.has(Flags::TOOL_ERROR)
         || header.flags.has(Flags::FAILED)
@@ -295,9 +295,9 @@ fn mood(shown: &Shown<'_>) -> Mood {
             matches!(message.kind, MessageKind::Error | MessageKind::Malformed | MessageKind::Noise)
         });
     match header.kind {
-        _ if failed => Mood::Error,
-        EventKind::Message => Mood::Plain,
-        _ => Mood::Faint,
+        _ if failed => Emphasis::Error,
+        EventKind::Message => Emphasis::Plain,
+        _ => Emphasis::Faint,
     }
 }
 
@@ -326,7 +326,7 @@ fn write_time(clock: &Clock, created: i64, time: i64, out: &mut String) {
 }
 
 /// The beginning of an event's object: what it is.
-fn json_members<W: std::io::Write>(event: &Event<'_>, created: i64, out: &mut Outlet<W>) {
+fn json_members<W: std::io::Write>(event: &Event<'_>, created: i64, out: &mut OutputBuffer<W>) {
     // What could not be written is told by the outlet.
     let _ = jsonl::write_members(event, created, &mut Escaping(out));
 }
@@ -359,7 +359,7 @@ fn laid_out(palette: Palette, fold: bool) -> Layout {
 }
 
 /// What an event carries, below its line.
-fn full<W: std::io::Write>(event: &Event<'_>, layout: &Layout, out: &mut Outlet<W>) {
+fn full<W: std::io::Write>(event: &Event<'_>, layout: &Layout, out: &mut OutputBuffer<W>) {
     if let Some(head) = head_lines(event) {
         return head_in_full(&head, &layout.palette, out.gathered());
     }
@@ -403,10 +403,10 @@ fn head_in_full(head: &[String], palette: &Palette, out: &mut Vec<u8>) {
 /// What is odd about a message, in words below it.
 fn faults(body: &[u8], palette: &Palette, out: &mut Vec<u8>) {
     let warning = palette.warning;
-    let mut told: Vec<String> =
+    let mut reported: Vec<String> =
         crate::wire::Envelope::scan(body).faults.iter().map(|fault| fault.phrase().to_owned()).collect();
-    told.extend(json::check(body).err());
-    for text in told {
+    reported.extend(json::check(body).err());
+    for text in reported {
         let _ = writeln!(out, "      {warning}! {text}{warning:#}");
     }
 }

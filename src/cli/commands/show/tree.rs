@@ -4,10 +4,10 @@ use super::{Format, ShowArgs};
 use crate::cli::error::CommandError;
 use crate::cli::live::Live;
 use crate::cli::{Context, Outcome, reels};
-use crate::extension::lineage::Lineage;
+use crate::proposals::checkpoint_tree::CheckpointTree;
+use crate::render::checkpoint_tree;
 use crate::render::line::visible_text;
-use crate::render::lineage;
-use crate::session::lineages::Lineages;
+use crate::session::checkpoint_trees::CheckpointTrees;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -30,30 +30,30 @@ pub fn run(
         None => reels::open_whole(path, &context.printer)?,
     };
     let wanted = live.map_or(0, |live| live.stream);
-    let mut lineages = Lineages::default();
+    let mut checkpoint_trees = CheckpointTrees::default();
     let damaged = reels::each_event(reader, &path, &context.printer, |event| {
-        lineages.take(event);
+        checkpoint_trees.take(event);
         Ok(())
     })?;
     let mut shown = 0;
-    for (stream, server, tree) in lineages.all().filter(|(stream, ..)| wanted == 0 || *stream == wanted) {
+    for (stream, server, tree) in checkpoint_trees.all().filter(|(stream, ..)| wanted == 0 || *stream == wanted) {
         shown += 1;
         if args.format == Format::Json {
             context.printer.json(&to_json(stream, &server, tree))?;
             continue;
         }
         let mut text = format!("{}\n", visible_text(&server));
-        lineage::text(tree, &context.printer.palette, &mut text);
+        checkpoint_tree::text(tree, &context.printer.palette, &mut text);
         context.printer.line(text.trim_end())?;
     }
-    reels::tell_left_out(lineages.left_out(), &context.printer);
+    reels::report_left_out(checkpoint_trees.left_out(), &context.printer);
     if shown == 0 {
         context.printer.note("no server handed out a checkpoint");
     }
     Ok(if damaged { Outcome::Findings } else { Outcome::Clean })
 }
 
-fn to_json(stream: u32, server: &str, tree: &Lineage) -> Value {
+fn to_json(stream: u32, server: &str, tree: &CheckpointTree) -> Value {
     let checkpoints: Vec<Value> = tree
         .all()
         .map(|(name, found)| {

@@ -3,8 +3,8 @@
 use super::Format;
 use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome, reels};
-use crate::exchange::jsonl;
-use crate::extension::audit::Outcome as Ended;
+use crate::formats::jsonl;
+use crate::proposals::audit::OperationOutcome as Ended;
 use crate::render::line;
 use crate::render::table::{BLANK, fitted};
 use crate::session::audit::{Audit, Row};
@@ -35,7 +35,7 @@ pub fn run(
     })?;
     audit.finish().into_iter().try_for_each(|row| log.take(row))?;
     log.finish()?;
-    reels::tell_left_out(audit.left_out(), &context.printer);
+    reels::report_left_out(audit.left_out(), &context.printer);
     Ok(if damaged { Outcome::Findings } else { Outcome::Clean })
 }
 

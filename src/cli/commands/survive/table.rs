@@ -1,25 +1,25 @@
 //! A survey of a client as text: the client, its declarations, its messages, and one line that sums up.
 
+use crate::probe::{Client, Declared, ProbeReport, SentSample, TrialOutcome};
 use crate::render::line::visible_text;
 use crate::render::style::Palette;
 use crate::render::table::{BLANK, fitted};
-use crate::survive::{Client, Declared, Outcome, Sent, Survey};
 use std::io::Write;
 use tabled::settings::Style;
 
-pub fn write(survey: &Survey, palette: &Palette, width: Option<usize>, out: &mut Vec<u8>) {
-    let _ = writeln!(out, "{}\n", about(&survey.client));
-    if !survey.declarations.is_empty() {
+pub fn write(probe_report: &ProbeReport, palette: &Palette, width: Option<usize>, out: &mut Vec<u8>) {
+    let _ = writeln!(out, "{}\n", about(&probe_report.client));
+    if !probe_report.declarations.is_empty() {
         let head = ["declared", "at", "in stock SDKs", "outcome", "seen of the client"];
-        let rows = survey.declarations.iter().map(declared);
+        let rows = probe_report.declarations.iter().map(declared);
         rows_out(std::iter::once(head.map(str::to_owned).into()).chain(rows).collect(), &[4, 2, 3], width, out);
     }
-    if !survey.messages.is_empty() {
+    if !probe_report.messages.is_empty() {
         let head = ["sent", "method", "as", "outcome", ""];
-        let rows = survey.messages.iter().map(sent);
+        let rows = probe_report.messages.iter().map(sent);
         rows_out(std::iter::once(head.map(str::to_owned).into()).chain(rows).collect(), &[4], width, out);
     }
-    let _ = writeln!(out, "{}", summary(survey, palette));
+    let _ = writeln!(out, "{}", summary(probe_report, palette));
 }
 
 fn rows_out(rows: Vec<Vec<String>>, expendable: &[usize], width: Option<usize>, out: &mut Vec<u8>) {
@@ -44,7 +44,7 @@ fn about(client: &Client) -> String {
 fn declared(one: &Declared) -> Vec<String> {
     let mut seen: Vec<String> = one.client_place.iter().map(|place| format!("declares it at {place}")).collect();
     seen.extend(one.used.iter().map(|(name, count)| format!("{name} ×{count}")));
-    if seen.is_empty() && one.outcome == Outcome::Taken {
+    if seen.is_empty() && one.outcome == TrialOutcome::Taken {
         seen.push("nothing".to_owned());
     }
     let words = one.outcome.words();
@@ -53,20 +53,20 @@ fn declared(one: &Declared) -> Vec<String> {
     cells.map(visible_text).into()
 }
 
-fn sent(one: &Sent) -> Vec<String> {
+fn sent(one: &SentSample) -> Vec<String> {
     let words = one.outcome.words();
     let cells = [one.proposal.unwrap_or("no proposal"), &one.method, one.form.name(), one.outcome.name(), &words];
     cells.map(visible_text).into()
 }
 
-fn summary(survey: &Survey, palette: &Palette) -> String {
-    let all: Vec<&Outcome> = survey.messages.iter().map(|one| &one.outcome).collect();
+fn summary(probe_report: &ProbeReport, palette: &Palette) -> String {
+    let all: Vec<&TrialOutcome> = probe_report.messages.iter().map(|one| &one.outcome).collect();
     let names = ["answered", "refused", "ignored", "taken", "objected", "broke", "unclear", "untried"];
     let counted = names.map(|name| (name, all.iter().filter(|outcome| outcome.name() == name).count()));
     let counts: Vec<String> =
         counted.into_iter().filter(|(_, count)| *count > 0).map(|(name, count)| format!("{count} {name}")).collect();
-    let starts = if survey.starts == 1 { "once".to_owned() } else { format!("{} times", survey.starts) };
-    let verdict = match survey.broken() {
+    let starts = if probe_report.starts == 1 { "once".to_owned() } else { format!("{} times", probe_report.starts) };
+    let verdict = match probe_report.broken() {
         0 => format!("{}nothing broke the client{:#}", palette.good, palette.good),
         1 => format!("{}1 thing broke the client{:#}", palette.error, palette.error),
         count => format!("{}{count} things broke the client{:#}", palette.error, palette.error),

@@ -1,9 +1,9 @@
 //! MCPL's side in the host (section C of the behaviours), over scripted servers.
 
 use super::*;
-use crate::extension::host::{Finish, Inferred};
-use crate::extension::mcpl::Mcpl;
-use crate::extension::{Extension, REGISTRY};
+use crate::proposals::host::{Finish, Inferred};
+use crate::proposals::mcpl::Mcpl;
+use crate::proposals::{Proposal, REGISTRY};
 
 /// A server with this block, which answers context hooks by `more` and lists one tool a feature set that uses tools.
 fn live(block: Value, mut more: impl FnMut(&str, &Value, &str) -> Vec<String> + 'static) -> Script {
@@ -73,7 +73,7 @@ fn elevate(id: i64, label: &str) -> Value {
     request(id.into(), "scope/elevate", json!({"featureSet": "files.edit", "scope": scope}))
 }
 
-fn room(order: &str, params: Value) -> Order {
+fn proposal(order: &str, params: Value) -> Order {
     Order::Room { order: order.to_owned(), params }
 }
 
@@ -108,8 +108,8 @@ impl Stage {
             let message: Value = serde_json::from_str(text).expect("JSON");
             let Some(method) = message["method"].as_str() else { continue };
             if Mcpl.descriptor().methods.iter().any(|spec| spec.name == method) {
-                let misfits = Mcpl.descriptor().schemas.check(&format!("{method}:params"), &message["params"]);
-                assert_eq!(misfits.unwrap_or_default(), [], "{text}");
+                let violations = Mcpl.descriptor().schemas.check(&format!("{method}:params"), &message["params"]);
+                assert_eq!(violations.unwrap_or_default(), [], "{text}");
             }
         }
     }
@@ -125,12 +125,12 @@ impl Stage {
     }
 
     fn odd(&self, word: &str) -> bool {
-        self.told("odd").iter().any(|fact| fact.text.contains(word))
+        self.reported("odd").iter().any(|fact| fact.text.contains(word))
     }
 }
 
 #[test]
-fn c2_c5_c17_the_host_declares_its_block_and_tells_which_sets_are_on() {
+fn c2_c5_c17_the_host_declares_its_block_and_reports_which_sets_are_on() {
     let mut stage = live_stage(&[
         ("mcpl.disabled", None, json!("memory.consolidation")),
         ("mcpl.whitelist", None, json!("files.edit=/project/**")),
@@ -149,7 +149,7 @@ fn c2_c5_c17_the_host_declares_its_block_and_tells_which_sets_are_on() {
     assert_eq!(update["params"]["scopes"]["files.edit"], lists);
     // C19: only sets that are scoped have scopes.
     assert!(update["params"]["scopes"].get("memory.retrieval").is_none());
-    stage.order(room("feature-sets", json!({"enable": "memory.consolidation"})));
+    stage.order(proposal("feature-sets", json!({"enable": "memory.consolidation"})));
     let delta = &stage.by("featureSets/update")[1];
     assert_eq!(delta["params"], json!({"enabled": ["memory.consolidation"], "disabled": []}));
     stage.fits();
@@ -164,7 +164,7 @@ fn c5_amb_c3_when_and_how_updates_are_sent_is_the_policys() {
     assert_eq!((updates("always", ""), updates("when_needed", ""), updates("never", "memory.*")), (1, 0, 0));
     assert_eq!(updates("when_needed", "memory.*"), 1);
     let mut whole = live_stage(&[("mcpl.update_form", None, json!("replace"))]);
-    whole.order(room("feature-sets", json!({"disable": "memory.*"})));
+    whole.order(proposal("feature-sets", json!({"disable": "memory.*"})));
     let params = &whole.by("featureSets/update")[1]["params"];
     assert_eq!(
         (params["enabled"].as_array().map(Vec::len), params["disabled"].as_array().map(Vec::len)),
@@ -179,12 +179,12 @@ fn c3_c6_what_one_side_does_not_declare_is_not_used() {
     plain.turn("x");
     assert_eq!(plain.answer(json!(1))["code"], -32601);
     assert!(plain.by("context/beforeInference").is_empty() && plain.by("featureSets/update").is_empty());
-    assert_eq!(plain.told("undeclared").len(), 1);
+    assert_eq!(plain.reported("undeclared").len(), 1);
     let mut none = live_stage(&[("mcpl.offer", None, json!(""))]);
     assert!(!none.sent[0].1.contains("mcpl"));
     none.turn("x");
     assert!(none.by("context/beforeInference").is_empty());
-    assert!(none.told("not used")[0].text.contains("was not offered"));
+    assert!(none.reported("not used")[0].text.contains("was not offered"));
     let mut some = live_stage(&[("mcpl.offer", None, json!("contextHooks.afterInference"))]);
     some.says(0, &event(1, "memory.proactive", "e"));
     some.turn("x");
@@ -196,7 +196,7 @@ fn c3_c6_what_one_side_does_not_declare_is_not_used() {
     let mut quiet = stage(vec![("m", live(quiet, silent))], &[]);
     quiet.says(0, &event(1, "memory.proactive", "e"));
     assert_eq!(quiet.answer(json!(1))["accepted"], true);
-    assert_eq!(quiet.told("unadvertised").len(), 1);
+    assert_eq!(quiet.reported("unadvertised").len(), 1);
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn c4_c60_any_version_and_flattened_channels_are_taken_and_c_v05_is_named() {
         stage.says(0, &event(1, "memory.proactive", "e"));
         assert_eq!(stage.answer(json!(1))["accepted"], true);
     }
-    assert!(live_stage(&[]).told("odd").is_empty());
+    assert!(live_stage(&[]).reported("odd").is_empty());
 }
 
 #[test]
@@ -271,7 +271,7 @@ fn c18_f10_sets_change_at_runtime_and_by_hand() {
     assert_eq!(stage.by("featureSets/update")[0]["params"]["enabled"], json!([]));
     stage.turn("x");
     assert!(stage.by("context/beforeInference").is_empty());
-    stage.order(Order::Allow { server: "m".to_owned(), room: Some("mcpl".to_owned()), is_allowed: true });
+    stage.order(Order::Allow { server: "m".to_owned(), proposal: Some("mcpl".to_owned()), is_allowed: true });
     assert_eq!(stage.by("featureSets/update")[1]["params"]["enabled"].as_array().map(Vec::len), Some(8));
     let changed = json!({"jsonrpc": "2.0", "method": "featureSets/changed", "params": {
         "added": {"memory.semantic": set("pushEvents")}, "removed": ["memory.proactive", "never.there"]}});
@@ -282,7 +282,7 @@ fn c18_f10_sets_change_at_runtime_and_by_hand() {
     stage.says(0, &event(2, "memory.proactive", "e2"));
     assert_eq!(stage.answer(json!(1))["accepted"], true);
     assert_eq!(stage.answer(json!(2))["code"], -32003);
-    stage.order(Order::Allow { server: "m".to_owned(), room: None, is_allowed: false });
+    stage.order(Order::Allow { server: "m".to_owned(), proposal: None, is_allowed: false });
     stage.says(0, &event(3, "memory.semantic", "e3"));
     assert_eq!(stage.answer(json!(3))["code"], -32001);
     stage.fits();
@@ -299,16 +299,16 @@ fn c20_c21_scopes_are_judged_by_the_lists_and_else_asked() {
     assert!(denied["approved"] == false && denied["reason"].is_string());
     stage.says(0, &elevate(3, "/etc/hosts"));
     assert!(stage.is_open(json!(3)));
-    assert_eq!(stage.told("scope")[2].data["outcome"], "waits");
-    stage.order(room("scope", json!({"label": "/etc/hosts"})));
+    assert_eq!(stage.reported("scope")[2].data["outcome"], "waits");
+    stage.order(proposal("scope", json!({"label": "/etc/hosts"})));
     assert_eq!(stage.answer(json!(3)), json!({"approved": true, "payload": {"path": "/etc/hosts"}}));
     // C24: what the user said holds.
     stage.says(0, &elevate(4, "/etc/hosts"));
     assert_eq!(stage.answer(json!(4))["approved"], true);
     stage.says(0, &elevate(5, "/etc/passwd"));
-    stage.order(room("scope", json!({"label": "/etc/passwd", "approve": false})));
+    stage.order(proposal("scope", json!({"label": "/etc/passwd", "approve": false})));
     assert_eq!(stage.answer(json!(5))["approved"], false);
-    let approve = |is_allowed| Order::Allow { server: "m".to_owned(), room: None, is_allowed };
+    let approve = |is_allowed| Order::Allow { server: "m".to_owned(), proposal: None, is_allowed };
     stage.says(0, &elevate(6, "/tmp/x"));
     stage.order(approve(true));
     assert_eq!(stage.answer(json!(6))["approved"], true);
@@ -325,7 +325,7 @@ fn amb_c17_a_scope_that_nobody_decides_on_is_denied_in_time_and_at_the_end() {
     let outputs = stage.host.wake(stage.now);
     stage.play(outputs);
     assert_eq!(stage.answer(json!(1))["approved"], false);
-    stage.order(room("scope", json!({"label": "/b"})));
+    stage.order(proposal("scope", json!({"label": "/b"})));
     stage.says(0, &elevate(2, "/b"));
     assert!(stage.is_open(json!(2)));
     stage.order(Order::End);
@@ -358,13 +358,13 @@ fn c25_c26_amb_c4_scoped_tools_carry_their_scope_and_are_held_to_it() {
     let scope = json!({"label": "/project/a", "payload": {"path": "/project/a"}});
     assert_eq!(stage.by("tools/call")[0]["params"]["scope"], scope);
     stage.order(call("edit", json!({"path": "/etc/hosts"})));
-    assert!(matches!(stage.done.last(), Some(Done::Tool(Err(why))) if why.contains("out of its scope")));
+    assert!(matches!(stage.done.last(), Some(OrderResult::Tool(Err(why))) if why.contains("out of its scope")));
     stage.order(call("note", json!({"path": "/etc/hosts"})));
     let calls = stage.by("tools/call");
     assert_eq!((calls.len(), calls[1]["params"].get("scope")), (2, None));
-    stage.order(room("feature-sets", json!({"disable": "notes.edit"})));
+    stage.order(proposal("feature-sets", json!({"disable": "notes.edit"})));
     stage.order(call("note", json!({})));
-    assert!(matches!(stage.done.last(), Some(Done::Tool(Err(why))) if why.contains("notes.edit is off")));
+    assert!(matches!(stage.done.last(), Some(OrderResult::Tool(Err(why))) if why.contains("notes.edit is off")));
 }
 
 #[test]
@@ -379,15 +379,15 @@ fn f7_hooks_fire_before_the_gate_and_a_context_tool_goes_through_it() {
     });
     let mut stage = stage(vec![("m", script)], &[("mcpl.disabled", None, json!("files.edit"))]);
     stage.order(call("edit", json!({})));
-    let fired: Vec<&str> = stage.told("fires").iter().filter_map(|fact| fact.data["event"].as_str()).collect();
+    let fired: Vec<&str> = stage.reported("fires").iter().filter_map(|fact| fact.data["event"].as_str()).collect();
     assert_eq!(fired, ["pre_tool_use"]);
     stage.turn("x");
-    assert!(stage.told("tool failed")[0].text.contains("files.edit is off"));
+    assert!(stage.reported("tool failed")[0].text.contains("files.edit is off"));
     assert!(stage.by("tools/call").is_empty());
 }
 
 /// A tool that hands out one checkpoint after another, each a patch on the last.
-fn keeper() -> impl FnMut(&str, &Value, &str) -> Vec<String> {
+fn supervisor() -> impl FnMut(&str, &Value, &str) -> Vec<String> {
     let mut count = 0;
     let mut parent = Value::Null;
     move |method, params, id| match method {
@@ -419,28 +419,32 @@ fn keeper() -> impl FnMut(&str, &Value, &str) -> Vec<String> {
 
 #[test]
 fn c28_c29_c32_c33_c34_state_goes_along_rolls_back_and_branches() {
-    let mut stage = stage(vec![("m", live(block(), keeper()))], &[]);
+    let mut stage = stage(vec![("m", live(block(), supervisor()))], &[]);
     for _ in 0..3 {
         stage.order(call("note", json!({})));
     }
-    stage.order(room("rollback", json!({"checkpoint": "c1"})));
+    stage.order(proposal("rollback", json!({"checkpoint": "c1"})));
     assert_eq!(stage.by("state/rollback")[0]["params"], json!({"featureSet": "notes.edit", "checkpoint": "c1"}));
-    assert_eq!(stage.done.last(), Some(&Done::Ok));
+    assert_eq!(stage.done.last(), Some(&OrderResult::Ok));
     stage.order(call("note", json!({})));
     stage.order(call("note", json!({})));
     let states: Vec<Value> = stage.by("tools/call").iter().map(|call| call["params"]["state"].clone()).collect();
     let notes = |list: Value| json!({"notes": list});
     assert_eq!(states, [Value::Null, notes(json!([1])), notes(json!([1, 2])), notes(json!([1])), notes(json!([1, 4]))]);
     for (checkpoint, why) in [("c2", "sent already"), ("gone", "-32005")] {
-        stage.order(room("rollback", json!({"checkpoint": checkpoint, "set": "notes.edit"})));
-        assert!(matches!(stage.done.last(), Some(Done::Failed(told)) if told.contains(why)), "{:?}", stage.done);
+        stage.order(proposal("rollback", json!({"checkpoint": checkpoint, "set": "notes.edit"})));
+        assert!(
+            matches!(stage.done.last(), Some(OrderResult::Failed(reported)) if reported.contains(why)),
+            "{:?}",
+            stage.done
+        );
     }
-    stage.order(room("rollback", json!({"checkpoint": "c1", "set": "files.edit"})));
-    assert!(matches!(stage.done.last(), Some(Done::Failed(told)) if told.contains("notes.edit")));
+    stage.order(proposal("rollback", json!({"checkpoint": "c1", "set": "files.edit"})));
+    assert!(matches!(stage.done.last(), Some(OrderResult::Failed(reported)) if reported.contains("notes.edit")));
     assert_eq!(stage.by("state/rollback").len(), 3);
     let tree = &stage.host.state()["mcpl"][0]["states"]["notes.edit"];
     assert_eq!((&tree["current"], tree["checkpoints"].as_array().map(Vec::len)), (&json!("c5"), Some(5)));
-    assert!(stage.told("odd").is_empty(), "{:?}", stage.told("odd"));
+    assert!(stage.reported("odd").is_empty(), "{:?}", stage.reported("odd"));
 }
 
 #[test]
@@ -466,13 +470,13 @@ fn c37_c38_c39_c41_f3_an_event_begins_a_turn_once_and_its_inference_links_to_the
     let answer = stage.answer(json!(1));
     assert_eq!(answer["accepted"], true);
     assert_eq!(Mcpl.descriptor().schemas.check("push/event:result", &answer).expect("a schema"), []);
-    assert_eq!(stage.told("event")[0].data["wake"], "yes");
+    assert_eq!(stage.reported("event")[0].data["wake"], "yes");
     let before = &stage.by("context/beforeInference")[0]["params"];
     assert_eq!((&before["inferenceId"], &before["userMessage"]), (&answer["inferenceId"], &Value::Null));
     assert_eq!(stage.by("context/afterInference")[0]["params"]["inferenceId"], answer["inferenceId"]);
     let prompt = stage.prompts[0].to_text();
     assert!(prompt.contains("> news e1") && !stage.prompts[0].parts.iter().any(|part| part.origin.is_none()));
-    assert_eq!(stage.done.last(), Some(&Done::Woken { turn: 1, answer: Ok("ok".to_owned()) }));
+    assert_eq!(stage.done.last(), Some(&OrderResult::Woken { turn: 1, answer: Ok("ok".to_owned()) }));
     stage.says(0, &event(2, "memory.proactive", "e1"));
     assert_eq!(stage.answer(json!(2)), json!({"accepted": false, "reason": "duplicate"}));
     stage.now += Duration::from_secs(3601);
@@ -508,7 +512,7 @@ fn c38_an_event_may_wait_for_a_turn_share_one_or_be_refused() {
         queue.says(0, &event(n, "memory.proactive", &format!("e{n}")));
     }
     assert_eq!(queue.answer(json!(1)), json!({"accepted": true}));
-    assert_eq!(queue.told("event")[0].data["wake"], "no");
+    assert_eq!(queue.reported("event")[0].data["wake"], "no");
     assert!(queue.answer(json!(3))["reason"].as_str().is_some_and(|why| why.contains("2 wait")));
     assert_eq!(queue.prompts.len(), 1);
     assert!(queue.turn("y").contains("news e2"));
@@ -608,7 +612,7 @@ fn c12_amb_c14_context_of_a_set_that_may_not_speak_is_dropped() {
     ] {
         let mut stage = stage(vec![("m", live(block(), answers(set.clone())))], &off);
         assert_eq!(stage.turn("x").contains("told"), is_taken, "{set}");
-        assert_eq!(stage.told("dropped").len(), usize::from(!is_taken));
+        assert_eq!(stage.reported("dropped").len(), usize::from(!is_taken));
     }
 }
 
@@ -620,11 +624,11 @@ fn c49_f5_a_hook_that_is_silent_holds_nothing_up_beyond_its_time() {
     let prompt = stage.turn("x");
     assert_eq!(stage.now, Duration::from_secs(5));
     assert!(prompt.contains("n system"));
-    let timed_out = stage.facts.iter().find(|fact| fact.room == "mcpl" && fact.what == "timed out").expect("told");
+    let timed_out = stage.facts.iter().find(|fact| fact.proposal == "mcpl" && fact.what == "timed out").expect("told");
     assert_eq!(timed_out.data["outcome"], "timeout");
     let id = stage.by("context/beforeInference")[0]["id"].clone();
     stage.says(0, &json!({"jsonrpc": "2.0", "id": id, "result": {"featureSet": "memory.retrieval"}}));
-    assert!(stage.facts.iter().any(|fact| fact.room == "mcpl" && fact.what == "late"));
+    assert!(stage.facts.iter().any(|fact| fact.proposal == "mcpl" && fact.what == "late"));
 }
 
 /// A server that may change answers, and does so by this.
@@ -658,7 +662,7 @@ fn c46_c47_c48_f6_answers_go_through_a_chain_and_everybody_else_sees_what_came_o
     let mut stage = stage(servers, &[("mcpl.before_timeout", None, json!("0s"))]);
     assert!(stage.host.rewrites());
     stage.turn("x");
-    assert_eq!(stage.done.last(), Some(&Done::Turn { turn: 1, answer: Ok("splendid".to_owned()) }));
+    assert_eq!(stage.done.last(), Some(&OrderResult::Turn { turn: 1, answer: Ok("splendid".to_owned()) }));
     let after = stage.by("context/afterInference");
     let seen: Vec<(bool, &str)> = after
         .iter()
@@ -681,9 +685,9 @@ fn c75_a_blocking_hook_that_fails_lets_the_answer_through_or_withholds_it() {
         let mut stage = stage(vec![("m", live(strict, silent))], &[("mcpl.on_failure", None, json!(how))]);
         stage.turn("x");
         assert_eq!(stage.now, Duration::from_secs(10));
-        let Some(Done::Turn { answer: Ok(answer), .. }) = stage.done.last() else { panic!("a turn") };
+        let Some(OrderResult::Turn { answer: Ok(answer), .. }) = stage.done.last() else { panic!("a turn") };
         assert!(answer.starts_with(shown), "{answer}");
-        assert_eq!(stage.told("withheld").len(), usize::from(how == "closed"));
+        assert_eq!(stage.reported("withheld").len(), usize::from(how == "closed"));
     }
 }
 
@@ -716,7 +720,7 @@ fn c53_c54_c55_c56_an_inference_streams_in_order_and_ends_with_the_whole() {
     stage.says(0, &infer(json!("s"), json!({})));
     let [streamed, plain] = &stage.inferences[..] else { panic!("two inferences") };
     assert_eq!((streamed.max_tokens, streamed.temperature, streamed.stream), (Some(9), Some(0.5), true));
-    assert_eq!(streamed.messages, [Said { role: "user", text: "Summarize".to_owned() }]);
+    assert_eq!(streamed.messages, [Utterance { role: "user", text: "Summarize".to_owned() }]);
     let (streamed, plain) = (streamed.token, plain.token);
     stage.piece(streamed, "Consolidated ");
     stage.piece(plain, "no stream");
@@ -780,13 +784,13 @@ fn c58_inferences_are_routed_and_have_budgets() {
 }
 
 #[test]
-fn c59_the_model_is_told_of() {
+fn c59_the_model_is_reported_of() {
     let mut stage = live_stage(&[]);
     stage.says(0, &request(json!(0), "model/info", json!({})));
     let info = stage.answer(json!(0));
     assert_eq!(Mcpl.descriptor().schemas.check("model/info:result", &info).expect("a schema"), []);
-    stage.order(room("model-info", json!({})));
-    assert_eq!(stage.told("model info").last().expect("told").data, info);
+    stage.order(proposal("model-info", json!({})));
+    assert_eq!(stage.reported("model info").last().expect("told").data, info);
 }
 
 fn channel(id: &str, direction: &str) -> Value {
@@ -844,28 +848,32 @@ fn c61_c62_c63_c64_channels_are_registered_changed_and_listed() {
     }
     stage.says(0, &request(json!("b"), "channels/register", json!({})));
     assert_eq!(stage.answer(json!("b"))["code"], -32602);
-    stage.order(room("channel-list", json!({})));
+    stage.order(proposal("channel-list", json!({})));
     assert_eq!(stage.by("channels/list").len(), 1);
-    assert_eq!(stage.done.last(), Some(&Done::Ok));
+    assert_eq!(stage.done.last(), Some(&OrderResult::Ok));
 }
 
 #[test]
 fn c65_channels_are_opened_and_closed_by_hand() {
     let mut stage = connected(&[]);
-    stage.order(room("channel-open", json!({"type": "chat", "address": {"channel": "x"}})));
-    stage.order(room("channel-publish", json!({"channel": "opened", "text": "hi"})));
-    assert_eq!(stage.done[1..], [Done::Ok, Done::Ok]);
-    stage.order(room("channel-close", json!({"channel": "opened"})));
-    stage.order(room("channel-publish", json!({"channel": "opened", "text": "hi"})));
-    assert!(matches!(stage.done.last(), Some(Done::Failed(why)) if why.contains("is closed")));
+    stage.order(proposal("channel-open", json!({"type": "chat", "address": {"channel": "x"}})));
+    stage.order(proposal("channel-publish", json!({"channel": "opened", "text": "hi"})));
+    assert_eq!(stage.done[1..], [OrderResult::Ok, OrderResult::Ok]);
+    stage.order(proposal("channel-close", json!({"channel": "opened"})));
+    stage.order(proposal("channel-publish", json!({"channel": "opened", "text": "hi"})));
+    assert!(matches!(stage.done.last(), Some(OrderResult::Failed(why)) if why.contains("is closed")));
     for (order, params, why) in [
         ("channel-open", json!({"type": "broken"}), "-32024"),
         ("channel-close", json!({"channel": "nowhere"}), "-32023"),
         ("channel-open", json!({}), "type is missing"),
         ("no-such-order", json!({}), "channel-open"),
     ] {
-        stage.order(room(order, params));
-        assert!(matches!(stage.done.last(), Some(Done::Failed(told)) if told.contains(why)), "{:?}", stage.done);
+        stage.order(proposal(order, params));
+        assert!(
+            matches!(stage.done.last(), Some(OrderResult::Failed(reported)) if reported.contains(why)),
+            "{:?}",
+            stage.done
+        );
     }
     stage.fits();
 }
@@ -895,7 +903,7 @@ fn c66_c67_c72_what_answers_a_channel_goes_to_who_watches_it_and_into_it_moderat
     assert_eq!(complete["content"], json!([{"type": "text", "text": "täglich um acht"}]));
     let published = &stage.by("channels/publish")[0];
     assert!(published["id"].is_number() && published["params"]["channelId"] == "two");
-    assert_eq!(stage.told("published")[0].data["message_id"], "p1");
+    assert_eq!(stage.reported("published")[0].data["message_id"], "p1");
     stage.fits();
     let mut quiet = connected(&[("mcpl.publish", None, json!("notification"))]);
     quiet.says(0, &incoming(1, &[("two", "m1")]));
@@ -938,30 +946,33 @@ fn c70_c71_c73_amb_c10_only_what_is_permitted_is_published() {
     for (channel, outcome) in
         [("out", ""), ("two", "-32017"), ("in", "-32017"), ("nowhere", "-32023"), ("thinking", "-32017")]
     {
-        stage.order(room("channel-publish", json!({"channel": channel, "text": "hi", "notify": true})));
+        stage.order(proposal("channel-publish", json!({"channel": channel, "text": "hi", "notify": true})));
         match (stage.done.last(), outcome) {
-            (Some(Done::Ok), "") => {}
-            (Some(Done::Failed(why)), code) => assert!(why.contains(code), "{channel}: {why}"),
+            (Some(OrderResult::Ok), "") => {}
+            (Some(OrderResult::Failed(why)), code) => assert!(why.contains(code), "{channel}: {why}"),
             other => panic!("{channel}: {other:?}"),
         }
     }
     assert_eq!(stage.by("channels/publish").len(), 1);
-    stage.order(room("feature-sets", json!({"disable": "channels.*"})));
-    stage.order(room("channel-publish", json!({"channel": "out", "text": "hi"})));
-    assert!(matches!(stage.done.last(), Some(Done::Failed(why)) if why.contains("no feature set")));
+    stage.order(proposal("feature-sets", json!({"disable": "channels.*"})));
+    stage.order(proposal("channel-publish", json!({"channel": "out", "text": "hi"})));
+    assert!(matches!(stage.done.last(), Some(OrderResult::Failed(why)) if why.contains("no feature set")));
     stage.says(0, &incoming(1, &[("in", "m1")]));
     assert_eq!(stage.answer(json!(1))["results"][0]["accepted"], false);
 }
 
 #[test]
-fn c74_what_is_done_is_told_with_its_set_inference_and_outcome() {
+fn c74_what_is_done_is_reported_with_its_set_inference_and_outcome() {
     let mut stage = live_stage(&[]);
     stage.says(0, &event(1, "memory.proactive", "e1"));
     stage.pass();
-    let told = &stage.told("event")[0];
-    assert_eq!(told.server, Some(ServerId(0)));
-    assert_eq!((&told.data["feature_set"], &told.data["outcome"]), (&json!("memory.proactive"), &json!("success")));
-    assert_eq!(told.data["inference_id"], stage.answer(json!(1))["inferenceId"]);
+    let reported = &stage.reported("event")[0];
+    assert_eq!(reported.server, Some(ServerId(0)));
+    assert_eq!(
+        (&reported.data["feature_set"], &reported.data["outcome"]),
+        (&json!("memory.proactive"), &json!("success"))
+    );
+    assert_eq!(reported.data["inference_id"], stage.answer(json!(1))["inferenceId"]);
 }
 
 #[test]
@@ -991,7 +1002,7 @@ fn after_the_end_nothing_begins() {
 fn a_thousand_turns_of_all_of_it_are_the_same_twice_and_leave_nothing_open() {
     let run = || {
         let set = [("mcpl.scope", Some("m"), json!("deny")), ("mcpl.before_timeout", None, json!("0s"))];
-        let mut stage = stage(vec![("m", live(block(), keeper())), ("c", connector())], &set);
+        let mut stage = stage(vec![("m", live(block(), supervisor())), ("c", connector())], &set);
         stage
             .says(1, &request(json!("r"), "channels/register", json!({"channels": [channel("two", "bidirectional")]})));
         for n in 0..250 {
@@ -1010,7 +1021,7 @@ fn a_thousand_turns_of_all_of_it_are_the_same_twice_and_leave_nothing_open() {
             stage.says(0, &elevate(id + 3, "/etc/hosts"));
             stage.order(call("note", json!({})));
             if n % 10 == 9 {
-                stage.order(room("rollback", json!({"server": "m", "checkpoint": "c1"})));
+                stage.order(proposal("rollback", json!({"server": "m", "checkpoint": "c1"})));
             }
             stage.order(Order::Turn { text: "task".to_owned(), agent: Agent::Sub });
         }
@@ -1024,7 +1035,11 @@ fn a_thousand_turns_of_all_of_it_are_the_same_twice_and_leave_nothing_open() {
             .collect();
         let asked: Vec<i64> = (0..250).flat_map(|n| (0..4).map(move |m| n * 10 + m)).collect();
         assert_eq!(answered, asked);
-        let turns = stage.done.iter().filter(|done| matches!(done, Done::Turn { .. } | Done::Woken { .. })).count();
+        let turns = stage
+            .done
+            .iter()
+            .filter(|done| matches!(done, OrderResult::Turn { .. } | OrderResult::Woken { .. }))
+            .count();
         assert_eq!(turns, 1000);
         stage.fits();
         stage.sent
@@ -1049,9 +1064,9 @@ fn a_server_that_goes_leaves_nothing_waiting() {
 }
 
 #[test]
-fn every_slot_of_the_rooms_has_a_place_of_its_own() {
+fn every_slot_of_the_proposals_has_a_place_of_its_own() {
     let mut places: Vec<_> =
-        REGISTRY.iter().flat_map(|room| room.slots()).map(|slot| (slot.place, slot.rank)).collect();
+        REGISTRY.iter().flat_map(|proposal| proposal.slots()).map(|slot| (slot.place, slot.rank)).collect();
     let count = places.len();
     places.sort();
     places.dedup();

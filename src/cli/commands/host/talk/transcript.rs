@@ -1,17 +1,17 @@
 //! What of a conversation is shown, and how: as a transcript, or as one object a line.
 
 use super::{Format, Talk};
+use crate::cli::client_session;
 use crate::cli::error::CommandError;
 use crate::cli::hosting::lines::{COMMANDS, Line};
 use crate::cli::hosting::model::Model;
-use crate::cli::peer;
-use crate::drive::host::Told;
-use crate::extension::host::{Fact, ServerId, ServerView};
-use crate::host::engine::{Done, ModelReply, Output};
+use crate::host::engine::{ModelReply, OrderResult, Output};
 use crate::host::prompt::Prompt;
+use crate::proposals::host::{HostEvent, ServerId, ServerView};
 use crate::render;
 use crate::render::line::visible_text;
 use crate::render::rows::Rows;
+use crate::runtime::host::HostNotice;
 use crate::wire::Envelope;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -36,7 +36,7 @@ impl Streamed {
 }
 
 /// So many texts are remembered between two orders' ends; others are told as they come.
-const MOST_REPEATED: usize = 1024;
+const MAX_REPEATED: usize = 1024;
 
 /// A text, and who tells it of whom.
 type Cause = (Option<ServerId>, &'static str, &'static str, String);
@@ -45,30 +45,30 @@ type Cause = (Option<ServerId>, &'static str, &'static str, String);
 /// text is a repeat.
 #[derive(Default)]
 pub(super) struct Repeats {
-    told: BTreeMap<Cause, (Fact, u64)>,
+    reported: BTreeMap<Cause, (HostEvent, u64)>,
 }
 
 impl Repeats {
     /// Whether it is to be told now.
-    fn takes(&mut self, fact: &Fact) -> bool {
+    fn takes(&mut self, fact: &HostEvent) -> bool {
         if !render::host::is_refusal(fact) {
             return true;
         }
-        let key = (fact.server, fact.room, fact.what, fact.text.clone());
-        let is_full = self.told.len() >= MOST_REPEATED;
-        match self.told.get_mut(&key) {
+        let key = (fact.server, fact.proposal, fact.what, fact.text.clone());
+        let is_full = self.reported.len() >= MAX_REPEATED;
+        match self.reported.get_mut(&key) {
             Some((_, times)) => {
                 *times += 1;
                 false
             }
             None if is_full => true,
-            None => self.told.insert(key, (fact.clone(), 0)).is_none(),
+            None => self.reported.insert(key, (fact.clone(), 0)).is_none(),
         }
     }
 
     /// What was told once and happened more often, and how often more. It begins anew.
-    fn take(&mut self) -> Vec<(Fact, u64)> {
-        std::mem::take(&mut self.told).into_values().filter(|(_, times)| *times > 0).collect()
+    fn take(&mut self) -> Vec<(HostEvent, u64)> {
+        std::mem::take(&mut self.reported).into_values().filter(|(_, times)| *times > 0).collect()
     }
 }
 
@@ -103,8 +103,8 @@ impl Talk<'_> {
     }
 
     /// Tells whom the conversation waits for.
-    pub(super) fn tell_silence(&mut self) -> Result<(), CommandError> {
-        self.heard = None;
+    pub(super) fn report_silence(&mut self) -> Result<(), CommandError> {
+        self.received = None;
         let awaited = self.runner.host.awaited();
         let words: Vec<String> =
             awaited.iter().map(|(server, method)| format!("{} ({method})", self.name(*server))).collect();
@@ -192,10 +192,10 @@ impl Talk<'_> {
         }
     }
 
-    pub(super) fn show(&mut self, told: &Told) -> Result<(), CommandError> {
+    pub(super) fn show(&mut self, reported: &HostNotice) -> Result<(), CommandError> {
         let (at, palette) = (self.runner.now(), self.context.printer.palette);
-        match told {
-            Told::Host(Output::Fact(fact)) => {
+        match reported {
+            HostNotice::Host(Output::HostEvent(fact)) => {
                 let servers = self.runner.host.servers();
                 match self.args.format {
                     Format::Json => self.print_json(&render::host::fact_value(fact, servers, at)),
@@ -205,11 +205,11 @@ impl Talk<'_> {
                     Format::Human => Ok(()),
                 }
             }
-            Told::Host(Output::Client { server, output }) if self.context.verbose > 0 => {
-                peer::in_words(output, self.name(*server)).iter().for_each(|text| self.note(text));
+            HostNotice::Host(Output::Client { server, output }) if self.context.verbose > 0 => {
+                client_session::in_words(output, self.name(*server)).iter().for_each(|text| self.note(text));
                 Ok(())
             }
-            Told::Stderr(server, bytes) if self.context.verbose > 0 => {
+            HostNotice::Stderr(server, bytes) if self.context.verbose > 0 => {
                 let said = String::from_utf8_lossy(bytes);
                 said.lines().for_each(|line| self.note(&format!("{} said: {line}", self.name(*server))));
                 Ok(())
@@ -230,19 +230,19 @@ impl Talk<'_> {
         }
     }
 
-    pub(super) fn show_done(&mut self, done: &Done) -> Result<(), CommandError> {
+    pub(super) fn show_done(&mut self, done: &OrderResult) -> Result<(), CommandError> {
         self.failed |= match done {
-            Done::Failed(_) | Done::Tool(Err(_)) => true,
-            Done::Turn { answer, .. } | Done::Woken { answer, .. } => answer.is_err(),
-            Done::Tool(Ok(result)) => result["isError"] == true,
-            Done::Answer(message) => Envelope::scan(message).error.is_some(),
+            OrderResult::Failed(_) | OrderResult::Tool(Err(_)) => true,
+            OrderResult::Turn { answer, .. } | OrderResult::Woken { answer, .. } => answer.is_err(),
+            OrderResult::Tool(Ok(result)) => result["isError"] == true,
+            OrderResult::Answer(message) => Envelope::scan(message).error.is_some(),
             _ => false,
         };
         let palette = self.context.printer.palette;
         for (fact, times) in self.repeats.take() {
             self.print(&render::host::again(&fact, times, self.runner.host.servers(), &palette))?;
         }
-        let is_turn = matches!(done, Done::Turn { .. } | Done::Woken { .. });
+        let is_turn = matches!(done, OrderResult::Turn { .. } | OrderResult::Woken { .. });
         if is_turn && std::mem::take(&mut self.streamed.is_whole) {
             return Ok(());
         }
@@ -260,21 +260,21 @@ mod tests {
 
     #[test]
     fn only_the_same_text_folds() {
-        let fact = |text: &str| Fact {
-            room: "mcpe",
+        let fact = |text: &str| HostEvent {
+            proposal: "mcpe",
             what: "stray",
             server: Some(ServerId(0)),
             text: text.to_owned(),
             data: Value::Null,
         };
         let mut repeats = Repeats::default();
-        let told: Vec<bool> = ["a", "b", "a", "a"].iter().map(|text| repeats.takes(&fact(text))).collect();
-        assert_eq!(told, [true, true, false, false]);
+        let reported: Vec<bool> = ["a", "b", "a", "a"].iter().map(|text| repeats.takes(&fact(text))).collect();
+        assert_eq!(reported, [true, true, false, false]);
         assert_eq!(repeats.take(), [(fact("a"), 2)]);
         assert!(repeats.takes(&fact("a")), "it begins anew");
-        for text in 0..MOST_REPEATED {
+        for text in 0..MAX_REPEATED {
             repeats.takes(&fact(&text.to_string()));
         }
-        assert!(repeats.takes(&fact("late")) && repeats.takes(&fact("late")) && repeats.told.len() == MOST_REPEATED);
+        assert!(repeats.takes(&fact("late")) && repeats.takes(&fact("late")) && repeats.reported.len() == MAX_REPEATED);
     }
 }

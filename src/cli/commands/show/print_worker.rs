@@ -1,0 +1,254 @@
+//! Printing on a thread of its own while the events after it are looked at: what stands around events is handed over
+//! as text, the events themselves as they were read, so that no payload is copied.
+
+use crate::render::output_buffer::OutputBuffer;
+use crate::trace::{Block, BlockPool, Event};
+use std::fs::File;
+use std::io;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread::JoinHandle;
+
+/// So much is handed over at once: waking a thread costs more than printing a few small messages.
+const HANDED_OVER: usize = 128 << 10;
+
+/// What is to be printed: text as it is, and events in their places.
+#[derive(Debug, Default)]
+struct PrintBatch {
+    text: Vec<u8>,
+    marks: Vec<Mark>,
+    blocks: Vec<Block>,
+    /// Bytes of blocks.
+    held: usize,
+}
+
+/// Where an event is to be printed.
+#[derive(Debug)]
+struct Mark {
+    /// So much of the text stands before it.
+    after: usize,
+    /// Its block's place on the sheet, and its own in that.
+    block: usize,
+    event: usize,
+}
+
+impl PrintBatch {
+    fn print(&self, print: impl Fn(&Event<'_>, &mut OutputBuffer<File>), out: &mut OutputBuffer<File>) {
+        let mut start = 0;
+        for mark in &self.marks {
+            out.append(&self.text[start..mark.after]);
+            start = mark.after;
+            let block = self.blocks.get(mark.block);
+            if let Some(event) = block.and_then(|block| Some(block.event(block.headers.get(mark.event)?))) {
+                print(&event, out);
+            }
+        }
+        out.append(&self.text[start..]);
+    }
+
+    fn clear(&mut self, returns: &BlockPool) {
+        self.blocks.drain(..).for_each(|block| returns.recycle(block));
+        self.text.clear();
+        self.marks.clear();
+        self.held = 0;
+    }
+}
+
+/// The thread, and what it is to get next.
+pub struct PrintWorker {
+    batch: PrintBatch,
+    ready: Option<SyncSender<PrintBatch>>,
+    spent: Receiver<PrintBatch>,
+    returns: BlockPool,
+    worker: Option<JoinHandle<io::Result<()>>>,
+}
+
+impl PrintWorker {
+    /// Begins to print to `out`, events with `print`. Blocks go to `returns` when they were printed.
+    pub fn start(
+        print: impl Fn(&Event<'_>, &mut OutputBuffer<File>) + Send + 'static,
+        out: File,
+        returns: BlockPool,
+    ) -> io::Result<Self> {
+        // Some may wait, so that neither thread has to be woken in time for the other.
+        let (ready, batches) = sync_channel(3);
+        let (back, spent) = channel();
+        let work = {
+            let returns = returns.clone();
+            move || work(print, out, &batches, &back, &returns)
+        };
+        let worker = std::thread::Builder::new().name("press".into()).spawn(work)?;
+        Ok(Self { batch: PrintBatch::default(), ready: Some(ready), spent, returns, worker: Some(worker) })
+    }
+
+    /// Where text is put that is to be printed next.
+    pub fn text(&mut self) -> &mut Vec<u8> {
+        &mut self.batch.text
+    }
+
+    /// Prints an event next: one of the block that is taken next, by its place in that.
+    pub fn event(&mut self, event: usize) {
+        self.batch.marks.push(Mark { after: self.batch.text.len(), block: self.batch.blocks.len(), event });
+    }
+
+    /// Takes the block whose events were put in their places.
+    ///
+    /// # Errors
+    /// What was printed before could not be written.
+    pub fn take(&mut self, block: Block) -> io::Result<()> {
+        if self.batch.marks.last().is_none_or(|mark| mark.block < self.batch.blocks.len()) {
+            // None of its events is printed.
+            self.returns.recycle(block);
+        } else {
+            self.batch.held += block.size();
+            self.batch.blocks.push(block);
+        }
+        if self.batch.held + self.batch.text.len() < HANDED_OVER { Ok(()) } else { self.hand_over() }
+    }
+
+    /// Hands over what there is.
+    ///
+    /// # Errors
+    /// What was printed before could not be written.
+    pub fn hand_over(&mut self) -> io::Result<()> {
+        if self.batch.text.is_empty() && self.batch.blocks.is_empty() {
+            return Ok(());
+        }
+        let next = self.spent.try_recv().unwrap_or_default();
+        let batch = std::mem::replace(&mut self.batch, next);
+        match self.ready.as_ref().map(|ready| ready.send(batch)) {
+            Some(Ok(())) => Ok(()),
+            _ => self.end(),
+        }
+    }
+
+    /// Prints what is left, and waits until all is written.
+    ///
+    /// # Errors
+    /// Something could not be written.
+    pub fn finish(&mut self) -> io::Result<()> {
+        self.hand_over()?;
+        self.end()
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        self.ready = None;
+        let ended = self.worker.take().map(JoinHandle::join);
+        ended.unwrap_or(Ok(Ok(()))).unwrap_or_else(|_| Err(io::Error::other("the printing thread failed")))
+    }
+}
+
+impl Drop for PrintWorker {
+    fn drop(&mut self) {
+        // What was shown before something failed is printed.
+        let _ = self.finish();
+    }
+}
+
+fn work(
+    print: impl Fn(&Event<'_>, &mut OutputBuffer<File>),
+    file: File,
+    batches: &Receiver<PrintBatch>,
+    back: &Sender<PrintBatch>,
+    returns: &BlockPool,
+) -> io::Result<()> {
+    let mut out = OutputBuffer::new(file);
+    loop {
+        let mut batch = match batches.try_recv() {
+            Ok(batch) => batch,
+            Err(_) => {
+                // What was printed does not wait for what comes next.
+                out.flush()?;
+                let Ok(batch) = batches.recv() else { return Ok(()) };
+                batch
+            }
+        };
+        batch.print(&print, &mut out);
+        batch.clear(returns);
+        out.failure()?;
+        // Nobody takes it back at the end.
+        let _ = back.send(batch);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::{
+        AheadReader, EventKind, FileHeader, Flags, Item, NewEvent, ReelReader, ReelWriter, WriterOptions,
+    };
+    use crate::wire::Framing;
+    use std::fs;
+
+    /// A reel of such payloads, read ahead.
+    fn reel(payloads: impl Iterator<Item = Vec<u8>>) -> AheadReader {
+        let mut writer =
+            ReelWriter::create(Vec::new(), &FileHeader::default(), WriterOptions::default()).expect("a Vec takes all");
+        for payload in payloads {
+            let (kind, flags, framing) = (EventKind::Message, Flags::default(), Framing::Lf);
+            let event = NewEvent { time: 0, stream: 0, exchange: 0, kind, flags, framing, payload: &payload };
+            writer.append(event).expect("a Vec takes all");
+        }
+        let (bytes, _) = writer.finish().expect("a Vec takes all");
+        let reader = ReelReader::from_stream(Box::new(io::Cursor::new(bytes))).expect("a reel");
+        AheadReader::start(reader.with_payloads()).expect("a thread")
+    }
+
+    fn payloads() -> impl Iterator<Item = Vec<u8>> {
+        // Some are larger than all that may be out.
+        let length = |number: usize| if number % 1000 == 700 { (1 << 20) + number } else { number % 90 };
+        (0..5000).map(move |number| vec![b'a' + (number % 26) as u8; length(number)])
+    }
+
+    fn print_worker(reader: &AheadReader, file: File) -> PrintWorker {
+        let print = |event: &Event<'_>, out: &mut OutputBuffer<File>| out.append(event.payload);
+        PrintWorker::start(print, file, reader.returns()).expect("a thread")
+    }
+
+    fn next(reader: &mut AheadReader, print_worker: &mut PrintWorker) -> Option<Item> {
+        if reader.would_wait() {
+            let _ = print_worker.hand_over();
+        }
+        reader.next().expect("reading works")
+    }
+
+    #[test]
+    fn events_are_printed_in_their_places() {
+        for each in [1, 2, 900] {
+            let home = tempfile::tempdir().expect("a folder");
+            let path = home.path().join("out");
+            let mut reader = reel(payloads());
+            let mut print_worker = print_worker(&reader, File::create(&path).expect("a file"));
+            let mut wanted = Vec::new();
+            while let Some(item) = next(&mut reader, &mut print_worker) {
+                let Item::Block(block) = item else { panic!("{item:?}") };
+                for (place, header) in block.headers.iter().enumerate().filter(|(_, header)| header.seq % each == 0) {
+                    print_worker.text().extend_from_slice(format!("{}\n", header.seq).as_bytes());
+                    print_worker.event(place);
+                    print_worker.text().push(b';');
+                    wanted.extend_from_slice(format!("{}\n", header.seq).as_bytes());
+                    wanted.extend_from_slice(block.event(header).payload);
+                    wanted.push(b';');
+                }
+                print_worker.take(block).expect("written");
+            }
+            print_worker.finish().expect("written");
+            assert!(fs::read(&path).expect("a file") == wanted);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_reported() {
+        let home = tempfile::tempdir().expect("a folder");
+        let path = home.path().join("out");
+        fs::write(&path, "").expect("a file");
+        let mut reader = reel(payloads());
+        let mut print_worker = print_worker(&reader, File::open(&path).expect("a file"));
+        let mut outcome = Ok(());
+        while let (Ok(()), Some(item)) = (&outcome, next(&mut reader, &mut print_worker)) {
+            let Item::Block(block) = item else { panic!("{item:?}") };
+            (0..block.headers.len()).for_each(|place| print_worker.event(place));
+            outcome = print_worker.take(block);
+        }
+        assert!(outcome.and_then(|()| print_worker.finish()).is_err());
+    }
+}

@@ -1,0 +1,265 @@
+//! The tap in place of a URL: the entry is written anew, and holds in its `env` what it was.
+
+use super::{EditError, Place, again, is_edited, label, newline, quote, space_before, spliced};
+use crate::config::entry::{Entry, HEADERS, TRANSPORTS, URLS};
+use crate::config::tree::{Format, Kind, Member, Node, Style, parse};
+use crate::redact;
+
+/// The variable that holds an entry as it was.
+const ORIGINAL: &str = "MCPREEL_ORIGINAL";
+/// The variable that holds a URL with a secret in it.
+const URL: &str = "MCPREEL_URL";
+/// What the variables that hold header values begin with.
+const HEADER: &str = "MCPREEL_H_";
+
+/// An entry that is written anew.
+struct Draft {
+    /// Members, in order.
+    members: Vec<String>,
+    /// TOML tables below headers of their own, which stand behind the members.
+    tables: Vec<String>,
+}
+
+impl Draft {
+    /// Takes a member over as it stands.
+    fn keep(&mut self, place: Place<'_>, member: &Member) {
+        let home = if member.is_table() { &mut self.tables } else { &mut self.members };
+        home.push(place.text[member.range()].to_owned());
+    }
+
+    /// The whole text with the entry as drafted, laid out as it was.
+    fn finish(self, place: Place<'_>) -> Result<String, EditError> {
+        let Place { text, entry, .. } = place;
+        let block = match &entry.node.kind {
+            Kind::Map(Style::Object, _) => {
+                let (space, close) = spaces(place);
+                format!("{{{space}{}{close}}}", self.members.join(&format!(",{space}")))
+            }
+            Kind::Map(Style::Inline, _) => format!("{{ {} }}", self.members.join(", ")),
+            Kind::Map(Style::Table(header), _) if stands_alone(place) => {
+                let lines = [text[header.clone()].to_owned()].into_iter().chain(self.members).chain(self.tables);
+                lines.collect::<Vec<_>>().join(newline(text))
+            }
+            _ => return Err(EditError::Layout),
+        };
+        Ok(spliced(text, vec![(entry.node.range.clone(), block)]))
+    }
+}
+
+/// Whether a table's bytes hold all of the entry and nothing else.
+fn stands_alone(place: Place<'_>) -> bool {
+    let Ok(root) = parse(&place.text[place.entry.node.range.clone()], place.format) else { return false };
+    let only = |node: &Node| match node.members() {
+        [member] => Some(member.value.clone()),
+        _ => None,
+    };
+    let found = only(&root).as_ref().and_then(only);
+    found.is_some_and(|found| found.to_value() == place.entry.node.to_value())
+}
+
+/// The white space before an object's members, and before its closing brace.
+fn spaces(place: Place<'_>) -> (&str, &str) {
+    let Place { text, entry, .. } = place;
+    let first = entry.node.members().first().map_or(entry.node.range.end, |member| member.start);
+    (space_before(text, first), space_before(text, entry.node.range.end - 1))
+}
+
+/// The entry with the tap in place of its URL.
+pub(super) fn put_in(place: Place<'_>, program: &str) -> Result<String, EditError> {
+    let Place { text, entry, .. } = place;
+    let (url_member, url) = entry.url().ok_or(EditError::Nothing)?;
+    let mut env = own_env(place);
+    let mut words = ["record", "--label", label(&entry.name), "--url"].map(str::to_owned).to_vec();
+    if redact::redact_arguments(&[url.to_owned()])[0] == url {
+        words.push(url.to_owned());
+    } else {
+        words.push(format!("env:{URL}"));
+        env.push((URL.to_owned(), raw_text(text, &url_member.value)));
+    }
+    let headers = HEADERS.iter().filter_map(|name| entry.node.get(name)).flat_map(|member| member.value.members());
+    for (at, header) in headers.enumerate() {
+        let variable = format!("{HEADER}{}", at + 1);
+        words.extend(["--header-env".to_owned(), format!("{}={variable}", header.name)]);
+        env.push((variable, raw_text(text, &header.value)));
+    }
+    let mut forwarded = Vec::new();
+    for (name, variable) in entry.texts("env_http_headers") {
+        words.extend(["--header-env".to_owned(), format!("{name}={variable}")]);
+        forwarded.push(variable);
+    }
+    if let Some(variable) = entry.node.text_of("bearer_token_env_var") {
+        words.extend(["-H".to_owned(), format!("Authorization: Bearer ${{{variable}}}")]);
+        forwarded.push(variable);
+    }
+    env.push((ORIGINAL.to_owned(), quote(&text[entry.node.range.clone()])));
+
+    let mut draft = Draft { members: Vec::new(), tables: Vec::new() };
+    for member in entry.node.members() {
+        if member.start == url_member.start {
+            let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
+            draft.members.push(pair(place, "command", &quote(program)));
+            draft.members.push(pair(place, "args", &format!("[{}]", words.join(", "))));
+            draft.members.push(pair(place, "env", &map_text(place, &env)));
+            if !forwarded.is_empty() {
+                draft.members.push(pair(place, "env_vars", &forwarded_text(place, &forwarded)));
+            }
+        } else if TRANSPORTS.contains(&member.name.as_str()) {
+            draft.members.push(pair(place, &member.name, "\"stdio\""));
+        } else if !is_edited(&member.name) || (member.name == "env_vars" && forwarded.is_empty()) {
+            draft.keep(place, member);
+        }
+    }
+    draft.finish(place)
+}
+
+/// The entry's variables but for those that the tap put there, their values as they stand.
+fn own_env(place: Place<'_>) -> Vec<(String, String)> {
+    let members = place.entry.node.get("env").map_or(&[][..], |member| member.value.members());
+    let own = members.iter().filter(|member| !member.name.starts_with("MCPREEL_"));
+    own.map(|member| (member.name.clone(), place.text[member.value.range.clone()].to_owned())).collect()
+}
+
+/// A list of variables' names: what stands there, and these.
+fn forwarded_text(place: Place<'_>, forwarded: &[&str]) -> String {
+    let mut names = env_vars(place);
+    names.extend(forwarded.iter().map(|name| quote(name)));
+    format!("[{}]", names.join(", "))
+}
+
+fn env_vars(place: Place<'_>) -> Vec<String> {
+    match place.entry.node.get("env_vars").map(|member| &member.value.kind) {
+        Some(Kind::List(names)) => names.iter().map(|name| place.text[name.range.clone()].to_owned()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The entry without the tap: as it was, or what it comes to where somebody has changed it.
+pub(super) fn take_out(place: Place<'_>) -> Result<String, EditError> {
+    restore(place).map_or_else(|| rebuild(place), Ok)
+}
+
+/// The text as it was, where the entry stands as it was written.
+fn restore(place: Place<'_>) -> Option<String> {
+    let (text, entry) = before(place)?;
+    let program = *place.entry.words().first()?;
+    let wrapped = super::put_in(Place { text: &text, format: place.format, entry: &entry }, program).ok()?;
+    (wrapped == place.text).then_some(text)
+}
+
+/// The text with the entry as it was, and that entry.
+fn before(place: Place<'_>) -> Option<(String, Entry)> {
+    let original = place.entry.node.get("env")?.value.text_of(ORIGINAL)?.to_owned();
+    let text = spliced(place.text, vec![(place.entry.node.range.clone(), original)]);
+    let entry = again(&text, place.format, place.entry)?;
+    Some((text, entry))
+}
+
+/// The entry with a URL that what stands there comes to.
+fn rebuild(place: Place<'_>) -> Result<String, EditError> {
+    let Place { text, format, entry } = place;
+    let original = before(place).map(|(_, entry)| entry);
+    let held = |name: &str| {
+        let member = entry.node.get("env")?.value.get(name)?;
+        Some(raw_text(text, &member.value))
+    };
+    let (mut url, mut headers, mut variables, mut token) = (None, Vec::new(), Vec::new(), None);
+    let words = entry.words();
+    for (option, value) in words.iter().zip(words.iter().skip(1)) {
+        match *option {
+            "--url" => url = Some(value.strip_prefix("env:").and_then(held).unwrap_or_else(|| quote(value))),
+            "--header-env" => {
+                let (name, variable) = value.split_once('=').ok_or(EditError::NothingBehind)?;
+                match (held(variable), format) {
+                    (Some(raw), _) => headers.push((name.to_owned(), raw)),
+                    (None, Format::Toml) => variables.push((name.to_owned(), quote(variable))),
+                    (None, Format::Json) => headers.push((name.to_owned(), quote(&format!("${{{variable}}}")))),
+                }
+            }
+            "-H" | "--header" => {
+                let (name, value) = value.split_once(':').ok_or(EditError::NothingBehind)?;
+                let value = value.trim();
+                let variable = value.strip_prefix("Bearer ${").and_then(|rest| rest.strip_suffix('}'));
+                match (variable, format) {
+                    (Some(variable), Format::Toml) => token = Some(variable),
+                    _ => headers.push((name.trim().to_owned(), quote(value))),
+                }
+            }
+            _ => {}
+        }
+    }
+    let url = url.ok_or(EditError::NothingBehind)?;
+    let before = |names: &[&'static str], otherwise: &'static str| {
+        let had = |name: &&&str| original.as_ref().is_some_and(|entry| entry.node.get(name).is_some());
+        names.iter().find(had).copied().unwrap_or(otherwise)
+    };
+    let headers_name = before(&HEADERS, if format == Format::Toml { "http_headers" } else { "headers" });
+    let is_forwarded = |raw: &String| {
+        variables.iter().any(|(_, variable)| variable == raw) || token.is_some_and(|token| quote(token) == *raw)
+    };
+
+    let mut draft = Draft { members: Vec::new(), tables: Vec::new() };
+    for member in entry.node.members() {
+        let name = member.name.as_str();
+        match name {
+            "command" => {
+                draft.members.push(pair(place, before(&URLS, "url"), &url));
+                for (name, map) in [(headers_name, &headers), ("env_http_headers", &variables)] {
+                    if !map.is_empty() {
+                        draft.members.push(pair(place, name, &map_text(place, map)));
+                    }
+                }
+                if let Some(token) = token {
+                    draft.members.push(pair(place, "bearer_token_env_var", &quote(token)));
+                }
+            }
+            "env" => {
+                let own = own_env(place);
+                if !own.is_empty() {
+                    draft.members.push(pair(place, name, &map_text(place, &own)));
+                }
+            }
+            "env_vars" => {
+                let own: Vec<String> = env_vars(place).into_iter().filter(|raw| !is_forwarded(raw)).collect();
+                if !own.is_empty() {
+                    draft.members.push(pair(place, name, &format!("[{}]", own.join(", "))));
+                }
+            }
+            "args" => {}
+            _ if TRANSPORTS.contains(&name) => {
+                let kind = original.as_ref().and_then(|entry| entry.node.text_of(name)).unwrap_or("http");
+                draft.members.push(pair(place, name, &quote(kind)));
+            }
+            _ => draft.keep(place, member),
+        }
+    }
+    draft.finish(place)
+}
+
+/// A member's text.
+fn pair(place: Place<'_>, name: &str, value: &str) -> String {
+    let is_bare = |found: char| found.is_ascii_alphanumeric() || found == '_' || found == '-';
+    match place.format {
+        Format::Json => format!("{}: {value}", quote(name)),
+        Format::Toml if !name.is_empty() && name.chars().all(is_bare) => format!("{name} = {value}"),
+        Format::Toml => format!("{} = {value}", quote(name)),
+    }
+}
+
+/// A map's text, a line a member where the entry is written so.
+fn map_text(place: Place<'_>, members: &[(String, String)]) -> String {
+    let pairs: Vec<String> = members.iter().map(|(name, value)| pair(place, name, value)).collect();
+    let (space, close) = spaces(place);
+    if place.format == Format::Toml || !space.contains('\n') {
+        return format!("{{ {} }}", pairs.join(", "));
+    }
+    let deeper = format!("{space}{}", space.strip_prefix(close).unwrap_or("  "));
+    format!("{{{deeper}{}{space}}}", pairs.join(&format!(",{deeper}")))
+}
+
+/// A text as it stands there; anything else as a text.
+fn raw_text(text: &str, node: &Node) -> String {
+    match &node.kind {
+        Kind::Text(_) => text[node.range.clone()].to_owned(),
+        _ => quote(&node.to_value().to_string()),
+    }
+}

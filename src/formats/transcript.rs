@@ -1,0 +1,509 @@
+//! Transcripts: JSON lines that other tools and hand-written loggers keep, each with a time, a direction and what
+//! crossed. Names differ from tool to tool; the common ones are known (see [`Reader`]).
+//!
+//! Only reading: a transcript keeps less than a reel does. A message that stands as a JSON value is taken with the
+//! bytes of the line, which need not be those of the wire.
+
+mod http;
+
+pub use http::Redaction;
+
+use super::jsonl::JsonlError;
+use crate::trace::{EventKind, FileHeader, Flags, NewEvent};
+use crate::wire::sse::SseEvent;
+use crate::wire::{Direction, Envelope, Framing, json};
+use http::{Head, Sessions, Start};
+use jiff::Timestamp;
+use serde_json::Value;
+use std::collections::VecDeque;
+use std::io::BufRead;
+
+/// The longest line that is read, in bytes.
+const LINE_LIMIT: u64 = 1 << 30;
+
+/// Reads a transcript. Each line is an object with
+/// - a time: `time`, `ts` or `timestamp`, as RFC 3339 text or a number of seconds, or of milliseconds where it is too
+///   great for seconds; a line without one has that of the line before;
+/// - a direction: `dir` or `direction`, `c2s` or `client_to_server`, `s2c` or `server_to_client`, one of the two with
+///   `_noise` for what is no JSON; `stderr`, `s2c_stderr` or `server_stderr` for the server's standard error;
+/// - what crossed: `raw` or `text` (a string: the line as it stood), `msg` or `message` (a JSON value; a string is as
+///   above, since no message is one), or `sse` (the lines of one server-sent event);
+/// - over HTTP, `conn` (which connection) and `http` (a head): a client's head begins an exchange, to which all belongs
+///   that follows on its connection. Heads, bodies and events that are no messages become what a recording has of them,
+///   and each session has a stream of its own.
+///
+/// A line that carries nothing of these stays whole as a note, so that nothing is lost.
+pub struct Reader<R: BufRead> {
+    input: R,
+    line: Vec<u8>,
+    number: u64,
+    header: FileHeader,
+    /// The first line was read for the header's time and is still to be told.
+    waiting: bool,
+    /// Unix nanoseconds of the line read last.
+    time: i64,
+    payload: Vec<u8>,
+    /// What the line read last still gives.
+    pending: VecDeque<Pending>,
+    sessions: Sessions,
+    redaction: Redaction,
+}
+
+/// An event that is to be told.
+struct Pending {
+    stream: u32,
+    exchange: u32,
+    kind: EventKind,
+    flags: Flags,
+    framing: Framing,
+    payload: Vec<u8>,
+}
+
+impl<R: BufRead> Reader<R> {
+    /// Reads the first line.
+    pub fn new(input: R) -> Result<Self, JsonlError> {
+        let mut reader = Self {
+            input,
+            line: Vec::new(),
+            number: 0,
+            header: FileHeader::default(),
+            waiting: true,
+            time: 0,
+            payload: Vec::new(),
+            pending: VecDeque::new(),
+            sessions: Sessions::default(),
+            redaction: Redaction::default(),
+        };
+        if !reader.next_line()? {
+            return Err(reader.error("there is none"));
+        }
+        let line = Line::parse(&reader.line).map_err(|reason| reader.error(reason))?;
+        if line.direction.is_none() {
+            return Err(reader.error("it begins neither with {\"reel\":…} nor with a line that has a direction"));
+        }
+        let begins = line.time(0).map_err(|reason| reader.error(reason))?;
+        reader.header = FileHeader {
+            created: begins,
+            tool: "transcript".into(),
+            notes: [("imported from".to_owned(), "a transcript".to_owned())].into(),
+            ..FileHeader::default()
+        };
+        reader.time = begins;
+        Ok(reader)
+    }
+
+    /// What the reel is to say about itself.
+    pub fn header(&self) -> &FileHeader {
+        &self.header
+    }
+
+    /// Takes secrets out of heads.
+    #[must_use]
+    pub fn redacting(self, redaction: Redaction) -> Self {
+        Self { redaction, ..self }
+    }
+
+    /// The next event; its payload borrows from the reader.
+    pub fn next_event(&mut self) -> Result<Option<NewEvent<'_>>, JsonlError> {
+        while self.pending.is_empty() {
+            if !std::mem::take(&mut self.waiting) && !self.next_line()? {
+                return Ok(None);
+            }
+            self.take_line()?;
+        }
+        let Some(Pending { stream, exchange, kind, flags, framing, payload }) = self.pending.pop_front() else {
+            return Ok(None);
+        };
+        self.payload = payload;
+        let time = self.time.saturating_sub(self.header.created);
+        Ok(Some(NewEvent { time, stream, exchange, kind, flags, framing, payload: &self.payload }))
+    }
+
+    /// Makes events of a line: its head, then what it carries.
+    fn take_line(&mut self) -> Result<(), JsonlError> {
+        let bytes = std::mem::take(&mut self.line);
+        let line = Line::parse(&bytes).map_err(|reason| self.error(reason))?;
+        self.time = line.time(self.time).map_err(|reason| self.error(reason))?;
+        let head = line.http.and_then(Head::parse);
+        let carried = line.carried();
+        let connection = line.connection.or(head.as_ref().map(|_| &b""[..]));
+        let initializes = head.is_some()
+            && matches!(&carried, Some(Carried::Message(_, body))
+                if Envelope::scan(body).method.as_deref() == Some("initialize"));
+        let place = connection.map(|connection| self.sessions.place(connection, head.as_ref(), initializes));
+        let place = place.unwrap_or_default();
+        if place.opens {
+            self.report(place, EventKind::StreamOpened, Flags::default(), &serde_json::json!({"transport": "http"}))?;
+        }
+        let toward = match line.direction {
+            Some(LineOrigin::Messages(direction)) => Some(direction),
+            _ => None,
+        };
+        if let Some(head) = &head {
+            let (direction, failed) = match head.start {
+                Start::Request { .. } => (Direction::ClientToServer, false),
+                Start::Response(status) => (Direction::ServerToClient, status >= 400),
+            };
+            let flags = if failed { Flags::FAILED } else { Flags::default() };
+            let reported = head.reported(&self.redaction);
+            self.report(place, EventKind::Transport, Flags::toward(direction).with(flags), &reported)?;
+        }
+        match (carried, line.direction) {
+            (Some(Carried::Message(framing, payload)), Some(LineOrigin::Messages(direction))) => {
+                self.push(place, EventKind::Message, Flags::toward(direction), framing, payload);
+            }
+            (Some(Carried::Message(_, mut payload)), Some(LineOrigin::Stderr)) => {
+                if !payload.ends_with(b"\n") {
+                    payload.push(b'\n');
+                }
+                // As it stood in a line, not cut into lines.
+                let flags = Flags::toward(Direction::ServerToClient);
+                self.push(place, EventKind::Stderr, flags, Framing::Whole, payload);
+            }
+            (Some(Carried::Body(text)), _) if toward.is_some() && place.exchange != 0 => {
+                let flags = Flags::toward(toward.unwrap_or(Direction::ServerToClient));
+                let reported = serde_json::json!({"what": "body", "bytes": text.len(), "text": text});
+                self.report(place, EventKind::Transport, flags, &reported)?;
+            }
+            (Some(Carried::Block(block)), _) if place.exchange != 0 => {
+                let flags = Flags::toward(toward.unwrap_or(Direction::ServerToClient));
+                let event = SseEvent::parse(block.as_bytes());
+                if event.event.as_deref() == Some("endpoint")
+                    && let (Some(data), Some(connection)) = (event.data, connection)
+                {
+                    self.sessions.hand_out(connection, &String::from_utf8_lossy(&data));
+                }
+                let reported = serde_json::json!({"what": "sse", "block": block, "joined": false});
+                self.report(place, EventKind::Transport, flags, &reported)?;
+            }
+            _ if head.is_some() => {}
+            _ => {
+                let reported = serde_json::from_slice(&bytes).map_err(|error| self.error(error.to_string()))?;
+                self.report(place, EventKind::Note, Flags::default(), &reported)?;
+            }
+        }
+        if place.closes {
+            self.report(place, EventKind::StreamClosed, Flags::default(), &serde_json::json!({"by": "DELETE"}))?;
+        }
+        self.line = bytes;
+        Ok(())
+    }
+
+    /// Adds an event that is described.
+    fn report(
+        &mut self,
+        place: http::LinePlace,
+        kind: EventKind,
+        flags: Flags,
+        reported: &Value,
+    ) -> Result<(), JsonlError> {
+        let mut payload = Vec::new();
+        ciborium::into_writer(reported, &mut payload).map_err(|error| self.error(error.to_string()))?;
+        self.push(place, kind, flags, Framing::Whole, payload);
+        Ok(())
+    }
+
+    fn push(&mut self, place: http::LinePlace, kind: EventKind, flags: Flags, framing: Framing, payload: Vec<u8>) {
+        // Of a stream's beginning and end, no exchange is told.
+        let is_about_stream = matches!(kind, EventKind::StreamOpened | EventKind::StreamClosed);
+        let exchange = if is_about_stream { 0 } else { place.exchange };
+        self.pending.push_back(Pending { stream: place.stream, exchange, kind, flags, framing, payload });
+    }
+
+    fn next_line(&mut self) -> Result<bool, JsonlError> {
+        loop {
+            self.line.clear();
+            let length = std::io::Read::take(&mut self.input, LINE_LIMIT).read_until(b'\n', &mut self.line)?;
+            self.number += 1;
+            if length as u64 >= LINE_LIMIT {
+                return Err(self.error("it is longer than 1 GiB"));
+            }
+            if self.line.is_empty() || !self.line.trim_ascii().is_empty() {
+                return Ok(!self.line.is_empty());
+            }
+        }
+    }
+
+    fn error(&self, reason: impl Into<String>) -> JsonlError {
+        JsonlError::Line { line: self.number, reason: reason.into() }
+    }
+}
+
+/// Where something crossed.
+#[derive(Clone, Copy)]
+enum LineOrigin {
+    Messages(Direction),
+    Stderr,
+    /// A mark of the tool's own.
+    Other,
+}
+
+impl LineOrigin {
+    fn parse(name: &str) -> Self {
+        match name.strip_suffix("_noise").unwrap_or(name) {
+            "c2s" | "client_to_server" | "client-to-server" => Self::Messages(Direction::ClientToServer),
+            "s2c" | "server_to_client" | "server-to-client" => Self::Messages(Direction::ServerToClient),
+            "stderr" | "s2c_stderr" | "server_stderr" => Self::Stderr,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// The members of a line that are known.
+#[derive(Default)]
+struct Line<'a> {
+    time: Option<&'a [u8]>,
+    direction: Option<LineOrigin>,
+    text: Option<&'a [u8]>,
+    value: Option<&'a [u8]>,
+    sse: Option<&'a [u8]>,
+    connection: Option<&'a [u8]>,
+    http: Option<&'a [u8]>,
+}
+
+impl<'a> Line<'a> {
+    fn parse(line: &'a [u8]) -> Result<Self, String> {
+        json::check(line.trim_ascii()).map_err(|reason| format!("it is no JSON: {reason}"))?;
+        let mut found = Self::default();
+        let mut members = json::members(line);
+        for member in members.by_ref() {
+            match member.key {
+                b"time" | b"ts" | b"timestamp" => found.time = Some(member.value),
+                b"dir" | b"direction" => {
+                    found.direction = json::as_str(member.value).map(|name| LineOrigin::parse(&name))
+                }
+                b"raw" | b"text" => found.text = Some(member.value),
+                b"msg" | b"message" => found.value = Some(member.value),
+                b"sse" => found.sse = Some(member.value),
+                b"conn" => found.connection = Some(member.value),
+                b"http" => found.http = Some(member.value),
+                _ => {}
+            }
+        }
+        if members.is_broken() { Err("it is not one JSON object".into()) } else { Ok(found) }
+    }
+
+    /// Unix nanoseconds; `before` where the line has no time.
+    fn time(&self, before: i64) -> Result<i64, String> {
+        let Some(text) = self.time else { return Ok(before) };
+        let unknown = || format!("its time {} is not known", String::from_utf8_lossy(text));
+        let moment = match serde_json::from_slice(text).map_err(|_| unknown())? {
+            Value::String(text) => text.parse::<Timestamp>().ok(),
+            Value::Number(number) => number.as_f64().and_then(|number| {
+                // Seconds pass this in the year 5138; milliseconds did in 1973.
+                let milliseconds = if number.abs() < 1e11 { number * 1e3 } else { number };
+                Timestamp::from_microsecond((milliseconds * 1e3).round() as i64).ok()
+            }),
+            _ => None,
+        };
+        i64::try_from(moment.ok_or_else(unknown)?.as_nanosecond()).map_err(|_| unknown())
+    }
+
+    /// What crossed, as far as the line has something.
+    fn carried(&self) -> Option<Carried> {
+        let is_http = self.connection.is_some() || self.http.is_some();
+        if let Some(text) = self.text.and_then(json::as_str).or_else(|| self.value.and_then(json::as_str)) {
+            if is_http && text.is_empty() {
+                return None;
+            }
+            return Some(match is_http {
+                false if matches!(self.direction, Some(LineOrigin::Stderr)) => {
+                    Carried::Message(Framing::Whole, text.into_owned().into_bytes())
+                }
+                false => Carried::of_line(&text),
+                true if is_json(text.as_bytes()) => Carried::Message(Framing::Whole, text.into_owned().into_bytes()),
+                true => Carried::Body(text.into_owned()),
+            });
+        }
+        if let Some(value) = self.value {
+            let framing = if is_http { Framing::Whole } else { Framing::Lf };
+            return Some(Carried::Message(framing, value.to_vec()));
+        }
+        let (mut block, mut carries) = (String::new(), false);
+        for line in json::items(self.sse?).filter_map(json::as_str) {
+            carries |= line.strip_prefix("data:").is_some_and(|data| is_json(data.as_bytes()));
+            block.push_str(&line);
+            block.push('\n');
+        }
+        block.push('\n');
+        Some(if carries { Carried::Message(Framing::Sse, block.into_bytes()) } else { Carried::Block(block) })
+    }
+}
+
+/// What crossed.
+enum Carried {
+    /// A message.
+    Message(Framing, Vec<u8>),
+    /// A body of HTTP that is none.
+    Body(String),
+    /// A server-sent event without one.
+    Block(String),
+}
+
+impl Carried {
+    /// A line of a stream, which may have kept its end.
+    fn of_line(text: &str) -> Self {
+        let (line, framing) = match text.strip_suffix('\n') {
+            None => (text, Framing::Lf),
+            Some(line) => match line.strip_suffix('\r') {
+                None => (line, Framing::Lf),
+                Some(line) => (line, Framing::CrLf),
+            },
+        };
+        Self::Message(framing, line.as_bytes().to_vec())
+    }
+}
+
+/// Whether a text begins as a message does.
+fn is_json(text: &[u8]) -> bool {
+    matches!(text.trim_ascii_start().first(), Some(b'{' | b'['))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    type Told = (i64, EventKind, Framing, Flags, String);
+
+    fn read(text: &str) -> Result<(FileHeader, Vec<Told>), JsonlError> {
+        let mut reader = Reader::new(text.as_bytes())?;
+        let header = reader.header().clone();
+        let mut events = Vec::new();
+        while let Some(event) = reader.next_event()? {
+            let payload = String::from_utf8_lossy(event.payload).into_owned();
+            events.push((event.time, event.kind, event.framing, event.flags, payload));
+        }
+        Ok((header, events))
+    }
+
+    #[test]
+    fn the_common_names_are_known() {
+        let (header, events) = read(concat!(
+            "{\"ts\":\"2026-01-02T03:04:05.5Z\",\"dir\":\"c2s\",\"msg\":{\"id\":1.0,\"method\":\"ping\"}}\n\n",
+            "{\"timestamp\":1767323046,\"direction\":\"server_to_client\",\"raw\":\"{\\\"id\\\": 1}\"}\n",
+            "{\"time\":1767323046500,\"dir\":\"s2c_noise\",\"text\":\"hello\"}\n",
+            "{\"direction\":\"server_stderr\",\"text\":\"warning\"}\n",
+            "{\"dir\":\"s2c\",\"sse\":[\"id: 4\",\"data: {}\"]}\n",
+        ))
+        .expect("a transcript");
+        assert_eq!(header.created, 1_767_323_045_500_000_000);
+        let to_server = Flags::toward(Direction::ClientToServer);
+        let to_client = Flags::toward(Direction::ServerToClient);
+        let half = 500_000_000;
+        let message = |time, framing, flags, text: &str| (time, EventKind::Message, framing, flags, text.to_owned());
+        assert_eq!(events[0], message(0, Framing::Lf, to_server, "{\"id\":1.0,\"method\":\"ping\"}"));
+        assert_eq!(events[1], message(half, Framing::Lf, to_client, "{\"id\": 1}"));
+        assert_eq!(events[2], message(2 * half, Framing::Lf, to_client, "hello"));
+        assert_eq!(events[3], (2 * half, EventKind::Stderr, Framing::Whole, to_client, "warning\n".to_owned()));
+        assert_eq!(events[4], message(2 * half, Framing::Sse, to_client, "id: 4\ndata: {}\n\n"));
+    }
+
+    #[test]
+    fn a_message_may_stand_as_text() {
+        let text =
+            "{\"ts\":1,\"dir\":\"c2s\",\"message\":\"{\\\"id\\\": 1}\"}\n{\"dir\":\"stderr\",\"message\":\"oh\"}\n";
+        let (_, events) = read(text).expect("a transcript");
+        assert_eq!((events[0].4.as_str(), events[1].4.as_str()), ("{\"id\": 1}", "oh\n"));
+    }
+
+    #[test]
+    fn what_is_no_message_stays_as_a_note() {
+        let (_, events) = read("{\"ts\":1,\"dir\":\"exit\",\"text\":\"0\"}\n{\"dir\":\"c2s\",\"http\":{\"a\":1}}\n")
+            .expect("a transcript");
+        assert_eq!(events.iter().map(|event| event.1).collect::<Vec<_>>(), [EventKind::Note; 2]);
+        assert!(events[1].4.contains("http"));
+    }
+
+    #[test]
+    fn a_line_that_kept_its_end_gets_no_second_one() {
+        let text = concat!(
+            "{\"ts\":1,\"dir\":\"c2s\",\"raw\":\"{}\\n\"}\n{\"dir\":\"s2c\",\"raw\":\"{}\\r\\n\"}\n",
+            "{\"dir\":\"stderr\",\"text\":\"one\\n\"}\n{\"dir\":\"stderr\",\"text\":\"two\"}\n"
+        );
+        let (_, events) = read(text).expect("a transcript");
+        let found: Vec<_> = events.iter().map(|event| (event.2, event.4.as_str())).collect();
+        assert_eq!(
+            found,
+            [(Framing::Lf, "{}"), (Framing::CrLf, "{}"), (Framing::Whole, "one\n"), (Framing::Whole, "two\n")]
+        );
+    }
+
+    /// Stream, exchange, kind, and for what is described, what it says.
+    type Placed = (u32, u32, EventKind, Value);
+
+    fn placed(text: &str) -> Vec<Placed> {
+        let redaction = Redaction {
+            header: |name, value| if name == "authorization" { "gone" } else { value }.into(),
+            ..Redaction::default()
+        };
+        let mut reader = Reader::new(text.as_bytes()).expect("a transcript").redacting(redaction);
+        let mut found = Vec::new();
+        while let Some(event) = reader.next_event().expect("reads") {
+            let reported = ciborium::from_reader(event.payload).unwrap_or(Value::Null);
+            let reported = if event.kind == EventKind::Message { Value::Null } else { reported };
+            found.push((event.stream, event.exchange, event.kind, reported));
+        }
+        found
+    }
+
+    #[test]
+    fn heads_and_bodies_become_what_a_recording_has_of_them() {
+        use serde_json::json;
+        let text = concat!(
+            "{\"ts\":1,\"dir\":\"c2s\",\"conn\":\"a\",\"http\":{\"method\":\"POST\",\"path\":\"/mcp\",\"headers\":",
+            "{\"Mcp-Method\":\"ping\",\"Authorization\":\"Bearer x\"}},\"raw\":\"{}\"}\n",
+            "{\"dir\":\"c2s\",\"conn\":\"b\",\"http\":{\"method\":\"GET\",\"path\":\"/mcp\"},\"raw\":null}\n",
+            "{\"dir\":\"s2c\",\"conn\":\"a\",\"http\":{\"status\":403}}\n",
+            "{\"dir\":\"s2c\",\"conn\":\"a\",\"raw\":\"Forbidden\"}\n",
+            "{\"dir\":\"s2c\",\"conn\":\"b\",\"sse\":[\"event: endpoint\",\"data: /x\"]}\n",
+            "{\"dir\":\"s2c\",\"conn\":\"b\",\"sse\":[\"data: {}\"]}\n",
+            "{\"dir\":\"c2s\",\"conn\":\"a\",\"http\":{\"method\":\"POST\",\"path\":\"/x\"},\"raw\":\"{}\"}\n",
+        );
+        let head = |method: &str, target: &str, headers: Value| json!({"what": "request", "method": method, "target": target, "headers": headers});
+        let (transport, message) = (EventKind::Transport, EventKind::Message);
+        let opened = |stream| (stream, 0, EventKind::StreamOpened, json!({"transport": "http"}));
+        let expected = [
+            opened(1),
+            (1, 1, transport, head("POST", "/mcp", json!([["mcp-method", "ping"], ["authorization", "gone"]]))),
+            (1, 1, message, Value::Null),
+            opened(2),
+            (2, 2, transport, head("GET", "/mcp", json!([]))),
+            (1, 1, transport, json!({"what": "response", "status": 403, "headers": []})),
+            (1, 1, transport, json!({"what": "body", "bytes": 9, "text": "Forbidden"})),
+            (2, 2, transport, json!({"what": "sse", "block": "event: endpoint\ndata: /x\n\n", "joined": false})),
+            (2, 2, message, Value::Null),
+            (2, 3, transport, head("POST", "/x", json!([]))),
+            (2, 3, message, Value::Null),
+        ];
+        let found = placed(text);
+        for (number, expected) in expected.iter().enumerate() {
+            let mut got = found[number].clone();
+            if let (Some(headers), Some(wanted)) =
+                (got.3.get_mut("headers").and_then(Value::as_array_mut), expected.3["headers"].as_array())
+            {
+                headers.sort_by_key(|pair| wanted.iter().position(|other| other == pair));
+            }
+            assert_eq!(&got, expected, "{number}");
+        }
+        assert_eq!(found.len(), expected.len());
+    }
+
+    #[test]
+    fn bad_lines_are_named() {
+        let reason = |text: &str| read(text).expect_err("refused").to_string();
+        assert_eq!(reason(""), "line 1: there is none");
+        assert!(reason("{\"a\":1}").contains("nor with a line that has a direction"));
+        assert!(reason("{\"dir\":\"c2s\",\"ts\":\"noon\"}").contains("its time \"noon\" is not known"));
+        assert!(reason("{\"dir\":\"c2s\",\"ts\":1,\"msg\":{}}\n[1]").starts_with("line 2: it is not one JSON object"));
+        assert!(reason("{\"dir\":\"c2s\",\"ts\":1}\n{\"dir\"").starts_with("line 2: it is no JSON"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in ".{0,200}") {
+            let _ = read(&text);
+            let _ = read(&format!("{{\"dir\":\"c2s\",\"ts\":1}}\n{{\"msg\":{text}}}"));
+        }
+    }
+}

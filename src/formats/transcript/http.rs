@@ -1,0 +1,316 @@
+//! HTTP in a transcript: heads as a reel has them, and which session and which exchange a line belongs to.
+//!
+//! As in a recording, a session is told by `Mcp-Session-Id`, by the endpoint that HTTP+SSE hands out, and where there is
+//! neither, by the connection, up to the response that names the connection's session.
+
+use serde_json::{Value, json};
+use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
+
+/// The header that names a session.
+const SESSION: &str = "mcp-session-id";
+/// So many sessions, endpoints and connections are remembered each; the oldest is forgotten first.
+const MAX: usize = 10_000;
+
+/// Takes secrets out of what is kept of a head.
+#[derive(Clone, Copy, Debug)]
+pub struct Redaction {
+    /// Of a header's value, by its name in lower case.
+    pub header: for<'a> fn(&str, &'a str) -> Cow<'a, str>,
+    /// Of a request's target: path and query.
+    pub target: fn(&str) -> String,
+}
+
+impl Default for Redaction {
+    fn default() -> Self {
+        Self { header: |_, value| value.into(), target: str::to_owned }
+    }
+}
+
+/// A head.
+#[derive(Debug)]
+pub struct Head {
+    /// The request's method and target, or the response's status.
+    pub start: Start,
+    headers: Vec<(String, String)>,
+}
+
+/// What a head begins with.
+#[derive(Debug)]
+pub enum Start {
+    /// A request.
+    Request {
+        /// Its method.
+        method: String,
+        /// Its path and query.
+        target: String,
+    },
+    /// A response.
+    Response(u64),
+}
+
+impl Head {
+    /// Reads a head; `None` where it is none.
+    pub fn parse(text: &[u8]) -> Option<Self> {
+        let head: Value = serde_json::from_slice(text).ok()?;
+        let text = |names: &[&str]| names.iter().find_map(|name| head.get(name)?.as_str()).map(str::to_owned);
+        let start = match (head.get("status").and_then(Value::as_u64), text(&["method"])) {
+            (Some(status), _) => Start::Response(status),
+            (None, Some(method)) => {
+                Start::Request { method, target: text(&["target", "path", "url"]).unwrap_or_else(|| "/".to_owned()) }
+            }
+            (None, None) => return None,
+        };
+        let mut headers = Vec::new();
+        let mut add = |name: &str, value: &Value| match value {
+            Value::Array(values) => {
+                headers.extend(values.iter().map(|value| (name.to_ascii_lowercase(), as_text(value))));
+            }
+            value => headers.push((name.to_ascii_lowercase(), as_text(value))),
+        };
+        match head.get("headers") {
+            Some(Value::Object(members)) => members.iter().for_each(|(name, value)| add(name, value)),
+            Some(Value::Array(pairs)) => {
+                for pair in pairs {
+                    if let Some(name) = pair[0].as_str() {
+                        add(name, &pair[1]);
+                    }
+                }
+            }
+            _ => {}
+        }
+        Some(Self { start, headers })
+    }
+
+    /// What a reel says of it.
+    pub fn reported(&self, redaction: &Redaction) -> Value {
+        let headers: Vec<_> =
+            self.headers.iter().map(|(name, value)| json!([name, (redaction.header)(name, value)])).collect();
+        match &self.start {
+            Start::Request { method, target } => {
+                json!({"what": "request", "method": method, "target": (redaction.target)(target), "headers": headers})
+            }
+            Start::Response(status) => json!({"what": "response", "status": status, "headers": headers}),
+        }
+    }
+
+    fn session(&self) -> Option<&str> {
+        self.headers.iter().find(|(name, _)| name == SESSION).map(|(_, value)| value.as_str())
+    }
+}
+
+fn as_text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// A table that forgets its oldest entry where it becomes too large.
+#[derive(Debug)]
+struct Recent<K, V> {
+    found: HashMap<K, V>,
+    order: VecDeque<K>,
+}
+
+impl<K, V> Default for Recent<K, V> {
+    fn default() -> Self {
+        Self { found: HashMap::new(), order: VecDeque::new() }
+    }
+}
+
+impl<K: Clone + Eq + std::hash::Hash, V> Recent<K, V> {
+    fn put(&mut self, key: K, value: V) {
+        if self.found.insert(key.clone(), value).is_none() {
+            self.order.push_back(key);
+        }
+        if self.order.len() > MAX
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.found.remove(&oldest);
+        }
+    }
+}
+
+/// What a connection is in.
+#[derive(Debug)]
+struct Current {
+    exchange: u32,
+    stream: u32,
+    /// The request, as far as its response needs it.
+    is_delete: bool,
+    has_session: bool,
+}
+
+/// The session of a connection that has no name yet.
+#[derive(Clone, Copy, Debug)]
+struct Unnamed {
+    stream: u32,
+    has_begun: bool,
+}
+
+/// Which streams and exchanges lines belong to.
+#[derive(Debug, Default)]
+pub struct Sessions {
+    streams: u32,
+    exchanges: u32,
+    connections: Recent<Box<[u8]>, Current>,
+    unnamed: Recent<Box<[u8]>, Unnamed>,
+    sessions: Recent<String, u32>,
+    endpoints: Recent<String, u32>,
+}
+
+/// Where a line belongs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinePlace {
+    /// The session; 0 outside HTTP.
+    pub stream: u32,
+    /// The request and its response; 0 outside.
+    pub exchange: u32,
+    /// The session begins here.
+    pub opens: bool,
+    /// The session ends here.
+    pub closes: bool,
+}
+
+impl Sessions {
+    /// Where a line of a connection belongs; `head` where it has one, `initializes` where it asks for a new session.
+    pub fn place(&mut self, connection: &[u8], head: Option<&Head>, initializes: bool) -> LinePlace {
+        match head.map(|head| (&head.start, head.session())) {
+            Some((Start::Request { method, target }, session)) => {
+                self.begin(connection, method, target, session, initializes)
+            }
+            Some((Start::Response(status), session)) => self.answer(connection, *status, session),
+            None => self.go_on(connection),
+        }
+    }
+
+    fn begin(
+        &mut self,
+        connection: &[u8],
+        method: &str,
+        target: &str,
+        session: Option<&str>,
+        initializes: bool,
+    ) -> LinePlace {
+        self.exchanges = self.exchanges.saturating_add(1);
+        let known = session.and_then(|session| self.sessions.found.get(session));
+        let (stream, opens) = match (known.or_else(|| self.endpoints.found.get(target)).copied(), session) {
+            (Some(stream), _) => (stream, false),
+            (None, Some(session)) => {
+                let stream = self.open();
+                self.sessions.put(session.to_owned(), stream);
+                (stream, true)
+            }
+            (None, None) => {
+                let current = self.unnamed.found.get(connection).copied();
+                // Who initializes again begins another session.
+                let current = current.filter(|unnamed| !(initializes && unnamed.has_begun));
+                let stream = current.map_or_else(|| self.open(), |unnamed| unnamed.stream);
+                let has_begun = initializes || current.is_some_and(|unnamed| unnamed.has_begun);
+                self.unnamed.put(connection.into(), Unnamed { stream, has_begun });
+                (stream, current.is_none())
+            }
+        };
+        let (exchange, is_delete, has_session) = (self.exchanges, method == "DELETE", session.is_some());
+        self.connections.put(connection.into(), Current { exchange, stream, is_delete, has_session });
+        LinePlace { stream, exchange, opens, closes: false }
+    }
+
+    fn answer(&mut self, connection: &[u8], status: u64, session: Option<&str>) -> LinePlace {
+        let Some(current) = self.connections.found.get_mut(connection) else { return self.go_on(connection) };
+        if let Some(session) = session.filter(|_| !current.has_session) {
+            // From now on the session has a name, and what comes on the connection without one is another's.
+            if self.unnamed.found.get(connection).is_some_and(|unnamed| unnamed.stream == current.stream) {
+                self.unnamed.found.remove(connection);
+                self.unnamed.order.retain(|other| **other != *connection);
+            }
+            match self.sessions.found.get(session) {
+                Some(stream) => current.stream = *stream,
+                None => self.sessions.put(session.to_owned(), current.stream),
+            }
+            current.has_session = true;
+        }
+        let closes = current.is_delete && (200..300).contains(&status);
+        LinePlace { stream: current.stream, exchange: current.exchange, opens: false, closes }
+    }
+
+    fn go_on(&mut self, connection: &[u8]) -> LinePlace {
+        match self.connections.found.get(connection) {
+            Some(current) => LinePlace { stream: current.stream, exchange: current.exchange, ..LinePlace::default() },
+            None => LinePlace::default(),
+        }
+    }
+
+    /// An event stream has handed out where its messages are to be posted.
+    pub fn hand_out(&mut self, connection: &[u8], endpoint: &str) {
+        let Some(current) = self.connections.found.get(connection) else { return };
+        let path = match endpoint.split_once("://") {
+            Some((_, rest)) => rest.find('/').map_or("/", |at| &rest[at..]),
+            None => endpoint,
+        };
+        self.endpoints.put(path.to_owned(), current.stream);
+    }
+
+    fn open(&mut self) -> u32 {
+        self.streams = self.streams.saturating_add(1);
+        self.streams
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(method: &str, session: Option<&str>) -> Head {
+        let headers = session.map(|session| json!({"Mcp-Session-Id": session}));
+        Head::parse(json!({"method": method, "path": "/mcp", "headers": headers}).to_string().as_bytes())
+            .expect("a head")
+    }
+
+    fn response(status: u64, session: Option<&str>) -> Head {
+        let headers: Vec<_> = session.map(|session| json!(["mcp-session-id", session])).into_iter().collect();
+        Head::parse(json!({"status": status, "headers": headers}).to_string().as_bytes()).expect("a head")
+    }
+
+    #[test]
+    fn each_session_has_a_stream_whatever_its_connections_are() {
+        let mut sessions = Sessions::default();
+        let mut place = |connection: &str, head: Option<&Head>, initializes| {
+            let place = sessions.place(connection.as_bytes(), head, initializes);
+            (place.stream, place.exchange, place.opens, place.closes)
+        };
+        // Two sessions begin on one connection before either has its name.
+        assert_eq!(place("a", Some(&request("POST", None)), true), (1, 1, true, false));
+        assert_eq!(place("a", Some(&response(200, Some("x"))), false), (1, 1, false, false));
+        assert_eq!(place("a", None, false), (1, 1, false, false));
+        assert_eq!(place("a", Some(&request("POST", None)), true), (2, 2, true, false));
+        assert_eq!(place("a", Some(&response(200, Some("y"))), false), (2, 2, false, false));
+        assert_eq!(place("b", Some(&request("GET", Some("x"))), false), (1, 3, false, false));
+        assert_eq!(place("a", Some(&request("POST", Some("y"))), false), (2, 4, false, false));
+        assert_eq!(place("b", None, false), (1, 3, false, false), "the event stream is the first session's still");
+        assert_eq!(place("a", Some(&request("DELETE", Some("x"))), false), (1, 5, false, false));
+        assert_eq!(place("a", Some(&response(204, None)), false), (1, 5, false, true));
+        // What names no session goes with its connection.
+        assert_eq!(place("c", Some(&request("POST", None)), false), (3, 6, true, false));
+        assert_eq!(place("c", Some(&request("POST", None)), true), (3, 7, false, false));
+        assert_eq!(place("c", Some(&request("POST", None)), true), (4, 8, true, false));
+        assert_eq!(place("nobody", Some(&response(200, None)), false), (0, 0, false, false));
+    }
+
+    #[test]
+    fn an_endpoint_that_was_handed_out_belongs_to_its_stream() {
+        let mut sessions = Sessions::default();
+        let stream = sessions.place(b"sse", Some(&request("GET", None)), false).stream;
+        sessions.hand_out(b"sse", "http://host:1/messages?id=7");
+        let post = Head::parse(br#"{"method": "POST", "path": "/messages?id=7"}"#).expect("a head");
+        assert_eq!(sessions.place(b"other", Some(&post), true).stream, stream);
+    }
+
+    #[test]
+    fn what_is_remembered_is_bounded() {
+        let mut sessions = Sessions::default();
+        for number in 0..2 * MAX {
+            let name = number.to_string();
+            sessions.place(name.as_bytes(), Some(&request("POST", Some(&name))), false);
+        }
+        assert_eq!((sessions.sessions.found.len(), sessions.connections.found.len()), (MAX, MAX));
+    }
+}

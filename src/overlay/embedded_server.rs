@@ -1,0 +1,214 @@
+//! The server that lends its rooms: the built-in one, which the client never meets. It hears of the handshake, fires
+//! what the overlay tells it to, and answers what belongs to the rooms.
+//!
+//! Its requests get ids that no peer makes, so that the client's answers find back to it.
+
+use super::plan::{Plan, proposal_of};
+use super::{Ids, MAX_OPEN, Output, forgotten};
+use crate::proposals::{CapabilityPlace, Proposal, Side, by_name};
+use crate::server::{self, Fired, Report, Server};
+use crate::wire::{Direction, Envelope, Id, IdKey, MessageKind, json};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// So many facts are told; what repeats is told once.
+const MAX_REPORTED: usize = 50;
+
+/// See the module.
+pub struct EmbeddedServer {
+    server: Server,
+    /// The rooms that take part in the connection.
+    on: Vec<&'static dyn Proposal>,
+    /// Rooms that the server has itself.
+    left_out: BTreeSet<&'static str>,
+    /// Tools that are not its business: the server has some of these names itself.
+    withdrawn: BTreeSet<String>,
+    /// Its open requests: the number of the id that the client knows to its own.
+    lent: BTreeMap<u64, i64>,
+    reported: BTreeSet<String>,
+}
+
+impl EmbeddedServer {
+    /// One that waits for a handshake.
+    pub fn new(plan: &Plan, seed: u64, wall_base_ns: i64) -> Self {
+        Self {
+            server: Server::new(plan.config(seed, wall_base_ns)),
+            on: plan.proposals.iter().filter_map(|proposal| by_name(proposal)).collect(),
+            left_out: BTreeSet::new(),
+            withdrawn: BTreeSet::new(),
+            lent: BTreeMap::new(),
+            reported: BTreeSet::new(),
+        }
+    }
+
+    /// Hears the client's `initialize`; answers with what it would declare.
+    pub fn meet(&mut self, now: Duration, initialize: &[u8]) -> Value {
+        let outputs = self.server.receive(now, initialize);
+        let answer = outputs.iter().find_map(|output| match output {
+            server::Output::Send(message) => serde_json::from_slice::<Value>(message).ok(),
+            _ => None,
+        });
+        answer.unwrap_or_default()["result"]["capabilities"].take()
+    }
+
+    /// What is declared beside what the server does, place by place; rooms that have nothing to declare, or whose place
+    /// is taken, are off from now on. `taken` hears of the latter.
+    pub fn declare(
+        &mut self,
+        own: &Value,
+        servers: &Value,
+        mut taken: impl FnMut(&'static str),
+    ) -> Vec<(&'static [&'static str], Value)> {
+        let at = |all: &Value, path: &[&str]| path.iter().try_fold(all, |value, name| value.get(name)).cloned();
+        let mut declared = Vec::new();
+        self.on.retain(|proposal| {
+            let proposal = proposal.descriptor();
+            let places = || proposal.places.iter().filter(|place| place.side == Side::Server);
+            // Something else may stand where it belongs.
+            let is_taken = |place: &CapabilityPlace| {
+                at(servers, place.path).is_some_and(|value| (place.is_ours)(&value) || at(own, place.path).is_some())
+            };
+            if places().any(is_taken) {
+                taken(proposal.name);
+                self.left_out.insert(proposal.name);
+                return false;
+            }
+            let before = declared.len();
+            declared.extend(places().filter_map(|place| Some((place.path, at(own, place.path)?))));
+            declared.len() > before
+        });
+        declared
+    }
+
+    /// Whether a room takes part.
+    pub fn is_on(&self, proposal: &str) -> bool {
+        self.on.iter().any(|known| known.descriptor().name == proposal)
+    }
+
+    /// Whether this method is one of the rooms that take part.
+    pub fn takes_method(&self, method: &str) -> bool {
+        self.on.iter().any(|proposal| proposal.descriptor().methods.iter().any(|spec| spec.name == method))
+    }
+
+    /// Whether this tool is.
+    pub fn takes_tool(&self, tool: &str) -> bool {
+        !self.withdrawn.contains(tool) && self.on.iter().any(|proposal| proposal.descriptor().tools.contains(&tool))
+    }
+
+    /// The tools of the rooms that take part, as `tools/list` shows them.
+    pub fn tools(&self) -> Vec<Value> {
+        let mut all = Vec::new();
+        for proposal in &self.on {
+            if let Some(side) = proposal.server_side() {
+                side.list_tools(&mut all);
+            }
+        }
+        all.retain(|tool| tool["name"].as_str().is_some_and(|tool| self.takes_tool(tool)));
+        all
+    }
+
+    /// The server has a tool of this name itself. Whether that takes one away here.
+    pub fn withdraw(&mut self, tool: &str) -> bool {
+        self.takes_tool(tool) && self.withdrawn.insert(tool.to_owned())
+    }
+
+    /// Hears a message of the client's.
+    pub fn receive(&mut self, now: Duration, message: &[u8], ids: &mut Ids) -> Vec<Output> {
+        let outputs = self.server.receive(now, message);
+        self.given(outputs, ids)
+    }
+
+    /// Hears an answer to one of its requests, by the number of its id. One that it does not know of any more is
+    /// nobody's.
+    pub fn answered(&mut self, now: Duration, number: u64, answer: &[u8], ids: &mut Ids) -> Vec<Output> {
+        let Some(own) = self.lent.remove(&number) else { return Vec::new() };
+        let Ok(mut answer) = serde_json::from_slice::<Value>(answer) else { return Vec::new() };
+        answer["id"] = own.into();
+        self.receive(now, answer.to_string().as_bytes(), ids)
+    }
+
+    /// Sends something, if it may; nothing where the server has its room itself.
+    pub fn fire(&mut self, now: Duration, fired: &Fired, ids: &mut Ids) -> Vec<Output> {
+        if proposal_of(fired.kind()).is_some_and(|proposal| self.left_out.contains(proposal)) {
+            return Vec::new();
+        }
+        let outputs = self.server.fire(now, fired);
+        self.given(outputs, ids)
+    }
+
+    /// Does what is due.
+    pub fn wake(&mut self, now: Duration, ids: &mut Ids) -> Vec<Output> {
+        let outputs = self.server.wake(now);
+        self.given(outputs, ids)
+    }
+
+    /// When it wants to be woken next.
+    pub fn next_wake(&self) -> Option<Duration> {
+        self.server.next_wake()
+    }
+
+    fn given(&mut self, outputs: Vec<server::Output>, ids: &mut Ids) -> Vec<Output> {
+        let mut given: Vec<Output> = outputs.into_iter().filter_map(|output| self.one(output, ids)).collect();
+        while self.lent.len() > MAX_OPEN && self.lent.pop_first().is_some() {
+            given.push(forgotten("the client does not answer"));
+        }
+        given
+    }
+
+    fn one(&mut self, output: server::Output, ids: &mut Ids) -> Option<Output> {
+        match output {
+            server::Output::Send(message) => Some(Output::Put(Direction::ServerToClient, self.renamed(message, ids))),
+            server::Output::Report(Report::NotSent { method, reason }) => {
+                self.once(format!("{method} was not sent: {reason}"))
+            }
+            server::Output::Report(Report::Refused { method, code, message, .. }) => {
+                self.once(format!("the client refused {method} with {code}: {message}"))
+            }
+            server::Output::Report(Report::Unanswered { method, .. }) => {
+                self.once(format!("the client does not answer {method}"))
+            }
+            server::Output::Report(report) => Some(Output::Fact(serde_json::to_value(report).unwrap_or_default())),
+            server::Output::IoRequest(_) => None,
+        }
+    }
+
+    fn once(&mut self, text: String) -> Option<Output> {
+        let is_new = self.reported.len() < MAX_REPORTED && self.reported.insert(text.clone());
+        is_new.then_some(Output::Tell(text))
+    }
+
+    /// A request with an id that no peer makes.
+    fn renamed(&mut self, message: Vec<u8>, ids: &mut Ids) -> Vec<u8> {
+        let envelope = Envelope::scan(&message);
+        let own = match (envelope.kind, envelope.id.map(|id| id.key())) {
+            (MessageKind::Request, Some(IdKey::Integer(own))) => own,
+            _ => return message,
+        };
+        let Ok(mut request) = serde_json::from_slice::<Value>(&message) else { return message };
+        let (number, id) = ids.next();
+        self.lent.insert(number, own);
+        request["id"] = id.into();
+        request.to_string().into_bytes()
+    }
+}
+
+/// An answer to a request, by the text of its id.
+pub fn answer(id: &[u8], member: &str, value: &Value) -> Vec<u8> {
+    [br#"{"jsonrpc":"2.0","id":"#, Id(id).echoed(), format!(r#","{member}":{value}}}"#).as_bytes()].concat()
+}
+
+/// The value of a part of a message; `null` where there is none.
+pub fn value(text: Option<&[u8]>) -> Value {
+    text.and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default()
+}
+
+/// The name of the tool that a call's params name.
+pub fn tool_of(params: Option<&[u8]>) -> Option<String> {
+    params.and_then(|params| json::str_member(params, "name")).map(|name| name.into_owned())
+}
+
+/// The error of a request that could not be done.
+pub fn failed(why: &str) -> Value {
+    json!({"code": -32000, "message": format!("mcpreel: {why}")})
+}

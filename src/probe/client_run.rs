@@ -1,0 +1,227 @@
+//! One run of a client: from its start to its end, or to the last message for it. What passes is read here.
+
+use super::report::{Client, ClientEnd};
+use crate::proposals::{self, Declared, REGISTRY, Side};
+use crate::wire::{Direction, Envelope, Id, IdKey, MessageKind, json};
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+/// What a run is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Messages are sent.
+    Probing,
+    /// Nothing is sent for so long: does the client end by itself?
+    Quiet(Duration),
+    /// Only the places of these numbers are declared: does the client come through the handshake?
+    Declaring(Vec<usize>),
+}
+
+/// Where a run is. What is due stands beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Until a session's handshake is over.
+    Starting,
+    /// A first ping is out.
+    Baseline,
+    /// A request is out.
+    Answering(usize),
+    /// A notification is out.
+    Settling(usize),
+    /// A ping is out, after a message.
+    Pinging(usize),
+    /// Nothing is sent.
+    Resting,
+    /// The client is leaving; how it does is still to be told.
+    Leaving(Option<usize>),
+}
+
+/// What a message told that the course must know.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RunEvent {
+    /// The ping that is out was answered.
+    Pong,
+    /// A request of this number was answered, with an error or a result.
+    Answer(usize, bool, Value),
+    /// An error came that answers nothing.
+    Objection(Value),
+}
+
+/// One run.
+#[derive(Debug)]
+pub struct ClientRun {
+    /// What for.
+    pub purpose: Purpose,
+    /// Where it is.
+    pub step: Step,
+    /// When that is over at the latest.
+    pub due: Duration,
+    /// The session in which messages are sent, once its handshake is over.
+    pub stream: Option<u32>,
+    /// When that was.
+    pub ready: Duration,
+    /// Sessions up to this one are another run's.
+    pub after: u32,
+    /// The client has asked to begin.
+    pub has_begun: bool,
+    /// The client speaks without a handshake.
+    pub is_modern: bool,
+    /// The session was closed.
+    pub is_closed: bool,
+    /// The process ended.
+    pub end: Option<ClientEnd>,
+    /// The method of the request that is about to go out.
+    pub method: String,
+    ping: Option<IdKey>,
+    asked: HashMap<IdKey, usize>,
+}
+
+impl ClientRun {
+    /// A run that begins.
+    pub fn new(purpose: Purpose, due: Duration, after: u32) -> Self {
+        Self {
+            purpose,
+            step: Step::Starting,
+            due,
+            stream: None,
+            ready: Duration::ZERO,
+            after,
+            has_begun: false,
+            is_modern: false,
+            is_closed: false,
+            end: None,
+            ping: None,
+            method: String::new(),
+            asked: HashMap::new(),
+        }
+    }
+
+    /// Reads one message, or a batch of them.
+    pub fn read(
+        &mut self,
+        stream: u32,
+        direction: Direction,
+        bytes: &[u8],
+        known: &mut ClientKnowledge,
+    ) -> Vec<RunEvent> {
+        let envelope = Envelope::scan(bytes);
+        if envelope.kind == MessageKind::Batch {
+            let items = json::items(bytes);
+            return items.filter_map(|item| self.take(stream, direction, &Envelope::scan(item), known)).collect();
+        }
+        self.take(stream, direction, &envelope, known).into_iter().collect()
+    }
+
+    fn take(
+        &mut self,
+        stream: u32,
+        way: Direction,
+        envelope: &Envelope<'_>,
+        known: &mut ClientKnowledge,
+    ) -> Option<RunEvent> {
+        match (way, envelope.kind) {
+            (Direction::ClientToServer, MessageKind::Request | MessageKind::Notification) => {
+                self.has_begun |= envelope.method.as_deref() == Some("initialize");
+                self.is_modern |= envelope.method.as_deref() == Some("server/discover");
+                known.meet(envelope);
+                None
+            }
+            (Direction::ServerToClient, MessageKind::Result) => {
+                known.agree(&content(envelope));
+                None
+            }
+            (Direction::ServerToClient, MessageKind::Request) if self.stream == Some(stream) => {
+                self.note_request(envelope);
+                None
+            }
+            (Direction::ClientToServer, MessageKind::Result | MessageKind::Error) if self.stream == Some(stream) => {
+                self.answered(envelope)
+            }
+            _ => None,
+        }
+    }
+
+    /// A request of ours goes out: it is the ping or the message that was sent last.
+    fn note_request(&mut self, envelope: &Envelope<'_>) {
+        let Some(id) = envelope.id.map(Id::key) else { return };
+        match self.step {
+            Step::Baseline | Step::Pinging(_) if envelope.method.as_deref() == Some("ping") => self.ping = Some(id),
+            // The room may have requests of its own.
+            Step::Answering(probe) if envelope.method.as_deref() == Some(&self.method) => {
+                self.method.clear();
+                self.asked.insert(id, probe);
+            }
+            _ => {}
+        }
+    }
+
+    fn answered(&mut self, envelope: &Envelope<'_>) -> Option<RunEvent> {
+        let (id, content) = (envelope.id.map(Id::key), content(envelope));
+        let is_error = envelope.kind == MessageKind::Error;
+        if id.is_some() && id == self.ping {
+            self.ping = None;
+            return Some(RunEvent::Pong);
+        }
+        // One answer a request: a second one is none.
+        if let Some(probe) = id.and_then(|id| self.asked.remove(&id)) {
+            return Some(RunEvent::Answer(probe, is_error, content));
+        }
+        is_error.then(|| RunEvent::Objection(content))
+    }
+}
+
+fn content(envelope: &Envelope<'_>) -> Value {
+    envelope.content().and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default()
+}
+
+/// What is known of the client over all its runs.
+#[derive(Debug, Default)]
+pub struct ClientKnowledge {
+    /// What it told of itself.
+    pub client: Client,
+    /// What it declares.
+    declares: Declared,
+    /// What it sent by methods and tools of proposals, by their rooms.
+    used: BTreeMap<&'static str, BTreeMap<String, u64>>,
+}
+
+impl ClientKnowledge {
+    /// Where the client declares a room's proposal itself.
+    pub fn place(&self, proposal: &str) -> Option<String> {
+        let proposal = proposals::by_name(proposal)?;
+        self.declares.find(proposal.descriptor(), Side::Client).map(|(place, _)| place.path.join("."))
+    }
+
+    /// What the client used of a room's.
+    pub fn used(&self, proposal: &str) -> BTreeMap<String, u64> {
+        self.used.get(proposal).cloned().unwrap_or_default()
+    }
+
+    fn meet(&mut self, envelope: &Envelope<'_>) {
+        let Some(method) = envelope.method.as_deref() else { return };
+        let params = content(envelope);
+        if method == "initialize" {
+            let reported = |name: &str| params["clientInfo"][name].as_str().map(str::to_owned);
+            (self.client.name, self.client.version) = (reported("name"), reported("version"));
+            self.declares.client = params["capabilities"].clone();
+            return;
+        }
+        let tool = params["name"].as_str().filter(|_| method == "tools/call");
+        let is_used = |proposal: &&&dyn proposals::Proposal| {
+            let descriptor = proposal.descriptor();
+            let by_tool = tool.is_some_and(|tool| descriptor.tools.contains(&tool));
+            by_tool || descriptor.methods.iter().any(|spec| spec.name == method)
+        };
+        if let Some(proposal) = REGISTRY.iter().find(is_used) {
+            let used = self.used.entry(proposal.descriptor().name).or_default();
+            *used.entry(tool.unwrap_or(method).to_owned()).or_default() += 1;
+        }
+    }
+
+    fn agree(&mut self, result: &Value) {
+        if let Some(revision) = result["protocolVersion"].as_str() {
+            self.client.revision = Some(revision.to_owned());
+        }
+    }
+}

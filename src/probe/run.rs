@@ -1,0 +1,455 @@
+//! The course of a survey: which run is next, what is sent in it, and what its end tells.
+
+use super::client_run::{ClientKnowledge, ClientRun, Purpose, RunEvent, Step};
+use super::plan::{Form, Plan};
+use super::report::{ClientEnd, ClientFailure, Declared, ProbeReport, SentSample, TrialOutcome, blank, stock_sdks};
+use crate::proposals;
+use crate::proposals::server::Declaration;
+use crate::server::Fired;
+use crate::wire::Direction;
+use serde_json::{Value, json};
+use std::collections::{BTreeSet, VecDeque};
+use std::time::Duration;
+
+/// How long the rest of the news is waited for once a client is leaving.
+const LEAVING: Duration = Duration::from_millis(700);
+/// How much longer than a client that ended a quiet one is watched.
+const MARGIN: Duration = Duration::from_millis(500);
+/// Ends so near to each other are the same.
+const SAME: Duration = Duration::from_millis(250);
+
+/// How patient a survey is.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// For an answer, and for a ping's.
+    pub wait: Duration,
+    /// For what a notification may lead to.
+    pub settle: Duration,
+    /// For a client's handshake after its start.
+    pub connect: Duration,
+    /// How often the client is started again at most.
+    pub restarts: usize,
+}
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Order {
+    /// Start the client, with a server that declares this in any case; and whether the rooms of it take part.
+    Start(Vec<Declaration>, BTreeSet<String>),
+    /// Have the server of this session send something.
+    Send(u32, Fired),
+    /// End the client and wait until it has ended.
+    Finish,
+    /// The survey is over.
+    Over,
+}
+
+/// What a quiet run has told.
+#[derive(Clone, Debug, PartialEq)]
+enum Quiet {
+    /// The client was still there after so long.
+    Stays(Duration),
+    /// It ended by itself.
+    Ends(Duration, ClientEnd),
+}
+
+/// A client that ended with a message out.
+#[derive(Clone, Debug)]
+struct Candidate {
+    probe: usize,
+    end: ClientEnd,
+    age: Duration,
+}
+
+/// A survey.
+pub struct ProbeRun {
+    plan: Plan,
+    settings: Settings,
+    known: ClientKnowledge,
+    places: Vec<Option<TrialOutcome>>,
+    outcomes: Vec<Option<TrialOutcome>>,
+    /// Messages that are still to be sent.
+    todo: VecDeque<usize>,
+    /// Those that were sent before the client ended, once, in a client that ends by itself.
+    tried: BTreeSet<usize>,
+    quiet: Option<Quiet>,
+    candidate: Option<Candidate>,
+    /// Runs to come before messages are sent on.
+    runs: VecDeque<Purpose>,
+    run: Option<ClientRun>,
+    starts: usize,
+    newest: u32,
+    /// The client ended before anything could be sent.
+    idle: usize,
+    /// A session's handshake was over once.
+    was_ready: bool,
+    failure: Option<ClientFailure>,
+}
+
+impl ProbeRun {
+    /// A survey that has not begun.
+    pub fn new(plan: Plan, settings: Settings) -> Self {
+        let (places, outcomes) = blank(&plan);
+        Self {
+            todo: (0..plan.probes.len()).collect(),
+            plan,
+            settings,
+            known: ClientKnowledge::default(),
+            places,
+            outcomes,
+            tried: BTreeSet::new(),
+            quiet: None,
+            candidate: None,
+            runs: VecDeque::new(),
+            run: None,
+            starts: 0,
+            newest: 0,
+            idle: 0,
+            was_ready: false,
+            failure: None,
+        }
+    }
+
+    /// Begins.
+    pub fn begin(&mut self, now: Duration) -> Vec<Order> {
+        self.go_on(now)
+    }
+
+    /// A session's handshake is over: its server may send.
+    pub fn ready(&mut self, now: Duration, stream: u32) -> Vec<Order> {
+        self.newest = self.newest.max(stream);
+        let wait = self.settings.wait;
+        let Some(run) = self.run.as_mut().filter(|run| run.step == Step::Starting && stream > run.after) else {
+            return Vec::new();
+        };
+        self.was_ready = true;
+        (run.stream, run.ready, run.step, run.due) = (Some(stream), now, Step::Baseline, now + wait);
+        vec![Order::Send(stream, ping())]
+    }
+
+    /// A message passed in a session.
+    pub fn pass(&mut self, now: Duration, stream: u32, direction: Direction, bytes: &[u8]) -> Vec<Order> {
+        self.newest = self.newest.max(stream);
+        let Some(run) = self.run.as_mut().filter(|run| stream > run.after) else { return Vec::new() };
+        let news = run.read(stream, direction, bytes, &mut self.known);
+        news.into_iter().flat_map(|news| self.receive(now, news)).collect()
+    }
+
+    /// A session was closed.
+    pub fn closed(&mut self, now: Duration, stream: u32) -> Vec<Order> {
+        self.newest = self.newest.max(stream);
+        let Some(run) = self.run.as_mut().filter(|run| run.stream == Some(stream)) else { return Vec::new() };
+        run.is_closed = true;
+        self.leave(now)
+    }
+
+    /// The client's process ended.
+    pub fn ended(&mut self, now: Duration, end: ClientEnd) -> Vec<Order> {
+        let Some(run) = &mut self.run else { return Vec::new() };
+        run.end = Some(end);
+        // Where it never got to a session, nothing else is to come.
+        run.is_closed |= run.stream.is_none();
+        self.leave(now)
+    }
+
+    /// When it wants to be woken at the latest.
+    pub fn next_wake(&self) -> Option<Duration> {
+        self.run.as_ref().map(|run| run.due)
+    }
+
+    /// Does what is due.
+    pub fn wake(&mut self, now: Duration) -> Vec<Order> {
+        let Some(run) = self.run.as_mut().filter(|run| run.due <= now) else { return Vec::new() };
+        match run.step {
+            Step::Starting => self.conclude(now),
+            Step::Baseline => self.proceed(now),
+            Step::Answering(probe) => {
+                self.outcomes[probe] = Some(TrialOutcome::Ignored);
+                self.check(now, probe)
+            }
+            Step::Settling(probe) => {
+                self.outcomes[probe].get_or_insert(TrialOutcome::Taken);
+                self.check(now, probe)
+            }
+            Step::Pinging(probe) => {
+                self.outcomes[probe] = Some(TrialOutcome::Broke(ClientEnd { silent: true, ..ClientEnd::default() }));
+                self.finish(now)
+            }
+            Step::Resting => {
+                if let Purpose::Quiet(limit) = run.purpose {
+                    self.quiet = Some(Quiet::Stays(limit));
+                }
+                self.finish(now)
+            }
+            Step::Leaving(_) => self.conclude(now),
+        }
+    }
+
+    /// What came of it, once it is over.
+    ///
+    /// # Errors
+    /// The client never got so far that there is something to tell.
+    pub fn probe_report(&self) -> Result<ProbeReport, ClientFailure> {
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
+        }
+        let untried = |outcome: &Option<TrialOutcome>| {
+            let why = || "the survey ended before".to_owned();
+            outcome.clone().unwrap_or_else(|| TrialOutcome::Untried { why: why() })
+        };
+        let declared = |(place, outcome): (&super::DeclarationPlace, &Option<TrialOutcome>)| Declared {
+            proposal: place.proposal,
+            place: place.name(),
+            stock_sdks: stock_sdks(place.path),
+            client_place: self.known.place(place.proposal),
+            used: self.known.used(place.proposal),
+            outcome: untried(outcome),
+        };
+        let sent = |(probe, outcome): (&super::Probe, &Option<TrialOutcome>)| SentSample {
+            proposal: probe.proposal,
+            method: probe.method.clone(),
+            form: probe.form,
+            outcome: untried(outcome),
+        };
+        Ok(ProbeReport {
+            client: self.known.client.clone(),
+            starts: self.starts,
+            declarations: self.plan.places.iter().zip(&self.places).map(declared).collect(),
+            messages: self.plan.probes.iter().zip(&self.outcomes).map(sent).collect(),
+        })
+    }
+
+    fn receive(&mut self, now: Duration, news: RunEvent) -> Vec<Order> {
+        let Some(run) = &self.run else { return Vec::new() };
+        match (run.step, news) {
+            (Step::Baseline, RunEvent::Pong) => {
+                self.known.client.answers_ping = true;
+                self.proceed(now)
+            }
+            (Step::Pinging(_), RunEvent::Pong) => self.proceed(now),
+            (step, RunEvent::Answer(probe, is_error, content)) => {
+                let is_late = step != Step::Answering(probe);
+                self.outcomes[probe] = Some(self.judged(probe, is_error, &content, is_late));
+                if is_late { Vec::new() } else { self.check(now, probe) }
+            }
+            (Step::Settling(probe), RunEvent::Objection(error)) => {
+                let message = error["message"].as_str().unwrap_or_default().to_owned();
+                let code = error["code"].as_i64().unwrap_or_default();
+                self.outcomes[probe] = Some(TrialOutcome::Objected { code, message });
+                Vec::new()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn judged(&self, probe: usize, is_error: bool, content: &Value, late: bool) -> TrialOutcome {
+        let probe = &self.plan.probes[probe];
+        if is_error {
+            let code = content["code"].as_i64().unwrap_or_default();
+            let message = content["message"].as_str().unwrap_or_default().to_owned();
+            return TrialOutcome::Refused { code, means: proposals::error_name(&probe.method, code), message, late };
+        }
+        let deviations = match probe.proposal {
+            Some(_) => proposals::deviations(&probe.method, false, content),
+            None => vec!["there is no such method, and it was answered".to_owned()],
+        };
+        TrialOutcome::Answered { deviations, late }
+    }
+
+    /// Asks whether the client lives, where it can be asked.
+    fn check(&mut self, now: Duration, probe: usize) -> Vec<Order> {
+        let (asks, wait) = (self.known.client.answers_ping, self.settings.wait);
+        let Some(run) = self.run.as_mut() else { return Vec::new() };
+        run.step = Step::Pinging(probe);
+        match run.stream {
+            Some(stream) if asks => {
+                run.due = now + wait;
+                vec![Order::Send(stream, ping())]
+            }
+            _ => self.proceed(now),
+        }
+    }
+
+    /// The client lives: the next thing.
+    fn proceed(&mut self, now: Duration) -> Vec<Order> {
+        let settings = self.settings;
+        let Some(run) = self.run.as_mut() else { return Vec::new() };
+        if let Step::Pinging(probe) = run.step {
+            self.todo.retain(|it| *it != probe);
+        }
+        match &run.purpose {
+            Purpose::Quiet(limit) => {
+                (run.step, run.due) = (Step::Resting, now + *limit);
+                return Vec::new();
+            }
+            Purpose::Declaring(places) => {
+                for place in places.clone() {
+                    self.places[place] = Some(TrialOutcome::Taken);
+                }
+                return self.finish(now);
+            }
+            Purpose::Probing => {}
+        }
+        for place in self.places.iter_mut().filter(|place| place.is_none()) {
+            *place = Some(TrialOutcome::Taken);
+        }
+        let (Some(&next), Some(stream)) = (self.todo.front(), run.stream) else { return self.finish(now) };
+        let probe = &self.plan.probes[next];
+        (run.step, run.due) = match probe.form {
+            Form::Request => (Step::Answering(next), now + settings.wait),
+            Form::Notification => (Step::Settling(next), now + settings.settle),
+        };
+        run.method.clone_from(&probe.method);
+        vec![Order::Send(stream, probe.fired())]
+    }
+
+    /// The client is going: waits for what is still to be told of that.
+    fn leave(&mut self, now: Duration) -> Vec<Order> {
+        let Some(run) = &mut self.run else { return Vec::new() };
+        let probe = match run.step {
+            Step::Answering(probe) | Step::Settling(probe) | Step::Pinging(probe) => Some(probe),
+            Step::Leaving(probe) => probe,
+            Step::Starting | Step::Baseline | Step::Resting => None,
+        };
+        let is_first = !matches!(run.step, Step::Leaving(_));
+        if run.is_closed && run.end.is_some() {
+            run.step = Step::Leaving(probe);
+            return self.conclude(now);
+        }
+        if is_first {
+            (run.step, run.due) = (Step::Leaving(probe), now + LEAVING);
+        }
+        Vec::new()
+    }
+
+    /// The run is over before its time: what does that tell?
+    fn conclude(&mut self, now: Duration) -> Vec<Order> {
+        let Some(run) = &self.run else { return Vec::new() };
+        let end = run.end.clone().unwrap_or_default();
+        let age = now.saturating_sub(run.ready);
+        match (run.purpose.clone(), run.step) {
+            (_, _) if run.stream.is_none() => self.conclude_handshake(),
+            (Purpose::Quiet(_), _) => self.quiet = Some(Quiet::Ends(age, end)),
+            (Purpose::Declaring(places), _) => self.declared(&places, &end),
+            (Purpose::Probing, Step::Leaving(Some(probe))) => {
+                self.candidate = Some(Candidate { probe, end, age });
+            }
+            (Purpose::Probing, _) => self.idle += 1,
+        }
+        self.finish(now)
+    }
+
+    /// No session came through its handshake.
+    fn conclude_handshake(&mut self) {
+        let Some(run) = &self.run else { return };
+        let end = run.end.clone();
+        if self.was_ready && !matches!(run.purpose, Purpose::Declaring(_)) {
+            // It came before: whatever hinders it now is its own.
+            match run.purpose {
+                Purpose::Quiet(_) => self.quiet = Some(Quiet::Ends(Duration::ZERO, end.unwrap_or_default())),
+                _ => self.idle += 1,
+            }
+            return;
+        }
+        if !run.has_begun {
+            let is_modern = run.is_modern;
+            self.failure = Some(if is_modern { ClientFailure::OnlyModern } else { ClientFailure::NeverCame(end) });
+            return;
+        }
+        match run.purpose.clone() {
+            Purpose::Declaring(places) if places.is_empty() => self.failure = Some(ClientFailure::NoHandshake(end)),
+            Purpose::Declaring(places) => self.declared(&places, &end.unwrap_or_default()),
+            // Without any declaration, then with each alone.
+            Purpose::Probing if self.places.iter().all(Option::is_none) && !self.places.is_empty() => {
+                let each = (0..self.places.len()).map(|place| vec![place]);
+                self.runs = std::iter::once(Vec::new()).chain(each).map(Purpose::Declaring).collect();
+            }
+            Purpose::Probing | Purpose::Quiet(_) => self.failure = Some(ClientFailure::NoHandshake(end)),
+        }
+    }
+
+    fn declared(&mut self, places: &[usize], end: &ClientEnd) {
+        for place in places {
+            self.places[*place] = Some(TrialOutcome::Broke(end.clone()));
+        }
+    }
+
+    /// Ends the client; then the next run, if there is something left to find out.
+    fn finish(&mut self, now: Duration) -> Vec<Order> {
+        self.run = None;
+        let mut orders = vec![Order::Finish];
+        orders.extend(self.go_on(now));
+        orders
+    }
+
+    fn go_on(&mut self, now: Duration) -> Vec<Order> {
+        self.weigh();
+        self.todo.retain(|probe| self.outcomes[*probe].is_none());
+        let is_spent = self.starts > self.settings.restarts;
+        let purpose = match self.runs.pop_front() {
+            Some(purpose) => Some(purpose),
+            None if self.todo.is_empty() && self.starts > 0 => None,
+            None => Some(Purpose::Probing),
+        };
+        let why = match purpose {
+            Some(_) if self.failure.is_some() => None,
+            Some(Purpose::Probing) if self.idle > 1 => Some("the client ends before anything can be sent"),
+            Some(_) if is_spent => Some("the client was started too often"),
+            Some(purpose) => return vec![self.start(now, purpose)],
+            None => None,
+        };
+        if let Some(why) = why {
+            let rest = self.outcomes.iter_mut().chain(&mut self.places).filter(|outcome| outcome.is_none());
+            rest.for_each(|outcome| *outcome = Some(TrialOutcome::Untried { why: why.to_owned() }));
+        }
+        vec![Order::Over]
+    }
+
+    fn start(&mut self, now: Duration, purpose: Purpose) -> Order {
+        self.starts += 1;
+        let is_sound = |place: &usize| !self.places[*place].as_ref().is_some_and(TrialOutcome::is_broken);
+        let places: Vec<usize> = match &purpose {
+            Purpose::Declaring(places) => places.clone(),
+            Purpose::Probing | Purpose::Quiet(_) => (0..self.places.len()).filter(is_sound).collect(),
+        };
+        // A room takes part where all of its places are declared: it declares some by itself.
+        let all = |proposal: &str| {
+            let mut its = self.plan.places.iter().enumerate().filter(|(_, place)| place.proposal == proposal);
+            its.all(|(index, _)| places.contains(&index))
+        };
+        let proposals = self.plan.places.iter().map(|place| place.proposal).filter(|proposal| all(proposal));
+        let proposals = proposals.map(str::to_owned).collect();
+        let declared = places.iter().map(|place| self.plan.places[*place].declaration()).collect();
+        self.run = Some(ClientRun::new(purpose, now + self.settings.connect, self.newest));
+        Order::Start(declared, proposals)
+    }
+
+    /// Was it the message, or does the client end by itself? Where that is not known, a quiet run is next.
+    fn weigh(&mut self) {
+        let Some(Candidate { probe, end, age }) = self.candidate.take() else { return };
+        let outcome = match &self.quiet {
+            Some(Quiet::Stays(limit)) if *limit >= age => TrialOutcome::Broke(end),
+            Some(Quiet::Ends(at, by_itself)) if *by_itself != end || age + SAME < *at => TrialOutcome::Broke(end),
+            Some(Quiet::Ends(..)) if self.tried.insert(probe) => {
+                // Once more, as the first one.
+                self.outcomes[probe] = None;
+                self.todo.retain(|it| *it != probe);
+                self.todo.push_front(probe);
+                return;
+            }
+            Some(Quiet::Ends(..)) => TrialOutcome::Unclear(end),
+            // There is no start left to look at it alone.
+            _ if self.starts > self.settings.restarts => TrialOutcome::Broke(end),
+            _ => {
+                self.candidate = Some(Candidate { probe, end, age });
+                self.runs.push_back(Purpose::Quiet(age + MARGIN));
+                return;
+            }
+        };
+        self.outcomes[probe] = Some(outcome);
+    }
+}
+
+fn ping() -> Fired {
+    Fired::new(Form::Request.name(), json!({"method": "ping"}))
+}

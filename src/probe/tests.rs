@@ -1,0 +1,281 @@
+//! Surveys of scripted clients, in virtual time.
+
+use super::{ClientEnd, ClientFailure, Order, Plan, ProbeReport, ProbeRun, Settings, TrialOutcome};
+use crate::proposals::server::Declaration;
+use crate::wire::Direction::{ClientToServer, ServerToClient};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const SETTINGS: Settings = Settings {
+    wait: Duration::from_secs(2),
+    settle: Duration::from_millis(100),
+    connect: Duration::from_secs(60),
+    restarts: 20,
+};
+
+/// What a client does about a message.
+#[derive(Clone, Copy, PartialEq)]
+enum Does {
+    Answer(&'static str),
+    Refuse(i64),
+    Nothing,
+    /// Ends with this exit code.
+    Die(i32),
+    /// Closes the connection, and its process stays.
+    Close,
+    /// Reads nothing any more.
+    Freeze,
+}
+
+/// A scripted client.
+struct Client<F> {
+    /// What it does about a message of this method.
+    does: F,
+    /// Whether it comes through the handshake with these declarations.
+    takes: fn(&[Declaration]) -> bool,
+    /// It ends by itself, with exit code 0, so long after the handshake.
+    life: Option<Duration>,
+    pongs: bool,
+}
+
+impl<F: FnMut(&str, bool) -> Does> Client<F> {
+    fn new(does: F) -> Self {
+        Self { does, takes: |_| true, life: None, pongs: true }
+    }
+
+    fn probe_report(mut self, plan: Plan, settings: Settings) -> (ProbeRun, Vec<String>) {
+        let (mut probe_run, mut now, mut log) = (ProbeRun::new(plan, settings), Duration::ZERO, Vec::new());
+        let mut orders: std::collections::VecDeque<Order> = probe_run.begin(now).into();
+        let (mut stream, mut id, mut dies, mut is_frozen) = (0, 0, None, false);
+        for _ in 0..10_000 {
+            let Some(order) = orders.pop_front() else {
+                let due = probe_run.next_wake().expect("something is waited for");
+                now = now.max(dies.filter(|at| *at < due).unwrap_or(due));
+                let is_dead = dies.take_if(|at| *at <= now).is_some();
+                orders.extend(if is_dead { probe_run.ended(now, code(0)) } else { probe_run.wake(now) });
+                continue;
+            };
+            match order {
+                Order::Over => return (probe_run, log),
+                Order::Finish => dies = None,
+                Order::Start(declared, _) => {
+                    (stream, is_frozen) = (stream + 1, false);
+                    log.push(format!("start {}", declared.len()));
+                    now += Duration::from_millis(10);
+                    let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+                        "protocolVersion": "2025-11-25", "clientInfo": {"name": "scripted", "version": "1"},
+                        "capabilities": {"experimental": {"mcpl": {"version": "0.4"}}}}});
+                    probe_run.pass(now, stream, ClientToServer, hello.to_string().as_bytes());
+                    let hi = json!({"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": "2025-11-25"}});
+                    probe_run.pass(now, stream, ServerToClient, hi.to_string().as_bytes());
+                    if (self.takes)(&declared) {
+                        dies = self.life.map(|life| now + life);
+                        orders.extend(probe_run.ready(now, stream));
+                    } else {
+                        orders.extend(probe_run.ended(now, code(1)));
+                    }
+                }
+                Order::Send(stream, fired) => {
+                    let fired = json!(fired);
+                    let (method, is_request) =
+                        (fired["method"].as_str().expect("a method"), fired["kind"] == "request");
+                    let mut message = json!({"jsonrpc": "2.0", "method": method, "params": fired["params"]});
+                    if is_request {
+                        id += 1;
+                        message["id"] = id.into();
+                    }
+                    orders.extend(probe_run.pass(now, stream, ServerToClient, message.to_string().as_bytes()));
+                    if is_frozen {
+                        continue;
+                    }
+                    now += Duration::from_millis(1);
+                    let does = match method {
+                        "ping" if self.pongs => Does::Answer("{}"),
+                        "ping" => Does::Nothing,
+                        _ => (self.does)(method, is_request),
+                    };
+                    let mut say = |member: &str, value: Value| {
+                        let id = if is_request { json!(id) } else { Value::Null };
+                        let answer = json!({"jsonrpc": "2.0", "id": id, member: value});
+                        probe_run.pass(now, stream, ClientToServer, answer.to_string().as_bytes())
+                    };
+                    orders.extend(match does {
+                        Does::Answer(result) => say("result", serde_json::from_str(result).expect("JSON")),
+                        Does::Refuse(code) => say("error", json!({"code": code, "message": "no"})),
+                        Does::Nothing => Vec::new(),
+                        Does::Die(with) => {
+                            let closed = probe_run.closed(now, stream);
+                            closed.into_iter().chain(probe_run.ended(now, code(with))).collect()
+                        }
+                        Does::Close => probe_run.closed(now, stream),
+                        Does::Freeze => {
+                            is_frozen = true;
+                            Vec::new()
+                        }
+                    });
+                }
+            }
+        }
+        panic!("the survey does not end: {log:?}");
+    }
+
+    fn report(self, names: &[&str]) -> ProbeReport {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        self.probe_report(Plan::of(&names), SETTINGS).0.probe_report().expect("a survey")
+    }
+}
+
+fn code(code: i32) -> ClientEnd {
+    ClientEnd { code: Some(code), ..ClientEnd::default() }
+}
+
+/// What came of a method, by its outcome's name and words.
+fn of(probe_report: &ProbeReport, method: &str) -> (&'static str, String) {
+    let sent = probe_report.messages.iter().rfind(|sent| sent.method == method).expect("was planned");
+    (sent.outcome.name(), sent.outcome.words())
+}
+
+#[test]
+fn x5_x6_each_message_is_answered_refused_ignored_or_taken() {
+    let probe_report = Client::new(|method, is_request| match method {
+        "push/event" => Does::Answer(r#"{"accepted":true}"#),
+        "model/info" => Does::Answer(r#"{"modell":1}"#),
+        "scope/elevate" => Does::Nothing,
+        "mcpreel/unknown" => Does::Answer("{}"),
+        "events/batch" => Does::Refuse(-32600),
+        _ if is_request => Does::Refuse(-32601),
+        _ => Does::Nothing,
+    })
+    .report(&[]);
+    assert_eq!(of(&probe_report, "push/event"), ("answered", String::new()));
+    let (name, words) = of(&probe_report, "model/info");
+    assert!(name == "answered" && words.starts_with("not as the proposal says: "), "{words}");
+    assert_eq!(of(&probe_report, "scope/elevate").0, "ignored");
+    assert_eq!(of(&probe_report, "inference/request"), ("refused", "-32601 method not found".to_owned()));
+    assert_eq!(of(&probe_report, "notifications/reminder").0, "taken");
+    assert_eq!(of(&probe_report, "events/batch"), ("objected", "-32600 no, to a notification".to_owned()));
+    assert!(of(&probe_report, "mcpreel/unknown").1.contains("no such method"));
+    assert_eq!((probe_report.starts, probe_report.broken(), probe_report.client.answers_ping), (1, 0, true));
+    assert_eq!(probe_report.client.name.as_deref(), Some("scripted"));
+}
+
+#[test]
+fn x12_f9_every_place_is_declared_and_reported_with_what_sdks_keep() {
+    let probe_report = Client::new(|_, _| Does::Nothing).report(&[]);
+    let places: Vec<_> = probe_report.declarations.iter().map(|one| (one.place.as_str(), one.stock_sdks)).collect();
+    let dropped = "dropped by TypeScript 1.x and Python 2.x";
+    for (place, sdks) in [("_meta.harn.reminders", dropped), ("experimental.mcpl", "kept"), ("hooks", dropped)] {
+        assert!(places.contains(&(place, sdks)), "{places:?}");
+    }
+    assert_eq!(places.len(), 10);
+    let mcpl = probe_report.declarations.iter().find(|one| one.proposal == "mcpl").expect("declared");
+    assert_eq!(mcpl.client_place.as_deref(), Some("experimental.mcpl"));
+}
+
+#[test]
+fn what_breaks_it_is_found_and_the_rest_is_tried_after_it() {
+    let does = |method: &str, _: bool| match method {
+        "push/event" => Does::Die(1),
+        "channels/list" => Does::Close,
+        "events/event" => Does::Freeze,
+        _ => Does::Nothing,
+    };
+    let (probe_run, log) = Client::new(does).probe_report(Plan::of(&[]), SETTINGS);
+    let probe_report = probe_run.probe_report().expect("a survey");
+    assert_eq!(of(&probe_report, "push/event"), ("broke", "it ended with exit code 1".to_owned()));
+    assert_eq!(of(&probe_report, "channels/list"), ("broke", "it closed the connection".to_owned()));
+    assert_eq!(of(&probe_report, "events/event"), ("broke", "it stopped answering ping".to_owned()));
+    assert_eq!(of(&probe_report, "events/batch").0, "taken");
+    assert_eq!(
+        (probe_report.broken(), probe_report.messages.iter().filter(|it| it.outcome.name() == "untried").count()),
+        (3, 0)
+    );
+    // Each break and one or two quiet runs.
+    assert!((5..=6).contains(&log.len()), "{log:?}");
+}
+
+#[test]
+fn a_client_that_ends_by_itself_is_not_called_broken() {
+    let does = |_: &str, is_request: bool| if is_request { Does::Refuse(-32601) } else { Does::Nothing };
+    let client = Client { life: Some(Duration::from_millis(450)), ..Client::new(does) };
+    let probe_report = client.report(&[]);
+    assert_eq!(probe_report.broken(), 0, "{:?}", probe_report.messages);
+    assert_eq!(of(&probe_report, "notifications/mcpreel/unknown").0, "taken");
+    // So short that no message's time passes.
+    let client = Client { life: Some(Duration::from_millis(50)), ..Client::new(|_, _| Does::Nothing) };
+    let probe_report = client.report(&["reminder"]);
+    assert_eq!(
+        of(&probe_report, "notifications/reminder"),
+        ("unclear", "it ended with exit code 0, as it does by itself".into())
+    );
+}
+
+#[test]
+fn a_client_without_ping_is_known_by_its_end_alone() {
+    let does = |method: &str, _: bool| if method == "events/batch" { Does::Die(3) } else { Does::Nothing };
+    let probe_report = Client { pongs: false, ..Client::new(does) }.report(&["mcpe"]);
+    assert!(!probe_report.client.answers_ping);
+    assert_eq!(of(&probe_report, "events/event").0, "taken");
+    assert_eq!(of(&probe_report, "events/batch").0, "broke");
+}
+
+#[test]
+fn a_declaration_that_breaks_the_handshake_is_found_and_left_out() {
+    let takes = |declared: &[Declaration]| declared.iter().all(|one| one.path != ["events"]);
+    let (probe_run, log) = Client { takes, ..Client::new(|_, _| Does::Nothing) }.probe_report(Plan::of(&[]), SETTINGS);
+    let probe_report = probe_run.probe_report().expect("a survey");
+    let broken: Vec<_> = probe_report.declarations.iter().filter(|one| one.outcome.is_broken()).collect();
+    assert_eq!(broken.iter().map(|one| one.place.as_str()).collect::<Vec<_>>(), ["events"]);
+    assert_eq!((log.first().map(String::as_str), log.last().map(String::as_str)), (Some("start 10"), Some("start 9")));
+    assert_eq!(of(&probe_report, "events/event").0, "taken");
+}
+
+#[test]
+fn starts_are_bounded_and_what_was_not_tried_says_so() {
+    let settings = Settings { restarts: 2, ..SETTINGS };
+    let (probe_run, log) = Client::new(|_, _| Does::Die(1)).probe_report(Plan::of(&[]), settings);
+    let probe_report = probe_run.probe_report().expect("a survey");
+    assert_eq!(log.len(), 3);
+    assert_eq!(probe_report.messages[0].outcome, TrialOutcome::Broke(code(1)));
+    let untried =
+        probe_report.messages.iter().filter(|sent| sent.outcome.words() == "the client was started too often");
+    assert!(untried.count() > 10);
+}
+
+#[test]
+fn a_client_that_never_comes_or_never_ends_its_handshake_is_a_failure() {
+    let never = Client { takes: |_| false, ..Client::new(|_, _| Does::Nothing) };
+    let probe_run = never.probe_report(Plan::of(&[]), SETTINGS).0;
+    assert_eq!(probe_run.probe_report(), Err(ClientFailure::NoHandshake(Some(code(1)))));
+    let mut probe_run = ProbeRun::new(Plan::of(&[]), SETTINGS);
+    probe_run.begin(Duration::ZERO);
+    probe_run.ended(Duration::from_secs(1), code(2));
+    assert_eq!(probe_run.probe_report(), Err(ClientFailure::NeverCame(Some(code(2)))));
+    let mut probe_run = ProbeRun::new(Plan::of(&[]), SETTINGS);
+    probe_run.begin(Duration::ZERO);
+    probe_run.pass(Duration::ZERO, 1, ClientToServer, br#"{"jsonrpc":"2.0","id":1,"method":"server/discover"}"#);
+    probe_run.wake(SETTINGS.connect);
+    assert_eq!(probe_run.probe_report(), Err(ClientFailure::OnlyModern));
+}
+
+#[test]
+fn a_late_answer_counts_and_says_that_it_was_late() {
+    let mut probe_run = ProbeRun::new(Plan::of(&["mcpl".to_owned()]), SETTINGS);
+    probe_run.begin(Duration::ZERO);
+    let send = |orders: Vec<Order>| match orders.into_iter().next() {
+        Some(Order::Send(_, fired)) => json!(fired)["method"].as_str().unwrap_or_default().to_owned(),
+        other => panic!("{other:?}"),
+    };
+    let say = |probe_run: &mut ProbeRun, at, way, text: &str| {
+        probe_run.pass(Duration::from_millis(at), 1, way, text.as_bytes())
+    };
+    assert_eq!(send(probe_run.ready(Duration::ZERO, 1)), "ping");
+    say(&mut probe_run, 0, ServerToClient, r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
+    assert_eq!(send(say(&mut probe_run, 1, ClientToServer, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#)), "push/event");
+    say(&mut probe_run, 1, ServerToClient, r#"{"jsonrpc":"2.0","id":2,"method":"push/event"}"#);
+    assert_eq!(send(probe_run.wake(Duration::from_millis(2001))), "ping");
+    say(&mut probe_run, 2002, ClientToServer, r#"{"jsonrpc":"2.0","id":2,"result":{"accepted":true}}"#);
+    let probe_report = probe_run.probe_report().expect("a survey");
+    assert_eq!(of(&probe_report, "push/event"), ("answered", "late".to_owned()));
+    assert_eq!(of(&probe_report, "model/info").0, "untried");
+}

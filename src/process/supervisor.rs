@@ -1,0 +1,393 @@
+//! The keeper of a foreign command: a process of this program between whoever runs the command and the command, which
+//! ends it in time and leaves nothing of it behind.
+//!
+//! A process group alone can be left by a child that makes itself a session. Whoever is orphaned below the keeper
+//! becomes the keeper's own child (it is a subreaper), so it finds all of them. The command gets no privileges, and
+//! cannot look into the keeper. Where the kernel can hold it to that (Landlock's scopes, Linux 6.12), it cannot send
+//! signals to the keeper either, nor to any other process that is not its own, nor connect to abstract Unix sockets of
+//! theirs, nor (Linux with Landlock's ABI 9) to any other. A keeper may be lost all the same; so it has a guard, which
+//! then ends what it leaves.
+//!
+//! Never: what the command is for.
+
+use super::child::this_program;
+use crate::wire::text::error_chain;
+use landlock::{ABI, Access, AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetError, Scope};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{
+    DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpid, getppid, kill_process,
+    kill_process_group, pidfd_open, set_child_subreaper, set_dumpable_behavior, set_parent_process_death_signal, wait,
+};
+use rustix::thread::{
+    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, clear_ambient_capability_set, set_capabilities,
+    set_capabilities_secure_bits, set_no_new_privs,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+/// The first argument by which a keeper is asked for, below a guard.
+const WATCHDOG: &str = "__guard";
+/// The first argument by which a guard asks for the keeper itself.
+const SUPERVISOR: &str = "__keep";
+/// The first argument by which a process is asked for that becomes the command.
+const COMMAND: &str = "__kept";
+/// How long a command that was asked to end may take for that.
+pub const GRACE: Duration = Duration::from_secs(1);
+
+/// How a command ended; the keeper writes it to its standard output as JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExitReport {
+    /// Its exit code, where it ended by itself.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub code: Option<i32>,
+    /// The signal that ended it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub signal: Option<i32>,
+    /// It took too long.
+    #[serde(default)]
+    pub late: bool,
+    /// The keeper was told to end it.
+    #[serde(default)]
+    pub reported: bool,
+    /// How many other processes of it were still there, and were ended.
+    #[serde(default)]
+    pub left: u64,
+    /// Why it could not be started.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub unstarted: Option<String>,
+}
+
+/// What a kept command may reach of the processes that are not below its keeper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProcessReach {
+    /// What any process of the user may.
+    All,
+    /// No signals to them, no look into them, no abstract Unix sockets of theirs: as far as the kernel can hold it to
+    /// that ([`can_confine`]). No other Unix sockets of theirs either, on kernels that can do that too.
+    Own,
+}
+
+impl ProcessReach {
+    fn word(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Own => "own",
+        }
+    }
+
+    fn read(word: Option<OsString>) -> Option<Self> {
+        [Self::All, Self::Own].into_iter().find(|reach| word.as_ref().is_some_and(|word| word == reach.word()))
+    }
+}
+
+/// A keeper for a command, to be spawned: its standard output is for [`ExitReport`], its standard error for all that the
+/// command says. Environment and folder are the command's. A TERM makes it end the command.
+///
+/// # Errors
+/// This program cannot be found.
+pub fn supervisor(argv: &[OsString], limit: Duration, reach: ProcessReach) -> io::Result<Command> {
+    let mut command = Command::new(this_program()?);
+    command.arg(WATCHDOG).arg(std::process::id().to_string()).arg(limit.as_millis().to_string());
+    command.arg(reach.word()).args(argv);
+    // What ends its starter's terminal is not for it: it ends by itself.
+    command.process_group(0);
+    Ok(command)
+}
+
+/// Nobody of the same user can look into this process any more: not at its environment, not at its memory.
+///
+/// # Errors
+/// The system refused.
+pub fn hide() -> io::Result<()> {
+    Ok(set_dumpable_behavior(DumpableBehavior::NotDumpable)?)
+}
+
+/// Whether this kernel can keep a command from reaching processes that are not its own (Landlock, ABI 6).
+pub fn can_confine() -> bool {
+    scopes(CompatLevel::HardRequirement).and_then(Ruleset::create).is_ok()
+}
+
+fn scopes(level: CompatLevel) -> Result<Ruleset, RulesetError> {
+    Ruleset::default().set_compatibility(level).scope(Scope::from_all(ABI::V6))
+}
+
+/// Why handlers are refused.
+pub const NO_HANDLERS: &str = "a handler of a subscription may not connect here";
+
+/// Whether a process runs below a keeper that lets its command reach its own processes only: then it is a handler's.
+/// Who is orphaned there stays below the keeper, so it cannot hide. `None` where the process is gone and nobody can
+/// tell. One of another PID namespace, which has the number 0 here, is none.
+pub fn is_kept(process: i32) -> Option<bool> {
+    const DEEPEST: usize = 100;
+    let read = |pid: i32, name: &str| std::fs::read(format!("/proc/{pid}/{name}")).ok();
+    let parent = |pid: i32| {
+        // The name in parentheses may hold anything.
+        let stat = String::from_utf8_lossy(&read(pid, "stat")?).into_owned();
+        stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse::<i32>().ok()
+    };
+    if process > 0 && parent(process).is_none() && std::fs::exists("/proc/self/stat").unwrap_or_default() {
+        return None;
+    }
+    let above = std::iter::successors(Some(process), |pid| parent(*pid)).take_while(|pid| *pid > 0).take(DEEPEST);
+    let is_supervisor = |line: Vec<u8>| {
+        let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
+        let word = |at: usize| words.get(at).copied().unwrap_or_default();
+        let reach = match word(1) {
+            asked if asked == WATCHDOG.as_bytes() || asked == SUPERVISOR.as_bytes() => word(4),
+            asked if asked == COMMAND.as_bytes() => word(2),
+            _ => return false,
+        };
+        reach == ProcessReach::Own.word().as_bytes()
+    };
+    Some(above.filter_map(|pid| read(pid, "cmdline")).any(is_supervisor))
+}
+
+/// Keeps a command where this process was started as a keeper, or becomes it where this was started for that; the exit
+/// code is then to be this process's.
+pub fn keep_if_asked() -> Option<ExitCode> {
+    let mut args = std::env::args_os().skip(1);
+    let asked = args.next()?;
+    if asked == COMMAND {
+        let (reach, argv) = (ProcessReach::read(args.next())?, args.collect::<Vec<_>>());
+        return Some(become_command(&argv, reach));
+    }
+    let number = |word: Option<OsString>| word?.to_str()?.parse::<u64>().ok();
+    let kept = if asked == WATCHDOG {
+        // What the keeper tells is all that there is to tell.
+        guard(number(args.next())?, &args.collect::<Vec<_>>()).err().map(|error| ExitReport::unstarted(&error))
+    } else if asked == SUPERVISOR {
+        let (parent, limit, reach) = (number(args.next())?, number(args.next())?, ProcessReach::read(args.next())?);
+        let (limit, argv) = (Duration::from_millis(limit), args.collect::<Vec<_>>());
+        Some(keep(parent, limit, &argv, reach).unwrap_or_else(|error| ExitReport::unstarted(&error)))
+    } else {
+        return None;
+    };
+    if let Some(reported) = kept.and_then(|kept| serde_json::to_string(&kept).ok()) {
+        // Who does not listen any more does not care.
+        let _ = writeln!(io::stdout(), "{reported}");
+    }
+    Some(ExitCode::SUCCESS)
+}
+
+impl ExitReport {
+    fn unstarted(error: &io::Error) -> Self {
+        Self { code: None, signal: None, late: false, reported: false, left: 0, unstarted: Some(error_chain(error)) }
+    }
+}
+
+/// Makes this process one that finds all that is orphaned below it, that has no privileges and that ends with its
+/// parent. Gives back what becomes readable when it is told to end, and the list of its children, which are those of
+/// its only thread.
+fn settle(parent: u64) -> io::Result<(UnixStream, File)> {
+    let children = File::open("/proc/thread-self/children")
+        .map_err(|error| io::Error::other(format!("this system does not tell a process's children: {error}")))?;
+    let (reported, reports) = UnixStream::pair()?;
+    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
+        signal_hook::low_level::pipe::register(signal, reports.try_clone()?)?;
+    }
+    set_child_subreaper(Some(getpid()))?;
+    renounce();
+    hide()?;
+    set_parent_process_death_signal(Some(Signal::TERM))?;
+    if getppid().map(|pid| pid.as_raw_pid().unsigned_abs().into()) != Some(parent) {
+        return Err(io::Error::other("whoever started it is gone"));
+    }
+    Ok((reported, children))
+}
+
+/// Has a keeper do it, and ends what is left where that one did not.
+fn guard(parent: u64, words: &[OsString]) -> io::Result<()> {
+    let (reported, children) = settle(parent)?;
+    let mut command = Command::new(this_program()?);
+    command.arg(SUPERVISOR).arg(std::process::id().to_string()).args(words).process_group(0);
+    let (supervisor, alive) = watched(&command.spawn()?)?;
+    if !is_over(&alive, Some(&reported), Duration::MAX) {
+        let _ = kill_process(supervisor, Signal::TERM);
+        is_over(&alive, None, GRACE * 5);
+    }
+    let _ = end_all(supervisor, &children);
+    Ok(())
+}
+
+fn keep(parent: u64, limit: Duration, argv: &[OsString], reach: ProcessReach) -> io::Result<ExitReport> {
+    let (reported, children) = settle(parent)?;
+    let (child, alive) = start(argv, reach)?;
+    let late = !is_over(&alive, Some(&reported), limit);
+    let reported = late && is_readable(&reported);
+    if late {
+        let _ = kill_process_group(child, Signal::TERM);
+        is_over(&alive, None, GRACE);
+    }
+    let (status, left) = end_all(child, &children)?;
+    let code = status.and_then(WaitStatus::exit_status);
+    let signal = status.and_then(WaitStatus::terminating_signal);
+    Ok(ExitReport { code, signal, late: late && !reported, reported, left, unstarted: None })
+}
+
+/// Starts the command in a group of its own, by a process of this program that becomes it. All that it says goes to
+/// standard error.
+fn start(argv: &[OsString], reach: ProcessReach) -> io::Result<(Pid, OwnedFd)> {
+    let mut command = Command::new(this_program()?);
+    command.arg(COMMAND).arg(reach.word()).args(argv).stdout(Stdio::piped()).process_group(0);
+    let mut child = command.spawn()?;
+    // It ends when the command begins, and says why where it does not.
+    let mut why = String::new();
+    child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?.read_to_string(&mut why)?;
+    if !why.is_empty() {
+        child.wait()?;
+        return Err(io::Error::other(why));
+    }
+    watched(&child)
+}
+
+/// A child by its id, and by what becomes readable when it ends.
+fn watched(child: &Child) -> io::Result<(Pid, OwnedFd)> {
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
+    Ok((pid, pidfd_open(pid, PidfdFlags::empty())?))
+}
+
+/// Becomes the command. Returns only where it cannot, and has then told on standard output why.
+///
+/// The kernel restricts a thread and what it starts from then on, so whoever restricts must not be the keeper: a thread
+/// of it that is in the command's domain could be sent signals, which end the whole process.
+fn become_command(argv: &[OsString], reach: ProcessReach) -> ExitCode {
+    // Closes with the exec.
+    let Ok(reports) = io::stdout().as_fd().try_clone_to_owned() else { return ExitCode::FAILURE };
+    let _ = File::from(reports).write_all(error_chain(&exec(argv, reach)).as_bytes());
+    ExitCode::FAILURE
+}
+
+fn exec(argv: &[OsString], reach: ProcessReach) -> io::Error {
+    let Some((program, arguments)) = argv.split_first() else { return io::Error::other("no command was given") };
+    if let Err(error) = rustix::stdio::dup2_stdout(io::stderr()) {
+        return error.into();
+    }
+    // On a kernel without the scopes nothing is restricted.
+    let confined = || scopes(CompatLevel::BestEffort)?.handle_access(AccessFs::ResolveUnix)?.create()?.restrict_self();
+    if reach == ProcessReach::Own
+        && let Err(error) = confined()
+    {
+        return io::Error::other(error);
+    }
+    Command::new(program).args(arguments).exec()
+}
+
+/// No capabilities now or later, whoever runs this: no more than any other process of the user can.
+fn renounce() {
+    let none = CapabilitySet::empty();
+    // Where a step is refused there was nothing to give up.
+    let _ = set_no_new_privs(true);
+    let _ = set_capabilities_secure_bits(CapabilitiesSecureBits::NO_ROOT | CapabilitiesSecureBits::NO_ROOT_LOCKED);
+    let _ = clear_ambient_capability_set();
+    let _ = set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none });
+}
+
+/// Waits for a process to end; `false` where the time is over before, or somebody tells us to end it.
+fn is_over(alive: &OwnedFd, reported: Option<&UnixStream>, limit: Duration) -> bool {
+    let began = Instant::now();
+    loop {
+        let rest = limit.saturating_sub(began.elapsed());
+        let rest =
+            Timespec { tv_sec: rest.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: rest.subsec_nanos().into() };
+        let mut fds = vec![PollFd::new(alive, PollFlags::IN)];
+        fds.extend(reported.map(|reported| PollFd::new(reported, PollFlags::IN)));
+        match poll(&mut fds, Some(&rest)) {
+            Err(Errno::INTR) => {}
+            Err(_) | Ok(0) => return false,
+            Ok(_) => return !fds[0].revents().is_empty(),
+        }
+    }
+}
+
+fn is_readable(stream: &UnixStream) -> bool {
+    let mut fds = [PollFd::new(stream, PollFlags::IN)];
+    poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
+}
+
+/// Ends all that is below this process, and waits for it. Answers how the command ended, and how many others there
+/// were.
+///
+/// Whoever that orphans becomes a child of this process, and its turn comes. Nothing is opened for it: any process of
+/// the user can take this one's descriptors away (prlimit), and a handler that did so would live on.
+fn end_all(child: Pid, children: &File) -> io::Result<(Option<WaitStatus>, u64)> {
+    let (mut status, mut left) = (None, BTreeSet::new());
+    let mut options = WaitOptions::NOHANG;
+    loop {
+        match wait(options) {
+            Ok(Some((pid, ended))) => {
+                options = WaitOptions::NOHANG;
+                if pid == child {
+                    status = Some(ended);
+                }
+            }
+            // All that have ended are known: the others end now, and one of them is waited for.
+            Ok(None) => {
+                options = WaitOptions::empty();
+                for pid in listed(children)? {
+                    if kill_process(pid, Signal::KILL).is_ok() && pid != child {
+                        left.insert(pid.as_raw_pid());
+                    }
+                }
+            }
+            Err(Errno::CHILD) => return Ok((status, left.len() as u64)),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// The processes in the system's list of our children.
+fn listed(mut children: &File) -> io::Result<Vec<Pid>> {
+    let mut list = String::new();
+    children.rewind()?;
+    children.read_to_string(&mut list)?;
+    Ok(list.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_below_no_supervisor_is_not_kept_and_of_who_is_gone_nobody_knows() {
+        let own = i32::try_from(std::process::id()).expect("a process id");
+        assert_eq!(is_kept(own), Some(false));
+        assert_eq!(is_kept(0), Some(false), "of another namespace");
+        let mut gone = Command::new("true").spawn().expect("started");
+        gone.wait().expect("ended");
+        assert_eq!(is_kept(i32::try_from(gone.id()).expect("a process id")), None);
+    }
+
+    #[test]
+    fn who_is_below_a_supervisor_is_kept_unless_it_may_reach_all() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (words, kept) in [
+            (["__keep", "1", "1000", "own"], true),
+            (["__guard", "1", "1000", "own"], true),
+            (["__kept", "own", "x", "y"], true),
+            (["__keep", "1", "1000", "all"], false),
+            (["other", "__keep", "1000", "own"], false),
+        ] {
+            // A shell whose words are a keeper's, above one that lives until its input ends.
+            std::fs::write(folder.path().join(words[0]), "sh -c 'echo $$; read line'; :").expect("written");
+            let mut command = Command::new("sh");
+            command.args(words).current_dir(folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
+            let mut child = command.spawn().expect("started");
+            let mut below = String::new();
+            let mut reported = io::BufReader::new(child.stdout.take().expect("piped"));
+            io::BufRead::read_line(&mut reported, &mut below).expect("it begins");
+            assert_eq!(is_kept(below.trim().parse().expect("a process id")), Some(kept), "{words:?}");
+            drop(child.stdin.take());
+            child.wait().expect("ended");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Conversation event subscriptions (seed 000, SEP-1975): servers see each user message and answer with context.
+
+mod fan_out;
+pub mod host;
+mod rules;
+pub mod server;
+
+use super::host::{HostSide, Slot};
+use super::policy::{Policies, Setting};
+use super::samples::Samples;
+use super::server::ServerSide;
+use super::{
+    CapabilityPlace, Carried, ConversationEvent, Descriptor, Exemption, Observed, Observer, Overview, Proposal, Rule,
+    Side, Spoken,
+};
+use crate::protocol::schema::{SchemaSet, SchemaViolation};
+use crate::protocol::{MethodKind, MethodSpec, Sender};
+use crate::wire::{MessageKind, json};
+use serde_json::Value;
+use std::fmt::Write;
+
+/// The method that carries a user's message to the servers.
+pub const USER_MESSAGE: &str = "conversation/userMessage";
+/// The method by which a server answers where the message came as a notification.
+pub const CONTEXT: &str = "conversation/context";
+
+const SOURCE: &str = "seed 000 (SEP-1975)";
+
+/// The room.
+pub struct Conversation;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "conversation",
+    title: "Conversation Event Subscriptions",
+    source: SOURCE,
+    methods: &[
+        // Called a notification, yet answered: AMB-A1. Either form is accepted.
+        MethodSpec::proposed(USER_MESSAGE, MethodKind::Either, Sender::Client, &["messageId"], SOURCE),
+        MethodSpec::proposed(CONTEXT, MethodKind::Either, Sender::Server, &["messageId"], SOURCE),
+    ],
+    tools: &[],
+    places: &[
+        CapabilityPlace { side: Side::Server, path: &["conversationEvents"], canonical: true, is_ours: |_| true },
+        CapabilityPlace {
+            side: Side::Server,
+            path: &["experimental", "conversationEvents"],
+            canonical: false,
+            is_ours: |_| true,
+        },
+    ],
+    schemas: &SCHEMAS,
+};
+
+static SCHEMAS: SchemaSet = SchemaSet::new(include_str!("conversation/schema.json"));
+
+impl Proposal for Conversation {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn summarize(&self, spoken: &Spoken<'_>, out: &mut String) {
+        let Some(content) = spoken.envelope.content() else { return };
+        if spoken.method == USER_MESSAGE && !spoken.envelope.kind.is_response() {
+            let id = json::str_member(content, "messageId").unwrap_or_default();
+            let text = json::str_member(content, "content").unwrap_or_default();
+            let _ = write!(out, "{id} {:?}", super::clip(&text, 48));
+        } else if spoken.method == CONTEXT || spoken.envelope.kind == MessageKind::Result {
+            summarize_context(content, out);
+        }
+    }
+
+    fn rules(&self) -> &'static [Rule] {
+        rules::RULES
+    }
+
+    fn observer(&self) -> Box<dyn Observer> {
+        Box::<rules::ConversationObserver>::default()
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        host::side::SETTINGS
+    }
+
+    fn slots(&self) -> &'static [Slot] {
+        host::side::SLOTS
+    }
+
+    fn host_side(&self, policies: &Policies) -> Option<Box<dyn HostSide>> {
+        Some(Box::new(host::side::ConversationHostSide::new(policies)))
+    }
+
+    fn overview(&self) -> Option<Box<dyn Overview>> {
+        Some(Box::<fan_out::FanOut>::default())
+    }
+
+    fn moment(&self, message: &Observed<'_>) -> Option<ConversationEvent> {
+        (message.method == Some(USER_MESSAGE) && !message.envelope.kind.is_response())
+            .then_some(ConversationEvent::UserMessage)
+    }
+
+    fn carries(&self, message: &Observed<'_>) -> Vec<Carried> {
+        let is_context = match message.method {
+            Some(USER_MESSAGE) => message.envelope.kind == MessageKind::Result,
+            Some(CONTEXT) => !message.envelope.kind.is_response(),
+            _ => false,
+        };
+        if is_context {
+            rules::texts(message.content).map(|text| Carried::Text(text.to_owned())).collect()
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn samples(&self) -> Samples {
+        Samples::read(include_str!("conversation/samples.json"))
+    }
+
+    fn server_side(&self) -> Option<Box<dyn ServerSide>> {
+        Some(Box::<server::ConversationServerSide>::default())
+    }
+
+    fn exemption(&self, definition: &str, value: &Value, violation: &SchemaViolation) -> Exemption {
+        // What the user sent was more than text, and the host passed it on as it was (AMB-A5).
+        let parts = violation.place == "/content" && value["content"].is_array();
+        match definition {
+            "conversation/userMessage:params" if parts => Exemption::Instead(&rules::NOT_TEXT),
+            _ => Exemption::None,
+        }
+    }
+}
+
+fn summarize_context(content: &[u8], out: &mut String) {
+    let memories = json::at_path(content, &["structuredContext", "memories"]).map(|list| json::items(list).count());
+    let text = json::str_member(content, "context");
+    match (text, memories) {
+        (None, None) => out.push_str("nothing to inject"),
+        (Some(text), None) => {
+            let _ = write!(out, "context {:?}", super::clip(&text, 48));
+        }
+        (None, Some(count)) => {
+            let _ = write!(out, "{count} {}", if count == 1 { "memory" } else { "memories" });
+        }
+        (Some(text), Some(count)) => {
+            let _ = write!(out, "context {:?} and {count} memories", super::clip(&text, 32));
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The context that a server answers with (A8), and its rendering for a prompt.
+//!
+//! Never: whether it is in time.
+
+use crate::proposals::host::{clean, cut, label, quoted};
+use serde_json::Value;
+use std::fmt::Write;
+
+/// The longest rendering by default, in bytes of what the server gave (A23).
+pub const DEFAULT_MOST_BYTES: usize = 16 * 1024;
+
+/// One remembered thing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Memory {
+    /// Its text.
+    pub content: String,
+    /// How relevant the server finds it; its range is not stated (A10).
+    pub relevance: Option<f64>,
+    /// Where it is from.
+    pub source: Option<String>,
+}
+
+/// What a server wants injected. Where it gives both, the text goes first, then the memories, in their order (AMB-A2).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Context {
+    /// Plain text.
+    pub text: Option<String>,
+    /// Memories, in the server's order.
+    pub memories: Vec<Memory>,
+}
+
+impl Context {
+    /// Reads a result or the params of `conversation/context`; `None` for an empty response (A9). Beside it, what is
+    /// odd about it, as sentences.
+    pub fn read(text: &[u8]) -> (Option<Self>, Vec<String>) {
+        let mut remarks = Vec::new();
+        let value: Value = serde_json::from_slice(text).unwrap_or_else(|error| {
+            remarks.push(format!("the context is no JSON: {error}"));
+            Value::Null
+        });
+        if !value.is_object() && !value.is_null() {
+            remarks.push("the context is not an object".to_owned());
+        }
+        let text = value["context"].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+        if value.get("context").is_some_and(|context| !context.is_string()) {
+            remarks.push("context is not a string".to_owned());
+        }
+        let memories = read_memories(&value["structuredContext"], &mut remarks);
+        if text.is_some() && !memories.is_empty() {
+            remarks.push("both context and structuredContext are given; the text goes first".to_owned());
+        }
+        let context = Self { text, memories };
+        (if context == Self::default() { None } else { Some(context) }, remarks)
+    }
+}
+
+fn read_memories(structured: &Value, remarks: &mut Vec<String>) -> Vec<Memory> {
+    let list = &structured["memories"];
+    if !(structured.is_null() || structured.is_object() && (list.is_null() || list.is_array())) {
+        remarks.push("structuredContext is not an object with a list of memories".to_owned());
+    }
+    let mut memories = Vec::new();
+    for (index, memory) in list.as_array().into_iter().flatten().enumerate() {
+        let Some(content) = memory["content"].as_str() else {
+            remarks.push(format!("memory {index} has no content and is left out"));
+            continue;
+        };
+        let relevance = memory["relevance"].as_f64();
+        match relevance {
+            None => remarks.push(format!("memory {index} has no numeric relevance")),
+            Some(value) if !(0.0..=1.0).contains(&value) => {
+                remarks.push(format!("memory {index} has the relevance {value}, outside 0 to 1"));
+            }
+            Some(_) => {}
+        }
+        let source = memory["source"].as_str().map(str::to_owned);
+        memories.push(Memory { content: content.to_owned(), relevance, source });
+    }
+    memories
+}
+
+/// What a context says: its text, then its memories, one a line (AMB-A2).
+pub fn text(context: &Context) -> String {
+    let mut inside = String::new();
+    if let Some(text) = &context.text {
+        let _ = writeln!(inside, "{text}");
+    }
+    for memory in &context.memories {
+        let _ = write!(inside, "- {}", memory.content);
+        let relevance = memory.relevance.map(|relevance| format!("relevance {relevance}"));
+        let source = memory.source.as_deref().map(|source| format!("source {}", label(source)));
+        let aside: Vec<_> = relevance.into_iter().chain(source).collect();
+        let _ = if aside.is_empty() { writeln!(inside) } else { writeln!(inside, " ({})", aside.join(", ")) };
+    }
+    inside
+}
+
+/// The text to put before the user's message, marked as from outside (A21, A22) and cut after `most` bytes.
+pub fn render(server: &str, context: &Context, most: usize) -> String {
+    quoted(server, "context", &cut(clean(&text(context)), most))
+}

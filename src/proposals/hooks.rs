@@ -1,0 +1,83 @@
+//! Server-declared behavioural hooks (seed 003, SEP-2282): text that a server wants injected at points of the agent's
+//! life, declared once in its capabilities.
+
+pub mod engine;
+pub mod host;
+mod rules;
+pub mod server;
+
+use super::host::{HostSide, Slot};
+use super::policy::{Policies, Setting};
+use super::samples::Samples;
+use super::server::ServerSide;
+use super::{CapabilityPlace, Descriptor, Exemption, Observer, Proposal, Rule, Side, Spoken};
+use crate::protocol::schema::{SchemaSet, SchemaViolation};
+use serde_json::Value;
+
+const SOURCE: &str = "seed 003 (SEP-2282)";
+
+/// The room.
+pub struct Hooks;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "hooks",
+    title: "Server-Declared Behavioural Hooks",
+    source: SOURCE,
+    methods: &[],
+    tools: &[],
+    places: &[
+        CapabilityPlace { side: Side::Server, path: &["hooks"], canonical: true, is_ours: |_| true },
+        CapabilityPlace { side: Side::Server, path: &["experimental", "hooks"], canonical: false, is_ours: |_| true },
+        CapabilityPlace { side: Side::Client, path: &["hooks"], canonical: true, is_ours: |_| true },
+        CapabilityPlace { side: Side::Client, path: &["experimental", "hooks"], canonical: false, is_ours: |_| true },
+    ],
+    schemas: &SCHEMAS,
+};
+
+static SCHEMAS: SchemaSet = SchemaSet::new(include_str!("hooks/schema.json"));
+
+impl Proposal for Hooks {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    /// Hooks have no messages of their own: they show as declarations and as the tool calls they cause.
+    fn summarize(&self, _spoken: &Spoken<'_>, _out: &mut String) {}
+
+    fn settings(&self) -> &'static [Setting] {
+        host::SETTINGS
+    }
+
+    fn slots(&self) -> &'static [Slot] {
+        host::SLOTS
+    }
+
+    fn host_side(&self, policies: &Policies) -> Option<Box<dyn HostSide>> {
+        Some(Box::new(host::HooksHostSide::new(policies)))
+    }
+
+    fn rules(&self) -> &'static [Rule] {
+        rules::RULES
+    }
+
+    fn observer(&self) -> Box<dyn Observer> {
+        Box::<rules::HooksObserver>::default()
+    }
+
+    fn samples(&self) -> Samples {
+        Samples::read(include_str!("hooks/samples.json"))
+    }
+
+    fn server_side(&self) -> Option<Box<dyn ServerSide>> {
+        Some(Box::<server::HooksServerSide>::default())
+    }
+
+    fn exemption(&self, _definition: &str, value: &Value, violation: &SchemaViolation) -> Exemption {
+        // A newer peer may know more events; such an entry is passed over (AMB-D11).
+        let listed = violation.place.starts_with("/supported_events/") || violation.place.ends_with("/event");
+        match value.pointer(&violation.place) {
+            Some(Value::String(_)) if listed => Exemption::Instead(&rules::UNKNOWN_EVENT),
+            _ => Exemption::None,
+        }
+    }
+}

@@ -1,0 +1,482 @@
+//! The room's side in a host: tells servers which events it supports, fires what they declared at each of them, within
+//! the limits that its policy sets, and calls the tools that hooks name.
+//!
+//! Never: clocks, printing.
+
+use super::engine::{
+    Declarations, Event, EventKind, HookContent, Injection as Injected, Priority, Selected, Verdict, client_capability,
+    select, tool_result_text,
+};
+use crate::proposals::host::{
+    Agent, HostCx, HostSide, Injection, LifecycleEvent, PromptPlace, RequestOutcome, ServerId, ServerView, Slot,
+    ToolUse, cut,
+};
+use crate::proposals::policy::{Policies, Policy, Setting, SettingKind};
+use crate::wire::MessageKind;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+const SESSION: &str = "hooks.session_start";
+const REQUEST: &str = "hooks.pre_request";
+const OTHER: &str = "hooks.event";
+
+/// What the room injects.
+pub static SLOTS: &[Slot] = &[
+    Slot { name: SESSION, place: PromptPlace::System, rank: 20 },
+    Slot { name: OTHER, place: PromptPlace::BeforeUser, rank: 15 },
+    Slot { name: REQUEST, place: PromptPlace::BeforeUser, rank: 20 },
+];
+
+/// What the proposal leaves to the host.
+pub static SETTINGS: &[Setting] = &[
+    Setting {
+        name: "place",
+        kind: SettingKind::Choice(&["both", "top", "experimental", "none"]),
+        default: "both",
+        text: "Where the host says which events it supports",
+        source: "seed 003, Relationship to experimental capabilities (D1, D7)",
+    },
+    Setting {
+        name: "events",
+        kind: SettingKind::Set(&EventKind::NAMES),
+        default: "session_start, session_end, pre_tool_use, post_tool_use, pre_request, post_request",
+        text: "Which events it supports",
+        source: "seed 003, Capability negotiation (D1, D5)",
+    },
+    Setting {
+        name: "trusted",
+        kind: SettingKind::Flag,
+        default: "false",
+        text: "Whether the server's `required` hooks count as such",
+        source: "seed 003, Priority levels and trust (D32, D38)",
+    },
+    Setting {
+        name: "only_trusted",
+        kind: SettingKind::Choice(&["off", "tools", "all"]),
+        default: "off",
+        text: "What needs a trusted server: nothing, calling a context_tool, or any hook",
+        source: "seed 003, Client behaviour; Information leakage (D31, D37)",
+    },
+    Setting {
+        name: "approval",
+        kind: SettingKind::Choice(&["none", "required", "all"]),
+        default: "none",
+        text: "Which hooks wait until the server is approved by hand",
+        source: "seed 003, Client behaviour (D34)",
+    },
+    Setting {
+        name: "most_declarations",
+        kind: SettingKind::Count,
+        default: "32",
+        text: "How many declarations of a server count",
+        source: "seed 003, Rate limiting (D35)",
+    },
+    Setting {
+        name: "per_event",
+        kind: SettingKind::Count,
+        default: "8",
+        text: "How many hooks of a server fire at one event; the strongest and first declared go first",
+        source: "seed 003, Client behaviour (D30)",
+    },
+    Setting {
+        name: "most_bytes",
+        kind: SettingKind::Bytes,
+        default: "16k",
+        text: "How much a server injects at one event",
+        source: "seed 003, Rate limiting (D36)",
+    },
+    Setting {
+        name: "cooldown",
+        kind: SettingKind::Time,
+        default: "0s",
+        text: "How long a hook that fired does not fire again",
+        source: "seed 003, Rate limiting (D33)",
+    },
+    Setting {
+        name: "tool_timeout",
+        kind: SettingKind::Time,
+        default: "5s",
+        text: "How long the answer of a context_tool is waited for",
+        source: "seed 003, Client behaviour (D29)",
+    },
+    Setting {
+        name: "recursive",
+        kind: SettingKind::Flag,
+        default: "false",
+        text: "Whether calling a context_tool is itself an event for hooks, once",
+        source: "seed 003 is silent (AMB-D8)",
+    },
+];
+
+/// One server with hooks.
+struct Declarer {
+    declarations: Declarations,
+    policy: Policy,
+    is_approved: bool,
+    /// When each declaration fired last.
+    fired: HashMap<usize, Duration>,
+}
+
+/// A hook that fires, until its text is there.
+struct Firing {
+    server: ServerId,
+    index: usize,
+    priority: Priority,
+    event: EventKind,
+    /// Names the tool call that is waited for.
+    token: Option<u64>,
+    /// That call.
+    call: Option<ToolUse>,
+    /// It came of another hook's tool call.
+    is_nested: bool,
+    text: Option<String>,
+}
+
+/// The room's side in a host.
+pub struct HooksHostSide {
+    policies: Policies,
+    declarers: BTreeMap<ServerId, Declarer>,
+    /// What fires at the event that runs, in the order in which it is injected.
+    firing: Vec<Firing>,
+}
+
+impl HooksHostSide {
+    /// With nobody connected.
+    pub fn new(policies: &Policies) -> Self {
+        Self { policies: policies.clone(), declarers: BTreeMap::new(), firing: Vec::new() }
+    }
+
+    /// Fires what every server declared for an event, and goes on where no tool is to be waited for.
+    fn fire(&mut self, cx: &mut HostCx<'_>, event: &Event) {
+        self.fire_at(cx, event, false);
+        self.finish(cx);
+    }
+
+    fn fire_at(&mut self, cx: &mut HostCx<'_>, event: &Event, is_nested: bool) {
+        let ids: Vec<ServerId> = self.declarers.keys().copied().collect();
+        for server in ids {
+            let Some(declarer) = self.declarers.get_mut(&server) else { continue };
+            let mut chosen = Vec::new();
+            for selected in select(&declarer.declarations, event) {
+                match declarer.verdict(&selected, cx.now) {
+                    Ok(()) => chosen.push(selected),
+                    Err(None) => {}
+                    Err(Some(why)) => {
+                        let text = format!("hook {} on {} skipped: {why}", selected.index, event.kind.name());
+                        let data = json!({"index": selected.index, "event": event.kind.name(), "reason": why});
+                        cx.report("skipped", Some(server), text, data);
+                    }
+                }
+            }
+            for selected in declarer.capped(cx, server, event.kind, chosen) {
+                self.begin(cx, server, event.kind, selected, is_nested);
+            }
+        }
+    }
+
+    fn begin(&mut self, cx: &mut HostCx<'_>, server: ServerId, event: EventKind, selected: Selected, is_nested: bool) {
+        let Some(declarer) = self.declarers.get_mut(&server) else { return };
+        let Verdict::Fires(injected) = selected.verdict else { return };
+        declarer.fired.insert(selected.index, cx.now);
+        let index = selected.index;
+        let priority = declarer.priority(selected.priority);
+        let mut data = json!({"index": index, "event": event.name(), "priority": priority.name(),
+            "notes": selected.notes});
+        let (token, call, text) = match injected {
+            Injected::Text(text) => (None, None, Some(text)),
+            Injected::CallTool { name, arguments } => {
+                data["context_tool"] = name.as_str().into();
+                let timeout = declarer.policy.time("tool_timeout");
+                let params = json!({"name": name, "arguments": arguments});
+                let token = cx.request(server, "tools/call", params, timeout);
+                (Some(token), Some(ToolUse { server: Some(server), tool: name, arguments, output: None }), None)
+            }
+        };
+        let text_of_fact = match data["context_tool"].as_str() {
+            Some(tool) => format!("hook {index} fires on {}: asks {tool}", event.name()),
+            None => format!("hook {index} fires on {}", event.name()),
+        };
+        cx.report("fires", Some(server), text_of_fact, data);
+        let recurses = declarer.policy.flag("recursive") && !is_nested;
+        let nested = call.as_ref().filter(|_| recurses).map(|call| self.tool_event(cx, EventKind::PreToolUse, call));
+        self.firing.push(Firing { server, index, priority, event, token, call, is_nested, text });
+        if let Some(nested) = nested {
+            self.fire_at(cx, &nested, true);
+        }
+    }
+
+    /// Once no tool is waited for any more: injects in the order of servers and declarations, whichever came first.
+    fn finish(&mut self, cx: &mut HostCx<'_>) {
+        if self.firing.iter().any(|firing| firing.token.is_some()) {
+            return;
+        }
+        let mut given: BTreeMap<ServerId, usize> = BTreeMap::new();
+        for firing in std::mem::take(&mut self.firing) {
+            let (Some(text), Some(declarer)) = (firing.text, self.declarers.get(&firing.server)) else { continue };
+            let given = given.entry(firing.server).or_default();
+            let left = declarer.policy.length("most_bytes").saturating_sub(*given);
+            let whole = text.len();
+            if left == 0 {
+                let text = format!("hook {} has {whole} B more than the event may inject, dropped", firing.index);
+                cx.report("over budget", Some(firing.server), text, json!({"index": firing.index, "bytes": whole}));
+                continue;
+            }
+            *given += whole;
+            let slot = match firing.event {
+                EventKind::SessionStart => SESSION,
+                EventKind::PreRequest => REQUEST,
+                _ => OTHER,
+            };
+            let what = format!("{} hook on {}", firing.priority.name(), firing.event.name());
+            cx.inject(Injection { server: firing.server, slot, weight: 0, what, text: cut(text, left) });
+        }
+    }
+
+    fn event(&self, cx: &HostCx<'_>, kind: EventKind) -> Event {
+        let (project, session) = (Some(cx.project), Some(cx.session));
+        let known = |text: Option<&str>| text.filter(|text| !text.is_empty()).map(str::to_owned);
+        Event { project_name: known(project), session_id: known(session), ..Event::new(kind) }
+    }
+
+    fn tool_event(&self, cx: &HostCx<'_>, kind: EventKind, used: &ToolUse) -> Event {
+        let view = used.server.and_then(|server| cx.server(server));
+        Event {
+            tool_name: Some(used.tool.clone()),
+            tool_server: view.map(|view| view.name.clone()),
+            tool_server_info_name: view.map(|view| view.own_name.clone()),
+            tool_input: used.arguments.clone(),
+            tool_output: used.output.clone(),
+            ..self.event(cx, kind)
+        }
+    }
+}
+
+impl Declarer {
+    fn read(view: &ServerView, policy: Policy) -> Self {
+        let declarations = Declarations::parse(&view.declared.server);
+        Self { declarations, policy, is_approved: false, fired: HashMap::new() }
+    }
+
+    /// What the host makes of a priority: `required` counts from trusted servers only.
+    fn priority(&self, declared: Priority) -> Priority {
+        match declared {
+            Priority::Required if !self.policy.flag("trusted") => Priority::Important,
+            other => other,
+        }
+    }
+
+    /// Whether a hook fires; `None` where it is for another event, which is no news.
+    fn verdict(&self, selected: &Selected, now: Duration) -> Result<(), Option<String>> {
+        let calls_tool = match &selected.verdict {
+            Verdict::Fires(injected) => matches!(injected, Injected::CallTool { .. }),
+            Verdict::Skipped(why) if why.starts_with("declared for ") => return Err(None),
+            Verdict::Skipped(why) => return Err(Some(why.clone())),
+        };
+        let is_trusted = self.policy.flag("trusted");
+        let refuse = |why: &str| Err(Some(why.to_owned()));
+        match self.policy.word("only_trusted") {
+            "all" if !is_trusted => return refuse("the server is not trusted"),
+            "tools" if !is_trusted && calls_tool => {
+                return refuse("the server is not trusted to have its tools called");
+            }
+            _ => {}
+        }
+        let waits = match self.policy.word("approval") {
+            "all" => true,
+            "required" => selected.priority == Priority::Required,
+            _ => false,
+        };
+        if waits && !self.is_approved {
+            return refuse("not approved");
+        }
+        let cooldown = self.policy.time("cooldown");
+        match self.fired.get(&selected.index) {
+            Some(last) if now.saturating_sub(*last) < cooldown => refuse("fired too recently"),
+            _ => Ok(()),
+        }
+    }
+
+    /// The strongest, and of equals the first declared, in the order of their declaration.
+    fn capped(&self, cx: &mut HostCx<'_>, server: ServerId, event: EventKind, chosen: Vec<Selected>) -> Vec<Selected> {
+        let most = self.policy.length("per_event");
+        if chosen.len() <= most {
+            return chosen;
+        }
+        let mut ranked: Vec<(Priority, usize)> =
+            chosen.iter().map(|selected| (self.priority(selected.priority), selected.index)).collect();
+        ranked.sort_by_key(|(priority, index)| (std::cmp::Reverse(*priority), *index));
+        let dropped: Vec<usize> = ranked.split_off(most).into_iter().map(|(_, index)| index).collect();
+        let text = format!("{} hooks more than {most} on {}, left out", dropped.len(), event.name());
+        cx.report("capped", Some(server), text, json!({"event": event.name(), "left_out": dropped}));
+        chosen.into_iter().filter(|selected| !dropped.contains(&selected.index)).collect()
+    }
+}
+
+impl HostSide for HooksHostSide {
+    fn declares(&self, server: &str) -> Vec<(&'static [&'static str], Value)> {
+        let policy = self.policies.of("hooks", server);
+        let known: Vec<EventKind> = policy.words("events").iter().filter_map(|name| EventKind::parse(name)).collect();
+        let capability = || client_capability(&known);
+        let top: (&'static [&'static str], Value) = (&["hooks"], capability());
+        let early: (&'static [&'static str], Value) = (&["experimental", "hooks"], capability());
+        match policy.word("place") {
+            "none" => Vec::new(),
+            "top" => vec![top],
+            "experimental" => vec![early],
+            _ => vec![top, early],
+        }
+    }
+
+    fn connected(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
+        let Some(view) = cx.server(server) else { return };
+        let policy = self.policies.of("hooks", &view.name);
+        let supported = policy.words("events").to_vec();
+        let mut declarer = Declarer::read(view, policy);
+        if declarer.declarations.place.is_none() {
+            return;
+        }
+        let Declarations { hooks, dropped, notes, .. } = &mut declarer.declarations;
+        for entry in dropped.iter() {
+            let text = format!("declaration {} is dropped: {}", entry.index, entry.reason);
+            cx.report("malformed", Some(server), text, json!({"index": entry.index, "reason": entry.reason}));
+        }
+        notes.iter().for_each(|note| cx.report("odd", Some(server), note.clone(), Value::Null));
+        let most = declarer.policy.length("most_declarations");
+        if hooks.len() > most {
+            let text = format!("{} declarations, more than {most}: the rest does not count", hooks.len());
+            cx.report("too many", Some(server), text, json!({"declared": hooks.len(), "counted": most}));
+            hooks.truncate(most);
+        }
+        hooks.retain(|hook| {
+            let is_supported = supported.iter().any(|name| name == hook.event.name());
+            if !is_supported {
+                let text = format!("declaration {} is for {}, which was not offered", hook.index, hook.event.name());
+                cx.report("unsupported", Some(server), text, json!({"index": hook.index}));
+            }
+            is_supported
+        });
+        // What the server learns by being called (D41).
+        let calls = |content: &HookContent| matches!(content, HookContent::Tool { .. });
+        let learns: Vec<&str> =
+            hooks.iter().filter(|hook| calls(&hook.content)).map(|hook| hook.event.name()).collect();
+        let data = json!({"declarations": hooks.len(), "learns_of": learns});
+        cx.report("declared", Some(server), format!("{} declares {} hooks", view.name, hooks.len()), data);
+        self.declarers.insert(server, declarer);
+    }
+
+    fn disconnected(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
+        self.declarers.remove(&server);
+        self.firing.retain(|firing| firing.server != server);
+        self.finish(cx);
+    }
+
+    fn moment(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
+        let event = match moment {
+            LifecycleEvent::SessionStart => self.event(cx, EventKind::SessionStart),
+            LifecycleEvent::SessionEnd => self.event(cx, EventKind::SessionEnd),
+            LifecycleEvent::UserMessage { .. } => self.event(cx, EventKind::PreRequest),
+            LifecycleEvent::Answered(Agent::Main, _) => self.event(cx, EventKind::PostRequest),
+            LifecycleEvent::BeforeTool(used) => self.tool_event(cx, EventKind::PreToolUse, used),
+            LifecycleEvent::AfterTool(used) => self.tool_event(cx, EventKind::PostToolUse, used),
+            LifecycleEvent::TurnBegins(_)
+            | LifecycleEvent::Answered(..)
+            | LifecycleEvent::Prompt(_)
+            | LifecycleEvent::TurnOver(_)
+            | LifecycleEvent::Compacted => return,
+        };
+        self.fire(cx, &event);
+    }
+
+    fn is_settled(&self) -> bool {
+        self.firing.is_empty()
+    }
+
+    fn replied(&mut self, cx: &mut HostCx<'_>, server: ServerId, token: u64, reply: &RequestOutcome<'_>) {
+        let Some(at) = self.firing.iter().position(|firing| firing.token == Some(token)) else {
+            if let RequestOutcome::Answered { .. } = reply {
+                cx.report("late", Some(server), "the text of a context_tool came too late, dropped", Value::Null);
+            }
+            return;
+        };
+        let mut output = None;
+        let given = match reply {
+            RequestOutcome::Answered { envelope, .. } if envelope.kind == MessageKind::Error => {
+                let error = String::from_utf8_lossy(envelope.error.unwrap_or_default()).into_owned();
+                Err(format!("it was refused: {error}"))
+            }
+            RequestOutcome::Answered { envelope, .. } => {
+                let result: Value = serde_json::from_slice(envelope.result.unwrap_or_default()).unwrap_or_default();
+                let text = tool_result_text(&result).map_err(|error| error.to_string());
+                output = Some(result);
+                text
+            }
+            RequestOutcome::TimedOut => Err("no answer in time".to_owned()),
+            RequestOutcome::Failed(why) => Err((*why).to_owned()),
+        };
+        let firing = &mut self.firing[at];
+        (firing.token, firing.text) = match given {
+            Ok(text) => (None, Some(text)),
+            Err(why) => {
+                // An answer without any content is a tool's way to say that there is nothing now.
+                let is_empty = |result: &Value| result["content"] == json!([]) && result["isError"] != true;
+                let (what, text) = match output.as_ref().is_some_and(is_empty) {
+                    true => ("nothing to inject", format!("the context_tool of hook {} has nothing now", firing.index)),
+                    false => ("tool failed", format!("the context_tool of hook {} gave nothing: {why}", firing.index)),
+                };
+                cx.report(what, Some(server), text, json!({"index": firing.index, "reason": why}));
+                (None, None)
+            }
+        };
+        let is_nested = firing.is_nested;
+        let call = firing.call.take();
+        let recurses = self.declarers.get(&server).is_some_and(|declarer| declarer.policy.flag("recursive"));
+        if let (Some(call), true, false) = (call, recurses, is_nested) {
+            let event = self.tool_event(cx, EventKind::PostToolUse, &ToolUse { output, ..call });
+            self.fire_at(cx, &event, true);
+        }
+        self.finish(cx);
+    }
+
+    fn allow(&mut self, cx: &mut HostCx<'_>, server: ServerId, is_allowed: bool) {
+        let Some(declarer) = self.declarers.get_mut(&server) else { return };
+        declarer.is_approved = is_allowed;
+        let (what, text) = match is_allowed {
+            true => ("allowed", "its hooks are approved"),
+            false => ("revoked", "its hooks are no longer approved"),
+        };
+        cx.report(what, Some(server), text, Value::Null);
+    }
+
+    fn orders(&self) -> &'static [&'static str] {
+        &["hook"]
+    }
+
+    fn order(&mut self, cx: &mut HostCx<'_>, order: &str, params: &Value) -> Option<Result<(), String>> {
+        if order != "hook" {
+            return None;
+        }
+        let text = |name: &str| params[name].as_str().map(str::to_owned);
+        let Some(kind) = text("event").as_deref().and_then(EventKind::parse) else {
+            let known = EventKind::NAMES;
+            return Some(Err(format!("a hook event is one of {}", known.join(", "))));
+        };
+        let server = text("tool_server");
+        let view = server.as_ref().and_then(|name| cx.servers.iter().find(|view| view.name == *name));
+        let event = Event {
+            tool_name: text("tool_name"),
+            tool_server_info_name: view.map(|view| view.own_name.clone()),
+            tool_server: server,
+            tool_input: params["tool_input"].clone(),
+            tool_output: params.get("tool_output").cloned(),
+            ..self.event(cx, kind)
+        };
+        self.fire(cx, &event);
+        Some(Ok(()))
+    }
+
+    fn state(&self) -> Value {
+        let one = |(id, declarer): (&ServerId, &Declarer)| json!({"server": id.0, "approved": declarer.is_approved, "hooks": declarer.declarations.hooks.len()});
+        self.declarers.iter().map(one).collect()
+    }
+}

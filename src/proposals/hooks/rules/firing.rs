@@ -1,0 +1,211 @@
+//! Calls of context tools, held against the declarations that they come from.
+//!
+//! An agent may call the same tools for itself, and the tool that a hook is about may be the host's own, which no
+//! recording shows. So a call is taken for a hook's only where its arguments have the shape of the hook's template,
+//! and its place in time is judged only where it names the input of a call on the same connection.
+
+use super::{NOT_SUBSTITUTED, ORDER, Piece, TOOL_ARGUMENTS, VARIABLE_CHANGED, has_variable, pieces, variables};
+use crate::proposals::recent::{Digest, Recent, digest};
+use crate::proposals::{Findings, Observed};
+use crate::protocol::schema;
+use crate::wire::IdKey;
+use serde_json::{Value, json};
+
+/// How many declarations and calls are remembered.
+const MAX: usize = 256;
+/// What careless template engines make of a variable that they do not know.
+const CARELESS: [&str; 5] = ["", "null", "None", "undefined", "$name"];
+
+/// A declaration with a context tool.
+#[derive(Debug)]
+struct Hook {
+    seq: u64,
+    event: String,
+    tool: String,
+    arguments: Value,
+    /// Its arguments were held against the tool's schema.
+    checked: bool,
+}
+
+/// What is known of one connection.
+#[derive(Debug)]
+pub(super) struct Firing {
+    hooks: Vec<Hook>,
+    /// Calls that wait for their result, with their arguments.
+    open: Recent<IdKey, Digest>,
+    /// Arguments of calls that have it.
+    over: Recent<Digest>,
+}
+
+impl Default for Firing {
+    fn default() -> Self {
+        Self { hooks: Vec::new(), open: Recent::new(MAX), over: Recent::new(MAX) }
+    }
+}
+
+impl Firing {
+    pub fn declared(&mut self, seq: u64, event: &str, declaration: &Value) {
+        let Some(tool) = declaration["context_tool"].as_str() else { return };
+        let arguments = declaration.get("context_tool_args").cloned().unwrap_or_else(|| json!({}));
+        if self.hooks.len() < MAX {
+            let (event, tool) = (event.to_owned(), tool.to_owned());
+            self.hooks.push(Hook { seq, event, tool, arguments, checked: false });
+        }
+    }
+
+    /// Tools were listed: the declared arguments are held against their schemas (D15).
+    pub fn listed(&mut self, message: &Observed<'_>, findings: &mut Findings) {
+        let tools = message.content["tools"].as_array().map_or(&[][..], Vec::as_slice);
+        for hook in self.hooks.iter_mut().filter(|hook| !hook.checked) {
+            let Some(tool) = tools.iter().find(|tool| tool["name"] == *hook.tool) else { continue };
+            hook.checked = true;
+            let Some(violations) = schema::check_template(&tool["inputSchema"], &hook.arguments, holds_variables)
+            else {
+                continue;
+            };
+            findings.check(&TOOL_ARGUMENTS, hook.seq, violations.is_empty(), || {
+                let reported: Vec<_> = violations.iter().map(ToString::to_string).collect();
+                format!("the arguments for {}: {}", hook.tool, reported.join("; "))
+            });
+        }
+    }
+
+    /// A tool is called.
+    pub fn called(&mut self, message: &Observed<'_>, findings: &mut Findings) {
+        let empty = json!({});
+        let arguments = message.content.get("arguments").unwrap_or(&empty);
+        for hook in self.hooks.iter().filter(|hook| message.content["name"] == *hook.tool) {
+            self.check_call(hook, arguments, message.seq, findings);
+        }
+        if let Some(id) = message.envelope.id {
+            self.open.insert(id.key(), digest(arguments));
+        }
+    }
+
+    /// A tool has answered.
+    pub fn answered(&mut self, message: &Observed<'_>) {
+        if let Some(arguments) = message.envelope.id.and_then(|id| self.open.remove(&id.key())) {
+            self.over.insert(arguments, ());
+        }
+    }
+
+    pub fn lose_track(&mut self) {
+        self.open = Recent::new(MAX);
+        self.over = Recent::new(MAX);
+    }
+
+    fn check_call(&self, hook: &Hook, arguments: &Value, seq: u64, findings: &mut Findings) {
+        let mut texts = Vec::new();
+        if !same_shape(&hook.arguments, arguments, &mut texts) {
+            return;
+        }
+        let event = &hook.event;
+        let fits = |unknown: Option<&str>| texts.iter().all(|(template, text)| fits(template, text, event, unknown));
+        if fits(None) {
+            if texts.iter().any(|(template, _)| variables(template).any(|name| !has_variable(event, name))) {
+                findings.hold(&VARIABLE_CHANGED);
+            }
+            self.check_firing(hook, &texts, seq, findings);
+        } else if let Some(instead) = CARELESS.into_iter().find(|instead| fits(Some(instead))) {
+            findings.note(&VARIABLE_CHANGED, seq, format!("variables that {event} does not have became {instead:?}"));
+        }
+    }
+
+    fn check_firing(&self, hook: &Hook, texts: &[(&str, &str)], seq: u64, findings: &mut Findings) {
+        for (template, text) in texts {
+            if variables(template).any(|name| has_variable(&hook.event, name)) {
+                findings.check(&NOT_SUBSTITUTED, seq, template != text, || format!("{template:?} as it was declared"));
+            }
+            if *template != "{tool_input}" {
+                continue;
+            }
+            let Ok(input) = serde_json::from_str::<Value>(text) else { continue };
+            let input = digest(&input);
+            let (waits, over) = (self.open.values().any(|open| *open == input), self.over.contains(&input));
+            let early = hook.event == "post_tool_use" && waits && !over;
+            let late = hook.event == "pre_tool_use" && waits;
+            if waits || over {
+                findings.check(&ORDER, seq, !early && !late, || {
+                    format!("the hook for {} fires while the call waits for its result", hook.event)
+                });
+            }
+        }
+    }
+}
+
+fn holds_variables(value: &Value) -> bool {
+    match value {
+        Value::String(text) => variables(text).next().is_some(),
+        Value::Array(items) => items.iter().any(holds_variables),
+        Value::Object(members) => members.values().any(holds_variables),
+        _ => false,
+    }
+}
+
+/// Whether arguments have the members and fixed values of a template; the texts of both go to `texts`.
+fn same_shape<'a>(template: &'a Value, arguments: &'a Value, texts: &mut Vec<(&'a str, &'a str)>) -> bool {
+    match (template, arguments) {
+        (Value::String(template), Value::String(text)) => {
+            texts.push((template, text));
+            true
+        }
+        (Value::Array(some), Value::Array(others)) => {
+            some.len() == others.len() && some.iter().zip(others).all(|(one, other)| same_shape(one, other, texts))
+        }
+        (Value::Object(some), Value::Object(others)) => {
+            let same = |(name, one): (&String, &'a Value)| match others.get(name) {
+                Some(other) => same_shape(one, other, texts),
+                None => false,
+            };
+            some.len() == others.len() && some.iter().all(same)
+        }
+        _ => template == arguments,
+    }
+}
+
+/// Whether a text may come of a template: variables that the event has stand for anything, the others for themselves,
+/// or for `unknown` (`$name` for their bare names).
+fn fits(template: &str, text: &str, event: &str, unknown: Option<&str>) -> bool {
+    let mut stretches = vec![String::new()];
+    for piece in pieces(template) {
+        let stretch = match (piece, unknown) {
+            (Piece::Variable(name), _) if has_variable(event, name) => {
+                stretches.push(String::new());
+                continue;
+            }
+            (Piece::Text(text), _) => text.to_owned(),
+            (Piece::Variable(name), None) => format!("{{{name}}}"),
+            (Piece::Variable(name), Some("$name")) => name.to_owned(),
+            (Piece::Variable(_), Some(instead)) => instead.to_owned(),
+        };
+        if let Some(last) = stretches.last_mut() {
+            last.push_str(&stretch);
+        }
+    }
+    let [first, middle @ .., last] = &stretches[..] else { return text == stretches.concat() };
+    let Some(mut rest) = text.strip_prefix(first.as_str()) else { return false };
+    for stretch in middle {
+        let Some(at) = rest.find(stretch.as_str()) else { return false };
+        rest = &rest[at + stretch.len()..];
+    }
+    rest.ends_with(last.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_fits_what_its_template_may_become() {
+        let post = |template: &str, text: &str| fits(template, text, "post_tool_use", None);
+        assert!(post("plain", "plain") && !post("plain", "plain text"));
+        assert!(post("after {tool_name}: {tool_output}!", "after a: b: c!"));
+        assert!(!post("after {tool_name}: {tool_output}!", "after a b c!"));
+        assert!(post("{tool_name}{x}", "a{x}") && !post("{tool_name}{x}", "a"));
+        assert!(fits("{tool_name}{x}", "a", "post_tool_use", Some("")));
+        assert!(fits("{tool_name}-{x}", "a-x", "post_tool_use", Some("$name")));
+        assert!(
+            !fits("{tool_output}", "a", "pre_tool_use", None) && fits("{tool_output}", "", "pre_tool_use", Some(""))
+        );
+    }
+}

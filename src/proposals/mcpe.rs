@@ -1,0 +1,178 @@
+//! MCP Events (seed 004, MCPE 2025-01-01): subscriptions made by tools, events delivered by notifications.
+
+pub mod cron;
+mod host;
+pub mod patterns;
+mod rules;
+pub mod server;
+
+use super::host::{HostSide, Slot};
+use super::policy::{Policies, Setting};
+use super::samples::Samples;
+use super::server::ServerSide;
+use super::{CapabilityPlace, Carried, Descriptor, Exemption, Observed, Observer, Proposal, Rule, Side, Spoken};
+use crate::protocol::schema::{SchemaSet, SchemaViolation};
+use crate::protocol::{MethodKind, MethodSpec, Sender};
+use crate::wire::json;
+use serde_json::Value;
+use std::fmt::Write;
+
+/// One event for one subscription.
+pub const EVENT: &str = "events/event";
+/// Events for one subscription, gathered on a schedule.
+pub const BATCH: &str = "events/batch";
+/// A subscription came to its end.
+pub const EXPIRED: &str = "events/subscription_expired";
+
+const SOURCE: &str = "seed 004 (MCPE 2025-01-01)";
+
+/// The room.
+pub struct Mcpe;
+
+const fn notification(name: &'static str, about: &'static [&'static str]) -> MethodSpec {
+    MethodSpec::proposed(name, MethodKind::Notification, Sender::Server, about, SOURCE)
+}
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "mcpe",
+    title: "MCP Events",
+    source: SOURCE,
+    methods: &[
+        notification(EVENT, &["event", "type"]),
+        notification(BATCH, &["subscriptionId"]),
+        notification(EXPIRED, &["subscriptionId"]),
+    ],
+    tools: &["events_subscribe", "events_unsubscribe", "events_list", "events_pause", "events_resume", "events_update"],
+    places: &[
+        CapabilityPlace { side: Side::Server, path: &["events"], canonical: true, is_ours: is_mcpe },
+        CapabilityPlace { side: Side::Server, path: &["experimental", "events"], canonical: false, is_ours: is_mcpe },
+    ],
+    schemas: &SCHEMAS,
+};
+
+static SCHEMAS: SchemaSet = SchemaSet::new(include_str!("mcpe/schema.json"));
+
+/// The events working group's protocol uses the same capability name, empty or with `listChanged` (AMB-E6): the members
+/// tell which it is.
+pub fn is_mcpe(value: &Value) -> bool {
+    ["maxSubscriptions", "deliveryChannels", "features"].iter().any(|member| value.get(member).is_some())
+}
+
+/// Methods of that protocol, in any of its dialects.
+const NEIGHBOURS: &[&str] = &[
+    "events/list",
+    "events/poll",
+    "events/stream",
+    "events/subscribe",
+    "events/unsubscribe",
+    "notifications/events/active",
+    "notifications/events/event",
+    "notifications/events/heartbeat",
+    "notifications/events/error",
+    "notifications/events/terminated",
+    "notifications/events/list_changed",
+];
+
+impl Proposal for Mcpe {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn summarize(&self, spoken: &Spoken<'_>, out: &mut String) {
+        let Some(content) = spoken.envelope.content() else { return };
+        match spoken.method {
+            EVENT => {
+                let Some(event) = json::first_member(content, "event") else { return };
+                let kind = json::str_member(event, "type").unwrap_or_default();
+                let _ = write!(out, "{kind}");
+                if let Some(priority) = json::at_path(event, &["metadata", "priority"]).and_then(json::as_str) {
+                    let _ = write!(out, " {priority}");
+                }
+                subscription(content, out);
+            }
+            BATCH => {
+                let events = json::first_member(content, "events").map_or(0, |list| json::items(list).count());
+                let _ = write!(out, "{events} events");
+                subscription(content, out);
+            }
+            EXPIRED => {
+                out.push_str("expired");
+                subscription(content, out);
+            }
+            "tools/call" => summarize_tool(spoken, content, out),
+            _ => {}
+        }
+    }
+
+    fn rules(&self) -> &'static [Rule] {
+        rules::RULES
+    }
+
+    fn observer(&self) -> Box<dyn Observer> {
+        Box::<rules::McpeObserver>::default()
+    }
+
+    fn carries(&self, message: &Observed<'_>) -> Vec<Carried> {
+        let content = message.content;
+        let events = match message.method {
+            Some(EVENT) => std::slice::from_ref(&content["event"]),
+            Some(BATCH) => content["events"].as_array().map_or(&[][..], Vec::as_slice),
+            _ => &[],
+        };
+        let sources = events.iter().filter_map(|event| event["metadata"]["sourceEventId"].as_str());
+        sources.map(|source| Carried::Fact(source.to_owned())).collect()
+    }
+
+    fn is_neighbours(&self, method: &str) -> bool {
+        NEIGHBOURS.contains(&method)
+    }
+
+    fn samples(&self) -> Samples {
+        Samples::read(include_str!("mcpe/samples.json"))
+    }
+
+    fn server_side(&self) -> Option<Box<dyn ServerSide>> {
+        Some(Box::<server::McpeServerSide>::default())
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        host::SETTINGS
+    }
+
+    fn slots(&self) -> &'static [Slot] {
+        host::SLOTS
+    }
+
+    fn host_side(&self, policies: &Policies) -> Option<Box<dyn HostSide>> {
+        Some(Box::new(host::McpeHostSide::new(policies)))
+    }
+
+    fn exemption(&self, definition: &str, value: &Value, violation: &SchemaViolation) -> Exemption {
+        // The proposal's own example leaves one of the four out.
+        let stated = value["features"].as_object().is_some_and(|all| all.values().all(Value::is_boolean));
+        match (definition, violation.place.as_str()) {
+            ("capability:server", "/features") if stated => Exemption::Instead(&rules::FEATURE_UNSTATED),
+            _ => Exemption::None,
+        }
+    }
+}
+
+fn subscription(content: &[u8], out: &mut String) {
+    if let Some(id) = json::str_member(content, "subscriptionId") {
+        let _ = write!(out, " for {}", super::clip(&id, 13));
+    }
+}
+
+fn summarize_tool(spoken: &Spoken<'_>, content: &[u8], out: &mut String) {
+    if spoken.envelope.kind.is_response() {
+        return;
+    }
+    let tool = json::str_member(content, "name").unwrap_or_default();
+    out.push_str(&tool);
+    let Some(arguments) = json::first_member(content, "arguments") else { return };
+    if let Some(types) = json::at_path(arguments, &["filter", "eventTypes"]) {
+        let names: Vec<_> = json::items(types).filter_map(json::as_str).collect();
+        let _ = write!(out, " {}", super::clip(&names.join(","), 40));
+    }
+    subscription(arguments, out);
+}

@@ -1,0 +1,564 @@
+//! The room's side in a host: subscriptions, whoever made them, and their events in the next prompt. Events wake
+//! the model only where the user routes them so (behaviour F3), and each stands there once, however many subscriptions
+//! it came by (E27).
+//!
+//! Never: clocks, printing.
+
+use super::patterns::{is_odd, matches};
+use super::{BATCH, DESCRIPTOR, EVENT, EXPIRED};
+use crate::proposals::Side as Whose;
+use crate::proposals::host::{
+    Agent, HostCx, HostSide, Inbound, Injection, LifecycleEvent, PromptPlace, RequestOutcome, ServerId, Slot, ToolUse,
+    cut, label,
+};
+use crate::proposals::policy::{Policies, Policy, Setting, SettingKind};
+use crate::proposals::recent::Recent;
+use crate::proposals::tool_outcome;
+use crate::wire::MessageKind;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::time::Duration;
+
+const SLOT: &str = "mcpe.event";
+const SUBSCRIBE: &str = "events_subscribe";
+const UNSUBSCRIBE: &str = "events_unsubscribe";
+const UPDATE: &str = "events_update";
+const LIST: &str = "events_list";
+/// What the user can order.
+const ORDERS: &[&str] = &["subscribe", "unsubscribe", "events"];
+/// How members of a filter are called in short.
+const SHORT: [(&str, &str); 3] = [("types", "eventTypes"), ("tags", "tags"), ("priority", "priority")];
+/// How long a tool may take to answer.
+const DEADLINE: Duration = Duration::from_secs(30);
+/// For [`Source::wakes`].
+const MINUTE: Duration = Duration::from_secs(60);
+/// How many messages wait for the answer that makes their subscription known.
+const MAX_PARKED: usize = 256;
+/// How many events are remembered, so that none stands twice.
+const MAX_SEEN: usize = 4096;
+
+/// What the room injects.
+pub static SLOTS: &[Slot] = &[Slot { name: SLOT, place: PromptPlace::BeforeUser, rank: 12 }];
+
+/// What the proposal leaves to the host.
+pub static SETTINGS: &[Setting] = &[
+    Setting {
+        name: "subscribe",
+        kind: SettingKind::Words,
+        default: "",
+        text: "Subscriptions made at connect, one a word: a type pattern, or a filter as JSON",
+        source: "seed 004 §2, events_subscribe (E2)",
+    },
+    Setting {
+        name: "inject",
+        kind: SettingKind::Choice(&["prompt", "note", "none"]),
+        default: "prompt",
+        text: "What stands in the next prompt of an event: all of it, its type and urgency, or nothing",
+        source: "seed 004, Client SDK Changes (F3)",
+    },
+    Setting {
+        name: "route",
+        kind: SettingKind::Words,
+        default: "",
+        text: "What of an event by its type, PATTERN=HOW a word; the first that fits counts, before inject: prompt, note, none, or wake, which begins a turn with it",
+        source: "seed 004, Client SDK Changes (F3)",
+    },
+    Setting {
+        name: "wakes_per_minute",
+        kind: SettingKind::Count,
+        default: "6",
+        text: "How many turns events may begin in a minute; what comes beyond waits for the next prompt",
+        source: "seed 004, Security Considerations 2 (E38)",
+    },
+    Setting {
+        name: "renew",
+        kind: SettingKind::Flag,
+        default: "false",
+        text: "Whether a subscription that has expired is made again",
+        source: "seed 004 §3, events/subscription_expired (E18)",
+    },
+    Setting {
+        name: "most_waiting",
+        kind: SettingKind::Count,
+        default: "20",
+        text: "How many events wait for the next prompt; the oldest make room",
+        source: "seed 004, Security Considerations 2 (E38)",
+    },
+    Setting {
+        name: "most_bytes",
+        kind: SettingKind::Bytes,
+        default: "4k",
+        text: "How much of an event is taken",
+        source: "seed 004, Security Considerations 3 (E39)",
+    },
+];
+
+/// A server with events.
+struct Source {
+    policy: Policy,
+    /// By id: the arguments that each was made with.
+    subscriptions: BTreeMap<String, Value>,
+    /// The tools that were called from here.
+    asked: HashMap<u64, &'static str>,
+    /// Until when the answers to subscribing may come, whoever subscribes.
+    subscribing: VecDeque<Duration>,
+    /// Messages that came before the answer to the subscription they name (E10).
+    parked: Vec<(String, String, Value)>,
+    seen: Recent<String, ()>,
+    /// Events for the next prompt, and whether only a note of each.
+    waiting: VecDeque<(Value, bool)>,
+    /// A turn was asked for.
+    is_waking: bool,
+    /// When turns were asked for in the last minute.
+    wakes: VecDeque<Duration>,
+}
+
+impl Source {
+    fn ask(&mut self, cx: &mut HostCx<'_>, server: ServerId, tool: &'static str, arguments: &Value) {
+        let params = json!({"name": tool, "arguments": arguments});
+        let token = cx.request(server, "tools/call", params, DEADLINE);
+        self.asked.insert(token, tool);
+    }
+
+    /// What a tool's result changes, whoever called it.
+    fn called(&mut self, cx: &mut HostCx<'_>, server: ServerId, used: &ToolUse, result: &Value) {
+        let outcome = tool_outcome(result).filter(|_| result["isError"] != true).unwrap_or_default();
+        let id = used.arguments["subscriptionId"].as_str().unwrap_or_default();
+        match used.tool.as_str() {
+            SUBSCRIBE => {
+                self.subscribing.pop_front();
+                self.subscribed(cx, server, &used.arguments, outcome);
+                self.drop_parked(cx, server);
+            }
+            UPDATE if outcome.is_object() && outcome["success"] != false => {
+                let Some(arguments) = self.subscriptions.get_mut(id) else { return };
+                for (name, value) in used.arguments.as_object().into_iter().flatten() {
+                    if name != "subscriptionId" {
+                        arguments[name.as_str()] = value.clone();
+                    }
+                }
+                let text = format!("subscription {id}: {}", about(arguments));
+                cx.report("updated", Some(server), text, with_filter(outcome, arguments));
+            }
+            UNSUBSCRIBE if outcome.is_object() && outcome["success"] != false => {
+                self.subscriptions.remove(id);
+                cx.report("unsubscribed", Some(server), format!("subscription {id}"), outcome);
+            }
+            _ => {}
+        }
+    }
+
+    /// A subscription is made: takes what overtook the answer.
+    fn subscribed(&mut self, cx: &mut HostCx<'_>, server: ServerId, arguments: &Value, outcome: Value) {
+        let Some(id) = outcome["subscriptionId"].as_str().map(str::to_owned) else { return };
+        let text = format!("subscription {id}: {}", about(arguments));
+        cx.report("subscribed", Some(server), text, with_filter(outcome, arguments));
+        // Members are set in it later.
+        let kept = if arguments.is_object() { arguments.clone() } else { json!({}) };
+        self.subscriptions.insert(id.clone(), kept);
+        let (mine, others) = self.parked.drain(..).partition(|(parked, ..)| *parked == id);
+        self.parked = others;
+        let mine: Vec<(String, String, Value)> = mine;
+        mine.iter().for_each(|(_, method, params)| self.take(cx, server, &id, method, params));
+    }
+
+    /// Once nobody subscribes any more, what waited for a subscription has none.
+    fn drop_parked(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
+        if self.subscribing.is_empty() {
+            for (id, method, _) in self.parked.drain(..) {
+                stray(cx, server, &method, &id);
+            }
+        }
+    }
+
+    /// A message for a subscription that is known.
+    fn take(&mut self, cx: &mut HostCx<'_>, server: ServerId, id: &str, method: &str, params: &Value) {
+        match method {
+            EVENT => self.event(cx, server, id, &params["event"]),
+            BATCH => {
+                let events = params["events"].as_array().map_or(&[][..], Vec::as_slice);
+                events.iter().for_each(|event| self.event(cx, server, id, event));
+            }
+            _ => {
+                let arguments = self.subscriptions.remove(id).unwrap_or_default();
+                cx.report("expired", Some(server), format!("subscription {id} is over"), json!({"subscription": id}));
+                if self.policy.flag("renew") {
+                    self.ask(cx, server, SUBSCRIBE, &renewed(arguments));
+                }
+            }
+        }
+    }
+
+    fn event(&mut self, cx: &mut HostCx<'_>, server: ServerId, subscription: &str, event: &Value) {
+        let id = event["id"].as_str().unwrap_or_default();
+        let mut data = json!({"id": id, "type": event["type"], "subscription": subscription, "event": event});
+        if !id.is_empty() && self.seen.insert(id.to_owned(), ()).is_some() {
+            return cx.report("duplicate", Some(server), format!("an event known already: {}", note(event)), data);
+        }
+        let how = self.route(event["type"].as_str().unwrap_or_default()).to_owned();
+        let wake = if how == "wake" { self.wake(cx, server, id) } else { "no" };
+        data["wake"] = wake.into();
+        cx.report("event", Some(server), format!("{}, wake={wake}", note(event)), data);
+        if how == "none" {
+            return;
+        }
+        self.waiting.push_back((event.clone(), how == "note"));
+        if self.waiting.len() > self.policy.length("most_waiting")
+            && let Some((oldest, _)) = self.waiting.pop_front()
+        {
+            let text = format!("too many wait for the next prompt; dropped: {}", note(&oldest));
+            cx.report("dropped", Some(server), text, json!({"id": oldest["id"]}));
+        }
+    }
+
+    /// Begins a turn for what waits, where none is begun yet and not too many were; how that went, in a word.
+    fn wake(&mut self, cx: &mut HostCx<'_>, server: ServerId, id: &str) -> &'static str {
+        if self.is_waking {
+            return "with others";
+        }
+        self.wakes.retain(|at| cx.now.saturating_sub(*at) < MINUTE);
+        if self.wakes.len() >= self.policy.length("wakes_per_minute") {
+            return "too many";
+        }
+        self.is_waking = true;
+        self.wakes.push_back(cx.now);
+        cx.wake(server, id);
+        "yes"
+    }
+
+    /// What becomes of events of a type.
+    fn route(&self, kind: &str) -> &str {
+        let fits = |word: &&String| word.split_once('=').is_some_and(|(pattern, _)| matches(pattern, kind));
+        let routed = self.policy.words("route").iter().find(fits).and_then(|word| word.split_once('='));
+        routed.map_or_else(|| self.policy.word("inject"), |(_, how)| how)
+    }
+
+    fn inject(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
+        let most = self.policy.length("most_bytes");
+        self.is_waking = false;
+        for (event, is_note) in self.waiting.drain(..) {
+            let text = if is_note { note(&event) } else { event.to_string() };
+            cx.inject(Injection { server, slot: SLOT, weight: 0, what: "event".to_owned(), text: cut(text, most) });
+        }
+    }
+}
+
+/// The room's side in a host.
+pub struct McpeHostSide {
+    policies: Policies,
+    sources: BTreeMap<ServerId, Source>,
+    /// Servers whose tools were looked at.
+    greeted: BTreeSet<ServerId>,
+}
+
+impl McpeHostSide {
+    /// With nobody connected.
+    pub fn new(policies: &Policies) -> Self {
+        Self { policies: policies.clone(), sources: BTreeMap::new(), greeted: BTreeSet::new() }
+    }
+
+    /// The server that an order names; where it names none, the only one with events.
+    fn source(&mut self, cx: &HostCx<'_>, params: &Value) -> Result<(ServerId, &mut Source), String> {
+        let named = params["server"].as_str();
+        let is_meant = |id: &ServerId| named.is_none_or(|name| cx.server(*id).is_some_and(|view| view.name == name));
+        let mut meant = self.sources.iter_mut().filter(|(id, _)| is_meant(id));
+        match (meant.next(), meant.next()) {
+            (Some((id, source)), None) => Ok((*id, source)),
+            (None, _) => Err("there is no such server with events".to_owned()),
+            _ => Err("several servers have events: name one with `server`".to_owned()),
+        }
+    }
+
+    /// A server has events where it declares them, or where it has the tool to subscribe (E1).
+    fn greet(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
+        let Some(view) = cx.server(server) else { return };
+        let declares = view.declared.find(&DESCRIPTOR, Whose::Server).is_some();
+        let offers = view.declared.tools.iter().flatten().any(|tool| tool == SUBSCRIBE);
+        let policy = self.policies.of("mcpe", &view.name);
+        let wanted = policy.words("subscribe").to_vec();
+        if !declares && !offers {
+            if !wanted.is_empty() {
+                let text = format!("{} has no events to subscribe to", view.name);
+                cx.report("unsupported", Some(server), text, Value::Null);
+            }
+            return;
+        }
+        if !view.is_legacy {
+            let text = format!("{} offers events in an era that has no carrier for them", view.name);
+            return cx.report("no carrier", Some(server), text, Value::Null);
+        }
+        if !offers {
+            let text = format!("{} declares events, but has no tool {SUBSCRIBE}", view.name);
+            return cx.report("no tool", Some(server), text, Value::Null);
+        }
+        let by = if declares { "capability" } else { "tool" };
+        cx.report("declared", Some(server), format!("{} has events", view.name), json!({"by": by}));
+        for word in policy.words("route").iter().filter(|word| !is_route(word)) {
+            let text = format!("{word:?} is no route: PATTERN=prompt, note, none or wake");
+            cx.report("malformed", Some(server), text, Value::Null);
+        }
+        let (subscriptions, asked, subscribing, parked) = Default::default();
+        let (seen, waiting, wakes) = (Recent::new(MAX_SEEN), VecDeque::new(), VecDeque::new());
+        let mut source =
+            Source { policy, subscriptions, asked, subscribing, parked, seen, waiting, is_waking: false, wakes };
+        for word in wanted {
+            match filter(&word).and_then(|filter| subscription(&json!({"filter": filter}))) {
+                Ok(arguments) => source.ask(cx, server, SUBSCRIBE, &arguments),
+                Err(why) => cx.report("malformed", Some(server), format!("{word:?} is no filter: {why}"), Value::Null),
+            }
+        }
+        self.sources.insert(server, source);
+    }
+
+    fn ordered(&mut self, cx: &mut HostCx<'_>, order: &str, params: &Value) -> Result<(), String> {
+        let (server, source) = self.source(cx, params)?;
+        match order {
+            "subscribe" => source.ask(cx, server, SUBSCRIBE, &subscription(params)?),
+            "unsubscribe" => {
+                let id = params["subscription"].as_str().ok_or("`subscription` names what to end")?;
+                source.ask(cx, server, UNSUBSCRIBE, &json!({"subscriptionId": id}));
+            }
+            _ => source.ask(cx, server, LIST, &json!({})),
+        }
+        Ok(())
+    }
+}
+
+impl HostSide for McpeHostSide {
+    /// Of a server that may have tools, what it offers shows in their list.
+    fn connected(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
+        if cx.server(server).is_some_and(|view| view.declared.server.get("tools").is_none()) {
+            self.greet(cx, server);
+        }
+    }
+
+    fn listed(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
+        let has_events = cx.server(server).and_then(|view| view.declared.tools.as_ref());
+        let has_events = has_events.is_some_and(|tools| tools.iter().any(|tool| tool == SUBSCRIBE));
+        // Told what it lacks once, a server may still come to have it.
+        let is_news = self.greeted.insert(server) || has_events;
+        if is_news && !self.sources.contains_key(&server) {
+            self.greet(cx, server);
+        }
+    }
+
+    fn disconnected(&mut self, _cx: &mut HostCx<'_>, server: ServerId) {
+        self.sources.remove(&server);
+        self.greeted.remove(&server);
+    }
+
+    fn moment(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
+        if matches!(moment, LifecycleEvent::Prompt(Agent::Main)) {
+            self.sources.iter_mut().for_each(|(server, source)| source.inject(cx, *server));
+        }
+    }
+
+    fn receive(&mut self, cx: &mut HostCx<'_>, server: ServerId, message: &Inbound<'_>) -> bool {
+        let Some(method @ (EVENT | BATCH | EXPIRED)) = message.envelope.method.as_deref() else { return false };
+        if message.envelope.kind != MessageKind::Notification {
+            cx.report(
+                "malformed",
+                Some(server),
+                format!("{method} came as a request: it must have no id"),
+                Value::Null,
+            );
+            return false;
+        }
+        let params = message.envelope.params.and_then(|text| serde_json::from_slice(text).ok());
+        let params: Value = params.unwrap_or_default();
+        let id = params["subscriptionId"].as_str().unwrap_or_default();
+        match self.sources.get_mut(&server) {
+            Some(source) if source.subscriptions.contains_key(id) => source.take(cx, server, id, method, &params),
+            Some(source) if !source.subscribing.is_empty() && source.parked.len() < MAX_PARKED => {
+                source.parked.push((id.to_owned(), method.to_owned(), params));
+            }
+            _ => stray(cx, server, method, id),
+        }
+        true
+    }
+
+    /// Whoever subscribes, its answer is waited for.
+    fn gate(&mut self, cx: &mut HostCx<'_>, used: &ToolUse, _params: &mut Value) -> Result<(), String> {
+        if let (SUBSCRIBE, Some(server)) = (used.tool.as_str(), used.server)
+            && let Some(source) = self.sources.get_mut(&server)
+        {
+            source.subscribing.push_back(cx.now.saturating_add(DEADLINE));
+        }
+        Ok(())
+    }
+
+    fn called(&mut self, cx: &mut HostCx<'_>, used: &ToolUse, result: &Value) {
+        let Some(server) = used.server else { return };
+        // Who subscribes may be quicker than the list of a server's tools.
+        if used.tool == SUBSCRIBE && !self.sources.contains_key(&server) {
+            self.greet(cx, server);
+        }
+        if let Some(source) = self.sources.get_mut(&server) {
+            source.called(cx, server, used, result);
+        }
+    }
+
+    fn wake(&mut self, cx: &mut HostCx<'_>) {
+        for (server, source) in &mut self.sources {
+            source.subscribing.retain(|until| *until > cx.now);
+            source.drop_parked(cx, *server);
+        }
+    }
+
+    fn next_wake(&self) -> Option<Duration> {
+        let waits = self.sources.values().filter(|source| !source.parked.is_empty());
+        waits.filter_map(|source| source.subscribing.front().copied()).min()
+    }
+
+    fn replied(&mut self, cx: &mut HostCx<'_>, server: ServerId, token: u64, reply: &RequestOutcome<'_>) {
+        let Some(source) = self.sources.get_mut(&server) else { return };
+        let envelope = match reply {
+            RequestOutcome::Answered { envelope, .. } => envelope,
+            // An answer may still come, and with it a subscription.
+            RequestOutcome::TimedOut => return cx.report("timed out", Some(server), "no answer in time", Value::Null),
+            RequestOutcome::Failed(why) => {
+                cx.report("failed", Some(server), format!("the call did not get through: {why}"), Value::Null);
+                if source.asked.remove(&token) == Some(SUBSCRIBE) {
+                    source.subscribing.pop_front();
+                    source.drop_parked(cx, server);
+                }
+                return;
+            }
+        };
+        let Some(tool) = source.asked.remove(&token) else { return };
+        let content: Value = envelope.content().and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default();
+        let outcome = tool_outcome(&content).filter(|_| envelope.error.is_none() && !envelope.tool_error);
+        // What a result changes is done already, as with results of calls that others made.
+        match (tool, outcome) {
+            (SUBSCRIBE, Some(outcome)) if outcome["subscriptionId"].is_string() => {}
+            (UNSUBSCRIBE, Some(outcome)) if outcome["success"] != false => {}
+            (LIST, Some(outcome)) => {
+                let count = outcome["subscriptions"].as_array().map_or(0, Vec::len);
+                cx.report("subscriptions", Some(server), format!("{count} subscriptions"), outcome);
+            }
+            (_, outcome) => {
+                let said = content["content"][0]["text"].as_str().or_else(|| content["message"].as_str());
+                let text = format!("refused: {}", said.unwrap_or("no reason is given"));
+                cx.report("refused", Some(server), text, outcome.unwrap_or_default());
+            }
+        }
+        if tool == SUBSCRIBE && envelope.error.is_some() {
+            source.subscribing.pop_front();
+            source.drop_parked(cx, server);
+        }
+    }
+
+    fn orders(&self) -> &'static [&'static str] {
+        ORDERS
+    }
+
+    /// `subscribe` with a subscription's members, those of its filter also in short ([`SHORT`]), `unsubscribe` with
+    /// `subscription`, `events`; each with `server` where several have events.
+    fn order(&mut self, cx: &mut HostCx<'_>, order: &str, params: &Value) -> Option<Result<(), String>> {
+        ORDERS.contains(&order).then(|| self.ordered(cx, order, params))
+    }
+
+    fn state(&self) -> Value {
+        let one = |(id, source): (&ServerId, &Source)| {
+            json!({"server": id.0, "subscriptions": source.subscriptions.keys().collect::<Vec<_>>(),
+                "waiting": source.waiting.len()})
+        };
+        self.sources.iter().map(one).collect()
+    }
+}
+
+/// Whether a word of the option says which events go where.
+fn is_route(word: &str) -> bool {
+    let known = ["prompt", "note", "none", "wake"];
+    word.split_once('=').is_some_and(|(pattern, how)| !pattern.is_empty() && !is_odd(pattern) && known.contains(&how))
+}
+
+/// A filter as the option has it: JSON, or a type pattern.
+fn filter(word: &str) -> Result<Value, String> {
+    match word.starts_with('{') {
+        true => serde_json::from_str(word).map_err(|error| error.to_string()),
+        false => Ok(json!({"eventTypes": [word]})),
+    }
+}
+
+/// A subscription as the user gives it: with the words of its filter in short or as they are sent.
+fn subscription(params: &Value) -> Result<Value, String> {
+    let mut arguments = params.as_object().cloned().unwrap_or_default();
+    arguments.remove("server");
+    for (short, name) in SHORT {
+        let Some(words) = arguments.remove(short) else { continue };
+        let split = |text: &str| -> Value { text.split(',').map(str::trim).filter(|word| !word.is_empty()).collect() };
+        let words = words.as_str().map(split).unwrap_or(words);
+        if let Some(filter) = arguments.entry("filter").or_insert_with(|| json!({})).as_object_mut() {
+            filter.insert(name.to_owned(), words);
+        }
+    }
+    let arguments = Value::Object(arguments);
+    let short = SHORT.map(|(short, _)| short);
+    known_only(&arguments, "tool:events_subscribe:arguments", &short)?;
+    known_only(&arguments["filter"], "Filter", &[])?;
+    let violations = DESCRIPTOR.schemas.check("tool:events_subscribe:arguments", &arguments).unwrap_or_default();
+    match violations.first() {
+        None => Ok(arguments),
+        Some(violation) => {
+            // A schema's own words name only some of what may stand there.
+            let known = match violation.place.starts_with("/filter/priority") {
+                true => format!("; there are: {}", DESCRIPTOR.schemas.document()["$defs"]["Priority"]["enum"]),
+                false => String::new(),
+            };
+            Err(format!("a subscription cannot be that: {violation}{known}"))
+        }
+    }
+}
+
+/// Refuses members that a definition of the room's schemas does not name.
+fn known_only(value: &Value, definition: &str, others: &[&str]) -> Result<(), String> {
+    let known = DESCRIPTOR.schemas.document()["$defs"][definition]["properties"].as_object();
+    let known: Vec<&str> = known.into_iter().flatten().map(|(name, _)| name.as_str()).chain(others.to_vec()).collect();
+    match value.as_object().into_iter().flatten().find(|(name, _)| !known.contains(&name.as_str())) {
+        None => Ok(()),
+        Some((unknown, _)) => Err(format!("a subscription has no {unknown:?}; there are: {}", known.join(", "))),
+    }
+}
+
+/// What a subscription is to, in words.
+fn about(arguments: &Value) -> String {
+    let list = |name: &str| {
+        let words = arguments["filter"][name].as_array().into_iter().flatten().filter_map(Value::as_str);
+        words.collect::<Vec<_>>().join(", ")
+    };
+    let types = Some(list("eventTypes")).filter(|types| !types.is_empty()).unwrap_or_else(|| "every type".to_owned());
+    let more = ["tags", "priority"].map(|name| (name, list(name)));
+    let more = more.iter().filter(|(_, words)| !words.is_empty()).map(|(name, words)| format!("; {name}: {words}"));
+    types + &more.collect::<String>()
+}
+
+/// A result, and what it is about.
+fn with_filter(mut outcome: Value, arguments: &Value) -> Value {
+    if let Some(members) = outcome.as_object_mut() {
+        members.entry("filter").or_insert_with(|| arguments["filter"].clone());
+    }
+    outcome
+}
+
+fn stray(cx: &mut HostCx<'_>, server: ServerId, method: &str, id: &str) {
+    let text = format!("{method} for a subscription that nobody has");
+    cx.report("stray", Some(server), text, json!({"subscription": id}));
+}
+
+/// The same subscription once more: without the end that has passed.
+fn renewed(mut arguments: Value) -> Value {
+    if let Some(members) = arguments.as_object_mut() {
+        members.remove("expiresAt");
+    }
+    arguments
+}
+
+/// An event in a few words.
+fn note(event: &Value) -> String {
+    let text = |value: &Value| label(value.as_str().unwrap_or("?"));
+    format!("{} ({})", text(&event["type"]), text(&event["metadata"]["priority"]))
+}
+
+#[cfg(test)]
+mod tests;

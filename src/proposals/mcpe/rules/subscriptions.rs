@@ -1,0 +1,501 @@
+//! Subscriptions as the tools make them, and whether deliveries keep to them.
+
+use super::filter::{self, Verdict};
+use super::*;
+use crate::proposals::mcpe::cron::{Schedule, zone};
+use crate::proposals::mcpe::{BATCH, EXPIRED};
+use crate::proposals::recent::Recent;
+use crate::proposals::timestamp;
+use std::collections::{BTreeSet, VecDeque};
+
+/// How long a delivery may still be on its way after a subscription was stopped, in nanoseconds.
+const GRACE: i64 = 250_000_000;
+/// How far from its time something may happen, in nanoseconds (E24).
+const SLACK: i64 = 2_000_000_000;
+/// How many deliveries wait for the answer that makes their subscription known.
+const MAX_PARKED: usize = 256;
+/// How many events are remembered that came singly and are to come in a batch.
+const MAX_UNBATCHED: usize = 256;
+/// How many calls about one subscription that wait are remembered.
+const MAX_CHANGES: usize = 64;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Active,
+    Paused,
+    Expired,
+    Removed,
+}
+
+impl State {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Paused => "paused",
+            Self::Expired => "expired",
+            Self::Removed => "removed",
+        }
+    }
+}
+
+/// A subscription that was granted.
+#[derive(Debug)]
+struct Subscription {
+    filter: Value,
+    delivery: Value,
+    created: Option<jiff::Timestamp>,
+    state: State,
+    since: i64,
+    /// When it ends, and when it was granted by the reel's clock.
+    expires: Option<jiff::Timestamp>,
+    granted: i64,
+    /// Calls about it that wait: until they are answered the old and the new are both right.
+    changing: Vec<Change>,
+    /// It was stopped or changed, so that its one delivery may come later.
+    changed: bool,
+    /// The latest timestamp of its events.
+    latest: Option<jiff::Timestamp>,
+    /// Events that came singly and still are to come in a batch, in order.
+    unbatched: VecDeque<String>,
+}
+
+/// A call that waits and may change a subscription.
+#[derive(Debug)]
+struct Change {
+    seq: u64,
+    resumes: bool,
+    /// For an update: what it asks for.
+    update: Option<Value>,
+}
+
+/// The subscriptions of a connection.
+#[derive(Debug)]
+pub struct Subscriptions {
+    known: Recent<String, Subscription>,
+    delivered: Recent<(String, String)>,
+    /// Subscribe calls that wait.
+    pending: BTreeSet<u64>,
+    /// Deliveries for subscriptions not known yet: event, subscription, whether it expired (E10).
+    parked: Vec<(u64, String, bool)>,
+    lost: bool,
+}
+
+impl Default for Subscriptions {
+    fn default() -> Self {
+        Self {
+            known: Recent::new(4096),
+            delivered: Recent::new(4096),
+            pending: BTreeSet::new(),
+            parked: Vec::new(),
+            lost: false,
+        }
+    }
+}
+
+impl Subscriptions {
+    pub fn lose_track(&mut self) {
+        *self = Self { lost: true, ..Self::default() };
+    }
+
+    /// A subscribe call was sent.
+    pub fn asked(&mut self, seq: u64) {
+        self.pending.insert(seq);
+    }
+
+    /// A call about a subscription was sent.
+    pub fn changing(&mut self, seq: u64, tool: &str, arguments: &Value) {
+        let id = arguments["subscriptionId"].as_str().unwrap_or_default();
+        let Some(subscription) = self.known.get_mut(&id.to_owned()) else { return };
+        if subscription.changing.len() >= MAX_CHANGES {
+            subscription.changing.remove(0);
+        }
+        let update = (tool == "events_update").then(|| arguments.get("filter").unwrap_or(&subscription.filter).clone());
+        subscription.changing.push(Change { seq, resumes: tool == "events_resume", update });
+    }
+
+    /// A call about a subscription was answered.
+    fn changed(&mut self, asked: &crate::proposals::Asked) {
+        let id = asked.params["arguments"]["subscriptionId"].as_str().unwrap_or_default();
+        if let Some(subscription) = self.known.get_mut(&id.to_owned()) {
+            subscription.changing.retain(|change| change.seq != asked.seq);
+        }
+    }
+
+    /// A tool call failed.
+    pub fn refused(&mut self, message: &Observed<'_>, findings: &mut Findings) {
+        let Some(asked) = message.request else { return };
+        self.changed(asked);
+        if asked.params["name"] == SUBSCRIBE {
+            self.pending.remove(&asked.seq);
+            self.check_refusal(message, findings);
+            self.settle_if_none_pends(findings);
+        } else if asked.params["name"].as_str().is_some_and(|tool| DESCRIPTOR.tools.contains(&tool)) {
+            findings.hold(&UNKNOWN_ACCEPTED);
+        }
+    }
+
+    /// Whether a subscription that is over made a new one be refused.
+    fn check_refusal(&self, message: &Observed<'_>, findings: &mut Findings) {
+        // Its words alone: an error's code is a number too.
+        let content = message.content;
+        let words = content["content"].as_array().into_iter().flatten().map(|block| &block["text"]);
+        let words = words.chain([&content["message"]]).filter_map(Value::as_str);
+        let reported = words.collect::<Vec<_>>().join(" ").to_ascii_lowercase();
+        if self.lost
+            || self.pending.iter().next().is_some()
+            || !reported.contains("max")
+            || !reported.contains("subscription")
+        {
+            return;
+        }
+        let declared = capability(message.declared).and_then(|events| events["maxSubscriptions"].as_u64());
+        // What is not declared is often told in the refusal itself.
+        let named =
+            || reported.split(|found: char| !found.is_ascii_digit()).rev().find_map(|digits| digits.parse().ok());
+        let Some(most) = declared.or_else(named) else { return };
+        let now = self.known.values().filter_map(|it| it.own_time(message.time)).max();
+        let live = self.known.values().filter(|it| it.is_live(now, message.time)).count() as u64;
+        findings.check(&EXPIRED_COUNTED, message.seq, live >= most, || format!("refused with {live} of {most} in use"));
+    }
+
+    /// A tool call went well.
+    pub fn granted(
+        &mut self,
+        tool: &str,
+        arguments: &Value,
+        outcome: &Value,
+        message: &Observed<'_>,
+        findings: &mut Findings,
+    ) {
+        if tool == SUBSCRIBE {
+            return self.subscribed(arguments, outcome, message, findings);
+        }
+        if let Some(asked) = message.request {
+            self.changed(asked);
+        }
+        if tool == "events_list" {
+            return self.listed(outcome, message.seq, findings);
+        }
+        let Some(id) = arguments["subscriptionId"].as_str() else { return };
+        let success = outcome["success"] != false;
+        let there = self.known.get_mut(&id.to_owned());
+        let usable = there.as_ref().is_some_and(|it| !matches!(it.state, State::Removed | State::Expired));
+        // An expired one may still be removed.
+        let removable = tool == "events_unsubscribe" && there.as_ref().is_some_and(|it| it.state != State::Removed);
+        let hidden = self.lost && there.is_none();
+        findings.check(&UNKNOWN_ACCEPTED, message.seq, !success || usable || removable || hidden, || {
+            format!("{tool} of {id} went well")
+        });
+        let (Some(subscription), true) = (there, success) else { return };
+        match tool {
+            "events_unsubscribe" => subscription.enter(State::Removed, message.time),
+            "events_pause" => subscription.enter(State::Paused, message.time),
+            "events_resume" => subscription.enter(State::Active, message.time),
+            "events_update" => {
+                subscription.changed = true;
+                let source = if outcome["filter"].is_object() { outcome } else { arguments };
+                for (member, slot) in [("filter", &mut subscription.filter), ("delivery", &mut subscription.delivery)] {
+                    if let Some(value) = source.get(member) {
+                        *slot = value.clone();
+                    }
+                }
+                if let Some(value) = outcome.get("expiresAt").or_else(|| arguments.get("expiresAt")) {
+                    subscription.expires = value.as_str().and_then(timestamp::instant);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn subscribed(&mut self, arguments: &Value, outcome: &Value, message: &Observed<'_>, findings: &mut Findings) {
+        let seq = message.seq;
+        if let Some(asked) = message.request {
+            self.pending.remove(&asked.seq);
+        }
+        let part = |name: &str| outcome.get(name).or_else(|| arguments.get(name)).cloned().unwrap_or(Value::Null);
+        let subscription = Subscription {
+            filter: part("filter"),
+            delivery: part("delivery"),
+            created: outcome["createdAt"].as_str().and_then(timestamp::instant),
+            state: State::Active,
+            since: message.time,
+            expires: part("expiresAt").as_str().and_then(timestamp::instant),
+            granted: message.time,
+            changing: Vec::new(),
+            changed: false,
+            latest: None,
+            unbatched: VecDeque::new(),
+        };
+        let now = subscription.created;
+        if let Some(events) = capability(message.declared) {
+            check_grant(seq, events, &subscription, findings);
+        }
+        for member in ["createdAt", "expiresAt"] {
+            timestamp::check(&outcome[member], &TIMESTAMP, &TIMESTAMP_UNREADABLE, seq, findings);
+        }
+        if let Some(id) = outcome["subscriptionId"].as_str() {
+            check_uuid(id, seq, findings);
+            if let (Some(created), Some(expires)) = (subscription.created, subscription.expires) {
+                let over = outcome["status"] == "active" && expires <= created;
+                findings.check(&GRANTED_EXPIRED, seq, !over, || format!("{id} of {created} expires at {expires}"));
+            }
+            self.known.insert(id.to_owned(), subscription);
+            self.unpark(id, message, findings);
+        }
+        if let Some(most) = capability(message.declared).and_then(|events| events["maxSubscriptions"].as_f64()) {
+            let live = self.known.values().filter(|it| it.is_live(now, message.time)).count();
+            findings.check(&TOO_MANY, seq, live as f64 <= most, || format!("{live} subscriptions, at most {most}"));
+        }
+        self.settle_if_none_pends(findings);
+    }
+
+    /// Takes out what waited for this subscription to become known.
+    fn unpark(&mut self, id: &str, message: &Observed<'_>, findings: &mut Findings) {
+        let (mine, others): (Vec<_>, Vec<_>) = self.parked.drain(..).partition(|(_, parked, _)| parked == id);
+        self.parked = others;
+        if !mine.is_empty() {
+            findings.hold(&UNKNOWN_SUBSCRIPTION);
+        }
+        let is_over = mine.iter().any(|(_, _, expired)| *expired);
+        findings.check(&EXPIRED_FIRST, message.seq, !is_over, || format!("{id} had expired before it was granted"));
+        if is_over && let Some(subscription) = self.known.get_mut(&id.to_owned()) {
+            subscription.enter(State::Expired, message.time);
+        }
+    }
+
+    fn settle_if_none_pends(&mut self, findings: &mut Findings) {
+        if self.pending.is_empty() {
+            self.settle(findings);
+        }
+    }
+
+    /// Whatever still waits for its subscription waits in vain.
+    pub fn settle(&mut self, findings: &mut Findings) {
+        for (seq, id, _) in self.parked.drain(..) {
+            findings.note(&UNKNOWN_SUBSCRIPTION, seq, format!("{id} was never granted"));
+        }
+    }
+
+    /// The connection is over at a time: who has ended by then and was not told so?
+    pub fn finish(&mut self, time: i64, findings: &mut Findings) {
+        if self.lost {
+            return;
+        }
+        for subscription in self.known.values() {
+            let now = subscription.own_time(time.saturating_sub(SLACK));
+            let Some((now, expires)) = now.zip(subscription.expires) else { continue };
+            if now > expires && matches!(subscription.state, State::Active | State::Paused) {
+                findings.check_overall(&EXPIRY_UNTOLD, false, || format!("expired at {expires}, and no word of it"));
+            }
+        }
+    }
+
+    /// What a list says of the subscriptions that are known.
+    fn listed(&self, outcome: &Value, seq: u64, findings: &mut Findings) {
+        for entry in outcome["subscriptions"].as_array().into_iter().flatten() {
+            let id = entry["id"].as_str().or_else(|| entry["subscriptionId"].as_str()).unwrap_or_default();
+            let (Some(known), Some(status)) = (self.known.get(&id.to_owned()), entry["status"].as_str()) else {
+                continue;
+            };
+            let fits = known.state.name() == status || !known.changing.is_empty();
+            findings.check(&LIST_STATUS, seq, fits, || format!("{id} is {}, listed as {status}", known.state.name()));
+        }
+    }
+
+    /// A delivery, or the word that a subscription expired.
+    pub fn delivery(&mut self, method: &str, message: &Observed<'_>, findings: &mut Findings) {
+        let (seq, params) = (message.seq, message.content);
+        let events: &[Value] = match method {
+            EVENT => std::slice::from_ref(&params["event"]),
+            BATCH => params["events"].as_array().map_or(&[][..], Vec::as_slice),
+            _ => &[],
+        };
+        if method == BATCH {
+            findings.check(&EMPTY_BATCH, seq, !events.is_empty(), || "no events".to_owned());
+        }
+        for event in events {
+            check_event(seq, event, findings);
+        }
+        let Some(id) = params["subscriptionId"].as_str() else { return };
+        check_uuid(id, seq, findings);
+        let Some(subscription) = self.known.get_mut(&id.to_owned()) else {
+            return self.park(seq, id, method == EXPIRED, findings);
+        };
+        findings.hold(&UNKNOWN_SUBSCRIPTION);
+        if method == EXPIRED {
+            findings.hold(&EXPIRY_UNTOLD);
+            return subscription.enter(State::Expired, message.time);
+        }
+        let late = message.time.saturating_sub(subscription.since) > GRACE;
+        let resumes = subscription.changing.iter().any(|change| change.resumes);
+        findings.check(&INACTIVE, seq, subscription.state == State::Active || !late || resumes, || {
+            format!("{id} is {:?}", subscription.state).to_lowercase()
+        });
+        subscription.check_delivery(method, events, seq, findings);
+        subscription.check_times(method, events, message, findings);
+        subscription.check_passed_over(method, events, seq, findings);
+        let both = subscription.has_both_ways();
+        for event in events.iter().filter_map(|event| event["id"].as_str()) {
+            let again = self.delivered.insert((id.to_owned(), event.to_owned()), ()).is_some();
+            findings.check(&EVENT_TWICE, seq, !again || both, || format!("event {event} again"));
+        }
+    }
+
+    fn park(&mut self, seq: u64, id: &str, expired: bool, findings: &mut Findings) {
+        if self.known.has_forgotten() || self.lost {
+            return;
+        }
+        if self.pending.is_empty() || self.parked.len() >= MAX_PARKED {
+            findings.note(&UNKNOWN_SUBSCRIPTION, seq, format!("{id} was not granted"));
+        } else {
+            self.parked.push((seq, id.to_owned(), expired));
+        }
+    }
+}
+
+impl Subscription {
+    fn enter(&mut self, state: State, time: i64) {
+        self.changed = true;
+        self.state = state;
+        self.since = time;
+    }
+
+    /// What the server's clock shows at a time of the reel's, by the answer that granted it.
+    fn own_time(&self, time: i64) -> Option<jiff::Timestamp> {
+        let passed = jiff::SignedDuration::from_nanos(time.saturating_sub(self.granted));
+        self.created?.checked_add(passed).ok()
+    }
+
+    /// Whether a delivery comes when it should: before the end, in order, and on its schedule.
+    fn check_times(&mut self, method: &str, events: &[Value], message: &Observed<'_>, findings: &mut Findings) {
+        let seq = message.seq;
+        for event in events {
+            let Some(at) = event["metadata"]["timestamp"].as_str().and_then(timestamp::instant) else { continue };
+            let before = self.latest.filter(|before| at < *before);
+            findings.check(&ORDER, seq, before.is_none(), || format!("an event of {at} behind a later one"));
+            self.latest = self.latest.max(Some(at));
+        }
+        let Some(now) = self.own_time(message.time) else { return };
+        if let Some(expires) = self.expires {
+            let over = now.duration_since(expires).as_nanos() > i128::from(GRACE);
+            findings.check(&PAST_EXPIRY, seq, !over, || format!("delivered at {now}, expired at {expires}"));
+        }
+        let channels = &self.delivery["channels"];
+        match (method == BATCH, lists(channels, "cron"), lists(channels, "scheduled")) {
+            (true, true, false) => check_cron(&self.delivery["cronSchedule"], now, seq, findings),
+            (true, false, true) if !self.changed => {
+                let Some(at) = deliver_at(&self.delivery["scheduledDelivery"]).max(self.created) else { return };
+                let off = now.duration_since(at).as_nanos().unsigned_abs() > u128::from(SLACK.unsigned_abs());
+                findings.check(&SCHEDULED_INSTANT, seq, !off, || format!("delivered at {now}, due at {at}"));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether a batch leaves out what came singly before what it holds.
+    fn check_passed_over(&mut self, method: &str, events: &[Value], seq: u64, findings: &mut Findings) {
+        if !self.has_both_ways() || self.changed {
+            return self.unbatched.clear();
+        }
+        for id in events.iter().filter_map(|event| event["id"].as_str()) {
+            if method != BATCH {
+                if self.unbatched.len() == MAX_UNBATCHED {
+                    self.unbatched.pop_front();
+                }
+                self.unbatched.push_back(id.to_owned());
+            } else if let Some(place) = self.unbatched.iter().position(|reported| reported == id) {
+                findings.check(&PASSED_OVER, seq, place == 0, || format!("{} is not in it", self.unbatched[0]));
+                self.unbatched.drain(..=place);
+            }
+        }
+    }
+
+    /// Whether it counts, at a time that is told by a server's clock and by the reel's.
+    fn is_live(&self, now: Option<jiff::Timestamp>, time: i64) -> bool {
+        let own = self.own_time(time);
+        let over = |at: Option<jiff::Timestamp>| at.zip(self.expires).is_some_and(|(at, expires)| expires <= at);
+        matches!(self.state, State::Active | State::Paused) && !over(now) && !over(own)
+    }
+
+    /// Whether the channels deliver singly and in batches, so that an event comes twice.
+    fn has_both_ways(&self) -> bool {
+        let channels = &self.delivery["channels"];
+        lists(channels, "realtime") && (lists(channels, "cron") || lists(channels, "scheduled"))
+    }
+
+    fn check_delivery(&self, method: &str, events: &[Value], seq: u64, findings: &mut Findings) {
+        let channels = &self.delivery["channels"];
+        let batched = lists(channels, "cron") || lists(channels, "scheduled");
+        let fits = if method == BATCH { batched } else { lists(channels, "realtime") || !batched };
+        let updates = || self.changing.iter().filter_map(|change| change.update.as_ref());
+        let fits = fits || updates().next().is_some();
+        findings.check(&DELIVERY_KIND, seq, fits, || format!("{method} for channels {channels}"));
+        for event in events {
+            let mut verdict = filter::judge(&self.filter, event);
+            if updates().any(|filter| filter::judge(filter, event) == Verdict::Matches) {
+                verdict = Verdict::Matches;
+            }
+            let kind = event["type"].as_str().unwrap_or_default();
+            findings.check(&FILTER, seq, verdict != Verdict::Fails, || {
+                format!("{kind} with {} against {}", event["metadata"], self.filter)
+            });
+            findings.check(&WILDCARD_READING, seq, verdict != Verdict::Differs, || {
+                format!("{kind} against {}: some servers say yes, some no", self.filter["eventTypes"])
+            });
+            let at = event["metadata"]["timestamp"].as_str().and_then(timestamp::instant);
+            if let (Some(at), Some(created)) = (at, self.created) {
+                findings.check(&OLD_EVENT, seq, at >= created, || format!("{kind} of {at}, subscribed at {created}"));
+            }
+        }
+        if let (BATCH, Some(most)) = (method, self.delivery["cronSchedule"]["maxEventsPerDelivery"].as_f64()) {
+            findings.check(&BATCH_SIZE, seq, events.len() as f64 <= most, || {
+                format!("{} events, at most {most}", events.len())
+            });
+        }
+    }
+}
+
+/// Whether a schedule fires around a time. One that cannot be read is nothing to judge by.
+fn check_cron(schedule: &Value, now: jiff::Timestamp, seq: u64, findings: &mut Findings) {
+    let expression = schedule["expression"].as_str().unwrap_or_default();
+    let Ok(read) = Schedule::read(expression, schedule["timezone"].as_str()) else { return };
+    let Ok(now_ns) = i64::try_from(now.as_nanosecond()) else { return };
+    let near = read.next(now_ns.saturating_sub(SLACK + 1_000_000_000));
+    let fires = near.is_some_and(|at| at <= now_ns.saturating_add(SLACK));
+    findings.check(&CRON_INSTANT, seq, fires, || format!("{expression:?} does not fire at {now}"));
+}
+
+/// When a scheduled delivery is due: an offset says so, or the zone beside it.
+fn deliver_at(scheduled: &Value) -> Option<jiff::Timestamp> {
+    let text = scheduled["deliverAt"].as_str()?;
+    let local = || {
+        let zone = zone(scheduled["timezone"].as_str()).ok()?;
+        text.parse::<jiff::civil::DateTime>().ok()?.to_zoned(zone).ok().map(|time| time.timestamp())
+    };
+    text.parse().ok().or_else(local)
+}
+
+/// Checks what was granted against what the server says it can.
+fn check_grant(seq: u64, events: &Value, granted: &Subscription, findings: &mut Findings) {
+    for channel in granted.delivery["channels"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        findings.check(&UNDECLARED_CHANNEL, seq, lists(&events["deliveryChannels"], channel), || {
+            format!("channel {channel}")
+        });
+    }
+    if events["features"]["wildcards"] == false {
+        let types = granted.filter["eventTypes"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let wild = types.into_iter().find(|pattern| patterns::is_wildcard(pattern));
+        findings.check(&WILDCARDS, seq, wild.is_none(), || format!("{:?}", wild.unwrap_or_default()));
+    }
+}
+
+fn check_event(seq: u64, event: &Value, findings: &mut Findings) {
+    if let Some(id) = event["id"].as_str() {
+        check_uuid(id, seq, findings);
+    }
+    timestamp::check(&event["metadata"]["timestamp"], &TIMESTAMP, &TIMESTAMP_UNREADABLE, seq, findings);
+}
+
+fn check_uuid(id: &str, seq: u64, findings: &mut Findings) {
+    findings.check(&NOT_UUID, seq, uuid::Uuid::parse_str(id).is_ok(), || format!("{id:?}"));
+}

@@ -1,0 +1,153 @@
+//! The server's side: the six tools over a table of subscriptions, and deliveries in real time, on schedules and at
+//! one time.
+//!
+//! A handler that the user does not allow is refused, not silently dropped. Times are nanoseconds of the Unix clock and
+//! come with the context.
+
+pub mod delivery;
+pub mod event;
+pub mod filter;
+pub mod handlers;
+pub mod settings;
+pub mod subscription;
+pub mod subscriptions;
+
+use super::{DESCRIPTOR, EVENT, SCHEMAS};
+use crate::proposals::server::handler_job::{HandlerPolicy, JobOutcome};
+use crate::proposals::server::{Answer, Declaration, Firing, ServerCx, ServerSide, ToolCall, Unsent, failure, success};
+use event::Draft;
+use handlers::{Handlers, handler};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use settings::Settings;
+use std::time::Duration;
+use subscriptions::{Call, SubscriptionAction, Subscriptions};
+
+/// Its side on one connection.
+#[derive(Clone, Debug, Default)]
+pub struct McpeServerSide {
+    subscriptions: Subscriptions,
+    handlers: Handlers,
+}
+
+impl ServerSide for McpeServerSide {
+    fn configure(&mut self, settings: &Value) -> Result<(), String> {
+        let settings = Settings::deserialize(settings).map_err(|error| error.to_string())?;
+        settings.check()?;
+        self.subscriptions.settings = settings;
+        Ok(())
+    }
+
+    fn permit(&mut self, handler_policy: &HandlerPolicy) {
+        self.subscriptions.handler_policy = handler_policy.clone();
+    }
+
+    fn declare(&mut self, _client: &Value) -> Vec<Declaration> {
+        vec![Declaration { path: &["events"], value: capability(&self.subscriptions.settings) }]
+    }
+
+    fn fires(&self) -> &'static [Firing] {
+        &[Firing { kind: "event", method: EVENT, occurrence: None }]
+    }
+
+    fn fire(&mut self, _kind: &str, params: &Value, cx: &mut dyn ServerCx) -> Result<String, Unsent> {
+        let draft = Draft::deserialize(params).map_err(Unsent::invalid)?;
+        let event = draft.event(cx.uuid_v4(), &cx.stamp()).map_err(Unsent::invalid)?;
+        let acts = self.subscriptions.publish(&event, cx.wall_ns());
+        let sent = acts.iter().filter(|act| matches!(act, SubscriptionAction::Notify(..))).count();
+        self.act(acts, cx);
+        Ok(format!("event {} went to {sent} subscriptions", event.id))
+    }
+
+    fn list_tools(&self, tools: &mut Vec<Value>) {
+        tools.extend(self::tools(&self.subscriptions.handler_policy));
+    }
+
+    /// The six tools answer with text, as implementations do, and with the proposal's object as structured content.
+    fn call(&mut self, call: &ToolCall<'_>, cx: &mut dyn ServerCx) -> Option<Answer> {
+        if !DESCRIPTOR.tools.contains(&call.tool) {
+            return None;
+        }
+        let id = cx.uuid_v4();
+        let call = Call { tool: call.tool, arguments: call.arguments, now: cx.wall_ns(), client: cx.client() };
+        let result = match self.subscriptions.call(&call, || id) {
+            Err(refusal) => failure(&refusal),
+            Ok(done) => {
+                self.act(done.acts, cx);
+                let mut result = success(&done.result.to_string());
+                result["structuredContent"] = done.result;
+                result
+            }
+        };
+        Some(Ok(result))
+    }
+
+    fn next_wake(&self, cx: &dyn ServerCx) -> Option<Duration> {
+        let due = self.subscriptions.next_due().map(|at| cx.when(at));
+        due.into_iter().chain(self.handlers.next_wake()).min()
+    }
+
+    /// Delivers what is due and ends what is over. What was due already when it was asked for comes behind the answer.
+    fn wake(&mut self, cx: &mut dyn ServerCx) {
+        let acts = self.subscriptions.wake(cx.wall_ns());
+        self.act(acts, cx);
+        self.handlers.wake(&self.subscriptions.settings, cx);
+    }
+
+    fn completed(&mut self, ticket: u64, outcome: &JobOutcome, cx: &mut dyn ServerCx) -> bool {
+        self.handlers.completed(ticket, outcome, &self.subscriptions.settings, cx)
+    }
+
+    fn end(&mut self, cx: &mut dyn ServerCx) {
+        self.handlers.end(cx);
+    }
+}
+
+impl McpeServerSide {
+    fn act(&mut self, acts: Vec<SubscriptionAction>, cx: &mut dyn ServerCx) {
+        for act in acts {
+            match act {
+                SubscriptionAction::Notify(method, params) => cx.notify(method, &params),
+                SubscriptionAction::Handle(id, handler, delivered) => {
+                    self.handlers.take(&id, &handler, delivered, &self.subscriptions.settings, cx);
+                }
+                SubscriptionAction::Forget(id) => self.handlers.forget(&id, cx),
+                SubscriptionAction::Report(fact) => cx.report(fact),
+            }
+        }
+    }
+}
+
+/// What stands at `capabilities.events` (§1).
+fn capability(settings: &Settings) -> Value {
+    json!({
+        "maxSubscriptions": settings.max_subscriptions,
+        "deliveryChannels": ["realtime", "cron", "scheduled"],
+        "features": {"pause": true, "wildcards": true, "cronSchedule": true, "scheduledDelivery": true},
+    })
+}
+
+/// The six tools as `tools/list` shows them (§2, with what appendix A adds), with the handlers that may be had.
+fn tools(handler_policy: &HandlerPolicy) -> Vec<Value> {
+    let mut tools: Vec<Value> = serde_json::from_str(include_str!("server/tools.json")).unwrap_or_default();
+    if let (Some(schema), Some(subscribe)) = (handler::schema(handler_policy), tools.first_mut()) {
+        subscribe["inputSchema"]["properties"]["handler"] = schema;
+    }
+    tools
+}
+
+/// A time as RFC 3339 in UTC, in milliseconds: what JavaScript's dates hold.
+fn stamp(ns: i64) -> String {
+    jiff::Timestamp::from_nanosecond(i128::from(ns)).map(|time| format!("{time:.3}")).unwrap_or_default()
+}
+
+/// Whether a value fits the room's definition of this name.
+fn fits(name: &str, value: &Value) -> Result<(), String> {
+    match SCHEMAS.check(name, value).unwrap_or_default().first() {
+        Some(violation) => Err(violation.to_string()),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

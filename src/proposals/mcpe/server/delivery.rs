@@ -1,0 +1,164 @@
+//! How a subscription wants its events: at once, on a schedule, at one time (§2, Delivery Modes).
+
+use crate::proposals::mcpe::cron::{Schedule, zone};
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use serde_json::{Value, json};
+
+/// What a subscription asked for, read. An event that waits is delivered once, by cron or at the scheduled time,
+/// whichever comes first.
+#[derive(Clone, Debug)]
+pub struct Delivery {
+    /// As it was given.
+    pub given: Value,
+    /// Each event goes out when it happens.
+    pub realtime: bool,
+    /// Events wait for the schedule.
+    pub cron: Option<CronDelivery>,
+    /// Events wait for one time.
+    pub scheduled: Option<Scheduled>,
+}
+
+/// Delivery on a schedule.
+#[derive(Clone, Debug)]
+pub struct CronDelivery {
+    /// When.
+    pub schedule: Schedule,
+    /// How many events share a batch.
+    pub batch: usize,
+    /// How many events go out at once; the rest waits for the next time.
+    pub most: usize,
+}
+
+/// Delivery at one time.
+#[derive(Clone, Debug)]
+pub struct Scheduled {
+    /// When, in Unix nanoseconds.
+    pub at: i64,
+    /// How many events share a batch.
+    pub batch: usize,
+    /// The subscription is over afterwards.
+    pub auto_expire: bool,
+}
+
+impl Delivery {
+    /// Reads `delivery`, which fits its schema; without it events come in real time (AMB-E2). `now` is in Unix
+    /// nanoseconds.
+    ///
+    /// # Errors
+    /// What cannot be done, as a sentence for the model.
+    pub fn read(given: Option<&Value>, now: i64) -> Result<Self, String> {
+        let Some(given) = given else {
+            return Ok(Self { given: json!({"channels": ["realtime"]}), realtime: true, cron: None, scheduled: None });
+        };
+        let has =
+            |channel: &str| given["channels"].as_array().is_some_and(|list| list.iter().any(|one| one == channel));
+        for (channel, member) in [("cron", "cronSchedule"), ("scheduled", "scheduledDelivery")] {
+            match (has(channel), given.get(member).is_some()) {
+                (true, false) => return Err(format!("the channel {channel} needs `{member}`")),
+                (false, true) => return Err(format!("`{member}` is given, but `channels` does not name {channel}")),
+                _ => {}
+            }
+        }
+        if given["channels"].as_array().is_none_or(Vec::is_empty) {
+            return Err("`channels` names no channel: nothing could be delivered".to_owned());
+        }
+        let cron = has("cron").then(|| CronDelivery::read(&given["cronSchedule"], now)).transpose()?;
+        let scheduled = has("scheduled").then(|| Scheduled::read(&given["scheduledDelivery"])).transpose()?;
+        Ok(Self { given: given.clone(), realtime: has("realtime"), cron, scheduled })
+    }
+
+    /// Whether events may have to wait.
+    pub fn is_batched(&self) -> bool {
+        self.cron.is_some() || self.scheduled.is_some()
+    }
+}
+
+impl CronDelivery {
+    fn read(given: &Value, now: i64) -> Result<Self, String> {
+        let expression = given["expression"].as_str().unwrap_or_default();
+        let schedule = Schedule::read(expression, given["timezone"].as_str())?;
+        if schedule.next(now).is_none() {
+            return Err(format!("cron expression {expression:?} never fires"));
+        }
+        let most = match given.get("maxEventsPerDelivery") {
+            None => usize::MAX,
+            Some(most) => {
+                let whole = most.as_u64().and_then(|most| usize::try_from(most).ok()).filter(|most| *most > 0);
+                whole.ok_or_else(|| format!("`maxEventsPerDelivery` {most}: a whole number from 1 on"))?
+            }
+        };
+        Ok(Self { schedule, batch: batch(given), most })
+    }
+}
+
+impl Scheduled {
+    /// An offset says which instant is meant; without one the time zone does, UTC where none is named (AMB-E10).
+    fn read(given: &Value) -> Result<Self, String> {
+        let text = given["deliverAt"].as_str().unwrap_or_default();
+        let zone = zone(given["timezone"].as_str())?;
+        let instant = text.parse::<Timestamp>().or_else(|_| {
+            let local: DateTime = text.parse()?;
+            local.to_zoned(zone).map(|time| time.timestamp())
+        });
+        let instant = instant.map_err(|error| format!("`deliverAt` {text:?}: {error}"))?;
+        let at = i64::try_from(instant.as_nanosecond()).map_err(|_| format!("`deliverAt` {text:?} is out of range"))?;
+        Ok(Self { at, batch: batch(given), auto_expire: given["autoExpire"] != false })
+    }
+}
+
+/// Events that are not to be gathered come in batches of one.
+fn batch(given: &Value) -> usize {
+    if given["aggregateEvents"] == false { 1 } else { usize::MAX }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOON: i64 = 1_767_268_800_000_000_000; // 2026-01-01T12:00:00Z
+
+    fn read(given: Value) -> Result<Delivery, String> {
+        Delivery::read(Some(&given), NOON)
+    }
+
+    #[test]
+    fn e10_a_channel_and_what_belongs_to_it_come_together() {
+        for (given, why) in [
+            (json!({"channels": []}), "no channel"),
+            (json!({"channels": ["cron"]}), "`cronSchedule`"),
+            (json!({"channels": ["scheduled"]}), "`scheduledDelivery`"),
+            (json!({"channels": ["realtime"], "cronSchedule": {"expression": "* * * * *"}}), "does not name cron"),
+            (json!({"channels": ["cron"], "cronSchedule": {"expression": "nonsense"}}), "nonsense"),
+            (json!({"channels": ["cron"], "cronSchedule": {"expression": "0 0 30 2 *"}}), "never fires"),
+            (json!({"channels": ["cron"], "cronSchedule": {"expression": "@daily", "timezone": "Mars"}}), "Mars"),
+            (json!({"channels": ["cron"], "cronSchedule": {"expression": "@daily", "maxEventsPerDelivery": 0}}), "0"),
+            (
+                json!({"channels": ["cron"], "cronSchedule": {"expression": "@daily", "maxEventsPerDelivery": 2.5}}),
+                "2.5",
+            ),
+            (json!({"channels": ["scheduled"], "scheduledDelivery": {"deliverAt": "soon"}}), "soon"),
+        ] {
+            let refused = read(given).expect_err(why);
+            assert!(refused.contains(why), "{refused}");
+        }
+        let plain = Delivery::read(None, NOON).expect("in real time");
+        assert!(plain.realtime && !plain.is_batched());
+    }
+
+    #[test]
+    fn e25_the_time_of_delivery_has_an_offset_or_a_zone() {
+        let at = |deliver_at: &str, zone: Option<&str>| {
+            let mut scheduled = json!({"deliverAt": deliver_at});
+            if let Some(zone) = zone {
+                scheduled["timezone"] = zone.into();
+            }
+            let read = read(json!({"channels": ["scheduled"], "scheduledDelivery": scheduled})).expect("scheduled");
+            (read.scheduled.expect("scheduled").at - NOON) / 3_600_000_000_000
+        };
+        assert_eq!(at("2026-01-01T14:00:00Z", None), 2);
+        assert_eq!(at("2026-01-01T14:00:00+02:00", Some("America/New_York")), 0, "the offset wins");
+        assert_eq!(at("2026-01-01T14:00:00", Some("America/New_York")), 7);
+        assert_eq!(at("2026-01-01T14:00:00", None), 2);
+    }
+}

@@ -1,0 +1,282 @@
+//! What a subscription has done with its events: runs that wait, that are under way, that are tried again (Event
+//! Handlers). A handler is a part of the subscription, which only the server sees, so the server runs it.
+//!
+//! Of a subscription's runs one is under way at a time, in the order of its deliveries. Everything that begins or ends
+//! is told, and nothing is dropped without a word.
+
+pub mod handler;
+mod input;
+
+use super::settings::Settings;
+use crate::proposals::server::ServerCx;
+use crate::proposals::server::handler_job::{JobEnd, JobOutcome, OUTPUT_KEPT};
+use handler::Handler;
+use input::Input;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long is waited before a webhook is tried again; twice as long each time.
+const BACK_OFF: Duration = Duration::from_secs(1);
+/// The longest wait, whatever the other side asks for.
+const LONGEST: Duration = Duration::from_secs(60);
+/// How often one try of a webhook may be sent elsewhere on its host.
+const MAX_HOPS: u32 = 3;
+
+/// One delivery for one handler.
+#[derive(Clone, Debug)]
+struct Run {
+    subscription: String,
+    handler: Arc<Handler>,
+    input: Input,
+    /// Counts from 1.
+    attempt: u32,
+    hops: u32,
+    /// It is not tried again: its subscription or the session is over.
+    is_last: bool,
+    /// Where the webhook was sent to instead, for this try.
+    url: Option<String>,
+    /// Where it has moved to for good, for all tries (RFC 9110, 15.4.9).
+    moved: Option<String>,
+    /// When it was begun, since the connection began.
+    began: Duration,
+}
+
+/// All of them.
+#[derive(Clone, Debug, Default)]
+pub struct Handlers {
+    waiting: VecDeque<Run>,
+    under_way: BTreeMap<u64, Run>,
+    /// Tried again at this time since the connection began.
+    asleep: Vec<(Duration, Run)>,
+}
+
+/// What follows from an outcome.
+enum Verdict {
+    Over(&'static str),
+    Again(Duration),
+    Elsewhere { url: String, for_good: bool },
+}
+
+impl Handlers {
+    /// Takes a delivery on.
+    pub fn take(
+        &mut self,
+        subscription: &str,
+        handler: &Arc<Handler>,
+        events: Delivered,
+        settings: &Settings,
+        cx: &mut dyn ServerCx,
+    ) {
+        let run = Run {
+            subscription: subscription.to_owned(),
+            handler: Arc::clone(handler),
+            input: Input::new(subscription, events),
+            attempt: 1,
+            hops: 0,
+            is_last: false,
+            url: None,
+            moved: None,
+            began: cx.now(),
+        };
+        if self.waiting.len() >= settings.most_handlers_waiting {
+            return run.ended("dropped", json!({"why": "too many wait"}), cx);
+        }
+        self.waiting.push_back(run);
+        self.go(settings, cx);
+    }
+
+    /// Begins what can be begun.
+    fn go(&mut self, settings: &Settings, cx: &mut dyn ServerCx) {
+        while self.under_way.len() < settings.most_handlers {
+            let busy = |run: &Run| {
+                let others = self.under_way.values().chain(self.asleep.iter().map(|(_, run)| run));
+                others.into_iter().any(|other| other.subscription == run.subscription)
+            };
+            let Some(mut run) = self.waiting.iter().position(|run| !busy(run)).and_then(|at| self.waiting.remove(at))
+            else {
+                return;
+            };
+            run.began = cx.now();
+            match run.handler.job(&run.input, run.url.as_deref()) {
+                Ok(job) => {
+                    run.report("started", json!({}), cx);
+                    let ticket = cx.send_out(job);
+                    self.under_way.insert(ticket, run);
+                }
+                Err(why) => run.ended("not_started", json!({"why": why}), cx),
+            }
+        }
+    }
+
+    /// Takes what came of one; answers whether it was one.
+    pub fn completed(&mut self, ticket: u64, outcome: &JobOutcome, settings: &Settings, cx: &mut dyn ServerCx) -> bool {
+        let Some(mut run) = self.under_way.remove(&ticket) else { return false };
+        match run.judge(&outcome.end, settings, cx) {
+            Verdict::Over(how) => run.ended(how, reported(outcome), cx),
+            Verdict::Elsewhere { url, for_good } => {
+                run.ended("redirected", reported(outcome), cx);
+                // What moved behind a detour is nothing to begin with.
+                if for_good && run.url == run.moved {
+                    run.moved = Some(url.clone());
+                }
+                (run.hops, run.url) = (run.hops + 1, Some(url));
+                self.waiting.push_front(run);
+            }
+            Verdict::Again(wait) => {
+                let mut what = reported(outcome);
+                what["again_in_ms"] = json!(millis(wait));
+                run.ended("retried", what, cx);
+                run.attempt += 1;
+                (run.hops, run.url) = (0, run.moved.clone());
+                self.asleep.push((cx.now() + wait, run));
+            }
+        }
+        self.go(settings, cx);
+        true
+    }
+
+    /// When one is tried again.
+    pub fn next_wake(&self) -> Option<Duration> {
+        self.asleep.iter().map(|(at, _)| *at).min()
+    }
+
+    /// Tries again what is due, before all that waits.
+    pub fn wake(&mut self, settings: &Settings, cx: &mut dyn ServerCx) {
+        let now = cx.now();
+        let (due, asleep) = std::mem::take(&mut self.asleep).into_iter().partition(|(at, _)| *at <= now);
+        self.asleep = asleep;
+        let due: Vec<(Duration, Run)> = due;
+        due.into_iter().rev().for_each(|(_, run)| self.waiting.push_front(run));
+        self.go(settings, cx);
+    }
+
+    /// A subscription is gone: what waits for it is not begun any more. What is under way goes on, and is not tried
+    /// again.
+    pub fn forget(&mut self, subscription: &str, cx: &mut dyn ServerCx) {
+        self.drop_where(|run| run.subscription == subscription, "the subscription was removed", cx);
+    }
+
+    /// The session is over: nothing is begun any more.
+    pub fn end(&mut self, cx: &mut dyn ServerCx) {
+        self.drop_where(|_| true, "the session is over", cx);
+    }
+
+    fn drop_where(&mut self, goes: impl Fn(&Run) -> bool, why: &str, cx: &mut dyn ServerCx) {
+        self.under_way.values_mut().filter(|run| goes(run)).for_each(|run| run.is_last = true);
+        let asleep = std::mem::take(&mut self.asleep);
+        let (gone, asleep) = asleep.into_iter().partition(|(_, run)| goes(run));
+        self.asleep = asleep;
+        let gone: Vec<(Duration, Run)> = gone;
+        let (more, waiting) = std::mem::take(&mut self.waiting).into_iter().partition(|run| goes(run));
+        self.waiting = waiting;
+        let more: VecDeque<Run> = more;
+        gone.into_iter().map(|(_, run)| run).chain(more).for_each(|run| run.ended("dropped", json!({"why": why}), cx));
+    }
+}
+
+/// The events of a delivery.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Delivered {
+    /// One, in real time.
+    Event(Value),
+    /// A batch.
+    Batch(Vec<Value>),
+}
+
+impl Run {
+    fn judge(&self, end: &JobEnd, settings: &Settings, cx: &dyn ServerCx) -> Verdict {
+        match end {
+            JobEnd::Exited { code: 0 } | JobEnd::Said | JobEnd::Answered { status: 200..=299, .. } => {
+                Verdict::Over("done")
+            }
+            JobEnd::Late => Verdict::Over("timed_out"),
+            JobEnd::Stopped => Verdict::Over("stopped"),
+            JobEnd::Unstarted { .. } => Verdict::Over("not_started"),
+            JobEnd::Answered { status: status @ (307 | 308), location: Some(location), .. } => {
+                match self.elsewhere(location) {
+                    Some(url) if self.hops < MAX_HOPS && !self.is_last => {
+                        Verdict::Elsewhere { url, for_good: *status == 308 }
+                    }
+                    _ => Verdict::Over("failed"),
+                }
+            }
+            JobEnd::Answered { status: 429 | 500..=599, retry_after, .. } => {
+                let asked = retry_after.as_deref().and_then(|text| wait_asked_for(text, cx.wall_ns()));
+                self.again(asked, settings)
+            }
+            JobEnd::Unreached { .. } => self.again(None, settings),
+            JobEnd::Exited { .. } | JobEnd::Signalled { .. } | JobEnd::Answered { .. } => Verdict::Over("failed"),
+        }
+    }
+
+    fn again(&self, asked: Option<Duration>, settings: &Settings) -> Verdict {
+        if self.attempt >= settings.webhook_attempts || !self.handler.is_webhook() || self.is_last {
+            return Verdict::Over("failed");
+        }
+        let back_off = BACK_OFF.saturating_mul(1 << (self.attempt - 1).min(16));
+        Verdict::Again(asked.unwrap_or_default().max(back_off).min(LONGEST))
+    }
+
+    /// Where a redirect leads, on the same host only.
+    fn elsewhere(&self, location: &str) -> Option<String> {
+        let here = url::Url::parse(self.url.as_deref().or(self.handler.url())?).ok()?;
+        let there = here.join(location).ok()?;
+        (there.origin() == here.origin() && there.username().is_empty()).then(|| there.to_string())
+    }
+
+    fn ended(&self, how: &str, mut what: Value, cx: &mut dyn ServerCx) {
+        what["outcome"] = json!(how);
+        what["duration_ms"] = json!(millis(cx.now().saturating_sub(self.began)));
+        self.report("ended", what, cx);
+    }
+
+    fn report(&self, state: &str, what: Value, cx: &mut dyn ServerCx) {
+        let mut fact = json!({"report": "handler", "state": state, "kind": self.handler.kind().name(),
+            "subscription": self.subscription, "event_ids": self.input.ids(), "attempt": self.attempt});
+        if let (Some(fact), Value::Object(what)) = (fact.as_object_mut(), what) {
+            fact.extend(what);
+        }
+        cx.report(fact);
+    }
+}
+
+/// What is told of an outcome.
+fn reported(outcome: &JobOutcome) -> Value {
+    let mut reported = match &outcome.end {
+        JobEnd::Exited { code } => json!({"exit_code": code}),
+        JobEnd::Signalled { signal } => json!({"signal": signal}),
+        JobEnd::Answered { status, .. } => json!({"status": status}),
+        JobEnd::Unreached { why } | JobEnd::Unstarted { why } => json!({"why": why}),
+        JobEnd::Said | JobEnd::Late | JobEnd::Stopped => json!({}),
+    };
+    reported["bytes"] = json!(outcome.bytes);
+    if !outcome.output.is_empty() {
+        reported["output"] = json!(outcome.output);
+    }
+    if outcome.bytes > OUTPUT_KEPT as u64 {
+        reported["truncated"] = json!(true);
+    }
+    if outcome.left > 0 {
+        reported["left_behind"] = json!(outcome.left);
+    }
+    reported
+}
+
+/// What `Retry-After` asks for: seconds, or a date (RFC 9110, 10.2.3).
+fn wait_asked_for(text: &str, now_ns: i64) -> Option<Duration> {
+    if let Ok(seconds) = text.trim().parse::<u64>() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = jiff::fmt::rfc2822::parse(text.trim()).ok()?;
+    let ahead = date.timestamp().as_nanosecond() - i128::from(now_ns);
+    Some(u64::try_from(ahead).map_or(Duration::ZERO, Duration::from_nanos))
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests;

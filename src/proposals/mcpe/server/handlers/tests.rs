@@ -1,0 +1,158 @@
+use super::handler::Handler;
+use super::input::{Input, expand};
+use super::*;
+use crate::proposals::server::handler_job::{HandlerJob, HandlerPolicy, JobKind, Script, Secret};
+
+fn handler_policy() -> HandlerPolicy {
+    let secret = |name: &str, host: &str| Secret { name: name.to_owned(), host: host.to_owned(), port: None };
+    let local = Secret { port: Some(8443), ..secret("LOCAL", "127.0.0.1") };
+    let secrets = vec![secret("TOKEN", "api.example.com"), local];
+    HandlerPolicy { kinds: JobKind::ALL.into(), secrets, ..HandlerPolicy::default() }
+}
+
+fn read(given: Value) -> Result<Handler, String> {
+    Handler::read(&given, &handler_policy())
+}
+
+fn event(data: Value) -> Delivered {
+    Delivered::Event(json!({"id": "e1", "type": "build.done", "data": data,
+        "metadata": {"timestamp": "2026-01-01T00:00:00Z", "priority": "high", "tags": ["ci", "main"]}}))
+}
+
+fn script(handler: Value, data: Value) -> Result<Script, String> {
+    let handler = read(handler).expect("it may be had");
+    match handler.job(&Input::new("s1", event(data)), None)? {
+        HandlerJob::Script(script) => Ok(script),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn e34_a_webhook_goes_by_https_and_its_secrets_to_their_hosts_only() {
+    let to = |url: &str, headers: Value| read(json!({"type": "webhook", "url": url, "headers": headers}));
+    for url in ["https://example.com/", "http://127.0.0.1:8080/x", "http://[::1]/", "http://localhost/"] {
+        assert!(to(url, json!({})).is_ok(), "{url}");
+    }
+    for (url, why) in [
+        ("http://example.com/", "only https"),
+        ("http://127.0.0.1.example.com/", "only https"),
+        ("http://localhost.example.com/", "only https"),
+        ("http://10.0.0.1/", "only https"),
+        ("ftp://example.com/", "no https"),
+        ("file:///etc/passwd", "no https"),
+        ("https://me:word@example.com/", "name and password"),
+        ("nonsense", "url"),
+    ] {
+        assert!(to(url, json!({})).is_err_and(|reported| reported.contains(why)), "{url}");
+    }
+    let bearer = || json!({"Authorization": "Bearer ${TOKEN}"});
+    assert!(to("https://api.example.com/", bearer()).is_ok());
+    assert!(to("http://127.0.0.1:8443/", json!({"X-Key": "${LOCAL}"})).is_ok());
+    for url in ["https://api.example.com:8443/", "http://127.0.0.1/", "http://127.0.0.1:8444/"] {
+        for header in ["${TOKEN}", "${LOCAL}"] {
+            assert!(to(url, json!({"X-Key": header})).is_err_and(|reported| reported.contains("may not get")), "{url}");
+        }
+    }
+    for url in ["https://example.com/", "https://api.example.com.evil.test/", "https://evil.test/?api.example.com"] {
+        assert!(to(url, bearer()).is_err_and(|reported| reported.contains("may not get")), "{url}");
+    }
+    for header in ["${HOME}", "${TOKEN", "${TOKEN} ${", "${", "a ${TOKEN} ${HOME}"] {
+        assert!(to("https://api.example.com/", json!({"X-Key": header})).is_err(), "{header}");
+    }
+    for (name, value) in [("Host", "x"), ("content-length", "1"), ("a b", "x"), ("X", "a\r\nY: b"), ("", "x")] {
+        assert!(to("https://api.example.com/", json!({name: value})).is_err(), "{name}: {value}");
+    }
+}
+
+#[test]
+fn e35_a_command_gets_its_event_in_the_way_it_asked_for() {
+    let by = |input: Value| json!({"type": "bash", "command": "tool", "input": input});
+    let stdin = script(json!({"type": "bash", "command": "a | b"}), json!({"n": 1})).expect("a script");
+    assert_eq!((stdin.text.as_str(), stdin.arguments.len(), stdin.environment.len()), ("a | b", 0, 0));
+    assert!(stdin.input.starts_with(r#"{"id":"e1""#) && stdin.input.ends_with('\n'), "{}", stdin.input);
+    let args = script(by(json!("args")), json!({"n": 1})).expect("a script");
+    assert_eq!((args.text.as_str(), args.arguments.len(), args.input.as_str()), ("tool \"$@\"", 1, ""));
+    assert!(args.arguments[0].starts_with(r#"{"id":"e1""#));
+    let env = script(by(json!("env")), json!({"n": 1})).expect("a script").environment;
+    for (name, value) in [
+        ("MCPE_EVENT_ID", "e1"),
+        ("MCPE_EVENT_TYPE", "build.done"),
+        ("MCPE_EVENT_PRIORITY", "high"),
+        ("MCPE_EVENT_TIMESTAMP", "2026-01-01T00:00:00Z"),
+        ("MCPE_EVENT_TAGS", "ci,main"),
+        ("MCPE_EVENT_DATA", r#"{"n":1}"#),
+        ("MCPE_EVENT_COUNT", "1"),
+        ("MCPE_SUBSCRIPTION_ID", "s1"),
+    ] {
+        assert!(env.contains(&(name.to_owned(), value.to_owned())), "{name}: {env:?}");
+    }
+    let given = json!({"type": "bash", "command": "notify-send", "input": "env", "env": {"MCPE_EVENT_ID": "forged"},
+        "args": ["Alert", "$MCPE_EVENT_TYPE and ${MCPE_EVENT_PRIORITY}", "$HOME"]});
+    let example = script(given, json!({})).expect("a script");
+    assert_eq!(example.text, "notify-send \"$@\"");
+    assert_eq!(example.arguments, ["Alert", "build.done and high", "$HOME"]);
+    assert_eq!(
+        example.environment.iter().rfind(|(name, _)| name == "MCPE_EVENT_ID").map(|(_, id)| id.as_str()),
+        Some("e1")
+    );
+}
+
+#[test]
+fn e33_a_handlers_own_variables_are_set_by_its_shell_alone() {
+    let given = json!({"type": "bash", "command": "run", "env": {"LD_PRELOAD": "it's $(x)", "B": ""}});
+    let script = script(given, json!({})).expect("a script");
+    assert_eq!(script.text, r"export LD_PRELOAD='it'\''s $(x)'; export B=''; run");
+    assert!(script.environment.is_empty());
+}
+
+#[test]
+fn e34_a_webhooks_url_is_sent_to_as_it_was_read() {
+    let given = json!({"type": "webhook", "url": "HTTP://LOCALHOST\\@example.com"});
+    let handler = read(given.clone()).expect("it is this machine's");
+    assert_eq!((handler.url(), handler.given()), (Some("http://localhost/@example.com"), &given));
+}
+
+#[test]
+fn e35_what_stands_in_an_event_is_never_looked_at_again() {
+    let variables = [("MCPE_A".to_owned(), "$MCPE_B".to_owned()), ("MCPE_B".to_owned(), "secret".to_owned())];
+    for (text, expanded) in [
+        ("$MCPE_A", "$MCPE_B"),
+        ("${MCPE_A}${MCPE_B}", "$MCPE_Bsecret"),
+        ("$MCPE_BX $ ${", "$MCPE_BX $ ${"),
+        ("100$", "100$"),
+        ("ä$MCPE_Bä", "äsecretä"),
+    ] {
+        assert_eq!(expand(text, &variables, 99).as_deref(), Some(expanded));
+        let fits = |most| expand(text, &variables, most).is_some();
+        assert!(fits(expanded.len()) && !fits(expanded.len() - 1), "{text}");
+    }
+    for args in [vec!["$MCPE_EVENT_JSON".repeat(1 << 16)], vec!["$MCPE_EVENT_JSON".to_owned(); 1 << 16]] {
+        let given = json!({"type": "bash", "command": "x", "input": "env", "args": args});
+        let much = script(given, json!({"x": "y".repeat(90_000)}));
+        assert!(much.is_err_and(|why| why.contains("use stdin")), "6 GB, if they were made");
+    }
+    let much = script(json!({"type": "bash", "command": "x", "input": "env"}), json!({"x": "y".repeat(200_000)}));
+    assert!(much.is_err_and(|why| why.contains("use stdin")));
+    let nul = script(json!({"type": "bash", "command": "x", "input": "env"}), json!({})).expect("a script");
+    assert!(nul.environment.iter().all(|(_, value)| !value.contains('\0')));
+}
+
+#[test]
+fn e6_e33_handlers_that_cannot_be_run_are_refused_beforehand() {
+    for (given, why) in [
+        (json!({"type": "pigeon"}), "pigeon"),
+        (json!({"type": "bash"}), "command"),
+        (json!({"type": "bash", "command": " "}), "empty"),
+        (json!({"type": "bash", "command": "x", "env": {"A=B": "x"}}), "A=B"),
+        (json!({"type": "bash", "command": "x\u{0}"}), "NUL"),
+        (json!({"type": "bash", "command": "x", "timeout": 0}), "timeout"),
+        (json!({"type": "bash", "command": "x", "timeout": -1}), "timeout"),
+        (json!({"type": "agent", "tools": ["x"]}), "tools"),
+    ] {
+        let reported = read(given.clone()).expect_err("refused");
+        assert!(reported.contains(why), "{given}: {reported}");
+    }
+    let limit = |timeout: Value| script(json!({"type": "bash", "command": "x", "timeout": timeout}), json!({}));
+    assert_eq!(limit(json!(1500)).expect("a script").limit, Duration::from_millis(1500));
+    assert_eq!(limit(json!(1e12)).expect("a script").limit, HandlerPolicy::default().limit, "never more than allowed");
+}

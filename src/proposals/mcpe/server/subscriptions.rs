@@ -1,0 +1,389 @@
+//! The subscriptions of one client: the six tools, whom an event goes to, and what is due.
+//!
+//! Pure: times are Unix nanoseconds and come in, notifications and facts go out as [`SubscriptionAction`]s. Events reach a
+//! subscription in the order in which they were published.
+
+use super::delivery::Delivery;
+use super::event::Event;
+use super::filter::Filter;
+use super::handlers::Delivered;
+use super::handlers::handler::{Handler, check_shape};
+use super::settings::Settings;
+use super::subscription::{Due, Minute, Status, Subscription};
+use super::{fits, stamp};
+use crate::proposals::mcpe::{BATCH, EVENT, EXPIRED};
+use crate::proposals::server::handler_job::HandlerPolicy;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// How many expired ones are kept for `events_list`.
+const MAX_EXPIRED: usize = 32;
+const SECOND: i64 = 1_000_000_000;
+
+/// Who calls a tool, and when.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    /// The tool.
+    pub tool: &'a str,
+    /// Its arguments.
+    pub arguments: &'a Value,
+    /// Now.
+    pub now: i64,
+    /// The client's name.
+    pub client: &'a str,
+}
+
+/// Something to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SubscriptionAction {
+    /// Send a notification.
+    Notify(&'static str, Value),
+    /// Run the handler of this subscription.
+    Handle(String, Arc<Handler>, Delivered),
+    /// Drop what waits for the handler of this subscription.
+    Forget(String),
+    /// Tell a fact.
+    Report(Value),
+}
+
+/// What a tool answers, and what is told beside it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolOutcome {
+    /// The tool's structured result.
+    pub result: Value,
+    /// What is to be done.
+    pub acts: Vec<SubscriptionAction>,
+}
+
+/// The subscriptions of one client.
+#[derive(Clone, Debug, Default)]
+pub struct Subscriptions {
+    /// Limits and rights.
+    pub settings: Settings,
+    /// Which handlers may be had.
+    pub handler_policy: HandlerPolicy,
+    table: Vec<Subscription>,
+    made: Minute,
+}
+
+/// The fact that a subscription is now `active`, `paused`, `expired` or `removed`, with events that waited in vain.
+fn became(id: &str, status: &str, undelivered: usize) -> SubscriptionAction {
+    let mut fact = json!({"report": "subscription", "id": id, "became": status});
+    if undelivered > 0 {
+        fact["undelivered"] = json!(undelivered);
+    }
+    SubscriptionAction::Report(fact)
+}
+
+impl Subscription {
+    /// What is done beside a delivery.
+    fn handled(&self, delivered: impl FnOnce() -> Delivered) -> Option<SubscriptionAction> {
+        let handler = self.handler.as_ref()?;
+        Some(SubscriptionAction::Handle(self.id.clone(), Arc::clone(handler), delivered()))
+    }
+}
+
+/// The fact that an event does not reach a subscription that it was for.
+fn dropped(id: &str, event: &Event, why: &str) -> SubscriptionAction {
+    SubscriptionAction::Report(json!({"report": "dropped", "id": id, "event_id": event.id, "why": why}))
+}
+
+impl Subscriptions {
+    /// Runs one of the six tools. `new_id` is used where a subscription is made.
+    ///
+    /// # Errors
+    /// What is refused and why, as a sentence for the model.
+    pub fn call(&mut self, call: &Call<'_>, new_id: impl FnOnce() -> String) -> Result<ToolOutcome, String> {
+        // What is wrong with one of three kinds is said better by that kind.
+        call.arguments.get("handler").map(check_shape).transpose()?;
+        fits(&format!("tool:{}:arguments", call.tool), call.arguments)?;
+        match call.tool {
+            "events_subscribe" => self.subscribe(call, new_id()),
+            "events_list" => Ok(self.list(call)),
+            "events_unsubscribe" => Ok(self.unsubscribe(call)),
+            "events_pause" => self.switch(call, Status::Paused),
+            "events_resume" => self.switch(call, Status::Active),
+            "events_update" => self.update(call),
+            other => Err(format!("there is no tool {other}")),
+        }
+    }
+
+    fn subscribe(&mut self, call: &Call<'_>, id: String) -> Result<ToolOutcome, String> {
+        let handler =
+            call.arguments.get("handler").map(|given| Handler::read(given, &self.handler_policy)).transpose()?;
+        let delivery = Delivery::read(call.arguments.get("delivery"), call.now)?;
+        let filter = read_filter(call.arguments)?.unwrap_or_default();
+        self.settings.authorize(&filter)?;
+        let expires = match call.arguments.get("expiresAt") {
+            Some(value) => expiry(value, call.now)?,
+            None => self.default_end(&delivery, call.now),
+        };
+        check_end(&delivery, expires, call.now)?;
+        let most = self.settings.max_subscriptions;
+        if self.table.iter().filter(|known| known.status != Status::Expired).count() >= most {
+            return Err(format!("at most {most} subscriptions: unsubscribe from one first"));
+        }
+        let rate = self.settings.subscriptions_per_minute;
+        if !self.made.admits(rate, call.now) {
+            return Err(format!("at most {rate} subscriptions in a minute: try again later"));
+        }
+        let mut made = Subscription::new(id, filter, delivery, expires, call.now);
+        made.handler = handler.map(Arc::new);
+        let mut result = json!({"subscriptionId": made.id, "status": "active"});
+        made.describe(&mut result);
+        let acts = reported(&made);
+        self.table.push(made);
+        Ok(ToolOutcome { result, acts })
+    }
+
+    fn list(&self, call: &Call<'_>) -> ToolOutcome {
+        let wanted = call.arguments.get("status").and_then(Value::as_str);
+        let listed: Vec<Value> = self
+            .table
+            .iter()
+            .filter(|known| wanted.is_none_or(|status| status == known.status.name()))
+            .map(|known| {
+                let mut entry = json!({"id": known.id, "clientId": call.client, "status": known.status});
+                known.describe(&mut entry);
+                if let Some(handler) = &known.handler {
+                    entry["handler"] = handler.given().clone();
+                }
+                entry["updatedAt"] = json!(stamp(known.updated));
+                entry
+            })
+            .collect();
+        ToolOutcome { result: json!({"subscriptions": listed}), acts: Vec::new() }
+    }
+
+    /// Removing what is not there is no error: the result says that nothing was removed (E11).
+    fn unsubscribe(&mut self, call: &Call<'_>) -> ToolOutcome {
+        let id = subscription_id(call.arguments);
+        let removed = self.table.iter().position(|known| known.id == id).map(|at| self.table.remove(at));
+        let ends =
+            |known: &Subscription| [became(id, "removed", known.held.len()), SubscriptionAction::Forget(id.to_owned())];
+        let acts = removed.iter().flat_map(ends).collect();
+        ToolOutcome { result: json!({"subscriptionId": id, "success": removed.is_some()}), acts }
+    }
+
+    fn switch(&mut self, call: &Call<'_>, status: Status) -> Result<ToolOutcome, String> {
+        let known = self.usable(call.arguments)?;
+        known.status = status;
+        known.updated = call.now;
+        known.set_fires(call.now);
+        let result = json!({"subscriptionId": known.id, "status": status, "success": true});
+        Ok(ToolOutcome { result, acts: vec![became(&known.id, status.name(), 0)] })
+    }
+
+    /// Replaces each top-level member that is given. What waits and is no longer wanted is dropped, which is told.
+    fn update(&mut self, call: &Call<'_>) -> Result<ToolOutcome, String> {
+        if call.arguments.get("updates").is_some() {
+            return Err("the members of events_update stand beside subscriptionId, not in `updates`".to_owned());
+        }
+        if call.arguments.get("handler").is_some() {
+            return Err("a handler cannot be changed: unsubscribe, and subscribe with another".to_owned());
+        }
+        let given = call.arguments.get("delivery");
+        let delivery = given.map(|_| Delivery::read(given, call.now)).transpose()?;
+        let filter = read_filter(call.arguments)?;
+        filter.iter().try_for_each(|filter| self.settings.authorize(filter))?;
+        let expires = call.arguments.get("expiresAt").map(|value| expiry(value, call.now)).transpose()?;
+        let known = self.usable(call.arguments)?;
+        check_end(delivery.as_ref().unwrap_or(&known.delivery), expires.unwrap_or(known.expires), call.now)?;
+        if let Some(filter) = filter {
+            known.filter = filter;
+        }
+        if let Some(delivery) = delivery {
+            known.set_delivery(delivery, call.now);
+        }
+        known.expires = expires.unwrap_or(known.expires);
+        known.updated = call.now;
+        let why = if known.gathers() { "filter_changed" } else { "delivery_changed" };
+        let (stay, gone) =
+            std::mem::take(&mut known.held).into_iter().partition(|event| known.gathers() && known.passes(event));
+        known.held = stay;
+        known.set_fires(call.now);
+        let mut result = json!({"subscriptionId": known.id, "status": known.status});
+        known.describe(&mut result);
+        result["updatedAt"] = json!(stamp(known.updated));
+        let mut acts = reported(known);
+        acts.extend(Vec::from(gone).iter().map(|event| dropped(&known.id, event, why)));
+        Ok(ToolOutcome { result, acts })
+    }
+
+    fn usable(&mut self, arguments: &Value) -> Result<&mut Subscription, String> {
+        let id = subscription_id(arguments);
+        match self.table.iter_mut().find(|known| known.id == id) {
+            None => Err(format!("there is no subscription {id}")),
+            Some(known) if known.status == Status::Expired => Err(format!("subscription {id} has expired")),
+            Some(known) => Ok(known),
+        }
+    }
+
+    /// When a subscription ends that names no end: its lifetime counts from its delivery.
+    fn default_end(&self, delivery: &Delivery, now: i64) -> Option<i64> {
+        let life = i64::try_from(self.settings.life_seconds).unwrap_or(i64::MAX).saturating_mul(SECOND);
+        let from = delivery.scheduled.as_ref().map_or(now, |scheduled| scheduled.at.max(now));
+        (life > 0).then(|| from.saturating_add(life))
+    }
+
+    /// Publishes an event: to whom it goes at once, for whom it waits, and who does not get it though it was for them.
+    pub fn publish(&mut self, event: &Event, now: i64) -> Vec<SubscriptionAction> {
+        let (mut acts, mut sent, mut held) = (Vec::new(), Vec::new(), Vec::new());
+        let draft = &event.draft;
+        for known in self.table.iter_mut().filter(|known| known.status == Status::Active) {
+            if !known.wants(event) {
+                if let Some(pattern) = known.filter.near_miss(&draft.event_type, &draft.tags, &draft.priority) {
+                    acts.push(SubscriptionAction::Report(
+                        json!({"report": "read_otherwise", "id": known.id, "pattern": pattern,
+                        "event_id": event.id, "event_type": draft.event_type,
+                        "text": "other servers deliver this event: they read the wildcard in another way"}),
+                    ));
+                }
+                continue;
+            }
+            if !known.rate.admits(self.settings.events_per_minute, now) {
+                acts.push(dropped(&known.id, event, "rate"));
+                continue;
+            }
+            if known.delivery.realtime {
+                acts.push(SubscriptionAction::Notify(EVENT, json!({"subscriptionId": known.id, "event": event.value})));
+                acts.extend(known.handled(|| Delivered::Event(event.value.clone())));
+                sent.push(known.id.clone());
+            }
+            if known.gathers() {
+                held.push(known.id.clone());
+                let gone = known.hold(event.clone(), self.settings.most_kept, now);
+                acts.extend(gone.iter().map(|event| dropped(&known.id, event, "full")));
+            }
+        }
+        acts.push(SubscriptionAction::Report(
+            json!({"report": "published", "event_id": event.id, "event_type": draft.event_type,
+            "subscriptions": sent, "held": held}),
+        ));
+        acts
+    }
+
+    /// When something is due next.
+    pub fn next_due(&self) -> Option<i64> {
+        self.table.iter().filter_map(Subscription::next_due).map(|(at, _)| at).min()
+    }
+
+    /// Does what is due, in the order of its times. Afterwards [`Self::next_due`] lies ahead.
+    pub fn wake(&mut self, now: i64) -> Vec<SubscriptionAction> {
+        let mut acts = Vec::new();
+        loop {
+            let all = self.table.iter().enumerate().filter_map(|(index, known)| Some((known.next_due()?, index)));
+            let Some(((at, due), index)) = all.min().filter(|((at, _), _)| *at <= now) else { break };
+            let Some(known) = self.table.get_mut(index) else { break };
+            match due {
+                Due::Cron => fire(known, at.max(now), &mut acts),
+                Due::Scheduled => deliver_once(known, at, &mut acts),
+                Due::Expiry => expire(known, at, &mut acts),
+            }
+        }
+        self.forget();
+        acts
+    }
+
+    fn forget(&mut self) {
+        let expired = self.table.iter().filter(|known| known.status == Status::Expired).count();
+        let mut surplus = expired.saturating_sub(MAX_EXPIRED);
+        self.table.retain(|known| {
+            let goes = surplus > 0 && known.status == Status::Expired;
+            surplus -= usize::from(goes);
+            !goes
+        });
+    }
+}
+
+/// The schedule has fired: as much as may go at once goes, the rest waits for the next time.
+fn fire(known: &mut Subscription, now: i64, acts: &mut Vec<SubscriptionAction>) {
+    let Some((most, batch)) = known.delivery.cron.as_ref().map(|cron| (cron.most, cron.batch)) else { return };
+    deliver(known, "cron", most, batch, acts);
+    known.set_fires(now);
+}
+
+fn deliver_once(known: &mut Subscription, at: i64, acts: &mut Vec<SubscriptionAction>) {
+    known.at = None;
+    let Some((batch, auto_expire)) = known.delivery.scheduled.as_ref().map(|one| (one.batch, one.auto_expire)) else {
+        return;
+    };
+    deliver(known, "scheduled", usize::MAX, batch, acts);
+    known.fires = None;
+    if auto_expire {
+        expire(known, at.max(known.updated), acts);
+    }
+}
+
+/// Sends what waits, in batches; nothing where nothing waits (E23).
+fn deliver(known: &mut Subscription, by: &str, most: usize, batch: usize, acts: &mut Vec<SubscriptionAction>) {
+    let batches = known.take(most, batch);
+    let events: usize = batches.iter().map(Vec::len).sum();
+    if events == 0 {
+        return;
+    }
+    for batch in batches {
+        acts.push(SubscriptionAction::Notify(BATCH, json!({"subscriptionId": known.id, "events": batch})));
+        acts.extend(known.handled(|| Delivered::Batch(batch)));
+    }
+    acts.push(SubscriptionAction::Report(json!({"report": "delivered", "id": known.id, "by": by, "events": events,
+        "left": known.held.len()})));
+}
+
+fn expire(known: &mut Subscription, at: i64, acts: &mut Vec<SubscriptionAction>) {
+    let undelivered = std::mem::take(&mut known.held).len();
+    (known.status, known.updated, known.fires, known.at) = (Status::Expired, at, None, None);
+    acts.push(SubscriptionAction::Notify(EXPIRED, json!({"subscriptionId": known.id})));
+    acts.push(became(&known.id, "expired", undelivered));
+}
+
+/// What is told of a subscription that was made or changed: where it stands, and where others read it in another way.
+fn reported(known: &Subscription) -> Vec<SubscriptionAction> {
+    let mut acts = vec![became(&known.id, known.status.name(), 0)];
+    if known.filter.event_types.iter().any(|pattern| pattern == "*") {
+        acts.push(SubscriptionAction::Report(json!({"report": "read_otherwise", "id": known.id, "pattern": "*",
+            "text": "some servers read a lone * as an exact name and deliver nothing"})));
+    }
+    acts
+}
+
+fn subscription_id(arguments: &Value) -> &str {
+    arguments.get("subscriptionId").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The longest filter of a subscription, as JSON text.
+const LONGEST_FILTER: usize = 16 << 10;
+
+fn read_filter(arguments: &Value) -> Result<Option<Filter>, String> {
+    let Some(given) = arguments.get("filter") else { return Ok(None) };
+    if given.to_string().len() > LONGEST_FILTER {
+        return Err(format!("a filter has at most {LONGEST_FILTER} bytes"));
+    }
+    let filter: Filter = serde_json::from_value(given.clone()).map_err(|error| format!("filter: {error}"))?;
+    match filter.odd_pattern() {
+        Some(pattern) => Err(format!("type pattern {pattern:?}: only `*` and a trailing `.*` are wildcards")),
+        None => Ok(Some(filter)),
+    }
+}
+
+/// Reads `expiresAt`; null is no end.
+fn expiry(value: &Value, now: i64) -> Result<Option<i64>, String> {
+    let Some(text) = value.as_str() else { return Ok(None) };
+    let time: jiff::Timestamp = text.parse().map_err(|error| format!("`expiresAt` {text:?}: {error}"))?;
+    let ns = i64::try_from(time.as_nanosecond()).map_err(|_| format!("`expiresAt` {text:?} is out of range"))?;
+    if ns <= now { Err(format!("`expiresAt` {text} has passed")) } else { Ok(Some(ns)) }
+}
+
+/// What would end before its one delivery is a mistake.
+fn check_end(delivery: &Delivery, expires: Option<i64>, now: i64) -> Result<(), String> {
+    let at = delivery.scheduled.as_ref().map(|scheduled| scheduled.at).filter(|at| *at > now);
+    match at.zip(expires) {
+        Some((at, expires)) if expires < at => {
+            Err("`expiresAt` lies before `deliverAt`: nothing would be delivered".to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

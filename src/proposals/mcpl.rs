@@ -1,0 +1,328 @@
+//! MCP Live (seed 002, MCPL 0.4): push events, context hooks, server-initiated inference, feature sets, scopes, state,
+//! channels.
+
+mod audit;
+mod checkpoint_tree;
+pub mod host;
+pub mod push;
+mod rules;
+pub mod server;
+
+use super::audit::{OperationEnd, OperationEntry};
+use super::checkpoint_tree::Step;
+use super::host::{HostSide, Slot};
+use super::policy::{Policies, Policy, Setting};
+use super::samples::Samples;
+use super::server::ServerSide;
+use super::{
+    CapabilityPlace, Carried, ConversationEvent, Descriptor, Exemption, Observed, Observer, Proposal, Rule, Side,
+    Spoken,
+};
+use crate::protocol::schema::{SchemaSet, SchemaViolation};
+use crate::protocol::{MethodKind, MethodSpec, Sender};
+use crate::wire::{MessageKind, json};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// A server pushes an event that may start an inference (§9).
+pub const PUSH_EVENT: &str = "push/event";
+
+const BEFORE_INFERENCE: &str = "context/beforeInference";
+const AFTER_INFERENCE: &str = "context/afterInference";
+
+const SOURCE: &str = "seed 002 (MCPL 0.4)";
+
+/// The room.
+pub struct Mcpl;
+
+const fn request(name: &'static str, sender: Sender, about: &'static [&'static str]) -> MethodSpec {
+    MethodSpec::proposed(name, MethodKind::Request, sender, about, SOURCE)
+}
+
+const fn notification(name: &'static str, sender: Sender, about: &'static [&'static str]) -> MethodSpec {
+    MethodSpec::proposed(name, MethodKind::Notification, sender, about, SOURCE)
+}
+
+const fn either(name: &'static str, sender: Sender, about: &'static [&'static str]) -> MethodSpec {
+    MethodSpec::proposed(name, MethodKind::Either, sender, about, SOURCE)
+}
+
+/// The proposal's methods, places and schemas.
+pub static DESCRIPTOR: Descriptor = Descriptor {
+    name: "mcpl",
+    title: "MCP Live",
+    source: SOURCE,
+    methods: &[
+        request(PUSH_EVENT, Sender::Server, &["eventId"]),
+        request(BEFORE_INFERENCE, Sender::Client, &["inferenceId"]),
+        either(AFTER_INFERENCE, Sender::Client, &["inferenceId"]),
+        request("inference/request", Sender::Server, &["featureSet"]),
+        notification("inference/chunk", Sender::Client, &["requestId"]),
+        request("model/info", Sender::Server, &[]),
+        notification("featureSets/update", Sender::Client, &[]),
+        notification("featureSets/changed", Sender::Server, &[]),
+        request("scope/elevate", Sender::Server, &["scope", "label"]),
+        request("state/rollback", Sender::Client, &["checkpoint"]),
+        request("channels/register", Sender::Server, &[]),
+        notification("channels/changed", Sender::Server, &[]),
+        request("channels/list", Sender::Either, &[]),
+        request("channels/open", Sender::Client, &["type"]),
+        request("channels/close", Sender::Client, &["channelId"]),
+        notification("channels/outgoing/chunk", Sender::Client, &["channelId"]),
+        notification("channels/outgoing/complete", Sender::Client, &["channelId"]),
+        either("channels/publish", Sender::Client, &["channelId"]),
+        request("channels/incoming", Sender::Server, &[]),
+    ],
+    tools: &[],
+    places: &[
+        CapabilityPlace { side: Side::Server, path: &["experimental", "mcpl"], canonical: true, is_ours: |_| true },
+        CapabilityPlace { side: Side::Client, path: &["experimental", "mcpl"], canonical: true, is_ours: |_| true },
+    ],
+    schemas: &SCHEMAS,
+};
+
+static SCHEMAS: SchemaSet = SchemaSet::new(include_str!("mcpl/schema.json"));
+
+impl Proposal for Mcpl {
+    fn check_policy(&self, policy: &Policy) -> Result<(), (&'static str, String)> {
+        host::check_lists(policy)
+    }
+
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn summarize(&self, spoken: &Spoken<'_>, out: &mut String) {
+        let Some(content) = spoken.envelope.content() else { return };
+        if spoken.envelope.kind.is_response() {
+            summarize_answer(spoken.method, content, out);
+        } else {
+            summarize_call(spoken.method, content, out);
+        }
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        host::SETTINGS
+    }
+
+    fn slots(&self) -> &'static [Slot] {
+        host::SLOTS
+    }
+
+    fn host_side(&self, policies: &Policies) -> Option<Box<dyn HostSide>> {
+        Some(Box::new(host::McplHostSide::new(policies)))
+    }
+
+    fn rules(&self) -> &'static [Rule] {
+        rules::RULES
+    }
+
+    fn observer(&self) -> Box<dyn Observer> {
+        Box::<rules::McplObserver>::default()
+    }
+
+    fn moment(&self, message: &Observed<'_>) -> Option<ConversationEvent> {
+        match (message.method?, message.envelope.kind) {
+            (BEFORE_INFERENCE, MessageKind::Request) => Some(ConversationEvent::Inference),
+            (AFTER_INFERENCE, MessageKind::Request | MessageKind::Notification) => Some(ConversationEvent::Inferred),
+            _ => None,
+        }
+    }
+
+    fn carries(&self, message: &Observed<'_>) -> Vec<Carried> {
+        match (message.method, message.envelope.kind) {
+            (Some(BEFORE_INFERENCE), MessageKind::Result) => {
+                let injections = message.content["contextInjections"].as_array().into_iter().flatten();
+                injections.filter_map(injected_text).map(Carried::Text).collect()
+            }
+            (Some(PUSH_EVENT), MessageKind::Request) => {
+                let id = message.content["eventId"].as_str();
+                id.map(|id| Carried::Fact(id.to_owned())).into_iter().collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn audit(&self, method: &str, params: &Value, end: OperationEnd<'_>) -> Vec<OperationEntry> {
+        audit::entries(method, params, end)
+    }
+
+    fn checkpoint_tree(&self, message: &Observed<'_>) -> Option<Step> {
+        checkpoint_tree::step(message)
+    }
+
+    fn samples(&self) -> Samples {
+        Samples::read(include_str!("mcpl/samples.json"))
+    }
+
+    fn server_side(&self) -> Option<Box<dyn ServerSide>> {
+        Some(Box::<server::McplServerSide>::default())
+    }
+
+    fn exemption(&self, definition: &str, value: &Value, violation: &SchemaViolation) -> Exemption {
+        rules::exemption(definition, value, violation)
+    }
+
+    fn odd_refusal(&self, error: &Value) -> Vec<String> {
+        let data = &error["data"];
+        let lacks = error["code"] == -32001 && !(data["featureSet"].is_string() && data["canEnable"].is_boolean());
+        lacks.then(|| "the error's data lacks featureSet or canEnable".to_owned()).into_iter().collect()
+    }
+
+    fn error_name(&self, code: i64) -> Option<&'static str> {
+        Some(match code {
+            -32001 => "feature set not enabled",
+            -32002 => "capability denied (0.5)",
+            -32003 => "unknown feature set",
+            -32005 => "checkpoint not found",
+            -32017 => "channel not permitted",
+            -32023 => "unknown channel",
+            -32024 => "channel open failed",
+            _ => return None,
+        })
+    }
+}
+
+/// Appends the members named, those that are there, with a space between.
+fn members(content: &[u8], names: &[&str], out: &mut String) {
+    let mut space = "";
+    for name in names {
+        let Some(value) = json::first_member(content, name) else { continue };
+        let text = json::as_str(value).unwrap_or_else(|| String::from_utf8_lossy(value));
+        let _ = write!(out, "{space}{}", super::clip(&text, 48));
+        space = " ";
+    }
+}
+
+fn count(content: &[u8], name: &str) -> usize {
+    json::first_member(content, name).map_or(0, |list| json::items(list).count())
+}
+
+fn summarize_call(method: &str, content: &[u8], out: &mut String) {
+    match method {
+        PUSH_EVENT => members(content, &["featureSet", "eventId"], out),
+        BEFORE_INFERENCE | AFTER_INFERENCE => {
+            members(content, &["inferenceId", "conversationId"], out);
+            if let Some(turn) = json::first_member(content, "turnIndex") {
+                let _ = write!(out, " turn {}", String::from_utf8_lossy(turn));
+            }
+        }
+        "inference/request" => {
+            members(content, &["featureSet"], out);
+            let _ = write!(out, ", {} messages", count(content, "messages"));
+        }
+        "inference/chunk" => members(content, &["requestId", "index", "delta"], out),
+        "featureSets/update" => {
+            let _ = write!(out, "{} enabled, {} disabled", count(content, "enabled"), count(content, "disabled"));
+        }
+        "featureSets/changed" => {
+            let added = json::first_member(content, "added").map_or(0, |map| json::members(map).count());
+            let _ = write!(out, "{added} added, {} removed", count(content, "removed"));
+        }
+        "scope/elevate" => {
+            members(content, &["featureSet"], out);
+            let label = json::at_path(content, &["scope", "label"]).and_then(json::as_str).unwrap_or_default();
+            let _ = write!(out, " {label}");
+        }
+        "state/rollback" => members(content, &["featureSet", "checkpoint"], out),
+        "channels/register" => {
+            let _ = write!(out, "{} channels", count(content, "channels"));
+        }
+        "channels/changed" => {
+            let (added, removed) = (count(content, "added"), count(content, "removed"));
+            let _ = write!(out, "{added} added, {removed} removed, {} updated", count(content, "updated"));
+        }
+        "channels/incoming" => {
+            let _ = write!(out, "{} messages", count(content, "messages"));
+        }
+        "channels/open" => members(content, &["type"], out),
+        _ => members(content, &["channelId", "index", "delta"], out),
+    }
+}
+
+/// Whether a side's block declares a capability, by its path; `true` on the way to it stands for all below (C60).
+pub fn has(block: &Value, capability: &str) -> bool {
+    let mut value = Some(block);
+    for name in capability.split('.') {
+        value = value.and_then(|value| if *value == Value::Bool(true) { Some(value) } else { value.get(name) });
+    }
+    matches!(value, Some(Value::Bool(true) | Value::Object(_) | Value::Array(_)))
+}
+
+/// The sets of a declaration by name, whether it is an object or the array that some libraries make of it (C8).
+pub fn feature_sets(sets: &Value) -> BTreeMap<String, Value> {
+    match sets {
+        Value::Object(members) => members.iter().map(|(name, set)| (name.clone(), set.clone())).collect(),
+        Value::Array(items) => {
+            let name = |set: &Value| set["name"].as_str().map(str::to_owned);
+            items.iter().filter_map(|set| Some((name(set)?, set.clone()))).collect()
+        }
+        _ => BTreeMap::new(),
+    }
+}
+
+/// The text of an injection, which is one string or a list of blocks.
+fn injected_text(injection: &Value) -> Option<String> {
+    let blocks = || injection["content"].as_array().into_iter().flatten().filter_map(|block| block["text"].as_str());
+    match injection["content"].as_str() {
+        Some(text) => Some(text.to_owned()),
+        None => Some(blocks().collect::<Vec<_>>().join("\n")).filter(|text| !text.is_empty()),
+    }
+}
+
+fn summarize_answer(method: &str, content: &[u8], out: &mut String) {
+    let says = |name: &str| json::first_member(content, name) == Some(b"true");
+    let reason = |out: &mut String| {
+        if let Some(reason) = json::str_member(content, "reason") {
+            let _ = write!(out, ": {}", super::clip(&reason, 48));
+        }
+    };
+    match method {
+        PUSH_EVENT if says("accepted") => {
+            out.push_str("accepted");
+            if let Some(inference) = json::str_member(content, "inferenceId") {
+                let _ = write!(out, ", inference {inference}");
+            }
+        }
+        PUSH_EVENT => {
+            out.push_str("refused");
+            reason(out);
+        }
+        BEFORE_INFERENCE => {
+            members(content, &["featureSet"], out);
+            let _ = write!(out, ", {} injections", count(content, "contextInjections"));
+        }
+        AFTER_INFERENCE => {
+            members(content, &["featureSet"], out);
+            if json::first_member(content, "modifiedResponse").is_some() {
+                out.push_str(", response modified");
+            }
+        }
+        "inference/request" => members(content, &["model", "finishReason", "content"], out),
+        "model/info" => members(content, &["vendor", "id"], out),
+        "scope/elevate" => {
+            out.push_str(if says("approved") { "approved" } else { "denied" });
+            reason(out);
+        }
+        "state/rollback" => {
+            out.push_str(if says("success") { "rolled back to " } else { "not rolled back from " });
+            members(content, &["checkpoint"], out);
+            reason(out);
+        }
+        "channels/incoming" => {
+            let _ = write!(out, "{} results", count(content, "results"));
+        }
+        "channels/list" => {
+            let _ = write!(out, "{} channels", count(content, "channels"));
+        }
+        "channels/open" => {
+            if let Some(channel) = json::first_member(content, "channel") {
+                members(channel, &["id"], out);
+            }
+        }
+        "channels/close" => out.push_str(if says("closed") { "closed" } else { "not closed" }),
+        "channels/publish" => out.push_str(if says("delivered") { "delivered" } else { "not delivered" }),
+        _ => {}
+    }
+}

@@ -1,0 +1,487 @@
+//! The room's side in a host: what servers declare is negotiated, their events and channels begin turns, their context
+//! goes into prompts, their hooks see answers, their scopes and states go along with tools, and they may ask the model.
+//!
+//! Here stands who a message is for; what is done with it stands in the module of its matter.
+//!
+//! Never: ids of requests of the host's own, clocks, printing.
+
+mod blocks;
+mod channels;
+mod context;
+mod inference;
+mod orders;
+mod push;
+mod scopes;
+mod settings;
+pub use scopes::check as check_lists;
+mod sets;
+mod state;
+mod tools;
+
+pub use settings::SETTINGS;
+
+use super::{DESCRIPTOR, PUSH_EVENT};
+use crate::proposals::host::{
+    HostCx, HostSide, Inbound, Inferred, LifecycleEvent, PromptPlace, Refusal, RequestOutcome, ServerId,
+};
+use crate::proposals::host::{ModelView, Slot, ToolUse, Usage};
+use crate::proposals::policy::{Policies, Policy};
+use crate::proposals::recent::Recent;
+use crate::proposals::{Declared, Side as Whose};
+use crate::wire::MessageKind;
+use channels::Channels;
+use context::{Chain, Turn};
+use scopes::Scopes;
+use serde_json::{Value, json};
+use sets::Sets;
+use state::Tree;
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+const SYSTEM: &str = "mcpl.system";
+const BEFORE_USER: &str = "mcpl.beforeUser";
+const AFTER_USER: &str = "mcpl.afterUser";
+/// What began a turn, or waited for one: nearest to where a user's message stands.
+const EVENT: &str = "mcpl.event";
+
+/// What the room injects.
+pub static SLOTS: &[Slot] = &[
+    Slot { name: SYSTEM, place: PromptPlace::System, rank: 10 },
+    Slot { name: BEFORE_USER, place: PromptPlace::BeforeUser, rank: 10 },
+    Slot { name: AFTER_USER, place: PromptPlace::AfterUser, rank: 10 },
+    Slot { name: EVENT, place: PromptPlace::BeforeUser, rank: 90 },
+];
+
+/// Why a request has no outcome whose time is over.
+const NOT_IN_TIME: &str = "no answer in time";
+
+/// So many requests whose time is over are remembered for a late answer.
+const MAX_LATE: usize = 256;
+
+/// How many event ids of a server are remembered.
+const MAX_EVENT_IDS: usize = 65_536;
+
+/// One server that speaks the proposal.
+struct Peer {
+    policy: Policy,
+    /// Its block (§5.1).
+    block: Value,
+    /// Its client's block (§5.2).
+    offered: Value,
+    sets: Sets,
+    scopes: Scopes,
+    /// By feature set; those of tools of no known set under the empty name.
+    states: BTreeMap<String, Tree>,
+    /// When events with these ids came.
+    events: Recent<String, Duration>,
+    channels: Channels,
+    /// How many inferences it asked for, and what they took.
+    inferences: u64,
+    inference_tokens: u64,
+    /// Methods that were told as used and not advertised.
+    reported: Vec<String>,
+}
+
+impl Peer {
+    /// Whether the host offers something, and the server's client has: in a connection of others that is not the host.
+    fn offers(&self, what: &str) -> bool {
+        let is_declared = sets::advertises(&self.offered, &format!("/{}", what.replace('.', "/")));
+        is_declared && self.policy.words("offer").iter().any(|word| word == what)
+    }
+}
+
+/// A request of the room's that is open.
+enum Asked {
+    Before,
+    After,
+    Rollback { set: String, checkpoint: String },
+    Open,
+    Close { channel: String },
+    Publish { channel: String },
+    List,
+}
+
+impl Asked {
+    fn is_hook(&self) -> bool {
+        matches!(self, Self::Before | Self::After)
+    }
+}
+
+struct Open {
+    server: ServerId,
+    asked: Asked,
+    /// The conversation waits for it.
+    holds: bool,
+    /// Its time is over.
+    is_late: bool,
+}
+
+/// The room's side in a host.
+pub struct McplHostSide {
+    policies: Policies,
+    peers: BTreeMap<ServerId, Peer>,
+    open: BTreeMap<u64, Open>,
+    /// What began turns that have not begun yet, and what waits for any turn.
+    waiting: VecDeque<push::Event>,
+    /// The turn that runs.
+    turn: Option<Turn>,
+    /// The answer on its way through the servers that may change it.
+    chain: Option<Chain>,
+    /// Inferences that run, by the host's names for them.
+    inferring: BTreeMap<u64, inference::Running>,
+    /// How many inferences of the conversation there were, and turns.
+    inferences: u64,
+    turns: u64,
+    /// The session is over: nothing begins a turn any more.
+    is_over: bool,
+}
+
+impl McplHostSide {
+    /// With nobody connected.
+    pub fn new(policies: &Policies) -> Self {
+        Self {
+            policies: policies.clone(),
+            peers: BTreeMap::new(),
+            open: BTreeMap::new(),
+            waiting: VecDeque::new(),
+            turn: None,
+            chain: None,
+            inferring: BTreeMap::new(),
+            inferences: 0,
+            turns: 0,
+            is_over: false,
+        }
+    }
+
+    /// The name of the next inference of the conversation.
+    fn next_inference(&mut self) -> String {
+        self.inferences += 1;
+        format!("inf_{}", self.inferences)
+    }
+
+    fn ask(
+        &mut self,
+        cx: &mut HostCx<'_>,
+        server: ServerId,
+        (method, params): (&str, Value),
+        timeout: Duration,
+        asked: Asked,
+        holds: bool,
+    ) {
+        let token = cx.request(server, method, params, timeout);
+        self.open.insert(token, Open { server, asked, holds, is_late: false });
+    }
+
+    /// Forgets who has been late for longest, where there are many.
+    fn forget_late(&mut self) {
+        let late: Vec<u64> = self.open.iter().filter(|(_, open)| open.is_late).map(|(token, _)| *token).collect();
+        for token in late.iter().take(late.len().saturating_sub(MAX_LATE)) {
+            self.open.remove(token);
+        }
+    }
+
+    /// Which sets are on is known to the host, and to the server: it is told, but in a connection of others, whose word
+    /// stands until the user says otherwise.
+    fn agree(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
+        if !cx.server(server).is_some_and(|view| view.is_joined) {
+            return self.update(cx, server);
+        }
+        if let Some(peer) = self.peers.get_mut(&server) {
+            let _ = peer.sets.update(&peer.policy, Value::Null);
+        }
+    }
+
+    /// Tells the server which sets are on, where that is news.
+    fn update(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
+        let Some(peer) = self.peers.get_mut(&server) else { return };
+        let scopes = peer.scopes.lists(peer.sets.with("scoped"));
+        if let Some(params) = peer.sets.update(&peer.policy, scopes) {
+            let text = format!("enabled {}, disabled {}", params["enabled"], params["disabled"]);
+            cx.report("update", Some(server), text, params.clone());
+            cx.notify(server, "featureSets/update", params);
+        }
+    }
+
+    fn changed(&mut self, cx: &mut HostCx<'_>, server: ServerId, params: &Value) {
+        let Some(peer) = self.peers.get_mut(&server) else { return };
+        let odd = peer.sets.changed(params);
+        cx.report("sets changed", Some(server), format!("its sets are {}", peer.sets.state()), peer.sets.state());
+        odd.into_iter().for_each(|odd| cx.report("odd", Some(server), odd, Value::Null));
+        self.agree(cx, server);
+    }
+
+    /// Answers a request, where it is one.
+    fn respond(cx: &mut HostCx<'_>, server: ServerId, id: Option<&[u8]>, answer: Result<Value, Refusal>) {
+        if let Some(id) = id {
+            cx.respond(server, id, answer);
+        }
+    }
+
+    /// Whether the room takes a method of this server's: it is offered, and the server speaks the proposal.
+    fn takes(&mut self, cx: &mut HostCx<'_>, server: ServerId, method: &str) -> bool {
+        let offer = match method {
+            PUSH_EVENT => "pushEvents",
+            "inference/request" => "inferenceRequest",
+            "model/info" => "modelInfo",
+            "channels/register" | "channels/changed" | "channels/list" | "channels/incoming" => "channels",
+            "featureSets/changed" | "scope/elevate" => "",
+            _ => return false,
+        };
+        let Some(peer) = self.peers.get_mut(&server) else {
+            let text = format!("{method} from a server that does not declare the proposal, or declares it in vain");
+            cx.report("undeclared", Some(server), text, json!({"method": method}));
+            return false;
+        };
+        if !offer.is_empty() && !peer.offers(offer) {
+            cx.report("not offered", Some(server), format!("{method} was not offered"), json!({"method": method}));
+            return false;
+        }
+        let is_advertised = offer.is_empty() || sets::advertises(&peer.block, &format!("/{offer}"));
+        if !is_advertised && !peer.reported.iter().any(|reported| reported == method) {
+            peer.reported.push(method.to_owned());
+            let text = format!("it sends {method} and does not advertise {offer}");
+            cx.report("unadvertised", Some(server), text, json!({"method": method, "capability": offer}));
+        }
+        true
+    }
+
+    /// The server withdraws a request of its own.
+    fn cancelled(&mut self, server: ServerId, request: &Value) {
+        let id = request.to_string().into_bytes();
+        self.inferring.retain(|_, running| running.server != server || running.id != id);
+        if let Some(peer) = self.peers.get_mut(&server) {
+            peer.scopes.take(|pending| pending.id == id);
+        }
+    }
+
+    /// Nobody answers any more: what waits is refused, and what was asked is waited for.
+    fn end(&mut self, cx: &mut HostCx<'_>) {
+        self.is_over = true;
+        self.waiting.clear();
+        self.open.values_mut().for_each(|open| open.holds = !open.is_late);
+        for (server, peer) in &mut self.peers {
+            for pending in peer.scopes.take(|_| true) {
+                cx.respond(*server, &pending.id, Ok(scopes::denial("the session ends")));
+            }
+        }
+        for running in std::mem::take(&mut self.inferring).into_values() {
+            let why = Refusal::new(crate::protocol::errors::INTERNAL_ERROR, "the session ends");
+            cx.respond(running.server, &running.id, Err(why));
+        }
+    }
+}
+
+/// What `model` and `model/info` say (§12.2).
+fn model_info(model: &ModelView) -> Value {
+    json!({"id": model.id, "vendor": model.vendor, "contextWindow": model.context_window,
+        "capabilities": model.capabilities})
+}
+
+impl HostSide for McplHostSide {
+    fn declares(&self, server: &str) -> Vec<(&'static [&'static str], Value)> {
+        let block = sets::host_block(&self.policies.of("mcpl", server));
+        block
+            .map(|block| -> (&'static [&'static str], Value) { (&["experimental", "mcpl"], block) })
+            .into_iter()
+            .collect()
+    }
+
+    fn connected(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
+        let Some(view) = cx.server(server) else { return };
+        let declared: &Declared = &view.declared;
+        let Some((_, block)) = declared.find(&DESCRIPTOR, Whose::Server) else { return };
+        let offered = declared.find(&DESCRIPTOR, Whose::Client).map(|(_, block)| block.clone());
+        let is_offered = offered.is_some();
+        if !block.is_object() || !is_offered || !view.is_legacy {
+            let why = match (block.is_object(), is_offered) {
+                (false, _) => "declares it by something that is no object",
+                (_, false) => "declares it, and was not offered it",
+                _ => "declares it in an era that has no carrier for it",
+            };
+            return cx.report("not used", Some(server), format!("{} {why}", view.name), Value::Null);
+        }
+        let policy = self.policies.of("mcpl", &view.name);
+        let peer = Peer {
+            sets: Sets::new(block, &policy),
+            scopes: Scopes::new(&policy),
+            states: BTreeMap::new(),
+            events: Recent::new(MAX_EVENT_IDS),
+            channels: Channels::default(),
+            inferences: 0,
+            inference_tokens: 0,
+            reported: Vec::new(),
+            block: block.clone(),
+            offered: offered.unwrap_or_default(),
+            policy,
+        };
+        let names: Vec<&str> = peer.sets.names().collect();
+        let text = format!("{} speaks {}, with the sets {}", view.name, block["version"], names.join(", "));
+        cx.report("negotiated", Some(server), text, json!({"version": block["version"], "sets": peer.sets.state()}));
+        sets::oddities(block).into_iter().for_each(|odd| cx.report("odd", Some(server), odd, Value::Null));
+        self.peers.insert(server, peer);
+        self.agree(cx, server);
+    }
+
+    fn disconnected(&mut self, _cx: &mut HostCx<'_>, server: ServerId) {
+        self.peers.remove(&server);
+        self.open.retain(|_, open| open.server != server);
+        self.inferring.retain(|_, running| running.server != server);
+    }
+
+    fn moment(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
+        match moment {
+            LifecycleEvent::TurnBegins(begins) => self.begin(cx, begins),
+            LifecycleEvent::Answered(_, text) => self.answered(cx, text),
+            LifecycleEvent::TurnOver(_) => self.turn = None,
+            LifecycleEvent::SessionEnd => self.end(cx),
+            _ => {}
+        }
+    }
+
+    fn is_settled(&self) -> bool {
+        self.chain.is_none() && !self.open.values().any(|open| open.holds)
+    }
+
+    fn receive(&mut self, cx: &mut HostCx<'_>, server: ServerId, message: &Inbound<'_>) -> bool {
+        let method = message.envelope.method.as_deref().unwrap_or_default();
+        let is_cancelled = method == "notifications/cancelled";
+        if !is_cancelled && !self.takes(cx, server, method) {
+            return false;
+        }
+        let text = message.envelope.params.unwrap_or(b"{}");
+        let params: Value = serde_json::from_slice(text).unwrap_or_default();
+        if is_cancelled {
+            self.cancelled(server, &params["requestId"]);
+            return false;
+        }
+        let id = message.envelope.id.map(|id| id.0).filter(|_| message.envelope.kind == MessageKind::Request);
+        match (method, id) {
+            (PUSH_EVENT, Some(id)) => self.push(cx, server, id, &params),
+            ("inference/request", Some(id)) => self.infer(cx, server, id, &params),
+            ("scope/elevate", Some(id)) => self.elevate(cx, server, id, &params),
+            ("model/info", Some(id)) => {
+                cx.report("model info", Some(server), "it asks for the model", json!({"outcome": "success"}));
+                cx.respond(server, id, Ok(model_info(cx.model)));
+            }
+            ("featureSets/changed", None) => self.changed(cx, server, &params),
+            ("channels/register", Some(id)) => self.register(cx, server, id, &params),
+            ("channels/list", Some(id)) => self.list(cx, server, id),
+            ("channels/changed", None) => self.channels_changed(cx, server, &params),
+            // Some servers send it as a notification: then nobody learns of the results.
+            ("channels/incoming", id) => self.incoming(cx, server, id, &params),
+            (_, id) => {
+                let is = if id.is_some() { "a request" } else { "a notification" };
+                cx.report("malformed", Some(server), format!("{method} came as {is}"), json!({"method": method}));
+                return false;
+            }
+        }
+        true
+    }
+
+    fn replied(&mut self, cx: &mut HostCx<'_>, server: ServerId, token: u64, reply: &RequestOutcome<'_>) {
+        if let (RequestOutcome::TimedOut, Some(open)) = (reply, self.open.get_mut(&token)) {
+            // It is kept for an answer that comes late.
+            let holds = std::mem::replace(&mut open.holds, false);
+            open.is_late = true;
+            let asked = std::mem::replace(&mut open.asked, Asked::List);
+            self.forget_late();
+            return self.outcome(cx, server, (asked, holds), Err(NOT_IN_TIME.to_owned()));
+        }
+        let Some(open) = self.open.remove(&token) else { return };
+        if open.is_late {
+            return cx.report("late", Some(server), "an answer came too late, dropped", Value::Null);
+        }
+        let outcome = match reply {
+            RequestOutcome::Answered { envelope, .. } if envelope.kind == MessageKind::Error => {
+                let error: Value = serde_json::from_slice(envelope.error.unwrap_or_default()).unwrap_or_default();
+                let code = error["code"].as_i64().unwrap_or_default();
+                if let (Asked::Rollback { set, checkpoint }, -32005) = (&open.asked, code)
+                    && let Some(tree) = self.peers.get_mut(&server).and_then(|peer| peer.states.get_mut(set))
+                {
+                    tree.forget(checkpoint);
+                }
+                Err(format!("{code} {}", error["message"].as_str().unwrap_or_default()))
+            }
+            RequestOutcome::Answered { envelope, .. } => {
+                Ok(serde_json::from_slice(envelope.result.unwrap_or_default()).unwrap_or_default())
+            }
+            RequestOutcome::TimedOut => return,
+            RequestOutcome::Failed(why) => Err((*why).to_owned()),
+        };
+        self.outcome(cx, server, (open.asked, open.holds), outcome);
+    }
+
+    fn gate(&mut self, cx: &mut HostCx<'_>, used: &ToolUse, params: &mut Value) -> Result<(), String> {
+        self.gate_tool(cx, used, params)
+    }
+
+    fn called(&mut self, cx: &mut HostCx<'_>, used: &ToolUse, result: &Value) {
+        self.tool_called(cx, used, result);
+    }
+
+    fn rewrites(&self) -> bool {
+        self.peers.values().any(context::blocks)
+    }
+
+    fn rewrite(&mut self, cx: &mut HostCx<'_>, answer: &str, usage: Usage) {
+        self.begin_chain(cx, answer, usage);
+    }
+
+    fn piece(&mut self, cx: &mut HostCx<'_>, token: u64, text: &str) {
+        self.piece_of(cx, token, text);
+    }
+
+    fn inferred(&mut self, cx: &mut HostCx<'_>, token: u64, outcome: &Result<Inferred, String>) {
+        self.end_of(cx, token, outcome);
+    }
+
+    fn wake(&mut self, cx: &mut HostCx<'_>) {
+        let now = cx.now;
+        for (server, peer) in &mut self.peers {
+            for pending in peer.scopes.take(|pending| pending.until <= now) {
+                let text = format!("nobody said anything of {} in time", pending.label);
+                cx.report("scope", Some(*server), text, json!({"label": pending.label, "outcome": "timeout"}));
+                cx.respond(*server, &pending.id, Ok(scopes::denial("nobody approved it in time")));
+            }
+        }
+    }
+
+    fn next_wake(&self) -> Option<Duration> {
+        self.peers.values().flat_map(|peer| &peer.scopes.pending).map(|pending| pending.until).min()
+    }
+
+    fn allow(&mut self, cx: &mut HostCx<'_>, server: ServerId, is_allowed: bool) {
+        let Some(peer) = self.peers.get_mut(&server) else { return };
+        peer.sets.is_consented = is_allowed;
+        let (what, text) = match is_allowed {
+            true => ("allowed", "its feature sets may work, and the scopes it waits for are approved"),
+            false => ("revoked", "none of its feature sets may work"),
+        };
+        cx.report(what, Some(server), text, Value::Null);
+        for pending in peer.scopes.take(|_| true) {
+            let answer = if is_allowed { scopes::approval(&pending.payload) } else { scopes::denial("revoked") };
+            cx.respond(server, &pending.id, Ok(answer));
+        }
+        self.update(cx, server);
+    }
+
+    fn orders(&self) -> &'static [&'static str] {
+        orders::NAMES
+    }
+
+    fn order(&mut self, cx: &mut HostCx<'_>, order: &str, params: &Value) -> Option<Result<(), String>> {
+        orders::NAMES.contains(&order).then(|| self.do_order(cx, order, params))
+    }
+
+    fn state(&self) -> Value {
+        let one = |(id, peer): (&ServerId, &Peer)| {
+            let waiting: Vec<&str> = peer.scopes.pending.iter().map(|pending| pending.label.as_str()).collect();
+            let states: serde_json::Map<String, Value> =
+                peer.states.iter().map(|(set, tree)| (set.clone(), tree.state())).collect();
+            json!({"server": id.0, "sets": peer.sets.state(), "scopes_waiting": waiting, "states": states,
+                "channels": peer.channels.list(), "inferences": peer.inferences,
+                "inference_tokens": peer.inference_tokens})
+        };
+        self.peers.iter().map(one).collect()
+    }
+}

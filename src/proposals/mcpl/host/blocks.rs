@@ -1,0 +1,44 @@
+//! Content blocks as text for a model that takes nothing else: texts as they are, everything else by its name (§10.3).
+
+use crate::proposals::host::{cut, label};
+use serde_json::Value;
+
+/// The text of a content, within so many bytes: a string, or a list of blocks.
+pub fn text(content: &Value, most: usize) -> String {
+    let text = match content {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => blocks.iter().map(block).collect::<Vec<_>>().join("\n"),
+        _ => String::new(),
+    };
+    cut(text, most)
+}
+
+fn block(block: &Value) -> String {
+    let kind = block["type"].as_str().unwrap_or("block without a type");
+    let uri = block["uri"].as_str().or_else(|| block["resource"]["uri"].as_str());
+    match (block["text"].as_str(), uri) {
+        (Some(text), _) if kind == "text" => text.to_owned(),
+        (_, Some(uri)) => format!("[{} {}]", label(kind), label(uri)),
+        _ => {
+            let mime = block["mimeType"].as_str().unwrap_or("of no known type");
+            let bytes = block["data"].as_str().map_or(0, |data| data.len() / 4 * 3);
+            format!("[{} {}, about {bytes} B]", label(kind), label(mime))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn c45_blocks_other_than_text_are_named() {
+        let content = json!([{"type": "text", "text": "one"},
+            {"type": "image", "data": "AAAA", "mimeType": "image/png"},
+            {"type": "resource", "uri": "memory://1"}, {"type": "resource", "resource": {"uri": "memory://2"}}, 7]);
+        let shown = "one\n[image image/png, about 3 B]\n[resource memory://1]\n[resource memory://2]\n";
+        assert!(text(&content, 1000).starts_with(shown));
+        assert_eq!(text(&json!("short"), 1000), "short");
+    }
+}

@@ -1,0 +1,416 @@
+//! Channels (§14): which a server has, what comes in by them and what goes out, and whether it may.
+
+use super::push::Event;
+use super::sets::advertises;
+use super::{Asked, McplHostSide, Peer, blocks};
+use crate::proposals::host::{HostCx, Refusal, ServerId, label};
+use crate::proposals::recent::Recent;
+use crate::protocol::errors;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Lacking the scope to publish or observe (Appendix A).
+const NOT_PERMITTED: i64 = -32017;
+/// The id does not exist (Appendix A).
+const UNKNOWN: i64 = -32023;
+
+/// The pseudo-channel that may only be watched (§14.5).
+const THINKING: &str = "thinking";
+/// How many message ids of a server are remembered.
+const MAX_MESSAGES: usize = 65_536;
+/// How many channels a server may have.
+const MAX_CHANNELS: usize = 4096;
+
+/// Where a message came in.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// The server.
+    pub server: ServerId,
+    /// The channel's id.
+    pub channel: String,
+    message: String,
+    thread: Option<String>,
+}
+
+/// One server's channels.
+pub struct Channels {
+    known: BTreeMap<String, Value>,
+    closed: Vec<String>,
+    messages: Recent<(String, String)>,
+}
+
+impl Default for Channels {
+    fn default() -> Self {
+        Self { known: BTreeMap::new(), closed: Vec::new(), messages: Recent::new(MAX_MESSAGES) }
+    }
+}
+
+impl Channels {
+    /// Takes a descriptor in; answers what is odd about it.
+    fn add(&mut self, descriptor: &Value, is_new: bool) -> Option<String> {
+        let Some(id) = descriptor["id"].as_str() else { return Some("a channel without an id is dropped".to_owned()) };
+        if self.known.len() >= MAX_CHANNELS && !self.known.contains_key(id) {
+            return Some(format!("{id} is dropped: {MAX_CHANNELS} channels are all there may be"));
+        }
+        self.closed.retain(|closed| closed != id);
+        match (self.known.insert(id.to_owned(), descriptor.clone()).is_some(), is_new) {
+            (true, true) => Some(format!("the channel {id} is registered twice")),
+            (false, false) => Some(format!("the channel {id} is updated, and was never registered")),
+            _ => None,
+        }
+    }
+
+    /// The descriptors.
+    pub fn list(&self) -> Vec<&Value> {
+        self.known.values().collect()
+    }
+
+    /// A scope's payload, with the id of the channel that its label names (§7.5).
+    pub fn enriched(&self, label: &str, payload: &Value) -> Value {
+        let named = self.known.iter().find(|(id, channel)| *id == label || channel["label"] == label);
+        let mut payload = payload.clone();
+        if let (Some((id, _)), true) = (named, payload.is_object() || payload.is_null())
+            && payload.get("channelId").is_none()
+        {
+            payload["channelId"] = id.as_str().into();
+        }
+        payload
+    }
+
+    /// What `context/beforeInference` says of channels (§14.4); nothing where there are none.
+    pub fn context(&self, from: Option<&Origin>) -> Option<Value> {
+        if self.known.is_empty() {
+            return None;
+        }
+        let out = self.known.iter().filter(|(_, channel)| channel["direction"] != "inbound").map(|(id, _)| id.as_str());
+        let mut context = json!({"candidates": std::iter::once("ui").chain(out).collect::<Vec<_>>()});
+        if let Some(from) = from {
+            context["incoming"] = json!({"channelId": from.channel, "messageId": from.message});
+            if let Some(thread) = &from.thread {
+                context["incoming"]["threadId"] = thread.as_str().into();
+            }
+            context["defaultOutgoing"] = json!({"channelId": from.channel});
+        }
+        Some(context)
+    }
+}
+
+impl Peer {
+    /// Whether the server says that it can do something with channels; libraries flatten that to one yes (C60).
+    fn can(&self, what: &str) -> bool {
+        self.block["channels"] == true || advertises(&self.block, &format!("/channels/{what}"))
+    }
+
+    /// Whether a channel may be used in a direction.
+    ///
+    /// # Errors
+    /// -32023 for one that is not registered, -32017 for one that may not be used so.
+    fn may_use(&self, channel: &str, uses: &str, not: &str) -> Result<(), Refusal> {
+        let forbidden = |why: String| Err(Refusal::new(NOT_PERMITTED, format!("Channel not permitted: {why}")));
+        let Some(found) = self.channels.known.get(channel) else {
+            return Err(Refusal::new(UNKNOWN, format!("Unknown channel: {channel}")));
+        };
+        if found["direction"] == not {
+            return forbidden(format!("{channel} is {not}"));
+        }
+        if self.channels.closed.iter().any(|closed| closed == channel) {
+            return forbidden(format!("{channel} is closed"));
+        }
+        if !self.sets.lets(uses) {
+            return forbidden(format!("no feature set that uses {uses} is on"));
+        }
+        // Patterns name a channel by its id, its label, or its type and address (AMB-C10).
+        let address = found["address"].as_object().into_iter().flat_map(|address| address.values());
+        let address = address.filter_map(Value::as_str).collect::<Vec<_>>().join("/");
+        let place = format!("{}:{address}", found["type"].as_str().unwrap_or_default());
+        let names = [channel, found["label"].as_str().unwrap_or(channel), &place];
+        for set in self.sets.using(uses).filter(|set| self.sets.says(set, "scoped")) {
+            if let Err(why) = self.scopes.may(set, &names) {
+                return forbidden(why);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl McplHostSide {
+    /// `channels/register` (C62).
+    pub(super) fn register(&mut self, cx: &mut HostCx<'_>, server: ServerId, id: &[u8], params: &Value) {
+        let Some(peer) = self.peers.get_mut(&server) else { return };
+        let Some(channels) = params["channels"].as_array() else {
+            return cx.respond(server, id, Err(Refusal::new(errors::INVALID_PARAMS, "channels is missing")));
+        };
+        let odd: Vec<String> = channels.iter().filter_map(|channel| peer.channels.add(channel, true)).collect();
+        report_channels(cx, server, peer, odd);
+        cx.respond(server, id, Ok(json!({})));
+    }
+
+    /// `channels/changed` (C63).
+    pub(super) fn channels_changed(&mut self, cx: &mut HostCx<'_>, server: ServerId, params: &Value) {
+        let Some(peer) = self.peers.get_mut(&server) else { return };
+        let list = |name: &str| params[name].as_array().into_iter().flatten();
+        let mut odd = Vec::new();
+        for removed in list("removed").filter_map(Value::as_str) {
+            if peer.channels.known.remove(removed).is_none() {
+                odd.push(format!("the channel {removed} is removed, and was never registered"));
+            }
+        }
+        odd.extend(list("added").filter_map(|channel| peer.channels.add(channel, true)));
+        odd.extend(list("updated").filter_map(|channel| peer.channels.add(channel, false)));
+        report_channels(cx, server, peer, odd);
+    }
+
+    /// `channels/list` by the server (C64).
+    pub(super) fn list(&mut self, cx: &mut HostCx<'_>, server: ServerId, id: &[u8]) {
+        let channels = self.peers.get(&server).map(|peer| json!(peer.channels.list())).unwrap_or_default();
+        cx.respond(server, id, Ok(json!({"channels": channels})));
+    }
+
+    /// `channels/incoming` (C68, C69): the messages of one channel are one event.
+    pub(super) fn incoming(&mut self, cx: &mut HostCx<'_>, server: ServerId, id: Option<&[u8]>, params: &Value) {
+        let messages: Vec<&Value> = params["messages"].as_array().into_iter().flatten().collect();
+        let is_whole = |message: &&Value| message["messageId"].is_string() && message["channelId"].is_string();
+        if !params["messages"].is_array() || !messages.iter().all(is_whole) {
+            let why = "messages is missing, or one of them has no messageId or no channelId";
+            cx.report("malformed", Some(server), why, Value::Null);
+            return Self::respond(cx, server, id, Err(Refusal::new(errors::INVALID_PARAMS, why)));
+        }
+        let mut verdicts: Vec<Result<(), String>> =
+            messages.iter().map(|message| self.takes_message(server, message)).collect();
+        let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (at, message) in messages.iter().enumerate().filter(|(at, _)| verdicts[*at].is_ok()) {
+            groups.entry(text_of(message, "channelId")).or_default().push(at);
+        }
+        for (channel, places) in groups {
+            let reported: Vec<&Value> = places.iter().map(|at| messages[*at]).collect();
+            if let Err(why) = self.message(cx, server, channel, &reported) {
+                places.iter().for_each(|at| verdicts[*at] = Err(why.clone()));
+            }
+        }
+        let result = |(message, verdict): (&&Value, &Result<(), String>)| match verdict {
+            Ok(()) => {
+                json!({"messageId": message["messageId"], "accepted": true, "conversationId": cx.session})
+            }
+            Err(why) => json!({"messageId": message["messageId"], "accepted": false, "reason": why}),
+        };
+        let results: Vec<Value> = messages.iter().zip(&verdicts).map(result).collect();
+        for result in results.iter().filter(|result| result["accepted"] == false) {
+            let text = format!("{}: {}", result["messageId"], result["reason"]);
+            cx.report("refused", Some(server), text, json!({"message_id": result["messageId"], "outcome": "failure"}));
+        }
+        if id.is_none() {
+            cx.report(
+                "odd",
+                Some(server),
+                "channels/incoming is a notification, so its results go nowhere",
+                Value::Null,
+            );
+        }
+        Self::respond(cx, server, id, Ok(json!({"results": results})));
+    }
+
+    fn takes_message(&mut self, server: ServerId, message: &Value) -> Result<(), String> {
+        let peer = self.peers.get_mut(&server).ok_or("the server is gone")?;
+        let channel = text_of(message, "channelId");
+        peer.may_use(channel, "channels.observe", "outbound").map_err(|refused| refused.message)?;
+        let key = (channel.to_owned(), text_of(message, "messageId").to_owned());
+        match peer.channels.messages.insert(key, ()) {
+            None => Ok(()),
+            Some(()) => Err("duplicate".to_owned()),
+        }
+    }
+
+    /// Messages of one channel, which begin one turn at most.
+    fn message(
+        &mut self,
+        cx: &mut HostCx<'_>,
+        server: ServerId,
+        channel: &str,
+        messages: &[&Value],
+    ) -> Result<(), String> {
+        let Some(peer) = self.peers.get_mut(&server) else { return Err("the server is gone".to_owned()) };
+        let (most, lane) = (peer.policy.length("most_bytes"), peer.policy.word("incoming"));
+        let line = |message: &&Value| {
+            let author = message["author"]["name"].as_str().unwrap_or("somebody");
+            format!("{}: {}", label(author), blocks::text(&message["content"], most))
+        };
+        let last = messages.last().copied().unwrap_or(&Value::Null);
+        let origin = Origin {
+            server,
+            channel: channel.to_owned(),
+            message: text_of(last, "messageId").to_owned(),
+            thread: last["threadId"].as_str().map(str::to_owned),
+        };
+        let event = Event {
+            server,
+            inference: None,
+            what: format!("messages in {channel}"),
+            text: messages.iter().map(line).collect::<Vec<_>>().join("\n"),
+            channel: Some(origin),
+        };
+        let admitted = self.admit(cx, lane, event);
+        match &admitted {
+            Ok(inference) => {
+                let wake = if inference.is_some() { "yes" } else { "no" };
+                let text = format!("{} messages in {channel}, wake={wake}", messages.len());
+                let data = json!({"channel": channel, "messages": messages.len(), "wake": wake,
+                    "inference_id": inference, "outcome": "success"});
+                cx.report("incoming", Some(server), text, data);
+            }
+            // They may come again.
+            Err(_) => {
+                if let Some(peer) = self.peers.get_mut(&server) {
+                    for message in messages {
+                        let key = (channel.to_owned(), text_of(message, "messageId").to_owned());
+                        peer.channels.messages.remove(&key);
+                    }
+                }
+            }
+        }
+        admitted.map(drop)
+    }
+
+    /// An answer goes into the channel whose message began the turn: to who watches it, and out (C66, C67). Servers
+    /// that may change answers have seen it before, so it is moderated.
+    pub(super) fn deliver(&mut self, cx: &mut HostCx<'_>, answer: &str) {
+        let Some(turn) = &self.turn else { return };
+        let Some(origin) = turn.channel.clone() else { return };
+        let Some(peer) = self.peers.get(&origin.server).filter(|peer| peer.offers("channels")) else { return };
+        let server = origin.server;
+        let common =
+            json!({"inferenceId": turn.inference(), "conversationId": cx.session, "channelId": origin.channel});
+        let may_watch = peer.can("observe") && peer.may_use(&origin.channel, "channels.observe", "").is_ok();
+        if may_watch && peer.can("streaming") {
+            for (index, delta) in pieces(answer, peer.policy.length("chunk_bytes")).into_iter().enumerate() {
+                let mut params = common.clone();
+                params["index"] = index.into();
+                params["delta"] = delta.into();
+                cx.notify(server, "channels/outgoing/chunk", params);
+            }
+        }
+        if may_watch {
+            let mut params = common;
+            params["content"] = json!([{"type": "text", "text": answer}]);
+            cx.notify(server, "channels/outgoing/complete", params);
+        }
+        let is_request = match peer.policy.word("publish") {
+            "none" => return,
+            way => way == "request",
+        };
+        if let Err(refused) = self.publish(cx, server, &origin.channel, answer, is_request, false) {
+            let text = format!("the answer does not go into {}: {}", origin.channel, refused.message);
+            cx.report("refused", Some(server), text, json!({"channel": origin.channel, "code": refused.code}));
+        }
+    }
+
+    /// Has a server deliver a text into a channel.
+    ///
+    /// # Errors
+    /// It may not be: -32017, -32023.
+    pub(super) fn publish(
+        &mut self,
+        cx: &mut HostCx<'_>,
+        server: ServerId,
+        channel: &str,
+        text: &str,
+        is_request: bool,
+        holds: bool,
+    ) -> Result<(), Refusal> {
+        let Some(peer) = self.peers.get(&server) else {
+            return Err(Refusal::new(UNKNOWN, "the server speaks of no channels"));
+        };
+        let forbidden = |why: &str| Err(Refusal::new(NOT_PERMITTED, format!("Channel not permitted: {why}")));
+        if channel == THINKING {
+            return forbidden("thinking may only be watched");
+        }
+        peer.may_use(channel, "channels.publish", "inbound")?;
+        if !peer.can("publish") {
+            return forbidden("the server does not publish");
+        }
+        let params = json!({"conversationId": cx.session, "channelId": channel, "stream": false,
+            "content": [{"type": "text", "text": text}]});
+        if is_request {
+            let timeout = peer.policy.time("channel_timeout");
+            let asked = Asked::Publish { channel: channel.to_owned() };
+            self.ask(cx, server, ("channels/publish", params), timeout, asked, holds);
+        } else {
+            cx.notify(server, "channels/publish", params);
+            cx.report("published", Some(server), format!("into {channel}"), json!({"channel": channel}));
+        }
+        Ok(())
+    }
+
+    /// What came of a request about channels: `Err` says what failed.
+    pub(super) fn channel_answered(
+        &mut self,
+        cx: &mut HostCx<'_>,
+        server: ServerId,
+        asked: &Asked,
+        result: &Value,
+    ) -> Result<(), String> {
+        let Some(peer) = self.peers.get_mut(&server) else { return Ok(()) };
+        match asked {
+            Asked::Open => {
+                let channel = &result["channel"];
+                if channel["id"].as_str().is_none() {
+                    return Err("the answer has no channel".to_owned());
+                }
+                // It may have been registered in between.
+                let is_new = !peer.channels.known.contains_key(text_of(channel, "id"));
+                peer.channels.add(channel, is_new);
+                cx.report("opened", Some(server), format!("{} is open", channel["id"]), channel.clone());
+            }
+            Asked::Close { channel } if result["closed"] == true => {
+                peer.channels.closed.push(channel.clone());
+                cx.report("closed", Some(server), format!("{channel} is closed"), json!({"channel": channel}));
+            }
+            Asked::Close { channel } => return Err(format!("{channel} is not closed")),
+            Asked::Publish { channel } if result["delivered"] == true => {
+                let data = json!({"channel": channel, "message_id": result["messageId"], "outcome": "success"});
+                cx.report("published", Some(server), format!("into {channel}"), data);
+            }
+            Asked::Publish { channel } => return Err(format!("nothing was delivered into {channel}")),
+            _ => {
+                let text = format!("its channels are {}", result["channels"]);
+                cx.report("channels", Some(server), text, result["channels"].clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a channel can be closed.
+    ///
+    /// # Errors
+    /// -32023 for one that is not registered.
+    pub(super) fn is_registered(&self, server: ServerId, channel: &str) -> Result<(), String> {
+        let peer = self.peers.get(&server);
+        let is_known = peer.is_some_and(|peer| peer.channels.known.contains_key(channel));
+        is_known.then_some(()).ok_or_else(|| format!("{UNKNOWN} Unknown channel: {channel}"))
+    }
+}
+
+fn report_channels(cx: &mut HostCx<'_>, server: ServerId, peer: &Peer, odd: Vec<String>) {
+    let ids: Vec<&str> = peer.channels.known.keys().map(String::as_str).collect();
+    let text = format!("its channels are {}", ids.join(", "));
+    cx.report("channels", Some(server), text, json!({"channels": ids}));
+    odd.into_iter().for_each(|odd| cx.report("odd", Some(server), odd, Value::Null));
+}
+
+fn text_of<'a>(value: &'a Value, name: &str) -> &'a str {
+    value[name].as_str().unwrap_or_default()
+}
+
+/// A text in pieces of about so many bytes, none cut within a character.
+fn pieces(text: &str, most: usize) -> Vec<&str> {
+    let (mut pieces, mut rest) = (Vec::new(), text);
+    while rest.len() > most.max(4) {
+        let end = (0..=most.max(4)).rev().find(|at| rest.is_char_boundary(*at)).unwrap_or(rest.len());
+        let (piece, after) = rest.split_at(end);
+        pieces.push(piece);
+        rest = after;
+    }
+    if !rest.is_empty() {
+        pieces.push(rest);
+    }
+    pieces
+}

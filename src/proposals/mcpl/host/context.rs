@@ -1,0 +1,230 @@
+//! Context hooks (§10): what servers add before an inference, and what they learn and make of its answer.
+
+use super::channels::Origin;
+use super::sets::advertises;
+use super::{AFTER_USER, Asked, BEFORE_USER, EVENT, McplHostSide, Peer, SYSTEM, blocks, model_info};
+use crate::proposals::host::{Agent, Beginning, HostCx, Injection, ServerId, Usage};
+use crate::proposals::mcpl::{AFTER_INFERENCE, BEFORE_INFERENCE};
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+
+const BEFORE: &str = "contextHooks.beforeInference";
+const AFTER: &str = "contextHooks.afterInference";
+
+/// The turn that runs.
+pub struct Turn {
+    /// The inference's id.
+    inference: String,
+    /// The conversation's: a sub-agent with a session of its own has one of its own.
+    conversation: String,
+    /// The turn's number in the conversation, from 0.
+    index: u64,
+    /// What the user said; `None` where something else began it.
+    message: Option<String>,
+    usage: Usage,
+    /// The channel whose message began it.
+    pub channel: Option<Origin>,
+}
+
+impl Turn {
+    /// What all hooks are told (§10.1).
+    fn params(&self, cx: &HostCx<'_>) -> Value {
+        json!({"inferenceId": self.inference, "conversationId": self.conversation, "turnIndex": self.index,
+            "userMessage": self.message, "model": model_info(cx.model)})
+    }
+
+    /// What a hook is told afterwards (§10.5).
+    fn params_after(&self, cx: &HostCx<'_>, answer: &str) -> Value {
+        let mut params = self.params(cx);
+        params["assistantMessage"] = answer.into();
+        params["usage"] = json!({"inputTokens": self.usage.input, "outputTokens": self.usage.output});
+        params
+    }
+
+    /// The inference's id.
+    pub fn inference(&self) -> &str {
+        &self.inference
+    }
+}
+
+/// The answer on its way through the servers that may change it.
+pub struct Chain {
+    left: VecDeque<ServerId>,
+    text: String,
+    is_changed: bool,
+}
+
+/// Whether a server may change answers: it says so, it is offered, and a set of it that does so is on.
+pub fn blocks(peer: &Peer) -> bool {
+    peer.block.pointer("/contextHooks/afterInference/blocking") == Some(&Value::Bool(true)) && receives(peer)
+}
+
+fn receives(peer: &Peer) -> bool {
+    peer.offers(AFTER) && advertises(&peer.block, "/contextHooks/afterInference") && peer.sets.lets(AFTER)
+}
+
+impl McplHostSide {
+    /// A turn begins: what began it and what waited goes into its prompt, and servers are asked for context (C41, C42).
+    pub(super) fn begin(&mut self, cx: &mut HostCx<'_>, begins: &Beginning<'_>) {
+        let inference = match begins.woken {
+            Some(("mcpl", key)) => key.to_owned(),
+            _ => self.next_inference(),
+        };
+        let mut channel = None;
+        let is_main = begins.agent == Agent::Main;
+        let is_its = |of: &Option<String>| is_main && of.as_ref().is_none_or(|of| *of == inference);
+        let (events, left) =
+            std::mem::take(&mut self.waiting).into_iter().partition::<VecDeque<_>, _>(|event| is_its(&event.inference));
+        self.waiting = left;
+        for event in events {
+            let (server, what, text) = (event.server, event.what, event.text);
+            channel = channel.or(event.channel.filter(|_| event.inference.is_some()));
+            cx.inject(Injection { server, slot: EVENT, weight: 0, what, text });
+        }
+        let message = begins.message.map(str::to_owned);
+        let conversation = match begins.agent {
+            Agent::Detached => format!("{}-{inference}", cx.session),
+            _ => cx.session.to_owned(),
+        };
+        let turn = Turn { inference, conversation, index: self.turns, message, usage: Usage::default(), channel };
+        self.turns += 1;
+        let asked: Vec<ServerId> = self.peers.iter().filter(|(_, peer)| prepares(peer)).map(|(id, _)| *id).collect();
+        for server in asked {
+            let Some(peer) = self.peers.get(&server) else { continue };
+            let mut params = turn.params(cx);
+            if let Some(channels) = peer.channels.context(turn.channel.as_ref().filter(|from| from.server == server)) {
+                params["channels"] = channels;
+            }
+            let timeout = peer.policy.time("before_timeout");
+            self.ask(cx, server, (BEFORE_INFERENCE, params), timeout, Asked::Before, true);
+        }
+        self.turn = Some(turn);
+    }
+
+    /// What a server answered before an inference (C44).
+    pub(super) fn prepared(&mut self, cx: &mut HostCx<'_>, server: ServerId, outcome: Result<Value, String>) {
+        let inference = self.turn.as_ref().map(|turn| turn.inference.clone());
+        let result = match outcome {
+            Ok(result) => result,
+            Err(why) => return hook_failed(cx, server, BEFORE_INFERENCE, inference, &why),
+        };
+        let Some(peer) = self.peers.get(&server) else { return };
+        if !speaks_for_a_set(cx, server, peer, BEFORE, &result) {
+            return;
+        }
+        let most = peer.policy.length("most_bytes");
+        let mut count = 0;
+        for injection in result["contextInjections"].as_array().into_iter().flatten() {
+            let slot = match injection["position"].as_str() {
+                Some("system") => SYSTEM,
+                Some("beforeUser") => BEFORE_USER,
+                Some("afterUser") => AFTER_USER,
+                other => {
+                    let text = format!("an injection at {} is dropped", other.unwrap_or("no position"));
+                    cx.report("malformed", Some(server), text, json!({"position": injection["position"]}));
+                    continue;
+                }
+            };
+            count += 1;
+            let what = format!("{} context", injection["namespace"].as_str().unwrap_or("unnamed"));
+            let text = blocks::text(&injection["content"], most);
+            cx.inject(Injection { server, slot, weight: 0, what, text });
+        }
+        let data = json!({"feature_set": result["featureSet"], "inference_id": inference, "injections": count,
+            "outcome": "success"});
+        cx.report("context", Some(server), format!("{count} injections"), data);
+    }
+
+    /// The model has answered: the servers that may change it see it one after another (AMB-C2).
+    pub(super) fn begin_chain(&mut self, cx: &mut HostCx<'_>, answer: &str, usage: Usage) {
+        let Some(turn) = &mut self.turn else { return };
+        turn.usage = usage;
+        let left: VecDeque<ServerId> =
+            self.peers.iter().filter(|(_, peer)| blocks(peer)).map(|(server, _)| *server).collect();
+        if !left.is_empty() {
+            self.chain = Some(Chain { left, text: answer.to_owned(), is_changed: false });
+            self.next_in_chain(cx);
+        }
+    }
+
+    fn next_in_chain(&mut self, cx: &mut HostCx<'_>) {
+        let (Some(chain), Some(turn)) = (&mut self.chain, &self.turn) else { return };
+        while let Some(server) = chain.left.pop_front() {
+            let Some(peer) = self.peers.get(&server) else { continue };
+            let (params, timeout) = (turn.params_after(cx, &chain.text), peer.policy.time("after_timeout"));
+            return self.ask(cx, server, (AFTER_INFERENCE, params), timeout, Asked::After, true);
+        }
+        if let Some(chain) = self.chain.take().filter(|chain| chain.is_changed) {
+            cx.rewrite(Ok(chain.text));
+        }
+    }
+
+    /// What a server made of the answer (C48), or that it failed (C75).
+    pub(super) fn reviewed(&mut self, cx: &mut HostCx<'_>, server: ServerId, outcome: Result<Value, String>) {
+        let inference = self.turn.as_ref().map(|turn| turn.inference.clone());
+        match (outcome, self.peers.get(&server), &mut self.chain) {
+            (Ok(result), Some(peer), Some(chain)) => {
+                let is_valid = speaks_for_a_set(cx, server, peer, AFTER, &result);
+                if let Some(text) = result["modifiedResponse"].as_str().filter(|_| is_valid) {
+                    (chain.text, chain.is_changed) = (text.to_owned(), true);
+                    let data = json!({"feature_set": result["featureSet"], "inference_id": inference,
+                        "metadata": result["metadata"], "outcome": "success"});
+                    cx.report("rewritten", Some(server), "it made another answer", data);
+                }
+            }
+            (Err(why), peer, _) => {
+                let is_closed = peer.is_some_and(|peer| peer.policy.word("on_failure") == "closed");
+                hook_failed(cx, server, AFTER_INFERENCE, inference, &why);
+                if is_closed {
+                    self.chain = None;
+                    let name = cx.server(server).map_or("", |view| view.name.as_str());
+                    cx.rewrite(Err(format!("{name} has to see it first, and failed: {why}")));
+                }
+            }
+            _ => {}
+        }
+        self.next_in_chain(cx);
+    }
+
+    /// The answer is what it is: who only listens is told, and it goes where the message came from.
+    pub(super) fn answered(&mut self, cx: &mut HostCx<'_>, answer: &str) {
+        let Some(turn) = &self.turn else { return };
+        for (server, peer) in &self.peers {
+            if receives(peer) && !blocks(peer) {
+                cx.notify(*server, AFTER_INFERENCE, turn.params_after(cx, answer));
+            }
+        }
+        self.deliver(cx, answer);
+    }
+}
+
+fn prepares(peer: &Peer) -> bool {
+    peer.offers(BEFORE) && advertises(&peer.block, "/contextHooks/beforeInference") && peer.sets.lets(BEFORE)
+}
+
+/// Whether the set that a hook's result names may speak: an answer cannot be refused, so it is dropped (AMB-C14).
+fn speaks_for_a_set(cx: &mut HostCx<'_>, server: ServerId, peer: &Peer, uses: &str, result: &Value) -> bool {
+    if result["featureSet"].is_null() {
+        cx.report("odd", Some(server), "its answer names no feature set; taken all the same", Value::Null);
+        return true;
+    }
+    match peer.sets.gate(&result["featureSet"], uses, &peer.policy) {
+        Ok(odd) => {
+            odd.into_iter().for_each(|odd| cx.report("odd", Some(server), odd, Value::Null));
+            true
+        }
+        Err(refused) => {
+            let text = format!("what {} says is dropped: {}", result["featureSet"], refused.message);
+            let data = json!({"feature_set": result["featureSet"], "outcome": "failure"});
+            cx.report("dropped", Some(server), text, data);
+            false
+        }
+    }
+}
+
+fn hook_failed(cx: &mut HostCx<'_>, server: ServerId, method: &str, inference: Option<String>, why: &str) {
+    let is_late = why == super::NOT_IN_TIME;
+    let (what, outcome) = if is_late { ("timed out", "timeout") } else { ("failed", "failure") };
+    let data = json!({"method": method, "inference_id": inference, "outcome": outcome});
+    cx.report(what, Some(server), format!("{method}: {why}"), data);
+}

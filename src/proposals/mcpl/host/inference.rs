@@ -1,0 +1,171 @@
+//! Inferences that servers ask for (§11): whether they may, and what goes back.
+
+use super::{McplHostSide, Peer, blocks};
+use crate::proposals::host::{Finish, HostCx, Inference, Inferred, Refusal, ServerId, Usage, Utterance, tokens};
+use crate::protocol::errors;
+use serde_json::{Value, json};
+
+/// The policy or a budget forbids it; the proposal has no number for that.
+const NOT_PERMITTED: i64 = -32000;
+
+/// How many inferences of a server's may run or wait at once.
+const MAX_OPEN: usize = 64;
+
+/// An inference that runs.
+pub struct Running {
+    /// Whose.
+    pub server: ServerId,
+    /// The request's id as it stood.
+    pub id: Vec<u8>,
+    set: String,
+    streams: bool,
+    /// What was sent in pieces, and how many.
+    sent: String,
+    pieces: u64,
+    given: u64,
+}
+
+impl Peer {
+    /// Whether the policy sends an inference to the model: the first route that fits decides.
+    fn routes(&self, set: &str, conversation: &str) -> bool {
+        let fits = |pattern: &str| match pattern.strip_prefix("conversation:") {
+            Some(of) => of == conversation,
+            None => self.sets.fits(pattern, set),
+        };
+        let mut routes = self.policy.words("route").iter().filter_map(|route| route.split_once('='));
+        routes.find(|(pattern, _)| fits(pattern)).is_none_or(|(_, way)| way != "deny")
+    }
+}
+
+impl McplHostSide {
+    /// A request (C53).
+    pub(super) fn infer(&mut self, cx: &mut HostCx<'_>, server: ServerId, id: &[u8], params: &Value) {
+        let data = |outcome: &str| json!({"feature_set": params["featureSet"], "outcome": outcome});
+        match self.may_infer(cx, server, params) {
+            Ok(messages) => {
+                let number = |name: &str| &params["preferences"][name];
+                let given = messages.iter().map(|said| tokens(&said.text)).sum();
+                let streams = params["stream"] == true;
+                let token = cx.infer(Inference {
+                    token: 0,
+                    server,
+                    messages,
+                    max_tokens: number("maxTokens").as_u64(),
+                    temperature: number("temperature").as_f64(),
+                    stream: streams,
+                });
+                let set = params["featureSet"].as_str().unwrap_or_default().to_owned();
+                let (id, sent) = (id.to_vec(), String::new());
+                self.inferring.insert(token, Running { server, id, set, streams, sent, pieces: 0, given });
+                cx.report("inference", Some(server), "it asks the model", data("begun"));
+            }
+            Err(refused) => {
+                let text = format!("no inference: {} {}", refused.code, refused.message);
+                cx.report("refused", Some(server), text, data("failure"));
+                cx.respond(server, id, Err(refused));
+            }
+        }
+    }
+
+    fn may_infer(&mut self, cx: &mut HostCx<'_>, server: ServerId, params: &Value) -> Result<Vec<Utterance>, Refusal> {
+        let is_in_hook = self.is_in_hook(server);
+        let open = self.inferring.values().filter(|running| running.server == server).count();
+        let Some(peer) = self.peers.get_mut(&server) else {
+            return Err(Refusal::new(errors::INTERNAL_ERROR, "the server is gone"));
+        };
+        let odd = peer.sets.gate(&params["featureSet"], "inferenceRequest", &peer.policy)?;
+        odd.into_iter().for_each(|odd| cx.report("odd", Some(server), odd, Value::Null));
+        if is_in_hook && peer.policy.word("nested") == "refuse" {
+            return Err(Refusal::new(errors::INVALID_REQUEST, "a hook must not ask for an inference"));
+        }
+        let messages = messages(params, peer.policy.length("most_bytes"))?;
+        let denied = |why: String| Err(Refusal::new(NOT_PERMITTED, why));
+        let set = params["featureSet"].as_str().unwrap_or_default();
+        if !peer.routes(set, params["conversationId"].as_str().unwrap_or_default()) {
+            return denied(format!("the host's policy runs no inferences of {set}"));
+        }
+        if open >= MAX_OPEN || self.is_over {
+            return denied(format!("{open} inferences are open, or the session ends"));
+        }
+        if peer.inferences >= peer.policy.number("inferences") {
+            return denied(format!("{} inferences are all there may be", peer.inferences));
+        }
+        if peer.inference_tokens >= peer.policy.number("inference_tokens") {
+            return denied(format!("its inferences took {} tokens, as many as they may", peer.inference_tokens));
+        }
+        peer.inferences += 1;
+        Ok(messages)
+    }
+
+    /// A piece of what the model says: goes on where it is wanted, in order (C55).
+    pub(super) fn piece_of(&mut self, cx: &mut HostCx<'_>, token: u64, text: &str) {
+        if let Some(running) = self.inferring.get_mut(&token).filter(|running| running.streams && !text.is_empty()) {
+            running.piece(cx, text);
+        }
+    }
+
+    /// The end (C54).
+    pub(super) fn end_of(&mut self, cx: &mut HostCx<'_>, token: u64, outcome: &Result<Inferred, String>) {
+        let Some(mut running) = self.inferring.remove(&token) else { return };
+        let server = running.server;
+        let answer = match outcome {
+            Ok(inferred) => {
+                running.rest(cx, &inferred.text);
+                let usage = Usage { input: running.given, output: tokens(&inferred.text) };
+                if let Some(peer) = self.peers.get_mut(&server) {
+                    peer.inference_tokens += usage.input + usage.output;
+                }
+                let finish = if inferred.finish == Finish::MaxTokens { "max_tokens" } else { "end_turn" };
+                Ok(json!({"content": inferred.text, "model": cx.model.id, "finishReason": finish,
+                    "usage": {"inputTokens": usage.input, "outputTokens": usage.output}}))
+            }
+            Err(why) => Err(Refusal::new(errors::INTERNAL_ERROR, format!("the model failed: {why}"))),
+        };
+        let (outcome, text) = match &answer {
+            Ok(result) => ("success", format!("{} tokens", result["usage"]["outputTokens"])),
+            Err(refused) => ("failure", refused.message.clone()),
+        };
+        let data = json!({"feature_set": running.set, "model": cx.model.id, "pieces": running.pieces,
+            "usage": answer.as_ref().map(|result| result["usage"].clone()).unwrap_or_default(), "outcome": outcome});
+        cx.report("inferred", Some(server), text, data);
+        cx.respond(server, &running.id, answer);
+    }
+}
+
+impl Running {
+    fn piece(&mut self, cx: &mut HostCx<'_>, text: &str) {
+        let request: Value = serde_json::from_slice(&self.id).unwrap_or_default();
+        let params = json!({"requestId": request, "index": self.pieces, "delta": text});
+        cx.notify(self.server, "inference/chunk", params);
+        self.pieces += 1;
+        self.sent.push_str(text);
+    }
+
+    /// Pieces put together are the content: what is missing of it goes as the last one.
+    fn rest(&mut self, cx: &mut HostCx<'_>, whole: &str) {
+        match whole.strip_prefix(self.sent.as_str()).map(str::to_owned) {
+            Some(rest) if self.streams && !rest.is_empty() => self.piece(cx, &rest),
+            Some(_) => {}
+            None => cx.report("odd", Some(self.server), "the pieces are not the content", Value::Null),
+        }
+    }
+}
+
+/// The messages of a request; content blocks are taken too (AMB-C8).
+fn messages(params: &Value, most: usize) -> Result<Vec<Utterance>, Refusal> {
+    let malformed = |why: &str| Refusal::new(errors::INVALID_PARAMS, why);
+    let list = params["messages"].as_array().ok_or_else(|| malformed("messages is missing"))?;
+    if list.is_empty() {
+        return Err(malformed("messages is empty"));
+    }
+    let said = |message: &Value| {
+        let role = match message["role"].as_str()? {
+            "system" => "system",
+            "assistant" => "assistant",
+            _ => "user",
+        };
+        let content = Some(&message["content"]).filter(|content| content.is_string() || content.is_array())?;
+        Some(Utterance { role, text: blocks::text(content, most) })
+    };
+    list.iter().map(|message| said(message).ok_or_else(|| malformed("a message has no role or no content"))).collect()
+}

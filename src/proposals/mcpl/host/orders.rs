@@ -1,0 +1,235 @@
+//! What a user does by hand: rolling back, switching feature sets, deciding on scopes, channels. And what came of it.
+
+use super::scopes::{approval, denial};
+use super::{Asked, McplHostSide, model_info};
+use crate::proposals::host::{HostCx, ServerId};
+use serde_json::{Value, json};
+
+/// The orders.
+pub const NAMES: &[&str] = &[
+    "rollback",
+    "feature-sets",
+    "scope",
+    "channel-open",
+    "channel-close",
+    "channel-publish",
+    "channel-list",
+    "model-info",
+];
+
+fn text(params: &Value, name: &str) -> Option<String> {
+    match &params[name] {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    }
+}
+
+fn needed(params: &Value, name: &str, usage: &str) -> Result<String, String> {
+    text(params, name).ok_or_else(|| format!("{name} is missing: {usage}"))
+}
+
+/// Names as one text with commas, or as a list.
+fn names(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => text.split(',').map(|name| name.trim().to_owned()).collect(),
+        Value::Array(list) => list.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        _ => Vec::new(),
+    }
+}
+
+impl McplHostSide {
+    /// Does an order.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub(super) fn do_order(&mut self, cx: &mut HostCx<'_>, order: &str, params: &Value) -> Result<(), String> {
+        if order == "model-info" {
+            let info = model_info(cx.model);
+            cx.report("model info", None, format!("servers learn {info}"), info);
+            return Ok(());
+        }
+        let server = self.server_of(cx, params)?;
+        match order {
+            "rollback" => self.rollback(cx, server, params),
+            "feature-sets" => self.switch(cx, server, params),
+            "scope" => self.decide(cx, server, params),
+            _ => self.order_channel(cx, server, order, params),
+        }
+    }
+
+    /// The server that is meant: the one named, or the only one.
+    fn server_of(&self, cx: &HostCx<'_>, params: &Value) -> Result<ServerId, String> {
+        let name = |id: &ServerId| cx.server(*id).map_or("", |view| view.name.as_str());
+        let known = || self.peers.keys().map(name).collect::<Vec<_>>().join(", ");
+        let wanted = text(params, "server");
+        let mut fitting = self.peers.keys().filter(|id| wanted.as_deref().is_none_or(|wanted| wanted == name(id)));
+        match (fitting.next(), fitting.next()) {
+            (Some(only), None) => Ok(*only),
+            (None, _) if self.peers.is_empty() => Err("no server speaks MCPL".to_owned()),
+            (None, _) => Err(format!("{wanted:?} does not speak MCPL; there are: {}", known())),
+            _ => Err(format!("say which server=NAME; there are: {}", known())),
+        }
+    }
+
+    fn rollback(&mut self, cx: &mut HostCx<'_>, server: ServerId, params: &Value) -> Result<(), String> {
+        let Some(peer) = self.peers.get(&server) else { return Ok(()) };
+        let can: Vec<&str> = peer.sets.with("rollback").collect();
+        let set = match text(params, "set") {
+            Some(set) if can.contains(&set.as_str()) => set,
+            None if can.len() == 1 => can[0].to_owned(),
+            _ => return Err(format!("say which set=SET; those that can roll back are: {}", can.join(", "))),
+        };
+        let usage = "rollback [server=NAME] [set=SET] checkpoint=ID, or back=STEPS";
+        let checkpoint = match text(params, "back").map(|steps| steps.parse()) {
+            Some(Ok(steps)) => {
+                let found = peer.states.get(&set).and_then(|tree| tree.back(steps));
+                found.ok_or_else(|| format!("{steps} steps back there is no checkpoint of {set}"))?.to_owned()
+            }
+            Some(Err(_)) => return Err(format!("back is a number of steps: {usage}")),
+            None => needed(params, "checkpoint", usage)?,
+        };
+        let timeout = peer.policy.time("channel_timeout");
+        let asked = Asked::Rollback { set: set.clone(), checkpoint: checkpoint.clone() };
+        let params = json!({"featureSet": set, "checkpoint": checkpoint});
+        self.ask(cx, server, ("state/rollback", params), timeout, asked, true);
+        Ok(())
+    }
+
+    fn switch(&mut self, cx: &mut HostCx<'_>, server: ServerId, params: &Value) -> Result<(), String> {
+        let Some(peer) = self.peers.get_mut(&server) else { return Ok(()) };
+        let (on, off) = (names(&params["enable"]), names(&params["disable"]));
+        if on.is_empty() && off.is_empty() {
+            return Err("nothing is switched: feature-sets [server=NAME] enable=SET,… disable=SET,…".to_owned());
+        }
+        on.iter().for_each(|pattern| peer.sets.switch(pattern, true));
+        off.iter().for_each(|pattern| peer.sets.switch(pattern, false));
+        self.update(cx, server);
+        Ok(())
+    }
+
+    /// The user decides on a scope; it is said to who waits for it and remembered.
+    fn decide(&mut self, cx: &mut HostCx<'_>, server: ServerId, params: &Value) -> Result<(), String> {
+        let usage = "scope [server=NAME] [set=SET] label=LABEL [approve=false]";
+        let label = needed(params, "label", usage)?;
+        let is_approved = !matches!(text(params, "approve").as_deref(), Some("false" | "no"));
+        let Some(peer) = self.peers.get_mut(&server) else { return Ok(()) };
+        let set = text(params, "set");
+        let known: Vec<String> = peer.sets.with("scoped").map(str::to_owned).collect();
+        let sets: Vec<&str> = match &set {
+            Some(set) => vec![set],
+            None => known.iter().map(String::as_str).collect(),
+        };
+        for pending in peer.scopes.say(&sets, &label, is_approved) {
+            let answer = match is_approved {
+                true => approval(&peer.channels.enriched(&label, &pending.payload)),
+                false => denial("the user denied it"),
+            };
+            cx.respond(server, &pending.id, Ok(answer));
+        }
+        let what = if is_approved { "is approved" } else { "is denied" };
+        let data = json!({"label": label, "sets": sets, "approved": is_approved, "outcome": "success"});
+        cx.report("scope", Some(server), format!("{label} {what}"), data);
+        Ok(())
+    }
+
+    fn order_channel(
+        &mut self,
+        cx: &mut HostCx<'_>,
+        server: ServerId,
+        order: &str,
+        params: &Value,
+    ) -> Result<(), String> {
+        let Some(peer) = self.peers.get(&server) else { return Ok(()) };
+        let timeout = peer.policy.time("channel_timeout");
+        match order {
+            "channel-open" => {
+                let usage = "channel-open [server=NAME] type=TYPE address:=OBJECT";
+                let kind = needed(params, "type", usage)?;
+                let object = |name: &str| params.get(name).cloned().unwrap_or_else(|| json!({}));
+                let params = json!({"type": kind, "address": object("address"), "metadata": object("metadata")});
+                self.ask(cx, server, ("channels/open", params), timeout, Asked::Open, true);
+            }
+            "channel-close" => {
+                let channel = needed(params, "channel", "channel-close [server=NAME] channel=ID")?;
+                self.is_registered(server, &channel)?;
+                let params = json!({"channelId": channel});
+                self.ask(cx, server, ("channels/close", params), timeout, Asked::Close { channel }, true);
+            }
+            "channel-publish" => {
+                let usage = "channel-publish [server=NAME] channel=ID text=TEXT [notify=true]";
+                let (channel, said) = (needed(params, "channel", usage)?, needed(params, "text", usage)?);
+                let is_request = text(params, "notify").as_deref() != Some("true");
+                self.publish(cx, server, &channel, &said, is_request, true)
+                    .map_err(|refused| format!("{} {}", refused.code, refused.message))?;
+            }
+            _ => self.ask(cx, server, ("channels/list", json!({})), timeout, Asked::List, true),
+        }
+        Ok(())
+    }
+
+    /// What came of a request: its result, or why there is none.
+    pub(super) fn outcome(
+        &mut self,
+        cx: &mut HostCx<'_>,
+        server: ServerId,
+        (asked, holds): (Asked, bool),
+        outcome: Result<Value, String>,
+    ) {
+        let done = match (&asked, outcome) {
+            (Asked::Before, outcome) => return self.prepared(cx, server, outcome),
+            (Asked::After, outcome) => return self.reviewed(cx, server, outcome),
+            (_, Err(why)) => Err(why),
+            (Asked::Rollback { set, checkpoint }, Ok(result)) => {
+                self.rolled_back(cx, server, (set, checkpoint), &result)
+            }
+            (_, Ok(result)) => self.channel_answered(cx, server, &asked, &result),
+        };
+        if let Err(why) = done {
+            cx.report("failed", Some(server), format!("{}: {why}", asked.name()), json!({"outcome": "failure"}));
+            if holds {
+                cx.fail(format!("{}: {why}", asked.name()));
+            }
+        }
+    }
+
+    /// What came of a rollback (C34).
+    fn rolled_back(
+        &mut self,
+        cx: &mut HostCx<'_>,
+        server: ServerId,
+        (set, checkpoint): (&str, &str),
+        result: &Value,
+    ) -> Result<(), String> {
+        if result["success"] != true {
+            let reason = result["reason"].as_str().unwrap_or("it gives no reason");
+            return Err(format!("not back to {checkpoint}: {reason}"));
+        }
+        let named = result["checkpoint"].as_str().unwrap_or(checkpoint);
+        if let Some(tree) = self.peers.get_mut(&server).and_then(|peer| peer.states.get_mut(set)) {
+            tree.rolled_back(checkpoint, named);
+        }
+        if named != checkpoint {
+            let text = format!("it calls {checkpoint} {named} after the rollback");
+            cx.report("odd", Some(server), text, Value::Null);
+        }
+        let data = json!({"feature_set": set, "checkpoint": checkpoint, "outcome": "success"});
+        cx.report("rolled back", Some(server), format!("{set} is back at {checkpoint}"), data);
+        Ok(())
+    }
+}
+
+impl Asked {
+    /// The method.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Before => super::super::BEFORE_INFERENCE,
+            Self::After => super::super::AFTER_INFERENCE,
+            Self::Rollback { .. } => "state/rollback",
+            Self::Open => "channels/open",
+            Self::Close { .. } => "channels/close",
+            Self::Publish { .. } => "channels/publish",
+            Self::List => "channels/list",
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! Scopes: what is on the lists, what the user said, and who waits for it.
+
+use crate::proposals::host::Refusal;
+use crate::proposals::policy::{Policy, regex_error};
+use crate::proposals::recent::Recent;
+use crate::protocol::errors;
+use globset::{GlobBuilder, GlobMatcher};
+use regex::Regex;
+use serde_json::{Map, Value, json};
+use std::time::Duration;
+
+/// How many decisions of the user's are remembered.
+const MAX_DECISIONS: usize = 4096;
+/// How many requests may wait for the user.
+const MAX_WAITING: usize = 256;
+
+/// What becomes of a scope.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It may be used.
+    Approved,
+    /// It may not, and why.
+    Denied(String),
+    /// The user is to say.
+    Ask,
+}
+
+/// One pattern of a list.
+struct Pattern {
+    /// The only set it is for.
+    set: Option<String>,
+    text: String,
+    matcher: Matcher,
+}
+
+enum Matcher {
+    /// What is no pattern, which is refused before it comes here, is on every blacklist and on no whitelist.
+    Broken {
+        is_black: bool,
+    },
+    Glob(GlobMatcher),
+    Regex(Regex),
+}
+
+impl Pattern {
+    /// # Errors
+    /// It is no such pattern.
+    fn read(word: &str, is_regex: bool) -> Result<Self, String> {
+        let (set, text) = match word.split_once('=') {
+            Some(("", text)) => (None, text.to_owned()),
+            Some((set, text)) if is_name(set) => (Some(set.to_owned()), text.to_owned()),
+            _ => (None, word.to_owned()),
+        };
+        let matcher = match is_regex {
+            // By itself too: what it closes must be what it opens.
+            true => Regex::new(&text)
+                .and_then(|_| Regex::new(&format!("^(?:{text})$")))
+                .map(Matcher::Regex)
+                .map_err(|error| format!("{text:?} is no regular expression: {}", regex_error(&error)))?,
+            false => {
+                let glob = GlobBuilder::new(&text).literal_separator(true).build();
+                let glob = glob.map_err(|error| format!("{text:?} is no glob: {}", error.kind()))?;
+                Matcher::Glob(glob.compile_matcher())
+            }
+        };
+        Ok(Self { set, text, matcher })
+    }
+
+    /// The patterns of a list.
+    fn list(policy: &Policy, name: &str) -> Vec<Self> {
+        let (is_regex, is_black) = (policy.word("patterns") == "regex", name == "blacklist");
+        let broken = || Self { set: None, text: String::new(), matcher: Matcher::Broken { is_black } };
+        policy.words(name).iter().map(|word| Self::read(word, is_regex).unwrap_or_else(|_| broken())).collect()
+    }
+
+    fn is_for(&self, set: &str) -> bool {
+        self.set.as_deref().is_none_or(|only| only == set)
+    }
+
+    fn fits(&self, label: &str) -> bool {
+        self.text == label
+            || match &self.matcher {
+                Matcher::Broken { is_black } => *is_black,
+                Matcher::Glob(glob) => glob.is_match(label),
+                Matcher::Regex(regex) => regex.is_match(label),
+            }
+    }
+}
+
+/// Whether what stands before a `=` can be the name of a feature set. Else the `=` belongs to the pattern: a pattern that is
+/// taken for one of a set that does not exist would deny nothing.
+fn is_name(word: &str) -> bool {
+    word.chars().all(|found| found.is_alphanumeric() || matches!(found, '_' | '-' | '.' | ':' | '/'))
+}
+
+/// Whether every pattern of the lists is one.
+///
+/// # Errors
+/// The list, and what is wrong in it.
+pub fn check(policy: &Policy) -> Result<(), (&'static str, String)> {
+    let is_regex = policy.word("patterns") == "regex";
+    for name in ["whitelist", "blacklist"] {
+        for word in policy.words(name) {
+            Pattern::read(word, is_regex).map_err(|why| (name, why))?;
+        }
+    }
+    Ok(())
+}
+
+/// A request that waits for the user.
+pub struct Pending {
+    /// Its id as it stood.
+    pub id: Vec<u8>,
+    /// The feature set.
+    pub set: String,
+    /// The scope's label.
+    pub label: String,
+    /// The scope's payload.
+    pub payload: Value,
+    /// When it is denied for want of an answer.
+    pub until: Duration,
+}
+
+/// One server's scopes.
+pub struct Scopes {
+    white: Vec<Pattern>,
+    black: Vec<Pattern>,
+    otherwise: &'static str,
+    keeps: bool,
+    timeout: Duration,
+    said: Recent<(String, String), bool>,
+    /// Who waits for the user, oldest first.
+    pub pending: Vec<Pending>,
+}
+
+impl Scopes {
+    /// With the policy's lists.
+    pub fn new(policy: &Policy) -> Self {
+        Self {
+            white: Pattern::list(policy, "whitelist"),
+            black: Pattern::list(policy, "blacklist"),
+            otherwise: policy.word("scope"),
+            keeps: policy.flag("scope_cache"),
+            timeout: policy.time("scope_timeout"),
+            said: Recent::new(MAX_DECISIONS),
+            pending: Vec::new(),
+        }
+    }
+
+    /// The blacklist beats the whitelist beats what the user said beats the policy (§7.6).
+    pub fn judge(&self, set: &str, label: &str) -> Verdict {
+        let fits = |list: &[Pattern]| list.iter().any(|pattern| pattern.is_for(set) && pattern.fits(label));
+        if fits(&self.black) {
+            return Verdict::Denied("it is on the blacklist".to_owned());
+        }
+        // A path that climbs out of its folder is in no folder that a pattern names.
+        let climbs = label.split(['/', '\\']).any(|segment| segment == "..");
+        if !climbs && fits(&self.white) {
+            return Verdict::Approved;
+        }
+        match (self.said.get(&(set.to_owned(), label.to_owned())), self.otherwise) {
+            (Some(true), _) | (None, "approve") => Verdict::Approved,
+            (Some(false), _) => Verdict::Denied("the user denied it".to_owned()),
+            (None, "deny") => Verdict::Denied("it is not on the whitelist".to_owned()),
+            (None, _) => Verdict::Ask,
+        }
+    }
+
+    /// Whether the host may do something itself that is known by these names: none is denied, and one is approved, or
+    /// there is no whitelist to be on.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn may(&self, set: &str, names: &[&str]) -> Result<(), String> {
+        let verdicts: Vec<Verdict> = names.iter().map(|name| self.judge(set, name)).collect();
+        let is_listed = self.white.iter().any(|pattern| pattern.is_for(set));
+        match verdicts.iter().find(|verdict| matches!(verdict, Verdict::Denied(_))) {
+            Some(Verdict::Denied(why)) => Err(why.clone()),
+            _ if verdicts.contains(&Verdict::Approved) || !is_listed => Ok(()),
+            _ => Err("it is not on the whitelist, and nobody approved it".to_owned()),
+        }
+    }
+
+    /// Whether a list has anything on a set.
+    pub fn has_rules(&self, set: &str) -> bool {
+        self.white.iter().chain(&self.black).any(|pattern| pattern.is_for(set))
+    }
+
+    /// The lists of these sets, as a server is told them; `Null` where there are none.
+    pub fn lists<'a>(&self, sets: impl Iterator<Item = &'a str>) -> Value {
+        let of = |list: &[Pattern], set: &str| -> Vec<Value> {
+            list.iter().filter(|pattern| pattern.is_for(set)).map(|pattern| pattern.text.as_str().into()).collect()
+        };
+        let lists: Map<String, Value> = sets
+            .filter(|set| self.has_rules(set))
+            .map(|set| (set.to_owned(), json!({"whitelist": of(&self.white, set), "blacklist": of(&self.black, set)})))
+            .collect();
+        if lists.is_empty() { Value::Null } else { lists.into() }
+    }
+
+    /// Lets a request wait for the user.
+    ///
+    /// # Errors
+    /// Too many wait.
+    pub fn wait(&mut self, now: Duration, id: &[u8], set: &str, scope: &Value) -> Result<(), Refusal> {
+        if self.pending.len() >= MAX_WAITING {
+            return Err(Refusal::new(errors::INTERNAL_ERROR, "too many scopes wait for the user"));
+        }
+        let label = scope["label"].as_str().unwrap_or_default().to_owned();
+        let (id, set, payload) = (id.to_vec(), set.to_owned(), scope["payload"].clone());
+        self.pending.push(Pending { id, set, label, payload, until: now.saturating_add(self.timeout) });
+        Ok(())
+    }
+
+    /// The user said something of a label, for one set or for all: it is remembered, and who waited for it comes back.
+    pub fn say(&mut self, sets: &[&str], label: &str, is_approved: bool) -> Vec<Pending> {
+        for set in sets.iter().filter(|_| self.keeps) {
+            self.said.insert(((*set).to_owned(), label.to_owned()), is_approved);
+        }
+        self.take(|pending| pending.label == label && sets.contains(&pending.set.as_str()))
+    }
+
+    /// Takes those out that wait and fit.
+    pub fn take(&mut self, fits: impl Fn(&Pending) -> bool) -> Vec<Pending> {
+        let (taken, left) = std::mem::take(&mut self.pending).into_iter().partition(fits);
+        self.pending = left;
+        taken
+    }
+}
+
+/// The result that approves: the payload goes back (§7.5).
+pub fn approval(payload: &Value) -> Value {
+    let mut result = json!({"approved": true});
+    if !payload.is_null() {
+        result["payload"] = payload.clone();
+    }
+    result
+}
+
+/// The result that denies.
+pub fn denial(reason: &str) -> Value {
+    json!({"approved": false, "reason": reason})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::proposals::policy::Policies;
+
+    fn scopes(set: &[(&str, &str)]) -> Scopes {
+        let mut policies = Policies::new([("mcpl", super::super::SETTINGS)]);
+        set.iter().for_each(|(name, value)| policies.set(None, name, &(*value).into()).unwrap());
+        Scopes::new(&policies.of("mcpl", "s"))
+    }
+
+    #[test]
+    fn c21_c22_the_blacklist_wins_and_a_star_stays_within_its_segment() {
+        let scopes = scopes(&[
+            ("mcpl.whitelist", "/project/**,chat=#dev-*,/one/*/x,discord:acme/*,[[]odd"),
+            ("mcpl.blacklist", "**/.env"),
+            ("mcpl.scope", "deny"),
+        ]);
+        let is_approved = |label: &str, set: &str| scopes.judge(set, label) == Verdict::Approved;
+        assert!(is_approved("/project/src/ä.rs", "files") && !is_approved("/project/a/.env", "files"));
+        assert!(is_approved("/one/two/x", "files") && !is_approved("/one/two/three/x", "files"));
+        assert!(is_approved("#dev-ops", "chat") && !is_approved("#dev-ops", "files"));
+        assert!(is_approved("discord:acme/general", "chat") && !is_approved("discord:acme/a/b", "chat"));
+        assert!(!is_approved("/project/../etc/passwd", "files"));
+        assert!(is_approved("[odd", "files") && !is_approved("odd", "files"));
+    }
+
+    #[test]
+    fn c22_what_is_no_pattern_is_reported_and_denies() {
+        let reported = |list: &str, pattern: &str, kind: &str| {
+            let mut policies = Policies::new([("mcpl", super::super::SETTINGS)]);
+            policies.set(Some("s"), list, &pattern.into()).unwrap();
+            policies.set(None, "mcpl.patterns", &kind.into()).unwrap();
+            let reported = crate::proposals::check_policies(&policies).map_err(|error| error.to_string());
+            (reported, Scopes::new(&policies.of("mcpl", "s")).judge("files", "/etc/passwd"))
+        };
+        for (pattern, kind, why) in [
+            ("/etc/(", "regex", "unclosed group"),
+            ("a)|(b", "regex", "unopened group"),
+            ("files=/etc/[a-", "regex", "unclosed character class"),
+            ("/etc/[a-", "glob", "unclosed character class"),
+            ("ok,/etc/{a", "glob", "alternate"),
+        ] {
+            let (black, verdict) = reported("mcpl.blacklist", pattern, kind);
+            let black = black.expect_err(pattern);
+            assert!(black.starts_with("mcpl.blacklist for s: ") && black.contains(why), "{black}");
+            assert!(matches!(verdict, Verdict::Denied(_)), "{pattern}: {verdict:?}");
+            let (white, verdict) = reported("mcpl.whitelist", pattern, kind);
+            assert!(white.is_err_and(|reported| reported.starts_with("mcpl.whitelist for s: ")), "{pattern}");
+            assert_ne!(verdict, Verdict::Approved, "{pattern}");
+        }
+        assert_eq!(reported("mcpl.blacklist", "files=/etc/.*", "regex").0, Ok(()));
+    }
+
+    #[test]
+    fn c22_a_pattern_may_have_an_equals_sign() {
+        for (pattern, is_denied) in
+            [("files=.*", true), ("other=.*", false), (".*[?]token=.*", true), ("=key=.*", false), ("=.*key=.*", true)]
+        {
+            let scopes = scopes(&[("mcpl.blacklist", pattern), ("mcpl.patterns", "regex")]);
+            let verdict = scopes.judge("files", "/a?token=b&key=c");
+            assert_eq!(matches!(verdict, Verdict::Denied(_)), is_denied, "{pattern}: {verdict:?}");
+        }
+    }
+
+    #[test]
+    fn c22_patterns_may_be_regular_expressions() {
+        let scopes = scopes(&[("mcpl.whitelist", "#(dev|ops)-.+"), ("mcpl.patterns", "regex")]);
+        assert_eq!(scopes.judge("chat", "#ops-1"), Verdict::Approved);
+        assert_eq!(scopes.judge("chat", "x#ops-1"), Verdict::Ask);
+    }
+}

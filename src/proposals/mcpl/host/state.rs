@@ -1,0 +1,241 @@
+//! The state that a server's results carry: checkpoints as a tree, with data or patches, and where the host stands.
+
+use crate::proposals::recent::Recent;
+use serde_json::{Value, json};
+
+/// How many checkpoints of a feature set are kept.
+const MAX_CHECKPOINTS: usize = 4096;
+
+/// How many bytes of data they may have together (16 MiB); the oldest lose theirs.
+const MAX_DATA: usize = 16 << 20;
+
+/// A checkpoint.
+#[derive(Clone, Debug, PartialEq)]
+struct Checkpoint {
+    parent: Option<String>,
+    /// The whole state, where the server gave it.
+    data: Option<Value>,
+    /// How many bytes that has as JSON.
+    bytes: usize,
+}
+
+/// One feature set's state.
+#[derive(Debug)]
+pub struct Tree {
+    /// All that were given, where more than the latest is kept.
+    checkpoints: Option<Recent<String, Checkpoint>>,
+    max_bytes: usize,
+    /// Where the host stands.
+    current: Option<(String, Checkpoint)>,
+}
+
+impl Tree {
+    /// An empty one. `is_full` keeps all checkpoints, else only the latest is.
+    pub fn new(is_full: bool, max_bytes: usize) -> Self {
+        Self { checkpoints: is_full.then(|| Recent::new(MAX_CHECKPOINTS)), max_bytes, current: None }
+    }
+
+    fn get(&self, checkpoint: &str) -> Option<&Checkpoint> {
+        let current = self.current.as_ref().filter(|(known, _)| known == checkpoint).map(|(_, found)| found);
+        current.or_else(|| self.checkpoints.as_ref()?.get(&checkpoint.to_owned()))
+    }
+
+    /// Takes the `state` of a result in; answers what is odd about it, as sentences.
+    pub fn take(&mut self, state: &Value) -> Vec<String> {
+        let mut odd = Vec::new();
+        let Some(checkpoint) = state["checkpoint"].as_str() else {
+            return vec!["a state without a checkpoint is not kept".to_owned()];
+        };
+        let parent = state["parent"].as_str();
+        if self.get(checkpoint).is_some() {
+            odd.push(format!("the checkpoint {checkpoint} is given twice"));
+        }
+        if let Some(unknown) = parent.filter(|parent| self.get(parent).is_none()) {
+            odd.push(format!("its parent {unknown} is not known"));
+        }
+        let base = parent.and_then(|parent| self.get(parent)).and_then(|found| found.data.clone());
+        let data = match (state.get("data"), state.get("patch")) {
+            (Some(data), patch) => {
+                if patch.is_some() {
+                    odd.push("it has both data and a patch; the data counts".to_owned());
+                }
+                Some(data.clone()).filter(|data| self.fits(data))
+            }
+            (None, Some(patch)) => match base {
+                None => Err("there is no data below it".to_owned()),
+                Some(base) => self.patched(base, patch),
+            }
+            .map_err(|why| odd.push(format!("its patch cannot be applied: {why}")))
+            .ok(),
+            (None, None) => None,
+        };
+        if data.is_none() && state.get("data").is_some() {
+            odd.push(format!("its data is larger than {} B and not kept", self.max_bytes));
+        }
+        let bytes = data.as_ref().map_or(0, |data| data.to_string().len());
+        let found = Checkpoint { parent: parent.map(str::to_owned), data, bytes };
+        if let Some(checkpoints) = &mut self.checkpoints {
+            checkpoints.insert(checkpoint.to_owned(), found.clone());
+        }
+        self.current = Some((checkpoint.to_owned(), found));
+        self.shed_data();
+        odd
+    }
+
+    /// Forgets the data of the oldest checkpoints where there is too much.
+    fn shed_data(&mut self) {
+        let Some(checkpoints) = &mut self.checkpoints else { return };
+        let mut left: usize = checkpoints.values().map(|found| found.bytes).sum();
+        while left > MAX_DATA {
+            let oldest = checkpoints.keys().find(|key| checkpoints.get(key).is_some_and(|found| found.data.is_some()));
+            let Some(found) = oldest.cloned().and_then(|key| checkpoints.get_mut(&key)) else { return };
+            left -= found.bytes;
+            (found.data, found.bytes) = (None, 0);
+        }
+    }
+
+    fn fits(&self, data: &Value) -> bool {
+        data.to_string().len() <= self.max_bytes
+    }
+
+    /// Applies a patch step by step, so that one that copies over and over ends where it gets too large.
+    fn patched(&self, mut data: Value, patch: &Value) -> Result<Value, String> {
+        let patch: json_patch::Patch = serde_json::from_value(patch.clone()).map_err(|error| error.to_string())?;
+        for operation in patch.0 {
+            json_patch::patch(&mut data, std::slice::from_ref(&operation)).map_err(|error| error.to_string())?;
+            if !self.fits(&data) {
+                return Err(format!("the state becomes larger than {} B", self.max_bytes));
+            }
+        }
+        Ok(data)
+    }
+
+    /// What a request carries: the state where the host has it, else the checkpoint (§8.4).
+    pub fn member(&self) -> Option<(&'static str, Value)> {
+        let (checkpoint, found) = self.current.as_ref()?;
+        Some(match &found.data {
+            Some(data) => ("state", data.clone()),
+            None => ("checkpoint", checkpoint.as_str().into()),
+        })
+    }
+
+    /// The checkpoint so many steps before the one where the host stands; `None` where it is not known.
+    pub fn back(&self, steps: u64) -> Option<&str> {
+        let (mut name, mut found) = self.current.as_ref().map(|(name, found)| (name, found))?;
+        for _ in 0..steps {
+            name = found.parent.as_ref()?;
+            found = self.get(name)?;
+        }
+        Some(name)
+    }
+
+    /// The server went back to a checkpoint, which it may call by another name now.
+    pub fn rolled_back(&mut self, target: &str, named: &str) {
+        let found = self.get(target).cloned().unwrap_or(Checkpoint { parent: None, data: None, bytes: 0 });
+        if let Some(checkpoints) = self.checkpoints.as_mut().filter(|_| named != target) {
+            let again = Checkpoint { parent: Some(target.to_owned()), ..found.clone() };
+            checkpoints.insert(named.to_owned(), again);
+        }
+        self.current = Some((named.to_owned(), found));
+    }
+
+    /// The server does not know a checkpoint any more.
+    pub fn forget(&mut self, checkpoint: &str) {
+        if let Some(checkpoints) = &mut self.checkpoints {
+            checkpoints.remove(&checkpoint.to_owned());
+        }
+    }
+
+    /// Where the host stands, and the tree, for the user.
+    pub fn state(&self) -> Value {
+        let known = self.checkpoints.iter().flat_map(Recent::keys).filter_map(|name| Some((name, self.get(name)?)));
+        let one = |(name, found): (&String, &Checkpoint)| {
+            let has_data = found.data.is_some();
+            json!({"checkpoint": name, "parent": found.parent, "has_data": has_data})
+        };
+        let mut tree: Vec<Value> = known.map(one).collect();
+        tree.sort_by_key(|one| one["checkpoint"].as_str().unwrap_or_default().to_owned());
+        json!({"current": self.current.as_ref().map(|(name, _)| name), "checkpoints": tree})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn c34_steps_back_follow_the_parents() {
+        let mut tree = Tree::new(true, 1000);
+        tree.take(&json!({"checkpoint": "a", "data": 1}));
+        tree.take(&json!({"checkpoint": "b", "parent": "a", "data": 2}));
+        assert_eq!((tree.back(0), tree.back(1), tree.back(2)), (Some("b"), Some("a"), None));
+        assert_eq!(Tree::new(true, 1000).back(0), None);
+    }
+
+    fn state(checkpoint: &str, parent: Option<&str>, more: Value) -> Value {
+        let mut state = json!({"checkpoint": checkpoint, "parent": parent});
+        for (name, value) in more.as_object().unwrap() {
+            state[name] = value.clone();
+        }
+        state
+    }
+
+    fn add(value: &str) -> Value {
+        json!({"patch": [{"op": "add", "path": "/notes/-", "value": value}]})
+    }
+
+    #[test]
+    fn c29_c34_patches_stand_on_their_parents_and_branches_on_what_was_rolled_back_to() {
+        let mut tree = Tree::new(true, 1000);
+        assert!(tree.take(&state("a", None, json!({"data": {"notes": []}}))).is_empty());
+        assert!(tree.take(&state("b", Some("a"), add("one"))).is_empty());
+        assert_eq!(tree.member(), Some(("state", json!({"notes": ["one"]}))));
+        tree.rolled_back("a", "a");
+        assert_eq!(tree.member(), Some(("state", json!({"notes": []}))));
+        assert!(tree.take(&state("c", Some("a"), add("two"))).is_empty());
+        assert_eq!(tree.member(), Some(("state", json!({"notes": ["two"]}))));
+        assert_eq!(tree.state()["checkpoints"].as_array().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn c28_c30_c31_what_does_not_fit_is_reported_and_the_checkpoint_stands_without_data() {
+        let mut tree = Tree::new(true, 100);
+        assert_eq!(tree.take(&json!({"parent": null})).len(), 1);
+        tree.take(&state("a", None, json!({"data": 1})));
+        let test = json!({"patch": [{"op": "test", "path": "", "value": 2}]});
+        assert!(tree.take(&state("b", Some("a"), test))[0].contains("cannot be applied"));
+        assert_eq!(tree.member(), Some(("checkpoint", json!("b"))));
+        assert_eq!(tree.take(&state("b", Some("nobody"), json!({}))).len(), 2);
+        let both = json!({"data": 2, "patch": []});
+        assert!(tree.take(&state("c", Some("b"), both))[0].contains("both"));
+        assert_eq!(tree.member(), Some(("state", json!(2))));
+    }
+
+    #[test]
+    fn c29_a_patch_that_copies_over_and_over_is_stopped() {
+        let mut tree = Tree::new(true, 1000);
+        tree.take(&state("a", None, json!({"data": {"x": ["0123456789"]}})));
+        let copies: Vec<Value> = (0..64).map(|_| json!({"op": "copy", "from": "/x", "path": "/x/-"})).collect();
+        assert!(tree.take(&state("b", Some("a"), json!({"patch": copies})))[0].contains("larger"));
+    }
+
+    #[test]
+    fn c36_a_minimal_host_keeps_the_latest_only() {
+        let mut tree = Tree::new(false, 1000);
+        tree.take(&state("a", None, json!({"data": {"notes": []}})));
+        assert!(tree.take(&state("b", Some("a"), add("one"))).is_empty());
+        assert!(tree.take(&state("c", Some("a"), add("two")))[0].contains("is not known"));
+    }
+
+    #[test]
+    fn the_oldest_lose_their_data_where_there_is_too_much() {
+        let mut tree = Tree::new(true, 1 << 20);
+        let text = "x".repeat((1 << 20) - 20);
+        for number in 0..20 {
+            tree.take(&json!({"checkpoint": format!("c{number}"), "data": {"n": text}}));
+        }
+        let has_data = |name: &str| tree.get(name).is_some_and(|found| found.data.is_some());
+        assert!(!has_data("c0") && !has_data("c3") && has_data("c4") && has_data("c19"));
+        assert!(tree.get("c0").is_some(), "they stay in the tree");
+    }
+}

@@ -1,0 +1,124 @@
+//! What goes along with tools: which feature set they are of, whether it is on, their scope (§7), their state (§8). And
+//! scopes that servers ask for.
+
+use super::scopes::{Verdict, approval, denial};
+use super::{McplHostSide, Peer, Tree};
+use crate::proposals::host::{HostCx, Refusal, ServerId, ToolUse};
+use crate::protocol::errors;
+use serde_json::{Map, Value, json};
+
+impl Peer {
+    /// The feature set of a tool: as its definition says, else the only one that uses tools (AMB-C4).
+    fn set_of(&self, tools: &[Value], tool: &str) -> Option<String> {
+        let definition = tools.iter().find(|known| known["name"] == tool);
+        let named = definition.and_then(|known| known["featureSet"].as_str().or(known["_meta"]["featureSet"].as_str()));
+        let mut using = self.sets.using("tools");
+        named.or_else(|| using.next().filter(|_| using.next().is_none())).map(str::to_owned)
+    }
+
+    /// A tool's scope, from the first argument that tells it.
+    fn scope_of(&self, used: &ToolUse) -> Option<Value> {
+        let mut names = self.policy.words("scope_arguments").iter();
+        let (name, label) = names.find_map(|name| Some((name, used.arguments[name.as_str()].as_str()?)))?;
+        let payload: Map<String, Value> = [(name.clone(), label.into())].into_iter().collect();
+        Some(json!({"label": label, "payload": payload}))
+    }
+}
+
+impl McplHostSide {
+    /// Before a tool is called (C26, C32, F7).
+    pub(super) fn gate_tool(&mut self, cx: &mut HostCx<'_>, used: &ToolUse, params: &mut Value) -> Result<(), String> {
+        let Some((server, peer)) = used.server.and_then(|server| Some((server, self.peers.get(&server)?))) else {
+            return Ok(());
+        };
+        let tools = cx.server(server).map_or(&[][..], |view| &view.tools);
+        let set = peer.set_of(tools, &used.tool).unwrap_or_default();
+        if peer.sets.is_known(&set) && !peer.sets.is_on(&set) {
+            return Err(format!("its feature set {set} is off"));
+        }
+        if peer.sets.says(&set, "scoped")
+            && let Some(scope) = peer.scope_of(used)
+        {
+            let label = scope["label"].as_str().unwrap_or_default();
+            peer.scopes.may(&set, &[label]).map_err(|why| format!("{label} is out of its scope: {why}"))?;
+            params["scope"] = scope;
+        }
+        if let Some((name, value)) = peer.states.get(&set).and_then(Tree::member) {
+            params[name] = value;
+        }
+        Ok(())
+    }
+
+    /// After a tool was called, by whomever (C28, C29).
+    pub(super) fn tool_called(&mut self, cx: &mut HostCx<'_>, used: &ToolUse, result: &Value) {
+        let Some(state) = result.get("state").filter(|state| state.is_object()) else { return };
+        let Some((server, peer)) = used.server.and_then(|server| Some((server, self.peers.get_mut(&server)?))) else {
+            return;
+        };
+        let how = peer.policy.word("state");
+        if how == "ignore" {
+            return;
+        }
+        let tools = cx.server(server).map_or(&[][..], |view| &view.tools);
+        let set = peer.set_of(tools, &used.tool).unwrap_or_default();
+        let most = peer.policy.length("state_bytes");
+        let tree = peer.states.entry(set.clone()).or_insert_with(|| Tree::new(how == "full", most));
+        let odd = tree.take(state);
+        let text = format!("{} after {}", state["checkpoint"], state["parent"]);
+        let data = json!({"feature_set": set, "checkpoint": state["checkpoint"], "parent": state["parent"]});
+        cx.report("state", Some(server), text, data);
+        odd.into_iter().for_each(|odd| cx.report("odd", Some(server), odd, Value::Null));
+    }
+
+    /// A server asks for a scope (C20, C21).
+    pub(super) fn elevate(&mut self, cx: &mut HostCx<'_>, server: ServerId, id: &[u8], params: &Value) {
+        let Some(peer) = self.peers.get_mut(&server) else { return };
+        let (set, scope) = (&params["featureSet"], &params["scope"]);
+        let verdict = match (peer.sets.gate(set, "", &peer.policy), scope["label"].as_str()) {
+            (Err(refused), _) => Err(refused),
+            (_, None) => Err(Refusal::new(errors::INVALID_PARAMS, "scope.label is missing")),
+            (Ok(_), Some(label)) => Ok((set.as_str().unwrap_or_default(), label)),
+        };
+        let (set, label) = match verdict {
+            Ok(named) => named,
+            Err(refused) => {
+                cx.report(
+                    "refused",
+                    Some(server),
+                    format!("scope: {}", refused.message),
+                    json!({"outcome": "failure"}),
+                );
+                return cx.respond(server, id, Err(refused));
+            }
+        };
+        if !peer.sets.says(set, "scoped") {
+            cx.report("odd", Some(server), format!("{set} is not declared as scoped"), Value::Null);
+        }
+        let verdict = peer.scopes.judge(set, label);
+        let mut data = json!({"feature_set": set, "label": label});
+        let (outcome, text) = match &verdict {
+            Verdict::Approved => ("success", format!("{label} is approved")),
+            Verdict::Denied(why) => ("failure", format!("{label} is denied: {why}")),
+            Verdict::Ask => {
+                let name = cx.server(server).map_or("", |view| view.name.as_str());
+                (
+                    "waits",
+                    format!("{label} waits for you: /do scope server={name} set={set} label={label} approve=true"),
+                )
+            }
+        };
+        data["outcome"] = outcome.into();
+        cx.report("scope", Some(server), text, data);
+        match verdict {
+            Verdict::Approved => {
+                cx.respond(server, id, Ok(approval(&peer.channels.enriched(label, &scope["payload"]))))
+            }
+            Verdict::Denied(why) => cx.respond(server, id, Ok(denial(&why))),
+            Verdict::Ask => {
+                if let Err(refused) = peer.scopes.wait(cx.now, id, set, scope) {
+                    cx.respond(server, id, Err(refused));
+                }
+            }
+        }
+    }
+}

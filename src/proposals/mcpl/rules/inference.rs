@@ -1,0 +1,174 @@
+//! Context hooks around an inference, and inferences that a server asks for.
+
+use super::*;
+use crate::proposals::recent::{Digest, Recent, digest};
+use crate::wire::IdKey;
+use std::collections::HashMap;
+
+const BEFORE: &str = "context/beforeInference";
+const AFTER: &str = "context/afterInference";
+
+/// After this long a hook that was never answered is over, in nanoseconds.
+const HOOK_OVER: i64 = 10_000_000_000;
+/// How many hooks that wait are remembered.
+const MAX_HOOKS: usize = 256;
+
+/// An inference/request that waits, and what was streamed for it.
+#[derive(Debug, Default)]
+struct Stream {
+    asked: bool,
+    next: u64,
+    text: Digest,
+}
+
+/// Hooks and inferences.
+#[derive(Debug)]
+pub struct Inferences {
+    turns: Recent<String, i64>,
+    before: Recent<String>,
+    /// Hook requests that wait: event and time.
+    hooks: Vec<(u64, i64)>,
+    streams: HashMap<IdKey, Stream, foldhash::fast::RandomState>,
+    lost: bool,
+}
+
+impl Default for Inferences {
+    fn default() -> Self {
+        Self {
+            turns: Recent::new(1024),
+            before: Recent::new(4096),
+            hooks: Vec::new(),
+            streams: HashMap::default(),
+            lost: false,
+        }
+    }
+}
+
+impl Inferences {
+    pub fn observe(&mut self, method: &str, message: &Observed<'_>, findings: &mut Findings) {
+        use MessageKind::{Error, Notification, Request, Result};
+        match (method, message.envelope.kind) {
+            (BEFORE, Request | Notification) => self.before(message, findings),
+            (AFTER, Request | Notification) => self.after(message, findings),
+            (BEFORE | AFTER, Result | Error) => self.hook_answered(method, message, findings),
+            ("inference/request", Request) => self.asked(message, findings),
+            ("inference/request", Result | Error) => self.answered(message, findings),
+            ("inference/chunk", Notification | Request) => self.chunk(message, findings),
+            _ => {}
+        }
+    }
+
+    pub fn lose_track(&mut self) {
+        self.lost = true;
+        self.hooks.clear();
+        self.streams.clear();
+    }
+
+    fn hook_asked(&mut self, message: &Observed<'_>) {
+        self.hooks.retain(|(_, time)| message.time.saturating_sub(*time) < HOOK_OVER);
+        if message.envelope.kind == MessageKind::Request {
+            if self.hooks.len() >= MAX_HOOKS {
+                self.hooks.remove(0);
+            }
+            self.hooks.push((message.seq, message.time));
+        }
+    }
+
+    fn before(&mut self, message: &Observed<'_>, findings: &mut Findings) {
+        self.hook_asked(message);
+        let (seq, params) = (message.seq, message.content);
+        for rule in [&MEDIA_TYPE, &MCP_RESOURCE] {
+            findings.hold(rule);
+        }
+        if let Some(id) = params["inferenceId"].as_str() {
+            let again = self.before.insert(id.to_owned(), ()).is_some();
+            findings.check(&INFERENCE_REUSED, seq, !again, || format!("{id} was announced before"));
+        }
+        if let (Some(conversation), Some(turn)) = (params["conversationId"].as_str(), params["turnIndex"].as_i64()) {
+            let last = self.turns.insert(conversation.to_owned(), turn);
+            findings.check(&TURN_ORDER, seq, last.is_none_or(|last| last <= turn), || {
+                format!("turn {turn} of {conversation} after turn {}", last.unwrap_or_default())
+            });
+        }
+    }
+
+    fn after(&mut self, message: &Observed<'_>, findings: &mut Findings) {
+        self.hook_asked(message);
+        let (seq, declared) = (message.seq, message.declared);
+        let blocks = |side| {
+            let hook = &block(declared, side)?["contextHooks"]["afterInference"];
+            (!hook.is_null()).then(|| hook["blocking"] == true)
+        };
+        // The server's flag asks for a request, the host's says that it can send one (AMB-C2).
+        if let (Some(server), Some(host)) = (blocks(Side::Server), blocks(Side::Client)) {
+            let wanted = server && host;
+            let is_request = message.envelope.kind == MessageKind::Request;
+            findings.check(&AFTER_FORM, seq, is_request == wanted, || {
+                let form = if is_request { "a request" } else { "a notification" };
+                format!("{form}; the server says blocking {server}, the host {host}")
+            });
+        }
+        let both = [Side::Client, Side::Server]
+            .iter()
+            .all(|side| grants(block(declared, *side), &["contextHooks", "beforeInference"]));
+        if let (Some(id), true) = (message.content["inferenceId"].as_str(), both) {
+            let known = self.before.contains(&id.to_owned()) || self.before.has_forgotten() || self.lost;
+            findings.check(&AFTER_ORPHAN, seq, known, || format!("no beforeInference for {id}"));
+        }
+    }
+
+    fn hook_answered(&mut self, method: &str, message: &Observed<'_>, findings: &mut Findings) {
+        let Some(asked) = message.request else { return };
+        self.hooks.retain(|(seq, _)| *seq != asked.seq);
+        let took = message.time.saturating_sub(asked.time);
+        let limit = if method == BEFORE { 5_000_000_000 } else { 10_000_000_000 };
+        findings.check(&SLOW_HOOK, message.seq, took <= limit, || {
+            format!("{method} answered after {} ms", took / 1_000_000)
+        });
+    }
+
+    fn asked(&mut self, message: &Observed<'_>, findings: &mut Findings) {
+        let (seq, time) = (message.seq, message.time);
+        self.hooks.retain(|(_, asked)| time.saturating_sub(*asked) < HOOK_OVER);
+        findings.hold(&CONTENT_BLOCKS);
+        findings.check(&INFERENCE_IN_HOOK, seq, self.hooks.is_empty(), || {
+            format!(
+                "may be set off by the hook of event {}, which waits",
+                self.hooks.first().map_or(0, |(seq, _)| *seq)
+            )
+        });
+        if let Some(id) = message.envelope.id {
+            let asked = message.content["stream"] == true;
+            self.streams.insert(id.key(), Stream { asked, ..Stream::default() });
+        }
+    }
+
+    fn chunk(&mut self, message: &Observed<'_>, findings: &mut Findings) {
+        let (seq, params) = (message.seq, message.content);
+        let key = match &params["requestId"] {
+            Value::String(text) => IdKey::Text(text.as_str().into()),
+            other => IdKey::Integer(other.as_i64().unwrap_or(-1)),
+        };
+        let stream = self.streams.get_mut(&key);
+        findings.check(&CHUNK_UNKNOWN, seq, stream.is_some() || self.lost, || {
+            format!("no inference/request {} waits", params["requestId"])
+        });
+        let Some(stream) = stream else { return };
+        findings.check(&CHUNK_UNASKED, seq, stream.asked, || "the request did not ask for a stream".to_owned());
+        let index = params["index"].as_u64();
+        findings.check(&CHUNK_ORDER, seq, index == Some(stream.next), || {
+            format!("chunk {} where {} is next", params["index"], stream.next)
+        });
+        stream.next = index.unwrap_or(stream.next).saturating_add(1);
+        stream.text.append(params["delta"].as_str().unwrap_or_default());
+    }
+
+    fn answered(&mut self, message: &Observed<'_>, findings: &mut Findings) {
+        let Some(stream) = message.envelope.id.and_then(|id| self.streams.remove(&id.key())) else { return };
+        if stream.next > 0 && message.envelope.kind == MessageKind::Result {
+            let same = digest(&message.content["content"]) == stream.text;
+            findings
+                .check(&CHUNK_TEXT, message.seq, same, || format!("the {} chunks make up another text", stream.next));
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Push events: when they happened, and that a host takes each once.
+
+use super::*;
+use crate::proposals::recent::Recent;
+use crate::proposals::timestamp;
+
+/// Events that a host accepted.
+#[derive(Debug)]
+pub struct Pushes {
+    accepted: Recent<String>,
+}
+
+impl Default for Pushes {
+    fn default() -> Self {
+        Self { accepted: Recent::new(4096) }
+    }
+}
+
+impl Pushes {
+    pub fn observe(&mut self, method: &str, message: &Observed<'_>, findings: &mut Findings) {
+        if method != crate::proposals::mcpl::PUSH_EVENT {
+            return;
+        }
+        match message.envelope.kind {
+            MessageKind::Request | MessageKind::Notification => {
+                findings.hold(&CONTENT_STRING);
+                let at = &message.content["timestamp"];
+                timestamp::check(at, &TIMESTAMP, &TIMESTAMP_UNREADABLE, message.seq, findings);
+            }
+            MessageKind::Result => {
+                findings.hold(&REFUSAL_REASON);
+                let id = message.request.and_then(|asked| asked.params["eventId"].as_str());
+                if let (Some(id), true) = (id, message.content["accepted"] == true) {
+                    let again = self.accepted.insert(id.to_owned(), ()).is_some();
+                    findings.check(&EVENT_TWICE, message.seq, !again, || format!("{id} was accepted before"));
+                }
+            }
+            _ => {}
+        }
+    }
+}

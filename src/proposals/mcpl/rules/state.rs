@@ -1,0 +1,127 @@
+//! State that a server hands out with its results: checkpoints, their lineage, and rolling back.
+
+use super::sets::Sets;
+use super::*;
+use crate::proposals::mcpl::SCHEMAS;
+use crate::proposals::recent::{Digest, Recent, digest};
+
+/// Checkpoints given out.
+#[derive(Debug)]
+pub struct States {
+    /// Each with what it was told to be, where that was told.
+    checkpoints: Recent<String, Option<Digest>>,
+    /// The checkpoint last rolled back to, until the next one is given out.
+    rolled_back: Option<String>,
+    lost: bool,
+}
+
+impl Default for States {
+    fn default() -> Self {
+        Self { checkpoints: Recent::new(4096), rolled_back: None, lost: false }
+    }
+}
+
+impl States {
+    pub fn lose_track(&mut self) {
+        self.lost = true;
+        self.rolled_back = None;
+    }
+
+    /// Whether a checkpoint may have been given out.
+    fn may_know(&self, checkpoint: &str) -> bool {
+        self.checkpoints.contains(&checkpoint.to_owned()) || self.checkpoints.has_forgotten() || self.lost
+    }
+
+    /// Sees a `tools/call` or its answer. Without both declarations `state` is just somebody's member.
+    pub fn tool_call(&mut self, message: &Observed<'_>, findings: &mut Findings) {
+        if [Side::Client, Side::Server].iter().any(|side| block(message.declared, *side).is_none()) {
+            return;
+        }
+        match message.envelope.kind {
+            MessageKind::Request => check_call(message, findings),
+            MessageKind::Result if message.content.get("state").is_some() => self.given(message, findings),
+            _ => {}
+        }
+    }
+
+    fn given(&mut self, message: &Observed<'_>, findings: &mut Findings) {
+        let (seq, state) = (message.seq, &message.content["state"]);
+        let both = state.get("data").is_some() && state.get("patch").is_some();
+        findings.check(&STATE_BOTH, seq, !both, || "data and patch".to_owned());
+        let mut violations = SCHEMAS.check("State", state).unwrap_or_default();
+        violations.retain(|violation| !(both && violation.place == "/patch"));
+        findings.check(&STATE_SHAPE, seq, violations.is_empty(), || join(&violations));
+        let Some(checkpoint) = state["checkpoint"].as_str() else { return };
+        let parent = state["parent"].as_str();
+        if let Some(target) = self.rolled_back.take() {
+            findings.check(&ROLLBACK_PARENT, seq, parent == Some(target.as_str()), || {
+                format!("parent {} after a rollback to {target:?}", state["parent"])
+            });
+        }
+        if let Some(parent) = parent {
+            let known = self.may_know(parent);
+            findings.check(&UNKNOWN_PARENT, seq, known, || format!("parent {parent:?}"));
+        }
+        let reported = digest(&Value::from_iter(["data", "patch", "parent"].map(|name| state[name].clone())));
+        let first = self.checkpoints.get(&checkpoint.to_owned()).copied();
+        let same = first.flatten().is_none_or(|first| first == reported);
+        findings.check(&CHECKPOINT_REUSED, seq, same, || format!("{checkpoint:?} again, as another state"));
+        if first.is_none() {
+            self.checkpoints.insert(checkpoint.to_owned(), Some(reported));
+        }
+    }
+
+    pub fn observe(&mut self, method: &str, message: &Observed<'_>, sets: &Sets, findings: &mut Findings) {
+        match (method, message.envelope.kind) {
+            ("state/rollback", MessageKind::Request) => {
+                let set = message.content["featureSet"].as_str().unwrap_or_default();
+                if let Some(declared) = sets.get(set) {
+                    findings.check(&ROLLBACK_UNDECLARED, message.seq, declared["rollback"] == true, || {
+                        format!("{set:?} is declared without rollback")
+                    });
+                }
+            }
+            ("state/rollback", MessageKind::Result) => self.rolled_back(message, findings),
+            _ => {}
+        }
+    }
+
+    fn rolled_back(&mut self, message: &Observed<'_>, findings: &mut Findings) {
+        let Some(wanted) = message.request.and_then(|asked| asked.params["checkpoint"].as_str()) else { return };
+        let answered = &message.content["checkpoint"];
+        findings.check(&ROLLBACK_CHECKPOINT, message.seq, *answered == wanted, || {
+            format!("{answered} in answer to {wanted:?}")
+        });
+        let success = message.content["success"] == true;
+        let known = self.may_know(wanted);
+        findings.check(&ROLLBACK_UNKNOWN, message.seq, known, || {
+            format!("{wanted:?} was never given out; answered with success {success}")
+        });
+        if success {
+            self.rolled_back = Some(wanted.to_owned());
+            if let Some(fresh) = answered.as_str().filter(|fresh| *fresh != wanted) {
+                self.checkpoints.insert(fresh.to_owned(), None);
+                self.rolled_back = Some(fresh.to_owned());
+            }
+        }
+    }
+}
+
+fn check_call(message: &Observed<'_>, findings: &mut Findings) {
+    let (seq, params) = (message.seq, message.content);
+    if !["state", "checkpoint", "scope"].iter().any(|name| params.get(name).is_some()) {
+        return;
+    }
+    let violations = SCHEMAS.check("ToolCallMembers", params).unwrap_or_default();
+    findings.check(&CALL_MEMBERS, seq, violations.is_empty(), || join(&violations));
+    let state = params.get("state");
+    findings.check(&STATE_AND_CHECKPOINT, seq, state.is_none() || params.get("checkpoint").is_none(), || {
+        "state and checkpoint".to_owned()
+    });
+    let wrapped = state.is_some_and(|state| state["checkpoint"].is_string());
+    findings.check(&STATE_WRAPPED, seq, !wrapped, || "state has a checkpoint in it".to_owned());
+}
+
+fn join(violations: &[crate::protocol::schema::SchemaViolation]) -> String {
+    violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,368 @@
+//! The server's side: hears the host's hooks and answers with memories, pushes, asks the model, keeps notes with state.
+//!
+//! Channels and the redaction of responses are offered where they are set.
+
+mod channels;
+mod compliance;
+mod inference;
+mod negotiated;
+mod outgoing;
+mod scopes;
+
+use super::PUSH_EVENT;
+use super::push::Draft;
+use crate::proposals::server::handler_job::{HandlerPolicy, Infer, JobKind};
+use crate::proposals::server::memory::Hit;
+use crate::proposals::server::{
+    ADD_NOTE, Answer, Declaration, Firing, Granted, NOTES, ServerCx, ServerSide, ToolCall, Unsent, failure, success,
+    text,
+};
+use channels::Channels;
+use compliance::{REDACTION, Redactor};
+use inference::{Ask, inference, inferred, receive_chunk};
+use negotiated::{Negotiated, Update};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// Finds memories before an inference.
+const RETRIEVAL: &str = "memory.retrieval";
+/// Learns from what was said.
+const EXTRACTION: &str = "memory.extraction";
+/// Tells the host of events.
+pub const PROACTIVE: &str = "memory.proactive";
+/// Has the host summarize memories.
+const CONSOLIDATION: &str = "memory.consolidation";
+/// Has the host's model look at events; declared where that may be asked for.
+const AGENT: &str = "events.agent";
+/// Notes, with checkpoints.
+const NOTES_SET: &str = "notes.edit";
+/// Notes under paths, each of which takes a scope.
+const PAGES: &str = "notes.write";
+
+/// Asks the host for an inference (§11).
+const INFERENCE: &str = "inference/request";
+/// Asks the host which model it runs (§12).
+const MODEL_INFO: &str = "model/info";
+/// Tells the host of feature sets that came or went (§6.7).
+const SETS_CHANGED: &str = "featureSets/changed";
+
+/// How many memories are offered at once.
+const OFFERED: usize = 3;
+
+const fn firing(kind: &'static str, method: &'static str) -> Firing {
+    Firing { kind, method, occurrence: None }
+}
+
+/// What it can be told to send.
+const FIRES: &[Firing] = &[
+    Firing { kind: "push", method: PUSH_EVENT, occurrence: Some("eventId") },
+    firing("inference", INFERENCE),
+    firing("model-info", MODEL_INFO),
+    firing("feature-sets", SETS_CHANGED),
+    firing("scope", scopes::ELEVATE),
+    firing("channel-register", channels::REGISTER),
+    firing("channel-changed", channels::CHANGED),
+    Firing { kind: "channel-incoming", method: channels::INCOMING, occurrence: Some("messageId") },
+    firing("channel-list", channels::LIST),
+];
+
+/// What can be set.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields, default)]
+pub struct Settings {
+    /// Feature sets that are declared beside the server's own and that only push.
+    pub push_sets: Vec<String>,
+    /// Nothing is declared but pushing, in those sets.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub push_only: bool,
+    /// Feature sets that are declared beside the server's own, or in place of them: their declarations by name.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub sets: Map<String, Value>,
+    /// Channels, as descriptors or by their ids alone; without it the server has nothing to do with channels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub channels: Option<Vec<Value>>,
+    /// Regular expressions by what they find: what matches is taken out of responses, which hosts then wait for.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub redact: BTreeMap<String, String>,
+}
+
+/// Feature sets that come and go, as they are fired.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct Change {
+    added: Map<String, Value>,
+    removed: Vec<String>,
+}
+
+/// Its side on one connection.
+#[derive(Debug, Default)]
+pub struct McplServerSide {
+    negotiated: Negotiated,
+    channels: Channels,
+    redactor: Redactor,
+}
+
+impl ServerSide for McplServerSide {
+    fn configure(&mut self, settings: &Value) -> Result<(), String> {
+        let settings = Settings::deserialize(settings).map_err(|error| error.to_string())?;
+        if settings.push_only {
+            self.negotiated.forgo_own_sets();
+        }
+        self.redactor = Redactor::new(&settings.redact)?;
+        if let Some(channels) = settings.channels {
+            self.channels.offer(channels)?;
+            Channels::add_sets(&mut self.negotiated);
+        }
+        if self.redactor.is_on() {
+            let redacts = negotiated::set("contextHooks.afterInference", "Redacts responses");
+            self.negotiated.add_set(REDACTION, redacts);
+        }
+        for (name, set) in &settings.sets {
+            let violations = super::SCHEMAS.check("FeatureSet", set).unwrap_or_default();
+            if let Some(violation) = violations.first() {
+                return Err(format!("sets.{name}: {violation}"));
+            }
+            self.negotiated.put_set(name, set.clone());
+        }
+        for name in settings.push_sets {
+            self.negotiated.add_set(&name, negotiated::set("pushEvents", "Pushes events fired by hand"));
+        }
+        Ok(())
+    }
+
+    fn permit(&mut self, handler_policy: &HandlerPolicy) {
+        if handler_policy.kinds.contains(&JobKind::Agent) && !handler_policy.has_program {
+            self.negotiated.add_set(AGENT, negotiated::set("inferenceRequest", "Has the host's model look at events"));
+        }
+    }
+
+    fn declare(&mut self, client: &Value) -> Vec<Declaration> {
+        let negotiated = self.negotiated.negotiate(client);
+        let block = || Declaration { path: &["experimental", "mcpl"], value: self.block() };
+        negotiated.then(block).into_iter().collect()
+    }
+
+    fn begin(&mut self, cx: &mut dyn ServerCx) {
+        self.channels.begin(&self.negotiated, cx);
+    }
+
+    fn fires(&self) -> &'static [Firing] {
+        FIRES
+    }
+
+    fn fire(&mut self, kind: &str, params: &Value, cx: &mut dyn ServerCx) -> Result<String, Unsent> {
+        match kind {
+            "push" => self.push(Draft::deserialize(params).map_err(Unsent::invalid)?, cx),
+            "inference" => self.infer(&Ask::deserialize(params).map_err(Unsent::invalid)?, cx),
+            "feature-sets" => {
+                let Change { added, removed } = Change::deserialize(params).map_err(Unsent::invalid)?;
+                self.negotiated.change(&added, &removed)?;
+                Ok(cx.send(SETS_CHANGED, &json!({"added": added, "removed": removed})))
+            }
+            "scope" => self.elevate(params, cx),
+            "model-info" => {
+                self.negotiated.may_ask_model()?;
+                Ok(cx.ask(MODEL_INFO, &json!({}), Value::Null))
+            }
+            _ => self.channels.fire(kind, params, &self.negotiated, cx),
+        }
+    }
+
+    /// The note tool names its feature set: the proposal says nothing on the wire about which tool belongs to which
+    /// set (AMB-C4).
+    fn list_tools(&self, tools: &mut Vec<Value>) {
+        if let Some(tool) = tools.iter_mut().find(|tool| tool["name"] == ADD_NOTE) {
+            tool["_meta"] = json!({"featureSet": NOTES_SET});
+            tool["description"] = json!("Adds a note; the result carries the state");
+        }
+        tools.push(scopes::tool());
+    }
+
+    /// Adds a note: the result carries the state, and a set that is off does nothing (§6.6, §8).
+    fn call(&mut self, call: &ToolCall<'_>, cx: &mut dyn ServerCx) -> Option<Answer> {
+        if call.tool != ADD_NOTE {
+            return self.write_page(call, cx);
+        }
+        Some(self.negotiated.gate(NOTES_SET).map(|()| {
+            match cx.add_note(call.arguments["text"].as_str().unwrap_or_default(), call.params) {
+                Ok(state) => {
+                    let mut result = success("Note added");
+                    result["state"] = state;
+                    result
+                }
+                Err(why) => failure(&why),
+            }
+        }))
+    }
+
+    fn defer(&mut self, call: &ToolCall<'_>, ticket: u64, cx: &mut dyn ServerCx) -> bool {
+        self.ask_to_write(call, ticket, cx)
+    }
+
+    fn request(&mut self, method: &str, params: &Value, cx: &mut dyn ServerCx) -> Option<Answer> {
+        Some(match method {
+            "context/beforeInference" => Ok(self.before_inference(params, cx)),
+            "context/afterInference" => Ok(self.after_inference(params, cx)),
+            "state/rollback" => self.roll_back(params, cx),
+            _ => return self.channels.request(method, params, &self.negotiated, cx),
+        })
+    }
+
+    fn receive(&mut self, method: &str, params: &Value, cx: &mut dyn ServerCx) -> bool {
+        match method {
+            "context/afterInference" => self.learn(params, cx),
+            "featureSets/update" => {
+                let Update { enabled, disabled, scopes, unknown } = self.negotiated.update(params);
+                cx.report(json!({"report": "feature_sets", "enabled": enabled, "disabled": disabled,
+                    "scopes": scopes, "unknown": unknown}));
+            }
+            "inference/chunk" => receive_chunk(params, cx),
+            _ => return self.channels.receive(method, params, &self.negotiated, cx),
+        }
+        true
+    }
+
+    fn granted(&mut self, granted: &Granted<'_>, cx: &mut dyn ServerCx) -> bool {
+        if let Some(event_id) = granted.about["push"].as_str() {
+            let result = granted.result;
+            cx.report(json!({"report": "push_answered", "id": granted.id, "event_id": event_id,
+                "accepted": result["accepted"].as_bool(), "inference_id": result["inferenceId"].as_str(),
+                "reason": result["reason"].as_str(), "latency_us": granted.latency_us, "late": granted.late}));
+            return true;
+        }
+        let kept = |name: &str| granted.about.get(name);
+        if let Some(inference) = kept("inference") {
+            inferred(inference, granted, cx);
+        } else if let Some(scope) = kept("scope") {
+            scopes::said(scope, granted, cx);
+        } else if let Some(messages) = kept("incoming") {
+            Channels::taken(messages, granted, cx);
+        } else if let Some(channels) = kept("listing") {
+            Channels::listed(channels, granted, cx);
+        } else {
+            return false;
+        }
+        true
+    }
+
+    fn inference(&self, asked: &Infer) -> Option<(&'static str, Value)> {
+        self.negotiated.may_send(INFERENCE, AGENT).ok()?;
+        Some((INFERENCE, inference::of_job(asked, AGENT)))
+    }
+
+    fn denied(&mut self, _method: &str, about: &Value, error: Option<&Value>, cx: &mut dyn ServerCx) {
+        if let Some(scope) = about.get("scope") {
+            scopes::unsaid(scope, error, cx);
+        }
+    }
+}
+
+impl McplServerSide {
+    fn block(&self) -> Value {
+        let mut block = self.negotiated.block(self.redactor.is_on());
+        if self.channels.is_on() {
+            block["channels"] = Channels::capability();
+        }
+        block
+    }
+
+    fn push(&self, mut draft: Draft, cx: &mut dyn ServerCx) -> Result<String, Unsent> {
+        self.negotiated.may_send(PUSH_EVENT, draft.feature_set.get_or_insert_with(|| PROACTIVE.to_owned()))?;
+        let event_id = draft.event_id.get_or_insert_with(|| format!("evt_{}", cx.uuid_v7())).clone();
+        draft.origin.get_or_insert_with(|| json!({"server": cx.server()}));
+        Ok(cx.ask(PUSH_EVENT, &draft.params(&cx.stamp()), json!({"push": event_id})))
+    }
+
+    /// Asks for an inference. Hooks are answered at once, so none is ever open here (§10.7).
+    fn infer(&self, ask: &Ask, cx: &mut dyn ServerCx) -> Result<String, Unsent> {
+        self.negotiated.may_send(INFERENCE, ask.feature_set.as_deref().unwrap_or(CONSOLIDATION))?;
+        let memories: Vec<&str> = cx.store().memories.all().map(|memory| memory.content.as_str()).collect();
+        let params = inference(ask, &memories, self.negotiated.can_stream());
+        let about = json!({"inference": {"consolidates": ask.prompt.is_none(), "chunks": {}}});
+        Ok(cx.ask(INFERENCE, &params, about))
+    }
+
+    /// Injects what fits the user's message. Nothing fits generation that goes on without one, and a set that is off
+    /// injects nothing: the answer must come all the same.
+    fn before_inference(&self, params: &Value, cx: &mut dyn ServerCx) -> Value {
+        let inference_id = params["inferenceId"].as_str().unwrap_or_default();
+        let query = params["userMessage"].as_str().filter(|_| self.negotiated.is_on(RETRIEVAL)).unwrap_or_default();
+        let hits = cx.store().memories.search(query, OFFERED);
+        let (injections, memories) = (injections(&hits), hits.len());
+        cx.report(json!({"report": "inference", "inference_id": inference_id, "memories": memories}));
+        injections
+    }
+
+    /// Redacts, and learns what is left. A host may send a request where a notification was declared, too.
+    fn after_inference(&self, params: &Value, cx: &mut dyn ServerCx) -> Value {
+        if !self.redactor.is_on() || !self.negotiated.is_on(REDACTION) {
+            self.learn(params, cx);
+            return unmodified();
+        }
+        let answer = self.redactor.answer(params["assistantMessage"].as_str().unwrap_or_default());
+        let mut params = params.clone();
+        if let Some(modified) = answer.get("modifiedResponse") {
+            params["assistantMessage"] = modified.clone();
+            cx.report(json!({"report": "redacted", "inference_id": params["inferenceId"],
+                "redactions": answer["metadata"]["redactions"]}));
+        }
+        self.learn(&params, cx);
+        answer
+    }
+
+    fn learn(&self, params: &Value, cx: &mut dyn ServerCx) {
+        if let Some((content, source)) = lesson(params).filter(|_| self.negotiated.is_on(EXTRACTION)) {
+            cx.remember(content, source);
+        }
+    }
+
+    fn roll_back(&self, params: &Value, cx: &mut dyn ServerCx) -> Answer {
+        let (set, checkpoint) = (text(params, "featureSet")?, text(params, "checkpoint")?);
+        self.negotiated.gate(set)?;
+        if set != NOTES_SET {
+            let reason = format!("feature set {set} has no rollback");
+            return Ok(json!({"checkpoint": checkpoint, "success": false, "reason": reason}));
+        }
+        let result = cx.store().notes.rollback(checkpoint)?;
+        cx.report(json!({"report": "rolled_back", "checkpoint": checkpoint}));
+        cx.changed(NOTES);
+        Ok(result)
+    }
+}
+
+/// The answer to `context/beforeInference` (§10.2). It names the one set it comes from (§6.5).
+fn injections(hits: &[Hit<'_>]) -> Value {
+    let mut list = Vec::new();
+    if !hits.is_empty() {
+        let lines: Vec<&str> = hits.iter().map(|hit| hit.memory.content.as_str()).collect();
+        let ids: Vec<&str> = hits.iter().map(|hit| hit.memory.id.as_str()).collect();
+        list.push(json!({
+            "namespace": "memory",
+            "position": "system",
+            "content": [{"type": "text", "text": format!("<memories>\n{}\n</memories>", lines.join("\n"))}],
+            "metadata": {"memoryIds": ids},
+        }));
+    }
+    json!({"featureSet": RETRIEVAL, "contextInjections": list})
+}
+
+/// The answer to a `context/afterInference` that came as a request although a notification was declared.
+fn unmodified() -> Value {
+    json!({"featureSet": EXTRACTION})
+}
+
+/// What there is to learn from a `context/afterInference`, and where it comes from.
+fn lesson(params: &Value) -> Option<(String, String)> {
+    const MAX: usize = 240;
+    let text = |name: &str| params.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+    let answered = crate::proposals::clip(text("assistantMessage")?, MAX);
+    let content = match text("userMessage") {
+        Some(asked) => format!("Asked: {} Answered: {answered}", crate::proposals::clip(asked, MAX)),
+        None => answered.into_owned(),
+    };
+    Some((content, format!("conversation {}", text("conversationId").unwrap_or("unnamed"))))
+}
+
+#[cfg(test)]
+mod tests;

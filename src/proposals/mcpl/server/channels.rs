@@ -1,0 +1,422 @@
+//! Channels (§14): which there are, what the host does with them, and messages that come in by them.
+//!
+//! They lead nowhere: what is published is reported, and what comes in is fired. Off until they are set.
+
+use super::negotiated::{Negotiated, scoped};
+use super::outgoing::{Observed, Outgoing};
+use super::scopes::Standing;
+use crate::proposals::server::{Answer, Granted, Refusal, ServerCx, Unsent, text};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Lacking the scope to publish or to observe (§14.6).
+pub const NOT_PERMITTED: i64 = -32017;
+/// No such channel (§14.6).
+pub const UNKNOWN_CHANNEL: i64 = -32023;
+/// The channel that was asked for could not be opened (§14.6).
+pub const OPEN_FAILED: i64 = -32024;
+
+/// Registers channels.
+pub const REGISTER: &str = "channels/register";
+/// Tells of changes.
+pub const CHANGED: &str = "channels/changed";
+/// Asks what the other side has; either side may.
+pub const LIST: &str = "channels/list";
+/// Brings messages in.
+pub const INCOMING: &str = "channels/incoming";
+
+const PUBLISH_SET: &str = "channels.publish";
+const OBSERVE_SET: &str = "channels.observe";
+/// The set for the private channel that may only be watched (§14.5).
+const THINKING_SET: &str = "channels.thinking";
+
+/// Whether a channel is the private one of the model's thinking. The proposal gives it no id.
+pub fn is_thinking(id: &str) -> bool {
+    matches!(id, "thinking" | THINKING_SET)
+}
+
+/// The channels of one connection, by id.
+#[derive(Debug, Default)]
+pub struct Channels {
+    /// Those that it can open, as they were set; `None`: it has nothing to do with channels.
+    offered: Option<Vec<Value>>,
+    /// Those that are there.
+    known: BTreeMap<String, Value>,
+    published: u64,
+    outgoing: Outgoing,
+}
+
+/// A message from a channel, as it is fired.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Draft {
+    channel_id: Option<String>,
+    message_id: Option<String>,
+    thread_id: Option<String>,
+    author: Option<Value>,
+    text: Option<String>,
+    content: Vec<Value>,
+    metadata: Option<Value>,
+    /// Several at once; then there is nothing beside it.
+    messages: Vec<Draft>,
+}
+
+/// A change of channels, as it is fired.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct Change {
+    added: Vec<Value>,
+    removed: Vec<String>,
+    updated: Vec<Value>,
+}
+
+fn id_of(channel: &Value) -> String {
+    channel["id"].as_str().unwrap_or_default().to_owned()
+}
+
+fn no_channel(id: &str) -> Unsent {
+    Unsent::new("unknown_channel", format!("there is no channel {id}")).with("channel", id)
+}
+
+fn unknown(id: &str) -> Refusal {
+    Refusal::new(UNKNOWN_CHANNEL, "Unknown channel").about(json!({"channelId": id}))
+}
+
+fn not_permitted(id: &str, why: &str) -> Refusal {
+    Refusal::new(NOT_PERMITTED, format!("Channel not permitted: {why}")).about(json!({"channelId": id}))
+}
+
+impl Channels {
+    /// Sets which channels there are. A name alone is one for both ways, of the type before its colon.
+    ///
+    /// # Errors
+    /// One is no channel.
+    pub fn offer(&mut self, channels: Vec<Value>) -> Result<(), String> {
+        let offered: Vec<Value> = channels.into_iter().map(described).collect();
+        for channel in &offered {
+            let violations = super::super::SCHEMAS.check("ChannelDescriptor", channel).unwrap_or_default();
+            if let Some(violation) = violations.first() {
+                return Err(format!("channels: {violation}"));
+            }
+        }
+        self.known = offered.iter().map(|channel| (id_of(channel), channel.clone())).collect();
+        self.offered = Some(offered);
+        Ok(())
+    }
+
+    /// Whether there is anything to do with channels.
+    pub fn is_on(&self) -> bool {
+        self.offered.is_some()
+    }
+
+    /// Declares the sets that gate them (§14.1).
+    pub fn add_sets(negotiated: &mut Negotiated) {
+        negotiated.add_set(PUBLISH_SET, scoped("channels.publish", "Publishes to channels"));
+        negotiated.add_set(OBSERVE_SET, scoped("channels.observe", "Observes what goes out by channels"));
+        negotiated.add_set(THINKING_SET, scoped("channels.observe", "Observes the model's thinking, and only that"));
+    }
+
+    /// What stands at `experimental.mcpl.channels`.
+    pub fn capability() -> Value {
+        json!({"register": true, "publish": true, "observe": true, "lifecycle": true, "streaming": true})
+    }
+
+    fn list(&self) -> Value {
+        json!({"channels": self.known.values().collect::<Vec<_>>()})
+    }
+
+    /// Registers what there is once the connection is open; a host without channels is left alone, which is reported.
+    pub fn begin(&self, negotiated: &Negotiated, cx: &mut dyn ServerCx) {
+        if self.known.is_empty() {
+            return;
+        }
+        match negotiated.host_has("channels.register") {
+            Ok(()) => drop(cx.ask(REGISTER, &self.list(), Value::Null)),
+            Err(reason) => cx.report(json!({"report": "not_sent", "method": REGISTER, "reason": reason})),
+        }
+    }
+
+    /// Sends what is fired.
+    ///
+    /// # Errors
+    /// Why it was not sent.
+    pub fn fire(
+        &mut self,
+        kind: &str,
+        params: &Value,
+        negotiated: &Negotiated,
+        cx: &mut dyn ServerCx,
+    ) -> Result<String, Unsent> {
+        if !self.is_on() {
+            return Err(Unsent::new(
+                "no_channels",
+                "the server has no channels: its setting mcpl.channels gives it some",
+            ));
+        }
+        match kind {
+            "channel-register" => self.register(params, negotiated, cx),
+            "channel-changed" => self.change(params, negotiated, cx),
+            "channel-incoming" => self.complete_io_in(params, negotiated, cx),
+            _ => {
+                negotiated.host_has("channels")?;
+                Ok(cx.ask(LIST, &json!({}), json!({"listing": self.known.keys().collect::<Vec<_>>()})))
+            }
+        }
+    }
+
+    fn register(&mut self, params: &Value, negotiated: &Negotiated, cx: &mut dyn ServerCx) -> Result<String, Unsent> {
+        negotiated.host_has("channels.register")?;
+        let channels = Vec::<Value>::deserialize(&params["channels"]).map_err(Unsent::invalid)?;
+        let channels: Vec<Value> = channels.into_iter().map(described).collect();
+        self.known.extend(channels.iter().map(|channel| (id_of(channel), channel.clone())));
+        Ok(cx.ask(REGISTER, &json!({"channels": channels}), Value::Null))
+    }
+
+    fn change(&mut self, params: &Value, negotiated: &Negotiated, cx: &mut dyn ServerCx) -> Result<String, Unsent> {
+        negotiated.host_has("channels.register")?;
+        let change = Change::deserialize(params).map_err(Unsent::invalid)?;
+        let added: Vec<Value> = change.added.into_iter().map(described).collect();
+        let updated: Vec<Value> = change.updated.into_iter().map(described).collect();
+        let named = change.removed.iter().cloned().chain(updated.iter().map(id_of));
+        if let Some(id) = named.into_iter().find(|id| !self.known.contains_key(id)) {
+            return Err(no_channel(&id));
+        }
+        self.known.retain(|id, _| !change.removed.contains(id));
+        self.known.extend(added.iter().chain(&updated).map(|channel| (id_of(channel), channel.clone())));
+        Ok(cx.send(CHANGED, &json!({"added": added, "removed": change.removed, "updated": updated})))
+    }
+
+    /// Messages from channels. Each has an id, an author and a time, made up where none is given.
+    fn complete_io_in(
+        &mut self,
+        params: &Value,
+        negotiated: &Negotiated,
+        cx: &mut dyn ServerCx,
+    ) -> Result<String, Unsent> {
+        negotiated.host_has("channels")?;
+        let draft = Draft::deserialize(params).map_err(Unsent::invalid)?;
+        let drafts = if draft.messages.is_empty() { vec![draft] } else { draft.messages };
+        let messages = drafts.into_iter().map(|draft| self.message(draft, cx)).collect::<Result<Vec<_>, _>>()?;
+        let ids: Vec<&Value> = messages.iter().map(|message| &message["messageId"]).collect();
+        let about = json!({"incoming": ids});
+        Ok(cx.ask(INCOMING, &json!({"messages": messages}), about))
+    }
+
+    fn message(&self, draft: Draft, cx: &mut dyn ServerCx) -> Result<Value, Unsent> {
+        let first =
+            || self.known.iter().find(|(_, channel)| channel["direction"] != "outbound").map(|(id, _)| id.clone());
+        let none = || Unsent::new("unknown_channel", "there is no channel that messages come in by");
+        let channel = draft.channel_id.or_else(first).ok_or_else(none)?;
+        match self.known.get(&channel) {
+            None => return Err(no_channel(&channel)),
+            Some(known) if known["direction"] == "outbound" => {
+                let reason = Unsent::new("wrong_direction", format!("channel {channel} is outbound"));
+                return Err(reason.with("channel", channel));
+            }
+            Some(_) => {}
+        }
+        let text = draft.text.map(|text| json!({"type": "text", "text": text}));
+        let mut message = json!({
+            "channelId": channel,
+            "messageId": draft.message_id.unwrap_or_else(|| format!("msg_{}", cx.uuid_v7())),
+            "author": draft.author.unwrap_or_else(|| json!({"id": "u_1", "name": "Somebody"})),
+            "timestamp": cx.stamp(),
+            "content": text.into_iter().chain(draft.content).collect::<Vec<_>>(),
+        });
+        let others = [("threadId", draft.thread_id.map(Value::String)), ("metadata", draft.metadata)];
+        for (name, value) in others {
+            if let Some(value) = value {
+                message[name] = value;
+            }
+        }
+        Ok(message)
+    }
+
+    /// Answers the host; `None`: it is none of these, or there are no channels.
+    pub fn request(
+        &mut self,
+        method: &str,
+        params: &Value,
+        negotiated: &Negotiated,
+        cx: &mut dyn ServerCx,
+    ) -> Option<Answer> {
+        if !self.is_on() {
+            return None;
+        }
+        Some(match method {
+            LIST => Ok(self.list()),
+            "channels/open" => self.open(params, cx),
+            "channels/close" => self.close(params, cx),
+            "channels/publish" => self.publish(params, negotiated, cx),
+            _ => return None,
+        })
+    }
+
+    /// Opens one of those that were set, by its type and address.
+    fn open(&mut self, params: &Value, cx: &mut dyn ServerCx) -> Answer {
+        let kind = text(params, "type")?;
+        let address = &params["address"];
+        if !address.is_object() {
+            return Err(Refusal::params("`address` must be an object"));
+        }
+        let fits =
+            |channel: &&Value| channel["type"] == kind && channel.get("address").unwrap_or(&Value::Null) == address;
+        let own = |channel: &&Value| {
+            let name =
+                address.as_object().filter(|members| members.len() == 1).and_then(|members| members.values().next());
+            channel["type"] == kind && channel.get("address").is_none() && name == Some(&name_of(channel).into())
+        };
+        let offered = self.offered.iter().flatten();
+        let Some(channel) = offered.clone().find(fits).or_else(|| offered.clone().find(own)).cloned() else {
+            let why = format!("Channel open failed: there is no {kind} channel at this address");
+            return Err(Refusal::new(OPEN_FAILED, why).about(json!({"type": kind, "address": address})));
+        };
+        let id = id_of(&channel);
+        cx.report(json!({"report": "channel", "channel_id": id, "became": "open"}));
+        self.known.insert(id, channel.clone());
+        Ok(json!({"channel": channel}))
+    }
+
+    fn close(&mut self, params: &Value, cx: &mut dyn ServerCx) -> Answer {
+        let id = text(params, "channelId")?;
+        self.known.remove(id).ok_or_else(|| unknown(id))?;
+        cx.report(json!({"report": "channel", "channel_id": id, "became": "closed"}));
+        Ok(json!({"closed": true}))
+    }
+
+    /// Delivers to a channel: it is there, takes content, and what the host told of scopes allows it (§14.5).
+    fn publish(&mut self, params: &Value, negotiated: &Negotiated, cx: &mut dyn ServerCx) -> Answer {
+        let id = text(params, "channelId")?;
+        if is_thinking(id) {
+            return Err(not_permitted(id, "the thinking channel is only observed"));
+        }
+        let channel = self.known.get(id).ok_or_else(|| unknown(id))?;
+        if channel["direction"] == "inbound" {
+            return Err(not_permitted(id, "it is inbound"));
+        }
+        permitted(PUBLISH_SET, channel, negotiated).map_err(|why| not_permitted(id, &why))?;
+        self.published += 1;
+        let message_id = format!("sent_{}", self.published);
+        cx.report(json!({"report": "channel_published", "channel_id": id, "message_id": message_id,
+            "conversation_id": params["conversationId"], "text": super::outgoing::text_of(&params["content"])}));
+        Ok(json!({"delivered": true, "messageId": message_id}))
+    }
+
+    /// Hears the host; `false`: it is none of these, or there are no channels.
+    pub fn receive(&mut self, method: &str, params: &Value, negotiated: &Negotiated, cx: &mut dyn ServerCx) -> bool {
+        if !self.is_on() {
+            return false;
+        }
+        let observed = match method {
+            "channels/publish" => {
+                if let Err(refusal) = self.publish(params, negotiated, cx) {
+                    cx.report(json!({"report": "channel_unpublished", "channel_id": params["channelId"],
+                        "code": refusal.code, "why": refusal.message}));
+                }
+                return true;
+            }
+            "channels/outgoing/chunk" => self.outgoing.chunk(params),
+            "channels/outgoing/complete" => self.outgoing.complete(params),
+            _ => return false,
+        };
+        let id = params["channelId"].as_str().unwrap_or_default();
+        let gate = self.may_observe(id, negotiated);
+        for why in gate.err().into_iter().chain(observed.faults.iter().map(|why| (*why).to_owned())) {
+            cx.report(json!({"report": "outgoing_fault", "inference_id": params["inferenceId"], "channel_id": id,
+                "why": why}));
+        }
+        if let Some(Observed { chunks, agrees, text, .. }) = observed.complete {
+            cx.report(json!({"report": "outgoing", "inference_id": params["inferenceId"], "channel_id": id,
+                "chunks": chunks, "chunks_agree": agrees, "text": text}));
+        }
+        true
+    }
+
+    /// Whether this may be observed at all.
+    fn may_observe(&self, id: &str, negotiated: &Negotiated) -> Result<(), String> {
+        if is_thinking(id) {
+            return permitted(THINKING_SET, &json!({"id": id}), negotiated);
+        }
+        let channel = self.known.get(id).ok_or_else(|| format!("there is no channel {id}"))?;
+        permitted(OBSERVE_SET, channel, negotiated)
+    }
+
+    /// What the host made of messages that came in: a result for each (§14.3, C69).
+    pub fn taken(sent: &Value, granted: &Granted<'_>, cx: &mut dyn ServerCx) {
+        let sent: BTreeSet<&str> = sent.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let mut reported = Map::new();
+        let mut put = |list: &str, id: &str| {
+            let list = reported.entry(list).or_insert_with(|| json!([]));
+            if let Some(list) = list.as_array_mut() {
+                list.push(id.into());
+            }
+        };
+        let (mut seen, mut reasons) = (BTreeSet::new(), Map::new());
+        for result in granted.result["results"].as_array().into_iter().flatten() {
+            let id = result["messageId"].as_str().unwrap_or_default();
+            match result["accepted"].as_bool() {
+                _ if !sent.contains(id) => put("unasked", id),
+                _ if !seen.insert(id) => put("twice", id),
+                Some(true) => put("accepted", id),
+                Some(false) => {
+                    put("refused", id);
+                    if let Some(reason) = result["reason"].as_str() {
+                        reasons.insert(id.to_owned(), reason.into());
+                    }
+                }
+                None => put("undecided", id),
+            }
+        }
+        sent.difference(&seen).for_each(|id| put("missing", id));
+        let mut report = json!({"report": "incoming_answered", "id": granted.id, "latency_us": granted.latency_us,
+            "late": granted.late});
+        reported.into_iter().for_each(|(list, ids)| report[list] = ids);
+        if !reasons.is_empty() {
+            report["reasons"] = reasons.into();
+        }
+        cx.report(report);
+    }
+
+    /// What the host has for channels, held against what there was when it was asked.
+    pub fn listed(had: &Value, granted: &Granted<'_>, cx: &mut dyn ServerCx) {
+        let had: BTreeSet<&str> = had.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let listed = granted.result["channels"].as_array().into_iter().flatten();
+        let has: BTreeSet<&str> = listed.filter_map(|channel| channel["id"].as_str()).collect();
+        cx.report(json!({"report": "channels_listed", "id": granted.id, "channels": has,
+            "missing": had.difference(&has).collect::<Vec<_>>(), "unknown": has.difference(&had).collect::<Vec<_>>(),
+            "latency_us": granted.latency_us, "late": granted.late}));
+    }
+}
+
+/// A descriptor of what may be given as a name alone: `discord:#general` is a channel for both ways.
+fn described(channel: Value) -> Value {
+    let Value::String(id) = channel else { return channel };
+    let kind = id.split_once(':').map_or("plain", |(kind, _)| kind);
+    json!({"id": id, "type": kind, "label": id, "direction": "bidirectional"})
+}
+
+/// A channel's id without its type.
+fn name_of(channel: &Value) -> &str {
+    let id = channel["id"].as_str().unwrap_or_default();
+    id.split_once(':').map_or(id, |(_, name)| name)
+}
+
+/// Whether a set is on and its scopes allow a channel, by its id, its label, or its type and address (AMB-C10).
+fn permitted(set: &str, channel: &Value, negotiated: &Negotiated) -> Result<(), String> {
+    if !negotiated.is_on(set) {
+        return Err(format!("feature set {set} is not enabled"));
+    }
+    let address = channel["address"].as_object().into_iter().flat_map(Map::values).filter_map(Value::as_str);
+    let kind = channel["type"].as_str().unwrap_or_default();
+    let place = format!("{kind}:{}", address.collect::<Vec<_>>().join("/"));
+    let labels: Vec<&str> = [&channel["id"], &channel["label"]].into_iter().filter_map(Value::as_str).collect();
+    let labels: Vec<&str> = labels.into_iter().chain([place.as_str()]).collect();
+    match negotiated.rules(set) {
+        Some(rules) if rules.judge(&labels) == Standing::Forbidden => Err("the blacklist has it".to_owned()),
+        Some(rules) if rules.has_whitelist() && rules.judge(&labels) == Standing::Open => {
+            Err("the whitelist does not have it".to_owned())
+        }
+        _ => Ok(()),
+    }
+}

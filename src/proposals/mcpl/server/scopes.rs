@@ -1,0 +1,213 @@
+//! Scopes (§7): the lists that the host told, and a tool that asks the host before it acts outside of them.
+//!
+//! Patterns are globs, whose `*` ends at a `/` and whose `**` does not; what is no glob stands for itself. The proposal
+//! leaves that to the host (§7.2), so a label that no list allows is asked about rather than refused here (§7.4).
+
+use super::negotiated::Negotiated;
+use super::{McplServerSide, PAGES};
+use crate::proposals::server::{Answer, Granted, ServerCx, ToolCall, Unsent, failure, success};
+use globset::GlobBuilder;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// The tool that writes a note under a path.
+const WRITE_NOTE: &str = "write_note";
+/// Asks the host for a scope (§7.4).
+pub const ELEVATE: &str = "scope/elevate";
+
+/// One set's lists (§7.2).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rules {
+    white: Vec<String>,
+    black: Vec<String>,
+}
+
+/// What the lists say of a label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// The whitelist has it and the blacklist does not.
+    Allowed,
+    /// The blacklist has it.
+    Forbidden,
+    /// Neither.
+    Open,
+}
+
+impl Rules {
+    /// From a member of `scopes`.
+    pub fn read(rules: &Value) -> Self {
+        let list = |name: &str| {
+            let patterns = rules[name].as_array().into_iter().flatten();
+            patterns.filter_map(Value::as_str).map(str::to_owned).collect()
+        };
+        Self { white: list("whitelist"), black: list("blacklist") }
+    }
+
+    /// What they say of something that has these names. A path that climbs by `..` is on no whitelist: it may lead
+    /// anywhere.
+    pub fn judge(&self, labels: &[&str]) -> Standing {
+        let lists = |patterns: &[String]| patterns.iter().any(|one| labels.iter().any(|label| fits(one, label)));
+        match () {
+            () if lists(&self.black) => Standing::Forbidden,
+            () if lists(&self.white) && !labels.iter().any(|label| climbs(label)) => Standing::Allowed,
+            () => Standing::Open,
+        }
+    }
+
+    /// Whether there is a whitelist, outside of which nothing is allowed without asking.
+    pub fn has_whitelist(&self) -> bool {
+        !self.white.is_empty()
+    }
+}
+
+fn climbs(label: &str) -> bool {
+    label.split(['/', '\\']).any(|segment| segment == "..")
+}
+
+fn fits(pattern: &str, label: &str) -> bool {
+    let glob = GlobBuilder::new(pattern).literal_separator(true).build();
+    pattern == label || glob.is_ok_and(|glob| glob.compile_matcher().is_match(label))
+}
+
+/// A scope to ask for, as it is fired.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Draft {
+    label: String,
+    payload: Option<Value>,
+    feature_set: Option<String>,
+}
+
+/// What a tool call is to write.
+#[derive(Clone, Debug, Deserialize)]
+struct Page {
+    path: String,
+    text: String,
+}
+
+/// What becomes of a call.
+enum Step {
+    /// It is done, under this path.
+    Write(Page),
+    /// The host is asked first.
+    Ask(Page),
+}
+
+/// The tool as `tools/list` shows it. It names its feature set: nothing on the wire says which tool belongs to which
+/// (AMB-C4).
+pub fn tool() -> Value {
+    json!({
+        "name": WRITE_NOTE,
+        "title": "Write a note",
+        "description": "Writes a note under a path, if the host allows that path",
+        "inputSchema": {"type": "object", "required": ["path", "text"], "properties": {
+            "path": {"type": "string", "description": "Where: the label of the scope that it takes"},
+            "text": {"type": "string", "description": "The note"},
+        }},
+        "_meta": {"featureSet": PAGES},
+    })
+}
+
+fn wait(ticket: Option<u64>, label: &str, page: Option<&Page>) -> Value {
+    let page = page.map(|page| json!({"path": page.path, "text": page.text}));
+    json!({"scope": {"label": label, "ticket": ticket, "page": page}})
+}
+
+/// The params of `scope/elevate` (§7.4).
+fn params(set: &str, label: &str, payload: Option<&Value>) -> Value {
+    let mut scope = json!({"label": label});
+    if let Some(payload) = payload {
+        scope["payload"] = payload.clone();
+    }
+    json!({"featureSet": set, "scope": scope})
+}
+
+/// Writes the page: it is remembered, with its path as where it comes from.
+fn write(page: Page, cx: &mut dyn ServerCx) -> Value {
+    let reported = format!("Wrote {} characters to {}", page.text.chars().count(), page.path);
+    cx.remember(page.text, page.path);
+    success(&reported)
+}
+
+impl Negotiated {
+    /// What is to be done about a call. A scope that the host sent along with this path as its label was granted by
+    /// it (§7.7), unless its own lists forbid it.
+    fn step(&self, call: &ToolCall<'_>) -> Result<Step, Answer> {
+        let page = Page::deserialize(call.arguments);
+        let mut page = page.map_err(|error| Ok(failure(&format!("arguments of {WRITE_NOTE}: {error}"))))?;
+        self.gate(PAGES).map_err(Err)?;
+        let scope = &call.params["scope"];
+        let is_granted = scope["label"] == page.path.as_str();
+        match self.rules(PAGES).map_or(Standing::Open, |rules| rules.judge(&[&page.path])) {
+            Standing::Open if is_granted => {}
+            Standing::Allowed => {}
+            _ => return Ok(Step::Ask(page)),
+        }
+        if is_granted && let Some(path) = scope["payload"]["path"].as_str() {
+            path.clone_into(&mut page.path);
+        }
+        Ok(Step::Write(page))
+    }
+}
+
+impl McplServerSide {
+    /// Takes a call over for which the host has to be asked.
+    pub(super) fn ask_to_write(&self, call: &ToolCall<'_>, ticket: u64, cx: &mut dyn ServerCx) -> bool {
+        if call.tool != WRITE_NOTE {
+            return false;
+        }
+        let Ok(Step::Ask(page)) = self.negotiated.step(call) else { return false };
+        let payload = json!({"path": page.path});
+        cx.ask(ELEVATE, &params(PAGES, &page.path, Some(&payload)), wait(Some(ticket), &page.path, Some(&page)));
+        true
+    }
+
+    /// Answers a call for which nobody has to be asked; `None`: it is another tool's.
+    pub(super) fn write_page(&self, call: &ToolCall<'_>, cx: &mut dyn ServerCx) -> Option<Answer> {
+        (call.tool == WRITE_NOTE).then(|| match self.negotiated.step(call) {
+            Ok(Step::Write(page)) => Ok(write(page, cx)),
+            Ok(Step::Ask(page)) => Ok(failure(&format!("{} takes the host's leave", page.path))),
+            Err(answer) => answer,
+        })
+    }
+
+    /// Asks for a scope without wanting to do anything with it.
+    pub(super) fn elevate(&self, draft: &Value, cx: &mut dyn ServerCx) -> Result<String, Unsent> {
+        let Draft { label, payload, feature_set } = Draft::deserialize(draft).map_err(Unsent::invalid)?;
+        let set = feature_set.as_deref().unwrap_or(PAGES);
+        self.negotiated.may_elevate(set)?;
+        Ok(cx.ask(ELEVATE, &params(set, &label, payload.as_ref()), wait(None, &label, None)))
+    }
+}
+
+/// The host said whether a scope is granted (§7.5): the call that waits for it is done or fails. What the host added
+/// to the payload counts: a page goes where its `path` says.
+pub fn said(scope: &Value, granted: &Granted<'_>, cx: &mut dyn ServerCx) {
+    let Granted { id, result, latency_us, late, .. } = *granted;
+    let (approved, reason) = (result["approved"].as_bool(), result["reason"].as_str());
+    cx.report(json!({"report": "scope_answered", "id": id, "label": scope["label"], "approved": approved,
+        "payload": result.get("payload"), "reason": reason, "latency_us": latency_us, "late": late}));
+    let Some(ticket) = scope["ticket"].as_u64().filter(|ticket| cx.awaits(*ticket)) else { return };
+    let answer = match Page::deserialize(&scope["page"]) {
+        Ok(mut page) if approved == Some(true) => {
+            if let Some(path) = result["payload"]["path"].as_str() {
+                path.clone_into(&mut page.path);
+            }
+            write(page, cx)
+        }
+        _ => refused(scope, reason.unwrap_or("no reason was given")),
+    };
+    cx.settle(ticket, Ok(answer));
+}
+
+/// The host refused the question or did not answer it: the call that waits fails.
+pub fn unsaid(scope: &Value, error: Option<&Value>, cx: &mut dyn ServerCx) {
+    if let Some(ticket) = scope["ticket"].as_u64() {
+        let why = error.map_or("the host did not answer", |error| error["message"].as_str().unwrap_or_default());
+        cx.settle(ticket, Ok(refused(scope, why)));
+    }
+}
+
+fn refused(scope: &Value, why: &str) -> Value {
+    failure(&format!("scope {} was not granted: {why}", scope["label"].as_str().unwrap_or_default()))
+}

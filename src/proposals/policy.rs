@@ -1,0 +1,426 @@
+//! Choices that the proposals leave to the host: options with names and defaults, set for all servers or for one.
+//!
+//! Never: what an option does.
+
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+/// What an option takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettingKind {
+    /// `true` or `false`.
+    Flag,
+    /// A number, or `none` for no limit.
+    Count,
+    /// A number of bytes with `k` or `M`, or `none`.
+    Bytes,
+    /// A time with `ms`, `s`, `m` or `h`, or `none`.
+    Time,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// Any of these words, separated by commas or as a list.
+    Set(&'static [&'static str]),
+    /// Words of any kind, separated by commas or as a list; a text that begins with `{` or `[` is JSON, which has
+    /// commas of its own: one word, or a list of words.
+    Words,
+}
+
+/// One option.
+#[derive(Debug)]
+pub struct Setting {
+    /// Its name, below that of its room.
+    pub name: &'static str,
+    /// What it takes.
+    pub kind: SettingKind,
+    /// What holds where nothing is said, as it would be written.
+    pub default: &'static str,
+    /// What it decides, as a sentence.
+    pub text: &'static str,
+    /// Where the choice is left to the host.
+    pub source: &'static str,
+}
+
+/// A room's (or the host's own) options.
+pub type Settings = (&'static str, &'static [Setting]);
+
+/// A value that an option has.
+#[derive(Clone, Debug, PartialEq)]
+enum SettingValue {
+    Flag(bool),
+    /// `u64::MAX` for no limit; times in nanoseconds.
+    Number(u64),
+    Text(&'static str),
+    Words(Vec<String>),
+}
+
+/// Why an option cannot be set.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PolicyError {
+    /// No such option.
+    #[error("there is no option {0:?}; there are: {1}")]
+    Unknown(String, String),
+    /// It takes something else.
+    #[error("{option} takes {expected}, not {given}")]
+    Value {
+        /// The option.
+        option: String,
+        /// What it takes.
+        expected: String,
+        /// What was given.
+        given: String,
+    },
+    /// The file has another shape.
+    #[error("{0}")]
+    Shape(String),
+}
+
+/// A value that fits its option's kind, and that the room cannot use all the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unusable {
+    /// The server that it is set for; `None` where it is for all.
+    pub server: Option<String>,
+    /// The option, as `ROOM.NAME`.
+    pub option: String,
+    /// Why.
+    pub why: String,
+}
+
+impl fmt::Display for Unusable {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.server {
+            Some(server) => write!(out, "{} for {server}: {}", self.option, self.why),
+            None => write!(out, "{}: {}", self.option, self.why),
+        }
+    }
+}
+
+/// Why a text is no regular expression, on one line.
+pub fn regex_error(error: &regex::Error) -> String {
+    let text = error.to_string();
+    let last = text.lines().last().unwrap_or_default().trim();
+    last.strip_prefix("error: ").unwrap_or(last).to_owned()
+}
+
+impl fmt::Display for SettingKind {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag => out.write_str("true or false"),
+            Self::Count => out.write_str("a number or none"),
+            Self::Bytes => out.write_str("a size like 16k, or none"),
+            Self::Time => out.write_str("a time like 500ms, or none"),
+            Self::Choice(words) => out.write_str(&words.join(" | ")),
+            Self::Set(words) => write!(out, "any of {}", words.join(", ")),
+            Self::Words => out.write_str("words with commas between them, or JSON: one object, or a list"),
+        }
+    }
+}
+
+/// All options of one room toward one server.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Policy {
+    values: BTreeMap<&'static str, SettingValue>,
+}
+
+impl Policy {
+    /// A flag; false where the room has no such option.
+    pub fn flag(&self, name: &str) -> bool {
+        matches!(self.values.get(name), Some(SettingValue::Flag(true)))
+    }
+
+    /// A count or a size; `u64::MAX` for no limit.
+    pub fn number(&self, name: &str) -> u64 {
+        match self.values.get(name) {
+            Some(SettingValue::Number(number)) => *number,
+            _ => u64::MAX,
+        }
+    }
+
+    /// A size as a length in memory.
+    pub fn length(&self, name: &str) -> usize {
+        usize::try_from(self.number(name)).unwrap_or(usize::MAX)
+    }
+
+    /// A time; [`Duration::MAX`] for no limit.
+    pub fn time(&self, name: &str) -> Duration {
+        match self.number(name) {
+            u64::MAX => Duration::MAX,
+            nanos => Duration::from_nanos(nanos),
+        }
+    }
+
+    /// The word of a choice; empty where the room has no such option.
+    pub fn word(&self, name: &str) -> &'static str {
+        match self.values.get(name) {
+            Some(SettingValue::Text(word)) => word,
+            _ => "",
+        }
+    }
+
+    /// A list of words.
+    pub fn words(&self, name: &str) -> &[String] {
+        match self.values.get(name) {
+            Some(SettingValue::Words(words)) => words,
+            _ => &[],
+        }
+    }
+}
+
+/// All options: what holds for every server, and what for one.
+#[derive(Clone, Debug, Default)]
+pub struct Policies {
+    known: Vec<Settings>,
+    all: BTreeMap<(&'static str, &'static str), SettingValue>,
+    one: BTreeMap<String, BTreeMap<(&'static str, &'static str), SettingValue>>,
+}
+
+impl Policies {
+    /// Defaults throughout.
+    pub fn new(known: impl IntoIterator<Item = Settings>) -> Self {
+        Self { known: known.into_iter().collect(), ..Self::default() }
+    }
+
+    /// Every option there is, room by room.
+    pub fn known(&self) -> &[Settings] {
+        &self.known
+    }
+
+    /// Sets `ROOM.NAME` for one server, or for all.
+    pub fn set(&mut self, server: Option<&str>, option: &str, value: &Value) -> Result<(), PolicyError> {
+        let found = option.split_once('.').and_then(|(proposal, name)| {
+            let (proposal, settings) = self.known.iter().find(|(known, _)| *known == proposal)?;
+            Some((*proposal, settings.iter().find(|setting| setting.name == name)?))
+        });
+        let Some((proposal, setting)) = found else {
+            return Err(PolicyError::Unknown(option.to_owned(), self.similar(option)));
+        };
+        if proposal == "host"
+            && let Some(server) = server
+        {
+            return Err(PolicyError::Shape(format!("{option} holds for the whole host, not for {server} alone")));
+        }
+        let refused = || PolicyError::Value {
+            option: option.to_owned(),
+            expected: setting.kind.to_string(),
+            given: value.to_string(),
+        };
+        let chosen = read(setting.kind, value).ok_or_else(refused)?;
+        let place = match server {
+            None => &mut self.all,
+            Some(server) => self.one.entry(server.to_owned()).or_default(),
+        };
+        place.insert((proposal, setting.name), chosen);
+        Ok(())
+    }
+
+    /// Takes a policy in: `{"all": {ROOM: {NAME: VALUE}}, "servers": {SERVER: {ROOM: {NAME: VALUE}}}}`.
+    pub fn read(&mut self, file: &Value) -> Result<(), PolicyError> {
+        let object = |value: &Value, what: &str| {
+            let found = value.as_object().cloned();
+            found.ok_or_else(|| PolicyError::Shape(format!("{what} must be an object")))
+        };
+        for (part, value) in object(file, "a policy")? {
+            match part.as_str() {
+                "all" => self.read_proposals(None, &object(&value, "`all`")?)?,
+                "servers" => {
+                    for (server, proposals) in object(&value, "`servers`")? {
+                        self.read_proposals(Some(&server), &object(&proposals, &format!("the policy of {server}"))?)?;
+                    }
+                }
+                other => {
+                    let reported = format!("a policy has `all` and `servers`, not {other:?}");
+                    return Err(PolicyError::Shape(reported));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn read_proposals(&mut self, server: Option<&str>, proposals: &Map<String, Value>) -> Result<(), PolicyError> {
+        for (proposal, options) in proposals {
+            let Some(options) = options.as_object() else {
+                return Err(PolicyError::Shape(format!("the options of {proposal} must be an object")));
+            };
+            for (name, value) in options {
+                self.set(server, &format!("{proposal}.{name}"), value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What holds for a room toward a server.
+    pub fn of(&self, proposal: &str, server: &str) -> Policy {
+        let Some((proposal, settings)) = self.known.iter().find(|(known, _)| *known == proposal) else {
+            return Policy::default();
+        };
+        let one = self.one.get(server);
+        let value = |setting: &Setting| {
+            let key = (*proposal, setting.name);
+            let set = one.and_then(|one| one.get(&key)).or_else(|| self.all.get(&key)).cloned();
+            set.or_else(|| read(setting.kind, &Value::from(setting.default)))
+        };
+        Policy { values: settings.iter().filter_map(|setting| Some((setting.name, value(setting)?))).collect() }
+    }
+
+    /// The servers that have options of their own.
+    pub fn servers(&self) -> impl Iterator<Item = &str> {
+        self.one.keys().map(String::as_str)
+    }
+
+    fn similar(&self, option: &str) -> String {
+        let proposal = option.split('.').next().unwrap_or_default();
+        let names = |(proposal, settings): &Settings| {
+            settings.iter().map(|setting| format!("{proposal}.{}", setting.name)).collect::<Vec<_>>()
+        };
+        let same: Vec<String> = self.known.iter().filter(|(known, _)| *known == proposal).flat_map(names).collect();
+        let proposals = || self.known.iter().map(|(proposal, _)| format!("{proposal}.…")).collect::<Vec<_>>();
+        if same.is_empty() { proposals().join(", ") } else { same.join(", ") }
+    }
+}
+
+fn read(kind: SettingKind, value: &Value) -> Option<SettingValue> {
+    let text = value.as_str().map(str::trim);
+    let number = |unit: fn(&str) -> Option<u64>| match text {
+        Some("none") => Some(SettingValue::Number(u64::MAX)),
+        Some(text) => unit(text).map(SettingValue::Number),
+        None => value.as_u64().map(|number| number.to_string()).and_then(|text| unit(&text)).map(SettingValue::Number),
+    };
+    match kind {
+        SettingKind::Flag => match (value, text) {
+            (Value::Bool(flag), _) => Some(SettingValue::Flag(*flag)),
+            (_, Some(text)) => text.parse().ok().map(SettingValue::Flag),
+            _ => None,
+        },
+        SettingKind::Count => number(|text| text.parse().ok()),
+        SettingKind::Bytes => number(parse_bytes),
+        SettingKind::Time => number(|text| u64::try_from(parse_time(text)?.as_nanos()).ok()),
+        SettingKind::Choice(words) => {
+            words.iter().find(|word| Some(**word) == text).map(|word| SettingValue::Text(word))
+        }
+        SettingKind::Set(known) => {
+            let words = words(value)?;
+            words.iter().all(|word| known.contains(&word.as_str())).then_some(SettingValue::Words(words))
+        }
+        SettingKind::Words => words(value).map(SettingValue::Words),
+    }
+}
+
+fn words(value: &Value) -> Option<Vec<String>> {
+    match value {
+        Value::Array(items) => items.iter().map(word).collect(),
+        Value::Object(_) => Some(vec![word(value)?]),
+        _ => match value.as_str()?.trim() {
+            text if text.starts_with(['{', '[']) => words(&serde_json::from_str(text).ok()?),
+            text => {
+                let words = text.split(',').map(str::trim);
+                Some(words.filter(|word| !word.is_empty()).map(str::to_owned).collect())
+            }
+        },
+    }
+}
+
+/// A word, where it is one: an object is a word as JSON.
+fn word(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned).or_else(|| value.is_object().then(|| value.to_string()))
+}
+
+fn parse_bytes(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(|found: char| found.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "" | "B" => 1,
+        "k" | "K" | "KiB" => 1 << 10,
+        "M" | "MiB" => 1 << 20,
+        _ => return None,
+    };
+    digits.trim().parse::<u64>().ok()?.checked_mul(unit)
+}
+
+/// A time as people write it: `500ms`, `2s`, `1.5m`, `1h`; a number alone is seconds.
+pub fn parse_time(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    let digits = text.trim_end_matches(|found: char| found.is_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "us" | "µs" => 1e-6,
+        "ms" => 1e-3,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        "d" => 86400.0,
+        _ => return None,
+    };
+    let number: f64 = digits.trim().parse().ok()?;
+    Duration::try_from_secs_f64(number * unit).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const SETTINGS: &[Setting] = &[
+        Setting { name: "deadline", kind: SettingKind::Time, default: "500ms", text: "", source: "" },
+        Setting { name: "most", kind: SettingKind::Bytes, default: "16k", text: "", source: "" },
+        Setting { name: "how", kind: SettingKind::Choice(&["auto", "never"]), default: "auto", text: "", source: "" },
+        Setting { name: "some", kind: SettingKind::Set(&["one", "two"]), default: "one,two", text: "", source: "" },
+        Setting { name: "words", kind: SettingKind::Words, default: "", text: "", source: "" },
+        Setting { name: "on", kind: SettingKind::Flag, default: "true", text: "", source: "" },
+    ];
+
+    #[test]
+    fn what_is_set_for_a_server_beats_what_is_set_for_all_beats_the_default() {
+        let mut policies = Policies::new([("room", SETTINGS)]);
+        let file = json!({"all": {"room": {"deadline": "2s", "how": "never"}},
+            "servers": {"mem": {"room": {"deadline": "none", "most": 12, "on": false}}}});
+        policies.read(&file).expect("fits");
+        let (other, mem) = (policies.of("room", "other"), policies.of("room", "mem"));
+        assert_eq!((other.time("deadline"), other.length("most")), (Duration::from_secs(2), 16384));
+        assert_eq!((other.word("how"), other.flag("on")), ("never", true));
+        assert_eq!((mem.time("deadline"), mem.length("most"), mem.flag("on")), (Duration::MAX, 12, false));
+    }
+
+    #[test]
+    fn what_is_no_option_or_no_value_is_reported_with_what_would_be() {
+        let mut policies = Policies::new([("room", SETTINGS)]);
+        let unknown = policies.set(None, "room.dedline", &json!("1s")).expect_err("unknown").to_string();
+        assert!(unknown.contains("room.deadline, room.most"), "{unknown}");
+        let wrong = policies.set(None, "room.how", &json!("maybe")).expect_err("no choice").to_string();
+        assert_eq!(wrong, "room.how takes auto | never, not \"maybe\"");
+        for odd in [json!("two, three"), json!(["three"]), json!([1])] {
+            let wrong = policies.set(None, "room.some", &odd).expect_err("none of the set").to_string();
+            assert_eq!(wrong, format!("room.some takes any of one, two, not {odd}"));
+        }
+        assert!(
+            policies.set(None, "room.some", &json!("two")).is_ok()
+                && policies.set(None, "room.some", &json!("")).is_ok()
+        );
+        assert!(policies.read(&json!({"everyone": {}})).is_err());
+    }
+
+    #[test]
+    fn json_among_words_keeps_its_commas() {
+        let filter = r#"{"eventTypes":["a.*"],"tags":["t"]}"#;
+        let mut policies = Policies::new([("room", SETTINGS)]);
+        for (value, words) in [
+            (json!("a, b"), vec!["a", "b"]),
+            (json!(filter), vec![filter]),
+            (json!(format!("[{filter}, \"b,c\"]")), vec![filter, "b,c"]),
+            (json!([{"tags": ["t"]}, "b"]), vec![r#"{"tags":["t"]}"#, "b"]),
+        ] {
+            policies.set(None, "room.words", &value).expect("words");
+            assert_eq!(policies.of("room", "").words("words"), words);
+        }
+        for odd in [json!("{\"a\":"), json!("[1]"), json!(7)] {
+            assert!(policies.set(None, "room.words", &odd).is_err(), "{odd}");
+        }
+    }
+
+    #[test]
+    fn every_default_can_be_read() {
+        for proposal in super::super::REGISTRY {
+            for setting in proposal.settings() {
+                assert!(read(setting.kind, &Value::from(setting.default)).is_some(), "{}", setting.name);
+            }
+        }
+    }
+}

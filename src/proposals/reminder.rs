@@ -1,0 +1,115 @@
+//! Reminders (seed 001, `notifications/reminder`): facts a server wants in the model's next turn, without waking it.
+
+pub mod host;
+mod pending;
+mod rules;
+pub mod server;
+
+use super::host::{HostSide, Slot};
+use super::policy::{Policies, Setting};
+use super::samples::Samples;
+use super::server::ServerSide;
+use super::{CapabilityPlace, Carried, Descriptor, Observed, Observer, Proposal, Rule, Side, Spoken};
+use crate::protocol::schema::SchemaSet;
+use crate::protocol::{MethodKind, MethodSpec, Sender};
+use crate::wire::json;
+use std::fmt::Write;
+
+/// The method that carries a reminder.
+pub const REMINDER: &str = "notifications/reminder";
+
+const SOURCE: &str = "seed 001 (notifications/reminder)";
+
+/// The room.
+pub struct Reminder;
+
+/// What it adds.
+pub static DESCRIPTOR: Descriptor = Descriptor {
+    name: "reminder",
+    title: "notifications/reminder",
+    source: SOURCE,
+    methods: &[MethodSpec::proposed(
+        REMINDER,
+        MethodKind::Notification,
+        Sender::Server,
+        &["reminder", "dedupeKey"],
+        SOURCE,
+    )],
+    tools: &[],
+    places: &[
+        CapabilityPlace { side: Side::Server, path: &["reminders"], canonical: true, is_ours: |_| true },
+        CapabilityPlace {
+            side: Side::Server,
+            path: &["_meta", "harn", "reminders"],
+            canonical: false,
+            is_ours: |_| true,
+        },
+        CapabilityPlace {
+            side: Side::Server,
+            path: &["experimental", "reminders"],
+            canonical: false,
+            is_ours: |_| true,
+        },
+    ],
+    schemas: &SCHEMAS,
+};
+
+static SCHEMAS: SchemaSet = SchemaSet::new(include_str!("reminder/schema.json"));
+
+impl Proposal for Reminder {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn summarize(&self, spoken: &Spoken<'_>, out: &mut String) {
+        let Some(reminder) = spoken.envelope.params.and_then(|params| json::first_member(params, "reminder")) else {
+            return;
+        };
+        let body = json::str_member(reminder, "body").unwrap_or_default();
+        let _ = write!(out, "{:?}", super::clip(&body, 56));
+        if let Some(turns) = json::first_member(reminder, "ttlTurns") {
+            let _ = write!(out, " ttl {}", String::from_utf8_lossy(turns));
+        }
+        if let Some(key) = json::str_member(reminder, "dedupeKey") {
+            let _ = write!(out, " key {key}");
+        }
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        host::SETTINGS
+    }
+
+    fn slots(&self) -> &'static [Slot] {
+        host::SLOTS
+    }
+
+    fn host_side(&self, policies: &Policies) -> Option<Box<dyn HostSide>> {
+        Some(Box::new(host::ReminderHostSide::new(policies)))
+    }
+
+    fn rules(&self) -> &'static [Rule] {
+        rules::RULES
+    }
+
+    fn observer(&self) -> Box<dyn Observer> {
+        Box::<rules::ReminderObserver>::default()
+    }
+
+    fn carries(&self, message: &Observed<'_>) -> Vec<Carried> {
+        let reminder = &message.content["reminder"];
+        if message.method != Some(REMINDER) {
+            return Vec::new();
+        }
+        let text = reminder["body"].as_str().map(|body| Carried::Text(body.to_owned()));
+        let fact = reminder["dedupeKey"].as_str().map(|key| Carried::Fact(key.to_owned()));
+        text.into_iter().chain(fact).collect()
+    }
+
+    fn samples(&self) -> Samples {
+        Samples::read(include_str!("reminder/samples.json"))
+    }
+
+    fn server_side(&self) -> Option<Box<dyn ServerSide>> {
+        Some(Box::<server::ReminderServerSide>::default())
+    }
+}

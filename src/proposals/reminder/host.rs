@@ -1,0 +1,303 @@
+//! The room's side in a host: reminders wait in a queue, stand in the prompts of as many turns as they are meant for,
+//! and never wake the model (behaviour F3).
+//!
+//! Never: clocks, printing.
+
+mod read;
+
+use super::{DESCRIPTOR, REMINDER};
+use crate::proposals::Side as Whose;
+use crate::proposals::host::{
+    Agent, HostCx, HostSide, Inbound, Injection, LifecycleEvent, PromptPlace, ServerId, Slot, cut,
+};
+use crate::proposals::policy::{Policies, Policy, Setting, SettingKind};
+use crate::wire::MessageKind;
+use read::{Propagate, Read, Spec};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+const SYSTEM: &str = "reminder.system";
+const USER: &str = "reminder.user";
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// What the room injects.
+pub static SLOTS: &[Slot] = &[
+    Slot { name: SYSTEM, place: PromptPlace::System, rank: 30 },
+    Slot { name: USER, place: PromptPlace::AfterUser, rank: 20 },
+];
+
+/// What the proposal leaves to the host.
+pub static SETTINGS: &[Setting] = &[
+    Setting {
+        name: "undeclared",
+        kind: SettingKind::Choice(&["drop", "accept"]),
+        default: "drop",
+        text: "What happens to reminders of a server that does not declare reminders.emit",
+        source: "seed 001, Server capability advertisement (B15)",
+    },
+    Setting {
+        name: "legacy",
+        kind: SettingKind::Flag,
+        default: "true",
+        text: "Whether _meta.harn.reminder on notifications/message is read too",
+        source: "seed 001, Compatibility and migration (B24)",
+    },
+    Setting {
+        name: "keep_turns",
+        kind: SettingKind::Count,
+        default: "20",
+        text: "How many turns a reminder without ttlTurns holds, unless a compaction drops it",
+        source: "seed 001, ttlTurns (AMB-B1)",
+    },
+    Setting {
+        name: "per_turn",
+        kind: SettingKind::Count,
+        default: "10",
+        text: "How many reminders a server may send between two turns",
+        source: "seed 001, Open questions (B28)",
+    },
+    Setting {
+        name: "per_minute",
+        kind: SettingKind::Count,
+        default: "60",
+        text: "How many reminders a server may send in a minute",
+        source: "seed 001, Open questions (B28)",
+    },
+    Setting {
+        name: "most_bytes",
+        kind: SettingKind::Bytes,
+        default: "4k",
+        text: "How much of a reminder's body is taken",
+        source: "seed 001, Host-side rendering (B17)",
+    },
+    Setting {
+        name: "role_hints",
+        kind: SettingKind::Choice(&["follow", "system"]),
+        default: "follow",
+        text: "Whether roleHint decides where a reminder stands",
+        source: "seed 001, Host-side rendering (B17)",
+    },
+];
+
+/// One reminder that waits or holds.
+#[derive(Clone, Debug)]
+struct Held {
+    spec: Spec,
+    /// Turns left; those without a lifetime have the host's limit.
+    turns_left: u64,
+    /// In how many turns it stood.
+    rendered: u64,
+    /// It stands in the turn that runs.
+    in_this_turn: bool,
+}
+
+/// One server's reminders.
+struct Queue {
+    policy: Policy,
+    is_declared: bool,
+    held: Vec<Held>,
+    this_turn: u64,
+    /// When those of the last minute came.
+    recent: VecDeque<Duration>,
+}
+
+/// The room's side in a host.
+pub struct ReminderHostSide {
+    policies: Policies,
+    queues: BTreeMap<ServerId, Queue>,
+}
+
+impl ReminderHostSide {
+    /// With nobody connected.
+    pub fn new(policies: &Policies) -> Self {
+        Self { policies: policies.clone(), queues: BTreeMap::new() }
+    }
+
+    fn take(&mut self, cx: &mut HostCx<'_>, server: ServerId, read: Read) {
+        let Some(queue) = self.queues.get_mut(&server) else { return };
+        let Read { spec, remarks, is_legacy } = read;
+        // Nothing here ever begins a turn (F3).
+        let mut data = json!({"id": spec.id, "remarks": remarks, "wake": "no"});
+        if is_legacy {
+            data["legacy"] = true.into();
+        }
+        if let Some(key) = &spec.dedupe_key {
+            data["dedupe_key"] = key.as_str().into();
+        }
+        if !queue.is_declared && queue.policy.word("undeclared") == "drop" {
+            let text = format!("a reminder of a server that declares none, dropped: {}", spec.outline());
+            return cx.report("undeclared", Some(server), text, data);
+        }
+        // The same on both paths, or sent again (B26, AMB-B4).
+        if let Some(held) = queue.held.iter_mut().find(|held| held.spec.id == spec.id) {
+            let is_same = held.spec.body == spec.body;
+            if !is_same {
+                // What it says is news: it stands for all of its turns again, from the next one on.
+                let turns_left = spec.ttl_turns.unwrap_or_else(|| queue.policy.number("keep_turns"));
+                *held = Held { spec, turns_left, rendered: 0, in_this_turn: false };
+            }
+            let what = if is_same { "duplicate" } else { "updated" };
+            return cx.report(what, Some(server), format!("a reminder known already: {}", held.spec.outline()), data);
+        }
+        let replaced = spec.dedupe_key.as_ref().and_then(|key| {
+            let waits = |held: &Held| held.rendered == 0 && held.spec.dedupe_key.as_ref() == Some(key);
+            queue.held.iter().position(waits).map(|at| queue.held.remove(at))
+        });
+        // What takes an older one's place is no more than that was.
+        if replaced.is_none()
+            && let Some(why) = queue.over_budget(cx.now)
+        {
+            return cx.report("over budget", Some(server), format!("{why}: {}", spec.outline()), data);
+        }
+        if let Some(old) = replaced {
+            data["replaces"] = old.spec.id.into();
+        }
+        cx.report("queued", Some(server), spec.outline(), data);
+        let turns_left = spec.ttl_turns.unwrap_or_else(|| queue.policy.number("keep_turns"));
+        queue.held.push(Held { spec, turns_left, rendered: 0, in_this_turn: false });
+    }
+
+    fn render(&mut self, cx: &mut HostCx<'_>, agent: Agent) {
+        for (server, queue) in &mut self.queues {
+            let follows = queue.policy.word("role_hints") == "follow";
+            let most = queue.policy.length("most_bytes");
+            for held in queue.held.iter_mut().filter(|held| held.spec.propagate.reaches(agent)) {
+                if agent == Agent::Main {
+                    (held.rendered, held.in_this_turn) = (held.rendered + 1, true);
+                }
+                let slot = if follows && held.spec.is_for_user_block() { USER } else { SYSTEM };
+                let text = cut(held.spec.body.clone(), most);
+                let weight = i64::from(held.spec.preserve_on_compact);
+                cx.inject(Injection { server: *server, slot, weight, what: "reminder".to_owned(), text });
+            }
+        }
+    }
+
+    /// After each rendered turn a reminder has one turn less (B19).
+    fn age(&mut self, cx: &mut HostCx<'_>) {
+        for (server, queue) in &mut self.queues {
+            queue.this_turn = 0;
+            for held in &mut queue.held {
+                let was_rendered = std::mem::take(&mut held.in_this_turn);
+                held.turns_left = held.turns_left.saturating_sub(u64::from(was_rendered));
+            }
+            queue.drop_where(cx, *server, "expired", |held| held.turns_left == 0);
+        }
+    }
+}
+
+impl Queue {
+    fn over_budget(&mut self, now: Duration) -> Option<String> {
+        while self.recent.front().is_some_and(|at| now.saturating_sub(*at) >= MINUTE) {
+            self.recent.pop_front();
+        }
+        let (turn, minute) = (self.policy.number("per_turn"), self.policy.number("per_minute"));
+        if self.this_turn >= turn {
+            return Some(format!("more than {turn} reminders in a turn"));
+        }
+        if self.recent.len() as u64 >= minute {
+            return Some(format!("more than {minute} reminders in a minute"));
+        }
+        self.this_turn += 1;
+        if minute < u64::MAX {
+            self.recent.push_back(now);
+        }
+        None
+    }
+
+    fn drop_where(&mut self, cx: &mut HostCx<'_>, server: ServerId, what: &'static str, is_over: fn(&Held) -> bool) {
+        self.held.retain(|held| {
+            let over = is_over(held);
+            if over {
+                let data = json!({"id": held.spec.id, "turns": held.rendered});
+                cx.report(what, Some(server), held.spec.outline(), data);
+            }
+            !over
+        });
+    }
+}
+
+impl HostSide for ReminderHostSide {
+    fn connected(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
+        let Some(view) = cx.server(server) else { return };
+        // The advertisement alone decides; there is no message to subscribe with (AMB-B3).
+        let declared = view.declared.find(&DESCRIPTOR, Whose::Server).map(|(_, value)| value["emit"] == true);
+        let policy = self.policies.of("reminder", &view.name);
+        if declared == Some(true) {
+            cx.report("declared", Some(server), format!("{} may emit reminders", view.name), Value::Null);
+        }
+        let is_declared = declared == Some(true);
+        let (held, recent) = Default::default();
+        self.queues.insert(server, Queue { policy, is_declared, held, this_turn: 0, recent });
+    }
+
+    fn disconnected(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
+        if let Some(mut queue) = self.queues.remove(&server) {
+            queue.drop_where(cx, server, "dropped", |_| true);
+        }
+    }
+
+    fn moment(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
+        match moment {
+            LifecycleEvent::Prompt(agent) => self.render(cx, *agent),
+            LifecycleEvent::TurnOver(Agent::Main) => self.age(cx),
+            LifecycleEvent::Compacted => {
+                for (server, queue) in &mut self.queues {
+                    queue.drop_where(cx, *server, "compacted", |held| !held.spec.preserve_on_compact);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn receive(&mut self, cx: &mut HostCx<'_>, server: ServerId, message: &Inbound<'_>) -> bool {
+        let is_log = message.envelope.method.as_deref() == Some("notifications/message");
+        if !is_log && message.envelope.method.as_deref() != Some(REMINDER) {
+            return false;
+        }
+        let params: Value =
+            message.envelope.params.and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default();
+        let has_id = message.envelope.kind == MessageKind::Request;
+        let read = if is_log {
+            let takes = self.queues.get(&server).is_some_and(|queue| queue.policy.flag("legacy"));
+            let Some(read) = read::legacy(&params, message.text).filter(|_| takes) else { return false };
+            read
+        } else {
+            read::canonical(&params)
+        };
+        match read {
+            Ok(_) if has_id => {
+                let text = "a reminder that came as a request, dropped: it must have no id";
+                cx.report("malformed", Some(server), text, Value::Null);
+            }
+            Ok(read) => self.take(cx, server, read),
+            Err(why) => cx.report("malformed", Some(server), format!("a reminder that is none, dropped: {why}"), {
+                json!({"reason": why})
+            }),
+        }
+        // A log message is one still, whatever else it carries; a request is answered by the host.
+        !is_log && !has_id
+    }
+
+    fn state(&self) -> Value {
+        let held = |held: &Held| {
+            json!({"id": held.spec.id, "body": held.spec.body, "turns_left": held.turns_left,
+                "rendered": held.rendered})
+        };
+        let one = |(id, queue): (&ServerId, &Queue)| json!({"server": id.0, "reminders": queue.held.iter().map(held).collect::<Vec<_>>()});
+        self.queues.iter().filter(|(_, queue)| !queue.held.is_empty()).map(one).collect()
+    }
+}
+
+impl Propagate {
+    /// Whether a reminder of this kind stands in the prompts of such an agent (B21): a sub-agent of the same session
+    /// inherits all but `none`, one with a session of its own only `all`.
+    fn reaches(self, agent: Agent) -> bool {
+        match agent {
+            Agent::Main => true,
+            Agent::Sub => self != Self::None,
+            Agent::Detached => self == Self::All,
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Which reminders wait for a turn at a host that keeps to the proposal, so that a recording shows what a server asks
+//! of one turn.
+//!
+//! Where the proposal leaves it open the count is the smaller one: a reminder without a lifetime counts for one turn.
+
+use serde_json::Value;
+use std::collections::VecDeque;
+
+/// How many are remembered; the oldest go first.
+const MAX: usize = 256;
+
+/// A reminder that waits.
+#[derive(Debug)]
+struct Pending {
+    id: Option<String>,
+    key: Option<String>,
+    turns: u64,
+    survives: bool,
+    /// It was in a turn already.
+    fired: bool,
+}
+
+/// The reminders of one server that wait.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    pending: VecDeque<Pending>,
+}
+
+impl Queue {
+    /// Takes a reminder in, in either spelling. It takes the place of one with its id, and of one with its key that
+    /// was in no turn yet.
+    pub fn push(&mut self, reminder: &Value) {
+        let member = |names: [&str; 2]| names.iter().map(|name| &reminder[*name]).find(|value| !value.is_null());
+        let text = |names| member(names).and_then(Value::as_str).map(str::to_owned);
+        let entry = Pending {
+            id: text(["id", "id"]),
+            key: text(["dedupeKey", "dedupe_key"]),
+            turns: member(["ttlTurns", "ttl_turns"]).and_then(Value::as_u64).unwrap_or(1),
+            survives: member(["preserveOnCompact", "preserve_on_compact"]) == Some(&Value::Bool(true)),
+            fired: false,
+        };
+        let same_id = |other: &Pending| entry.id.is_some() && other.id == entry.id;
+        let same_key = |other: &Pending| entry.key.is_some() && other.key == entry.key && !other.fired;
+        self.pending.retain(|other| !same_id(other) && !same_key(other));
+        self.pending.push_back(entry);
+        if self.pending.len() > MAX {
+            self.pending.pop_front();
+        }
+    }
+
+    /// A turn: how many reminders are in it. Each has one turn less to go.
+    pub fn turn(&mut self) -> usize {
+        let count = self.pending.len();
+        for entry in &mut self.pending {
+            entry.turns = entry.turns.saturating_sub(1);
+            entry.fired = true;
+        }
+        self.pending.retain(|entry| entry.turns > 0);
+        count
+    }
+
+    /// The host shortened the conversation: only reminders that asked for it are left.
+    pub fn compact(&mut self) {
+        self.pending.retain(|entry| entry.survives);
+    }
+
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.pending.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn queue(reminders: &[Value]) -> Queue {
+        let mut queue = Queue::default();
+        reminders.iter().for_each(|reminder| queue.push(reminder));
+        queue
+    }
+
+    #[test]
+    fn b18_a_newer_key_replaces_what_waits() {
+        let one = |id: &str, turns: u64| json!({"id": id, "dedupeKey": "k", "ttlTurns": turns});
+        let mut waiting = queue(&[one("a", 2), one("b", 1), json!({"id": "c"})]);
+        assert_eq!(waiting.turn(), 2);
+        assert_eq!(waiting.turn(), 0, "the newer one's lifetime counts");
+        let mut fired = queue(&[one("a", 2)]);
+        fired.turn();
+        fired.push(&one("b", 1));
+        assert_eq!(fired.turn(), 2, "one that was in a turn already stays");
+    }
+
+    #[test]
+    fn b19_a_reminder_is_in_as_many_turns_as_it_says() {
+        let mut queue = queue(&[json!({"id": "a", "ttlTurns": 2}), json!({"id": "b", "ttl_turns": 3}), json!({})]);
+        assert_eq!([queue.turn(), queue.turn(), queue.turn(), queue.turn()], [3, 2, 1, 0]);
+    }
+
+    #[test]
+    fn b20_only_what_asked_for_it_outlives_a_compaction() {
+        let stays = |id: &str| json!({"id": id, "preserveOnCompact": true});
+        let mut queue = queue(&[stays("a"), json!({"id": "b"}), stays("c")]);
+        queue.compact();
+        assert_eq!(queue.turn(), 2);
+    }
+
+    #[test]
+    fn amb_b4_the_same_id_is_the_same_reminder() {
+        assert_eq!(queue(&[json!({"id": "a"}), json!({"id": "a", "body": "other"})]).turn(), 1);
+    }
+}

@@ -1,0 +1,87 @@
+//! Reminders of changed files, and the `resources/updated` that comes with each (B23).
+//!
+//! A server tells only those who subscribed. So a reminder is judged where the server has subscriptions and the client
+//! subscribed to a resource whose URI ends in the path that the reminder's key names after its first colon.
+
+use super::NO_UPDATE;
+use crate::proposals::recent::Recent;
+use crate::proposals::{Findings, Observed};
+use std::collections::VecDeque;
+
+/// How far apart the two may be, in nanoseconds.
+const APART: i64 = 2_000_000_000;
+/// How many of each are remembered.
+const MAX: usize = 256;
+
+/// A reminder of a file whose update has not come yet.
+#[derive(Debug)]
+struct Awaited {
+    seq: u64,
+    time: i64,
+    uri: String,
+}
+
+/// What is known of one session's files.
+#[derive(Debug)]
+pub(super) struct Files {
+    subscribed: Recent<String>,
+    updated: Recent<String, i64>,
+    awaited: VecDeque<Awaited>,
+}
+
+impl Default for Files {
+    fn default() -> Self {
+        Self { subscribed: Recent::new(MAX), updated: Recent::new(MAX), awaited: VecDeque::new() }
+    }
+}
+
+impl Files {
+    pub fn subscribed(&mut self, message: &Observed<'_>) {
+        if let Some(uri) = message.content["uri"].as_str() {
+            self.subscribed.insert(uri.to_owned(), ());
+        }
+    }
+
+    pub fn updated(&mut self, message: &Observed<'_>, findings: &mut Findings) {
+        let Some(uri) = message.content["uri"].as_str() else { return };
+        self.updated.insert(uri.to_owned(), message.time);
+        let before = self.awaited.len();
+        self.awaited.retain(|awaited| awaited.uri != uri);
+        if self.awaited.len() < before {
+            findings.hold(&NO_UPDATE);
+        }
+    }
+
+    /// A reminder with this key came.
+    pub fn reminded(&mut self, message: &Observed<'_>, key: &str, findings: &mut Findings) {
+        let Some((_, path)) = key.split_once(':').filter(|(_, path)| !path.is_empty()) else { return };
+        if message.declared.server["resources"]["subscribe"] != true {
+            return;
+        }
+        let names = |uri: &&String| {
+            uri.strip_suffix(path)
+                .is_some_and(|before| before.is_empty() || before.ends_with(['/', ':']) || path.starts_with('/'))
+        };
+        let Some(uri) = self.subscribed.keys().find(names) else { return };
+        let is_recent = |time: &i64| message.time.saturating_sub(*time) <= APART;
+        if self.updated.get(uri).is_some_and(is_recent) {
+            findings.hold(&NO_UPDATE);
+        } else if self.awaited.len() < MAX {
+            self.awaited.push_back(Awaited { seq: message.seq, time: message.time, uri: uri.clone() });
+        }
+    }
+
+    /// Time went on.
+    pub fn pass(&mut self, now: i64, findings: &mut Findings) {
+        while let Some(awaited) = self.awaited.front()
+            && now.saturating_sub(awaited.time) > APART
+        {
+            findings.note(&NO_UPDATE, awaited.seq, format!("no resources/updated for {} within 2 s", awaited.uri));
+            self.awaited.pop_front();
+        }
+    }
+
+    pub fn lose_track(&mut self) {
+        self.awaited.clear();
+    }
+}

@@ -1,0 +1,178 @@
+//! The server's side: declares what it may emit, and words a reminder within that.
+
+use super::{REMINDER, SCHEMAS};
+use crate::proposals::server::{Declaration, Firing, ServerCx, ServerSide, Unsent};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+/// The method that carries a reminder in the older envelope.
+pub const LEGACY: &str = "notifications/message";
+
+/// What it declares that it may emit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// The `propagate` values.
+    pub propagate: Vec<String>,
+    /// The `roleHint` values.
+    pub role_hints: Vec<String>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        Self { propagate: words(&["session", "none"]), role_hints: words(&["system", "developer"]) }
+    }
+}
+
+impl Settings {
+    /// What stands at `capabilities.reminders` (Server capability advertisement).
+    fn capability(&self) -> Value {
+        json!({"emit": true, "propagate": self.propagate, "roleHints": self.role_hints})
+    }
+}
+
+/// Its side on one connection.
+#[derive(Clone, Debug, Default)]
+pub struct ReminderServerSide {
+    settings: Settings,
+}
+
+impl ServerSide for ReminderServerSide {
+    fn configure(&mut self, settings: &Value) -> Result<(), String> {
+        self.settings = Settings::deserialize(settings).map_err(|error| error.to_string())?;
+        let violations = SCHEMAS.check("capability:server", &self.settings.capability()).unwrap_or_default();
+        violations.first().map_or(Ok(()), |violation| Err(violation.to_string()))
+    }
+
+    fn declare(&mut self, _client: &Value) -> Vec<Declaration> {
+        vec![Declaration { path: &["reminders"], value: self.settings.capability() }]
+    }
+
+    fn fires(&self) -> &'static [Firing] {
+        &[Firing { kind: "reminder", method: REMINDER, occurrence: None }]
+    }
+
+    fn fire(&mut self, _kind: &str, given: &Value, cx: &mut dyn ServerCx) -> Result<String, Unsent> {
+        let draft = Draft::deserialize(given).map_err(Unsent::invalid)?;
+        let reminder = reminder(&cx.uuid_v7(), &draft, &self.settings).map_err(Unsent::invalid)?;
+        let (method, params) = if draft.legacy {
+            let meta = json!({"harn": {"reminder": reminder}});
+            (LEGACY, json!({"level": "info", "logger": cx.server(), "data": draft.body, "_meta": meta}))
+        } else {
+            (REMINDER, json!({"reminder": reminder}))
+        };
+        cx.notify(method, &params);
+        // As the server reports a notification, with what was said.
+        cx.report(json!({"report": "sent", "method": method, "id": null, "reminder": reminder}));
+        Ok(format!("sent {method}"))
+    }
+}
+
+/// A reminder before it has an id. Members left out stay out of the message, so that the host's defaults hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Draft {
+    /// What the model should know.
+    body: String,
+    /// Labels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    tags: Vec<String>,
+    /// A newer reminder with the same key replaces an older one that has not fired.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    dedupe_key: Option<String>,
+    /// For how many rendered turns it holds; at least 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ttl_turns: Option<u64>,
+    /// Whether it outlives a compaction of the transcript.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    preserve_on_compact: Option<bool>,
+    /// Whether sub-agents see it: one of the declared values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    propagate: Option<String>,
+    /// As whom the host should say it: one of the declared values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    role_hint: Option<String>,
+    /// In the older envelope, whose members are in snake case (From the current `_meta` envelope).
+    #[serde(default, skip_serializing)]
+    legacy: bool,
+}
+
+/// The reminder as it goes out. `firedAtTurn` is left out: a server does not know the host's turns.
+///
+/// # Errors
+/// What in the draft is against the proposal or outside of what the capability declares, as a sentence fragment.
+fn reminder(id: &str, draft: &Draft, settings: &Settings) -> Result<Value, String> {
+    if draft.body.is_empty() {
+        return Err("a reminder's body must not be empty".to_owned());
+    }
+    if draft.ttl_turns == Some(0) {
+        return Err("`ttlTurns` must be at least 1".to_owned());
+    }
+    declared("propagate", draft.propagate.as_deref(), &settings.propagate)?;
+    declared("roleHint", draft.role_hint.as_deref(), &settings.role_hints)?;
+    let mut reminder = Map::from_iter([("id".to_owned(), id.into())]);
+    if let Ok(Value::Object(members)) = serde_json::to_value(draft) {
+        let spelled = |name: String| if draft.legacy { snake(&name) } else { name };
+        reminder.extend(members.into_iter().map(|(name, value)| (spelled(name), value)));
+    }
+    Ok(Value::Object(reminder))
+}
+
+/// `dedupeKey` as `dedupe_key`.
+fn snake(name: &str) -> String {
+    name.chars().flat_map(|found| found.is_uppercase().then_some('_').into_iter().chain(found.to_lowercase())).collect()
+}
+
+fn declared(name: &str, value: Option<&str>, offered: &[String]) -> Result<(), String> {
+    match value {
+        Some(value) if !offered.iter().any(|known| known == value) => {
+            Err(format!("`{name}` {value:?} is not among the declared {}", offered.join(", ")))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: &str = "0190abcd-2024-7c1d-bb02-3a0e8a44d7f0";
+
+    #[test]
+    fn a_reminder_fits_the_proposal_and_stays_within_the_capability() {
+        let declared = Settings::default();
+        assert_eq!(SCHEMAS.check("capability:server", &declared.capability()), Some(vec![]));
+        let mut draft = Draft { body: "cargo check passed".to_owned(), ttl_turns: Some(1), ..Draft::default() };
+        let message = json!({"reminder": reminder(ID, &draft, &declared).expect("fits")});
+        assert_eq!(SCHEMAS.check(&format!("{REMINDER}:params"), &message), Some(vec![]));
+        assert_eq!(message["reminder"].as_object().map(Map::len), Some(3));
+        draft.propagate = Some("all".to_owned());
+        assert!(reminder("x", &draft, &declared).expect_err("not declared").contains("session, none"));
+        draft.propagate = Some("none".to_owned());
+        draft.ttl_turns = Some(0);
+        assert!(reminder("x", &draft, &declared).is_err());
+        assert!(reminder("x", &Draft::default(), &declared).is_err());
+    }
+
+    #[test]
+    fn what_it_may_emit_can_be_set_within_the_proposal() {
+        let mut side = ReminderServerSide::default();
+        assert_eq!(side.configure(&json!({"propagate": ["all"]})), Ok(()));
+        assert_eq!(side.settings.capability()["propagate"], json!(["all"]));
+        assert_eq!(side.settings.capability()["roleHints"], json!(["system", "developer"]));
+        assert!(side.configure(&json!({"role_hints": ["king"]})).is_err());
+        assert!(side.configure(&json!({"emit": false})).is_err());
+    }
+
+    #[test]
+    fn b27_the_older_envelope_has_its_own_spelling() {
+        let draft = json!({"body": "b", "dedupeKey": "k", "ttlTurns": 2, "preserveOnCompact": true,
+            "roleHint": "system", "legacy": true});
+        let draft = Draft::deserialize(draft).expect("a draft");
+        let reminder = reminder(ID, &draft, &Settings::default()).expect("fits");
+        assert_eq!(SCHEMAS.check("LegacyReminder", &reminder), Some(vec![]));
+        assert_eq!((&reminder["dedupe_key"], &reminder["ttl_turns"]), (&json!("k"), &json!(2)));
+        assert!(reminder.get("dedupeKey").is_none() && reminder.get("legacy").is_none(), "{reminder}");
+    }
+}

@@ -1,0 +1,15 @@
+//! The transparent tap: bytes go through untouched and at once, a copy goes to a recorder that works beside them.
+//!
+//! Never: `render`, `cli`.
+
+pub mod answer_filter;
+pub mod http;
+pub mod injectable_writer;
+pub mod queue;
+pub mod recorder;
+pub mod relay;
+pub mod status;
+pub mod stdio;
+pub mod stdio_gateway;
+pub mod stdio_to_url;
+pub mod storage;

@@ -1,0 +1,604 @@
+//! HTTP exchanges on their way into a reel: each request and response by its number, each message cut out of its
+//! body, and every session a stream of its own.
+//!
+//! What belongs together is told by `Mcp-Session-Id`, by the endpoint that HTTP+SSE hands out, and where there is
+//! neither, by the connection.
+
+pub mod body;
+mod body_filter;
+pub mod boundary;
+pub mod coding;
+mod injection_queue;
+mod injection_route;
+pub mod live;
+
+use super::queue::{Queue, Ready};
+use crate::redact;
+use crate::sessions::answers::Answers;
+use crate::sessions::injection::is_ours;
+use crate::trace::{EventKind, Flags};
+use crate::transport::client::http::{BodyFilter, ExchangeEvent, ExchangeObserver};
+use crate::wire::sse::SseEvent;
+use crate::wire::{Direction, Framing};
+use body::{BodyPiece, Reading};
+use body_filter::TapBodyFilter;
+use boundary::{Events, Frames, MessageSplitter};
+use bytes::Bytes;
+use coding::Decoder;
+use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::http::{request, response};
+use hyper::{Method, StatusCode};
+use injection_queue::InjectionQueue;
+use injection_route::Endpoint;
+use serde::ser::{Serialize, SerializeSeq, Serializer};
+use serde_json::json;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio_tungstenite::tungstenite::protocol::Role;
+
+/// The header that names a session (Streamable HTTP, 2025-03-26 to 2025-11-25).
+const SESSION: &str = "mcp-session-id";
+
+/// So many sessions are remembered; the oldest is forgotten first.
+const MAX_SESSIONS: usize = 10_000;
+
+/// The numbers of a reel's streams and exchanges, for all that record into it.
+#[derive(Debug, Default)]
+pub struct Numbers {
+    streams: AtomicU32,
+    exchanges: AtomicU32,
+}
+
+impl Numbers {
+    /// The next stream's; the first is 1.
+    pub fn stream(&self) -> u32 {
+        self.streams.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    fn exchange(&self) -> u32 {
+        self.exchanges.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
+/// Records exchanges. See the module.
+pub struct Exchanges {
+    queue: Arc<Queue>,
+    numbers: Arc<Numbers>,
+    /// The server's name where several record into one reel.
+    server: Option<String>,
+    /// The number of the first stream, until it is used; 0 for the next one.
+    first: AtomicU32,
+    /// The path of the MCP endpoint, without a slash behind it.
+    path: String,
+    /// Where the server is.
+    origin: Option<url::Origin>,
+    answers: Arc<Answers>,
+    complain: Box<dyn Fn(&str) + Send + Sync>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The headers of each stream's last request that went well, for messages of our own.
+    heads: HashMap<u32, HeaderMap>,
+    /// The stream of a connection whose session has no name (yet).
+    connections: HashMap<u32, u32>,
+    sessions: HashMap<String, u32>,
+    /// Sessions in the order in which they came.
+    order: std::collections::VecDeque<String>,
+    /// Where HTTP+SSE wants messages posted: path and query.
+    endpoints: HashMap<String, u32>,
+    open: BTreeMap<u32, Exchange>,
+}
+
+/// How many bytes of unfinished messages all exchanges may hold together (80 MiB); one that would hold more is recorded
+/// in fragments.
+const MAX_HELD: usize = 80 << 20;
+/// What is shorter is not counted (1 MiB).
+const LONG: usize = 1 << 20;
+
+impl State {
+    /// How many bytes of unfinished messages wait in the exchanges that are open.
+    fn held(&self) -> usize {
+        self.open.values().map(|exchange| exchange.request.held() + exchange.response.held()).sum()
+    }
+}
+
+/// An exchange that is not over.
+struct Exchange {
+    stream: u32,
+    method: Method,
+    /// The request's path and query.
+    target: String,
+    headers: HeaderMap,
+    session: Option<String>,
+    is_mcp: bool,
+    request: Reading,
+    response: Reading,
+    /// Undoes the response's coding.
+    decoder: Option<Decoder>,
+    /// The response's coding, where it has one: nothing can be put into that.
+    coding: Option<String>,
+    /// The response's head has come.
+    is_answered: bool,
+    /// Its status is no success.
+    is_refused: bool,
+    request_over: bool,
+    response_over: bool,
+    /// The endpoint that this exchange handed out.
+    endpoint: Option<Endpoint>,
+    /// Into its two directions, where they are made of messages.
+    injection_queues: [Option<Arc<InjectionQueue>>; 2],
+}
+
+impl Exchanges {
+    /// The same beside others that record into this reel, as the server of this name; its first stream's number is
+    /// taken now, so that servers are numbered in the order in which they are set up.
+    pub fn beside(self, numbers: &Arc<Numbers>, server: &str) -> Self {
+        let first = AtomicU32::new(numbers.stream());
+        Self { numbers: Arc::clone(numbers), server: Some(server.to_owned()), first, ..self }
+    }
+
+    /// Records what passes to and from the endpoint with this URL. What the tap itself answers is told to `complain`.
+    pub fn new(queue: Arc<Queue>, url: &str, complain: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        let url = url::Url::parse(url).ok();
+        let path = url.as_ref().map_or("", url::Url::path);
+        Self {
+            queue,
+            numbers: Arc::default(),
+            server: None,
+            first: AtomicU32::new(0),
+            path: without_slash(path).to_owned(),
+            origin: url.as_ref().map(url::Url::origin),
+            answers: Arc::default(),
+            complain: Box::new(complain),
+            state: Mutex::default(),
+        }
+    }
+
+    /// Who waits for answers to messages that were put in.
+    pub fn answers(&self) -> &Arc<Answers> {
+        &self.answers
+    }
+
+    fn record_injected(&self, stream: u32, direction: Direction, framing: Framing, payload: &[u8]) {
+        let flags = Flags::toward(direction).with(Flags::INJECTED);
+        self.queue.push_ready(Ready { kind: EventKind::Message, stream, exchange: 0, flags, framing }, payload);
+    }
+
+    /// The tap ends: what is open is closed.
+    pub fn finish(&self) {
+        let mut state = self.lock();
+        for (number, mut exchange) in std::mem::take(&mut state.open) {
+            self.end_body(&mut exchange, number, Direction::ClientToServer);
+            self.end_body(&mut exchange, number, Direction::ServerToClient);
+        }
+        let named = std::mem::take(&mut state.sessions).into_values();
+        let unnamed: Vec<u32> = state.connections.drain().map(|(_, stream)| stream).collect();
+        let of_endpoints = std::mem::take(&mut state.endpoints).into_values();
+        let mut open: Vec<u32> = named.chain(unnamed).chain(of_endpoints).collect();
+        open.sort_unstable();
+        open.into_iter().for_each(|stream| self.close(stream, "the tap ended"));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn close(&self, stream: u32, by: &str) {
+        self.queue.note(Ready::about(EventKind::StreamClosed, stream), &json!({ "by": by }));
+    }
+
+    fn open_stream(&self) -> u32 {
+        let stream = match self.first.swap(0, Ordering::Relaxed) {
+            0 => self.numbers.stream(),
+            first => first,
+        };
+        let mut about = json!({"transport": "http"});
+        if let Some(server) = &self.server {
+            about["server"] = server.as_str().into();
+        }
+        self.queue.note(Ready::about(EventKind::StreamOpened, stream), &about);
+        stream
+    }
+
+    fn begin_request(&self, connection: u32, head: &request::Parts) -> u32 {
+        let mut state = self.lock();
+        let number = self.numbers.exchange();
+        let session = text(head.headers.get(SESSION));
+        let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
+        let posted_to = state.endpoints.get(target).copied();
+        let known = session.as_ref().and_then(|session| state.sessions.get(session).copied()).or(posted_to);
+        let is_mcp = posted_to.is_some() || session.is_some() || self.is_endpoint(head.uri.path());
+        let stream = match (known, &session) {
+            (Some(stream), _) => stream,
+            (None, Some(session)) => {
+                let stream = self.open_stream();
+                state.remember(session, stream);
+                stream
+            }
+            (None, None) => match state.connections.get(&connection) {
+                Some(stream) => *stream,
+                None => {
+                    let stream = self.open_stream();
+                    state.connections.insert(connection, stream);
+                    stream
+                }
+            },
+        };
+        let reported = Head {
+            what: "request",
+            method: Some(head.method.as_str()),
+            target: Some(redact::redact_target(target)),
+            status: None,
+            headers: Headers(&head.headers),
+        };
+        self.transport(stream, number, Flags::toward(Direction::ClientToServer), &reported);
+        let kind = text(head.headers.get(header::CONTENT_TYPE));
+        let request = Reading::of(kind.as_deref(), is_mcp, length(&head.headers));
+        state.open.insert(
+            number,
+            Exchange {
+                stream,
+                method: head.method.clone(),
+                target: target.to_owned(),
+                headers: head.headers.clone(),
+                session,
+                is_mcp,
+                request,
+                response: Reading::of(Some(""), false, None),
+                decoder: None,
+                coding: None,
+                is_answered: false,
+                is_refused: false,
+                request_over: false,
+                response_over: false,
+                endpoint: None,
+                injection_queues: [None, None],
+            },
+        );
+        number
+    }
+
+    fn begin_response(&self, number: u32, head: &response::Parts) {
+        let mut state = self.lock();
+        let Some(mut exchange) = state.open.remove(&number) else { return };
+        let reported = Head {
+            what: "response",
+            method: None,
+            target: None,
+            status: Some(head.status.as_u16()),
+            headers: Headers(&head.headers),
+        };
+        let failed = if head.status.as_u16() >= 400 { Flags::FAILED } else { Flags::default() };
+        self.transport(exchange.stream, number, Flags::SERVER_TO_CLIENT.with(failed), &reported);
+        exchange.is_answered = true;
+        exchange.is_refused = head.status.is_client_error() || head.status.is_server_error();
+        if let Some(session) = text(head.headers.get(SESSION))
+            && !state.sessions.contains_key(&session)
+        {
+            // From now on the session has a name, and what comes on the connection without one is another's.
+            state.connections.retain(|_, stream| *stream != exchange.stream);
+            state.remember(&session, exchange.stream);
+            exchange.session = Some(session);
+        }
+        let speaks = matches!(exchange.method, Method::GET | Method::POST) && exchange.is_mcp;
+        let is_known = exchange.session.as_ref().is_none_or(|session| state.sessions.contains_key(session));
+        if speaks && is_known && head.status.is_success() {
+            let is_post = exchange.method == Method::POST;
+            // An endpoint that comes on a stream is read against the headers that asked for it.
+            let headers = if is_post { std::mem::take(&mut exchange.headers) } else { exchange.headers.clone() };
+            state.heads.insert(exchange.stream, headers);
+        }
+        if exchange.method == Method::DELETE
+            && head.status.is_success()
+            && let Some(stream) = exchange.session.as_ref().and_then(|session| state.sessions.remove(session))
+        {
+            state.heads.remove(&stream);
+            state.order.retain(|session| exchange.session.as_ref() != Some(session));
+            self.close(stream, "DELETE");
+        }
+        if head.status == StatusCode::SWITCHING_PROTOCOLS {
+            exchange.request = Reading::frames(Role::Server);
+            exchange.response = Reading::frames(Role::Client);
+            exchange.request_over = false;
+        } else {
+            let coding = text(head.headers.get(header::CONTENT_ENCODING)).filter(|coding| coding != "identity");
+            exchange.decoder = coding.as_deref().and_then(Decoder::of);
+            let is_readable = coding.is_none() || exchange.decoder.is_some();
+            let kind = text(head.headers.get(header::CONTENT_TYPE)).unwrap_or_default();
+            exchange.response = Reading::of(Some(&kind), exchange.is_mcp && is_readable, length(&head.headers));
+            exchange.coding = coding;
+        }
+        state.open.insert(number, exchange);
+    }
+
+    fn push(&self, number: u32, direction: Direction, bytes: &[u8]) {
+        let mut state = self.lock();
+        let Some(mut exchange) = state.open.remove(&number) else { return };
+        let (stream, mut endpoint) = (exchange.stream, None);
+        let decoded = match (&mut exchange.decoder, direction) {
+            (Some(decoder), Direction::ServerToClient) => match decoder.push(bytes) {
+                Ok(decoded) => Some(decoded),
+                Err(error) => {
+                    let reported =
+                        json!({"what": "broken off", "reason": format!("the body cannot be decoded: {error}")});
+                    self.transport(stream, number, Flags::toward(direction).with(Flags::FAILED), &reported);
+                    (exchange.decoder, exchange.response) = (None, Reading::of(Some(""), false, None));
+                    None
+                }
+            },
+            _ => None,
+        };
+        let bytes = decoded.as_deref().unwrap_or(bytes);
+        let reading = exchange.reading(direction);
+        reading.push(bytes, |piece| endpoint = self.record(stream, number, direction, piece).or(endpoint.take()));
+        if reading.held() > LONG && reading.held() + state.held() > MAX_HELD {
+            reading.let_go(|piece| endpoint = self.record(stream, number, direction, piece).or(endpoint.take()));
+        }
+        if let Some(endpoint) = endpoint {
+            // As with a session's name: the endpoint tells what belongs to this stream.
+            state.connections.retain(|_, of| *of != stream);
+            let endpoint = self.resolve(&exchange, &endpoint);
+            if endpoint.leads_past {
+                self.report_bypass(stream);
+            }
+            state.endpoints.insert(endpoint.target.clone(), stream);
+            exchange.endpoint = Some(endpoint);
+        }
+        state.open.insert(number, exchange);
+    }
+
+    fn end(&self, number: u32, direction: Direction, reason: Option<&str>) {
+        let mut state = self.lock();
+        let Some(mut exchange) = state.open.remove(&number) else { return };
+        self.end_body(&mut exchange, number, direction);
+        if let Some(reason) = reason {
+            // That a client closes what it has heard enough of is how such streams end.
+            let is_closed = exchange.is_answered && reason.contains("client");
+            let (what, failed) = if is_closed { ("closed", Flags::default()) } else { ("broken off", Flags::FAILED) };
+            let reported = json!({"what": what, "reason": reason});
+            self.transport(exchange.stream, number, Flags::toward(direction).with(failed), &reported);
+        }
+        match direction {
+            Direction::ClientToServer => exchange.request_over = true,
+            Direction::ServerToClient => exchange.response_over = true,
+        }
+        if !exchange.response_over || !exchange.request_over && reason.is_none() {
+            state.open.insert(number, exchange);
+            return;
+        }
+        if let Some(endpoint) = &exchange.endpoint
+            && let Some(stream) = state.endpoints.remove(&endpoint.target)
+        {
+            state.heads.remove(&stream);
+            self.close(stream, "the event stream ended");
+        }
+    }
+
+    /// The tap answers in the server's place.
+    fn refuse(&self, number: u32, status: StatusCode, reason: &str) {
+        let stream = self.lock().open.get(&number).map(|exchange| exchange.stream);
+        let Some(stream) = stream else { return };
+        let reported = json!({"what": "refused", "status": status.as_u16(), "reason": reason});
+        self.transport(stream, number, Flags::SERVER_TO_CLIENT.with(Flags::FAILED), &reported);
+        (self.complain)(&format!("a request was answered with {}: {reason}", status.as_u16()));
+        self.end(number, Direction::ServerToClient, None);
+    }
+
+    fn end_body(&self, exchange: &mut Exchange, number: u32, direction: Direction) {
+        let stream = exchange.stream;
+        if exchange.is_refused && direction == Direction::ServerToClient {
+            exchange.response.read_as_refusal();
+        }
+        exchange.reading(direction).finish(|piece| {
+            self.record(stream, number, direction, piece);
+        });
+    }
+
+    /// Records a piece of a body. Answers the endpoint that it names, if it does (HTTP+SSE).
+    fn record(&self, stream: u32, exchange: u32, direction: Direction, piece: BodyPiece<'_>) -> Option<String> {
+        let message = |framing: Framing, payload: Cow<'_, [u8]>| {
+            let mut flags = Flags::toward(direction);
+            if is_ours(framing.body(&payload)) {
+                flags = flags.with(Flags::INJECTED);
+            }
+            self.queue.push_ready(Ready { kind: EventKind::Message, stream, exchange, flags, framing }, payload);
+        };
+        let reported = match piece {
+            BodyPiece::Whole(bytes) => {
+                message(Framing::Whole, bytes);
+                return None;
+            }
+            BodyPiece::Fragment(bytes) => {
+                message(Framing::Fragment, bytes.into());
+                return None;
+            }
+            BodyPiece::Event(block) => {
+                message(Framing::Sse, block);
+                return None;
+            }
+            BodyPiece::Block { block, ref joined } => {
+                json!({"what": "sse", "block": String::from_utf8_lossy(block), "joined": joined.is_some()})
+            }
+            BodyPiece::Frame(kind, bytes) => json!({"what": kind, "text": String::from_utf8_lossy(bytes)}),
+            BodyPiece::Other(length, []) => json!({"what": "body", "bytes": length}),
+            BodyPiece::Other(length, kept) => {
+                json!({"what": "body", "bytes": length, "text": String::from_utf8_lossy(kept)})
+            }
+        };
+        self.transport(stream, exchange, Flags::toward(direction), &reported);
+        let BodyPiece::Block { block, joined } = piece else { return None };
+        if let Some(joined) = joined {
+            message(Framing::Whole, joined.into());
+            return None;
+        }
+        let event = SseEvent::parse(block);
+        let endpoint = event.data.filter(|_| event.event.as_deref() == Some("endpoint"))?;
+        Some(String::from_utf8_lossy(&endpoint).into_owned())
+    }
+
+    fn transport(&self, stream: u32, exchange: u32, flags: Flags, reported: &impl Serialize) {
+        let (kind, framing) = (EventKind::Transport, Framing::Whole);
+        let mut payload = Vec::new();
+        if ciborium::into_writer(reported, &mut payload).is_ok() {
+            self.queue.push_ready(Ready { kind, stream, exchange, flags, framing }, &payload);
+        }
+    }
+
+    fn is_endpoint(&self, path: &str) -> bool {
+        without_slash(path) == self.path || self.path.is_empty() && !path.starts_with("/.well-known/")
+    }
+}
+
+impl Exchange {
+    fn reading(&mut self, direction: Direction) -> &mut Reading {
+        match direction {
+            Direction::ClientToServer => &mut self.request,
+            Direction::ServerToClient => &mut self.response,
+        }
+    }
+}
+
+impl State {
+    fn remember(&mut self, session: &str, stream: u32) {
+        self.sessions.insert(session.to_owned(), stream);
+        self.order.push_back(session.to_owned());
+        if self.order.len() > MAX_SESSIONS
+            && let Some(oldest) = self.order.pop_front()
+        {
+            let forgotten = self.sessions.remove(&oldest);
+            forgotten.map(|stream| self.heads.remove(&stream));
+        }
+    }
+}
+
+impl ExchangeObserver for Exchanges {
+    fn begin(&self, connection: u32, head: &request::Parts) -> u32 {
+        self.begin_request(connection, head)
+    }
+
+    fn see(&self, exchange: u32, seen: ExchangeEvent<'_>) {
+        use Direction::{ClientToServer, ServerToClient};
+        match seen {
+            ExchangeEvent::RequestBody(bytes) => self.push(exchange, ClientToServer, bytes),
+            ExchangeEvent::RequestEnd(reason) => self.end(exchange, ClientToServer, reason),
+            ExchangeEvent::Response(head) => self.begin_response(exchange, head),
+            ExchangeEvent::ResponseBody(bytes) => self.push(exchange, ServerToClient, bytes),
+            ExchangeEvent::ResponseEnd(reason) => self.end(exchange, ServerToClient, reason),
+            ExchangeEvent::Refused(status, reason) => self.refuse(exchange, status, reason),
+        }
+    }
+
+    fn hung_up(&self, connection: u32) {
+        let mut state = self.lock();
+        if let Some(stream) = state.connections.remove(&connection) {
+            state.heads.remove(&stream);
+            self.close(stream, "the client hung up");
+        }
+    }
+
+    fn sifts(&self) -> bool {
+        self.answers.awaits(Direction::ClientToServer)
+    }
+
+    fn sift(&self, exchange: u32, body: Bytes) -> Option<Bytes> {
+        let stream = self.lock().open.get(&exchange).map_or(0, |exchange| exchange.stream);
+        self.answers.keep(stream, Direction::ClientToServer, body.to_vec()).map(Bytes::from)
+    }
+
+    fn body_filter(&self, number: u32, direction: Direction) -> Option<Box<dyn BodyFilter>> {
+        let mut state = self.lock();
+        let exchange = state.open.get_mut(&number)?;
+        let cut = match exchange.reading(direction) {
+            Reading::Events(_) => MessageSplitter::Events(Events::default()),
+            Reading::Frames(..) => MessageSplitter::Frames(Frames::new(direction == Direction::ClientToServer)),
+            Reading::Json(_) | Reading::Other { .. } | Reading::Over => return None,
+        };
+        if exchange.coding.is_some() {
+            return None;
+        }
+        let injection_queue = Arc::new(InjectionQueue::default());
+        exchange.injection_queues[direction as usize] = Some(Arc::clone(&injection_queue));
+        let (answers, queue) = (Arc::clone(&self.answers), Arc::clone(&self.queue));
+        Some(Box::new(TapBodyFilter { cut, injection_queue, answers, queue, stream: exchange.stream, direction }))
+    }
+}
+
+/// A path without the slash that some servers redirect to.
+fn without_slash(path: &str) -> &str {
+    path.strip_suffix('/').unwrap_or(path)
+}
+
+/// What the reel says of a head. Written without building values: there are two in every exchange.
+#[derive(serde::Serialize)]
+struct Head<'a> {
+    what: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    method: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+    headers: Headers<'a>,
+}
+
+/// Headers as pairs, secrets taken out.
+struct Headers<'a>(&'a HeaderMap);
+
+impl Serialize for Headers<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut pairs = serializer.serialize_seq(Some(self.0.len()))?;
+        for (name, value) in self.0 {
+            let value = String::from_utf8_lossy(value.as_bytes());
+            pairs.serialize_element(&(name.as_str(), redact::redact_header(name.as_str(), &value)))?;
+        }
+        pairs.end()
+    }
+}
+
+/// The length that is announced of a body.
+fn length(headers: &HeaderMap) -> Option<usize> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+fn text(value: Option<&HeaderValue>) -> Option<String> {
+    value.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_that_ended_push_out_none_that_lives() {
+        let queue = Queue::new(1 << 20, crate::record::queue::OnOverload::Drop, std::time::Instant::now());
+        let exchanges = Exchanges::new(Arc::new(queue), "http://server/mcp", |_| {});
+        let exchange = |session: &str, method: Method| {
+            let request = hyper::Request::builder().method(method).uri("/mcp").header(SESSION, session);
+            let (request, ()) = request.body(()).expect("a request").into_parts();
+            let number = exchanges.begin(1, &request);
+            let stream = exchanges.lock().open[&number].stream;
+            exchanges.see(number, ExchangeEvent::RequestEnd(None));
+            let (response, ()) = hyper::Response::new(()).into_parts();
+            exchanges.see(number, ExchangeEvent::Response(&response));
+            exchanges.see(number, ExchangeEvent::ResponseEnd(None));
+            stream
+        };
+        let first = exchange("lives", Method::POST);
+        for number in 0..=MAX_SESSIONS {
+            exchange(&number.to_string(), Method::POST);
+            exchange(&number.to_string(), Method::DELETE);
+        }
+        assert_eq!(exchange("lives", Method::POST), first);
+        assert_eq!(exchanges.sessions(), [first]);
+        // Those that never end are bounded.
+        for number in 0..=MAX_SESSIONS {
+            exchange(&number.to_string(), Method::POST);
+        }
+        assert_eq!(exchanges.sessions().len(), MAX_SESSIONS);
+        assert!(exchanges.lock().open.is_empty());
+    }
+}

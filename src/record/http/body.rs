@@ -1,0 +1,330 @@
+//! One body on its way into the reel: cut into messages by what it is.
+
+use crate::wire::sse::{Carried, SseFramer, carried};
+use crate::wire::{Envelope, Fault, MessageKind};
+use std::borrow::Cow;
+use std::io::{self, Read, Write};
+use tokio_tungstenite::tungstenite::protocol::{Role, WebSocket, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{Error, Message};
+
+/// A body longer than this is recorded in fragments, as a line is.
+const HOLD: usize = 64 << 20;
+/// So much room at most is made for a body that announces its length.
+const ROOM: usize = 2 << 20;
+/// So much is kept of a body that is no message.
+const KEEP: usize = 64 << 10;
+
+/// What a body turns out to hold.
+#[derive(Debug, PartialEq, Eq)]
+pub enum BodyPiece<'a> {
+    /// A body or frame that is one message.
+    Whole(Cow<'a, [u8]>),
+    /// A part of a body that is too long to hold.
+    Fragment(&'a [u8]),
+    /// A server-sent event with its message in place.
+    Event(Cow<'a, [u8]>),
+    /// A block of an event stream that is not recorded as it stands. With `joined`, it holds that message.
+    Block {
+        /// Its bytes, the blank line included.
+        block: &'a [u8],
+        /// The message, from several lines of data.
+        joined: Option<Vec<u8>>,
+    },
+    /// A WebSocket frame that is no message: ping, pong, close; or that the frames cannot be read any more.
+    Frame(&'static str, &'a [u8]),
+    /// A body that is no message: its length, and its beginning.
+    Other(u64, &'a [u8]),
+}
+
+/// A body that is being read.
+#[derive(Debug)]
+pub enum Reading {
+    /// One message.
+    Json(Vec<u8>),
+    /// An event stream.
+    Events(SseFramer),
+    /// WebSocket frames, and how many bytes came since the last message.
+    Frames(Box<WebSocket<Fed>>, usize),
+    /// Something else.
+    Other {
+        /// How long it is so far.
+        length: u64,
+        /// Its beginning; nothing of it where it is not to be kept.
+        kept: Vec<u8>,
+        /// How much of it is kept.
+        keep: usize,
+    },
+    /// Nothing more is looked at: it is over, or a close frame or what is no frame has come.
+    Over,
+}
+
+impl Reading {
+    /// A body of this content type, as far as it is known; `None` where there is none.
+    ///
+    /// A message gets the room for the `length` that is announced, if it is, at once.
+    pub fn of(content_type: Option<&str>, is_mcp: bool, length: Option<usize>) -> Self {
+        let kind = content_type.unwrap_or("json").to_ascii_lowercase();
+        match is_mcp {
+            true if kind.starts_with("text/event-stream") => Self::Events(SseFramer::default()),
+            true if kind.contains("json") => Self::Json(Vec::with_capacity(length.unwrap_or(0).min(ROOM))),
+            _ => Self::Other { length: 0, kept: Vec::new(), keep: if is_mcp { KEEP } else { 0 } },
+        }
+    }
+
+    /// WebSocket frames, as the named side reads them.
+    pub fn frames(role: Role) -> Self {
+        let config = WebSocketConfig::default().max_message_size(Some(HOLD)).max_frame_size(Some(HOLD));
+        Self::Frames(Box::new(WebSocket::from_raw_socket(Fed::default(), role, Some(config))), 0)
+    }
+
+    /// Takes the next bytes.
+    pub fn push(&mut self, bytes: &[u8], mut sink: impl FnMut(BodyPiece<'_>)) {
+        match self {
+            Self::Json(held) => {
+                held.extend_from_slice(bytes);
+                if held.len() >= HOLD {
+                    sink(BodyPiece::Fragment(held));
+                    held.clear();
+                }
+            }
+            Self::Events(framer) => {
+                framer.push(bytes, |block| pass_block(block, &mut sink));
+                if framer.pending() >= HOLD {
+                    framer.finish(|block| pass_block(block, &mut sink));
+                }
+            }
+            Self::Frames(socket, since) => {
+                *since += bytes.len();
+                socket.get_mut().0.extend_from_slice(bytes);
+                let mut whole = |piece: BodyPiece<'_>| {
+                    if matches!(piece, BodyPiece::Whole(_)) {
+                        *since = 0;
+                    }
+                    sink(piece);
+                };
+                if !read_frames(socket, &mut whole) {
+                    *self = Self::Over;
+                }
+            }
+            Self::Other { length, kept, keep } => {
+                *length += bytes.len() as u64;
+                let room = keep.saturating_sub(kept.len());
+                kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
+            }
+            Self::Over => {}
+        }
+    }
+
+    /// How many bytes wait here for the rest of their message.
+    pub fn held(&self) -> usize {
+        match self {
+            Self::Json(held) => held.len(),
+            Self::Events(framer) => framer.pending(),
+            Self::Frames(_, since) => *since,
+            Self::Other { kept, .. } => kept.len(),
+            Self::Over => 0,
+        }
+    }
+
+    /// Holds nothing back any more: the message that is not whole yet is recorded as far as it is there.
+    pub fn let_go(&mut self, mut sink: impl FnMut(BodyPiece<'_>)) {
+        match self {
+            Self::Json(held) => {
+                sink(BodyPiece::Fragment(held));
+                *held = Vec::new();
+            }
+            Self::Events(framer) => framer.finish(|block| pass_block(block, &mut sink)),
+            Self::Frames(..) => {
+                sink(BodyPiece::Frame("unreadable", b"too many unfinished messages are under way"));
+                *self = Self::Over;
+            }
+            Self::Other { .. } | Self::Over => {}
+        }
+    }
+
+    /// The status refused the request: a body that does not claim to be JSON-RPC is no message, as with what an
+    /// authorization layer answers (RFC 6750). For a body that is whole.
+    pub fn read_as_refusal(&mut self) {
+        let Self::Json(held) = self else { return };
+        let envelope = Envelope::scan(held);
+        let claims = match envelope.kind {
+            MessageKind::Batch | MessageKind::Malformed => true,
+            MessageKind::Unclassified | MessageKind::Noise | MessageKind::Blank => false,
+            _ => !envelope.faults.contains(Fault::MissingVersion),
+        };
+        if !claims {
+            let (length, mut kept) = (held.len() as u64, std::mem::take(held));
+            kept.truncate(KEEP);
+            *self = Self::Other { length, kept, keep: KEEP };
+        }
+    }
+
+    /// The body is over.
+    pub fn finish(&mut self, mut sink: impl FnMut(BodyPiece<'_>)) {
+        match self {
+            Self::Json(held) if held.is_empty() => {}
+            // Given away, not copied: it can be most of what the tap holds.
+            Self::Json(held) => sink(BodyPiece::Whole(Cow::Owned(std::mem::take(held)))),
+            // An event without its blank line is none: no client takes it (HTML Standard, 9.2.6).
+            Self::Events(framer) => framer.finish(|block| sink(BodyPiece::Block { block: &block, joined: None })),
+            Self::Frames(..) | Self::Other { length: 0, .. } | Self::Over => {}
+            Self::Other { length, kept, .. } => sink(BodyPiece::Other(*length, kept)),
+        }
+        *self = Self::Over;
+    }
+}
+
+fn pass_block(block: Cow<'_, [u8]>, sink: &mut impl FnMut(BodyPiece<'_>)) {
+    let joined = match carried(&block) {
+        Carried::Message(_) => return sink(BodyPiece::Event(block)),
+        Carried::Joined(message) => Some(message),
+        Carried::Nothing => None,
+    };
+    sink(BodyPiece::Block { block: &block, joined });
+}
+
+/// Reads what frames there are; false where no more can follow: they are none, or say so.
+fn read_frames(socket: &mut WebSocket<Fed>, sink: &mut impl FnMut(BodyPiece<'_>)) -> bool {
+    loop {
+        match socket.read() {
+            Ok(Message::Text(text)) => sink(BodyPiece::Whole(Cow::Borrowed(text.as_bytes()))),
+            Ok(Message::Binary(bytes)) => sink(BodyPiece::Whole(Cow::Borrowed(&bytes))),
+            Ok(Message::Ping(bytes)) => sink(BodyPiece::Frame("ping", &bytes)),
+            Ok(Message::Pong(bytes)) => sink(BodyPiece::Frame("pong", &bytes)),
+            Ok(Message::Close(close)) => {
+                let reported =
+                    close.map(|close| format!("{} {}", u16::from(close.code), close.reason)).unwrap_or_default();
+                sink(BodyPiece::Frame("close", reported.as_bytes()));
+                // What follows would wait here for ever.
+                return false;
+            }
+            Ok(Message::Frame(_)) => {}
+            Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => return true,
+            Err(error) => {
+                sink(BodyPiece::Frame("unreadable", error.to_string().as_bytes()));
+                return false;
+            }
+        }
+    }
+}
+
+/// Bytes that were seen, for a reader that believes in a socket. What it wants to write goes nowhere.
+#[derive(Debug, Default)]
+pub struct Fed(Vec<u8>);
+
+impl Read for Fed {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.0.is_empty() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        let taken = into.len().min(self.0.len());
+        into[..taken].copy_from_slice(&self.0[..taken]);
+        self.0.drain(..taken);
+        Ok(taken)
+    }
+}
+
+impl Write for Fed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(mut reading: Reading, chunks: &[&[u8]]) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut sink = |piece: BodyPiece<'_>| {
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+            found.push(match piece {
+                BodyPiece::Whole(bytes) => format!("whole {}", text(&bytes)),
+                BodyPiece::Fragment(bytes) => format!("fragment {}", bytes.len()),
+                BodyPiece::Event(bytes) => format!("event {}", text(&bytes)),
+                BodyPiece::Block { block, joined } => format!("block {} {:?}", text(block), joined.map(|it| text(&it))),
+                BodyPiece::Frame(kind, bytes) => format!("{kind} {}", text(bytes)),
+                BodyPiece::Other(length, kept) => format!("other {length} {}", text(kept)),
+            });
+        };
+        chunks.iter().for_each(|chunk| reading.push(chunk, &mut sink));
+        reading.finish(&mut sink);
+        found
+    }
+
+    #[test]
+    fn a_json_body_is_one_message_however_it_comes() {
+        let reading = || Reading::of(Some("application/json; charset=utf-8"), true, None);
+        assert_eq!(read(reading(), &[b"{\"a\"", b":1}"]), ["whole {\"a\":1}"]);
+        assert!(read(reading(), &[]).is_empty());
+        assert_eq!(read(Reading::of(None, true, Some(2)), &[b"{}"]), ["whole {}"]);
+    }
+
+    #[test]
+    fn what_comes_with_a_refusal_is_a_message_only_where_it_claims_to_be_one() {
+        let refused = |body: &str| {
+            let mut reading = Reading::of(Some("application/json"), true, None);
+            reading.push(body.as_bytes(), |_| {});
+            reading.read_as_refusal();
+            read(reading, &[])
+        };
+        assert_eq!(refused(r#"{"error":"invalid_token"}"#), [r#"other 25 {"error":"invalid_token"}"#]);
+        for other in [r#"{"error":{"code":1,"message":"m"}}"#, "{}", "Unauthorized", "null"] {
+            assert_eq!(refused(other), [format!("other {} {other}", other.len())]);
+        }
+        for message in [r#"{"jsonrpc":"2.0","id":null,"error":null}"#, r#"[{"jsonrpc":"2.0"}]"#, r#"{"jsonrpc"#] {
+            assert_eq!(refused(message), [format!("whole {message}")]);
+        }
+        assert!(refused("").is_empty());
+    }
+
+    #[test]
+    fn an_event_stream_gives_messages_and_the_rest_as_it_stood() {
+        let stream: &[&[u8]] = &[b"id: 1\ndata: \n\n", b"data: {}\n", b"\n: ping\n\ndata: {\ndata: }\n\ndata: {}\n"];
+        let found = read(Reading::of(Some("text/event-stream"), true, None), stream);
+        let expected = [
+            "block id: 1\ndata: \n\n None",
+            "event data: {}\n\n",
+            "block : ping\n\n None",
+            "block data: {\ndata: }\n\n Some(\"{\\n}\")",
+            "block data: {}\n None",
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn other_bodies_are_kept_on_the_endpoint_only() {
+        assert_eq!(read(Reading::of(Some("text/html"), true, None), &[b"<p>", b"no"]), ["other 5 <p>no"]);
+        assert_eq!(read(Reading::of(Some("application/json"), false, None), &[b"{\"token\":1}"]), ["other 11 "]);
+    }
+
+    #[test]
+    fn frames_are_unmasked_and_joined() {
+        // "Hello" masked (RFC 6455, 5.7), then "Hel" + "lo" with a ping between.
+        let masked = [0x81, 0x85, 0x37, 0xfa, 0x21, 0x3d, 0x7f, 0x9f, 0x4d, 0x51, 0x58];
+        assert_eq!(read(Reading::frames(Role::Server), &[&masked[..4], &masked[4..]]), ["whole Hello"]);
+        let split = b"\x01\x03Hel\x89\x01!\x80\x02lo\x88\x02\x03\xe8";
+        assert_eq!(read(Reading::frames(Role::Client), &[split]), ["ping !", "whole Hello", "close 1000 "]);
+        let found = read(Reading::frames(Role::Client), &[b"\xff\x00"]);
+        assert!(found[0].starts_with("unreadable"), "{found:?}");
+    }
+
+    #[test]
+    fn after_a_close_or_what_is_no_frame_nothing_is_looked_at_or_held() {
+        let masked = &b"\x88\x80\0\0\0\0"[..];
+        for (role, last) in
+            [(Role::Client, &b"\x88\x02\x03\xe8"[..]), (Role::Client, b"\xff\x00"), (Role::Server, masked)]
+        {
+            let mut reading = Reading::frames(role);
+            let mut count = 0;
+            for _ in 0..3 {
+                reading.push(&[last, b"\x81\x01x"].concat(), |_| count += 1);
+            }
+            assert!(count == 1 && matches!(reading, Reading::Over), "{count} {reading:?}");
+        }
+    }
+}

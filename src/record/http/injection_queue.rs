@@ -1,0 +1,173 @@
+//! Messages on their way into an open stream, up to the place where one fits in. Who puts one in waits until it is on
+//! its way, or takes it back; the stream never waits.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Instant;
+
+/// So many messages may wait at once,
+const MAX_WAITING: usize = 64;
+/// and so many bytes of them (16 MiB; one message may be longer).
+const MAX_BYTES: usize = 16 << 20;
+
+/// Why a message is not put in, as a sentence fragment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InjectionFailure {
+    /// The stream is over.
+    #[error("has ended")]
+    Ended,
+    /// Too much waits already.
+    #[error("takes nothing now: {MAX_WAITING} messages or {} MiB wait to be read already", MAX_BYTES >> 20)]
+    Full,
+    /// The time is over.
+    #[error("is not read, or stands in the middle of a message")]
+    Late,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub struct InjectionQueue {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Messages with their tickets.
+    waiting: VecDeque<(u64, Vec<u8>)>,
+    bytes: usize,
+    /// The last ticket given out, and the last that went on its way.
+    given: u64,
+    gone: u64,
+    is_over: bool,
+    reader: Option<Waker>,
+}
+
+impl InjectionQueue {
+    /// Puts a message in and waits until it is on its way, up to `deadline`.
+    pub fn put(&self, message: &[u8], deadline: Instant) -> Result<(), InjectionFailure> {
+        let ticket = self.offer(message)?;
+        let mut state = self.lock();
+        loop {
+            if state.gone >= ticket {
+                return Ok(());
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            let refused = match (state.is_over, left.is_zero()) {
+                (true, _) => InjectionFailure::Ended,
+                (_, true) => InjectionFailure::Late,
+                _ => {
+                    state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+                    continue;
+                }
+            };
+            if let Some(place) = state.waiting.iter().position(|waiting| waiting.0 == ticket) {
+                let taken_back = state.waiting.remove(place);
+                state.bytes -= taken_back.map_or(0, |(_, message)| message.len());
+            }
+            return Err(refused);
+        }
+    }
+
+    /// Puts a message in where there is room, and waits for nothing; answers its ticket.
+    pub fn offer(&self, message: &[u8]) -> Result<u64, InjectionFailure> {
+        let mut state = self.lock();
+        if state.is_over {
+            return Err(InjectionFailure::Ended);
+        }
+        let has_room = state.waiting.len() < MAX_WAITING && state.bytes + message.len() <= MAX_BYTES;
+        if !has_room && !state.waiting.is_empty() {
+            return Err(InjectionFailure::Full);
+        }
+        state.given += 1;
+        state.bytes += message.len();
+        let ticket = state.given;
+        state.waiting.push_back((ticket, message.to_vec()));
+        if let Some(reader) = state.reader.take() {
+            reader.wake();
+        }
+        Ok(ticket)
+    }
+
+    /// The next message, which is on its way from now on.
+    pub fn poll_next(&self, context: &Context<'_>) -> Poll<Vec<u8>> {
+        let mut state = self.lock();
+        let Some((ticket, message)) = state.waiting.pop_front() else {
+            state.reader = Some(context.waker().clone());
+            return Poll::Pending;
+        };
+        state.bytes -= message.len();
+        state.gone = ticket;
+        self.changed.notify_all();
+        Poll::Ready(message)
+    }
+
+    /// Nothing more goes in.
+    pub fn close(&self) {
+        self.lock().is_over = true;
+        self.changed.notify_all();
+    }
+
+    /// Whether anything can still go in.
+    pub fn is_open(&self) -> bool {
+        !self.lock().is_over
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn next(injection_queue: &InjectionQueue) -> Option<Vec<u8>> {
+        match injection_queue.poll_next(&Context::from_waker(Waker::noop())) {
+            Poll::Ready(message) => Some(message),
+            Poll::Pending => None,
+        }
+    }
+
+    #[test]
+    fn who_puts_a_message_in_receives_when_it_is_on_its_way() {
+        let injection_queue = InjectionQueue::default();
+        std::thread::scope(|scope| {
+            let put = scope.spawn(|| injection_queue.put(b"ours", Instant::now() + Duration::from_secs(20)));
+            let taken = loop {
+                match next(&injection_queue) {
+                    Some(message) => break message,
+                    None => std::thread::yield_now(),
+                }
+            };
+            assert_eq!((taken, put.join().expect("ends")), (b"ours".to_vec(), Ok(())));
+        });
+    }
+
+    #[test]
+    fn what_is_not_taken_in_time_is_taken_back() {
+        let injection_queue = InjectionQueue::default();
+        assert_eq!(injection_queue.put(b"late", Instant::now()), Err(InjectionFailure::Late));
+        assert_eq!(next(&injection_queue), None);
+        injection_queue.close();
+        assert_eq!(injection_queue.put(b"x", Instant::now()), Err(InjectionFailure::Ended));
+        assert!(!injection_queue.is_open());
+    }
+
+    #[test]
+    fn what_waits_is_bounded_by_number_and_by_size() {
+        let injection_queue = InjectionQueue::default();
+        for _ in 0..MAX_WAITING {
+            injection_queue.offer(b"x").expect("room");
+        }
+        assert_eq!(injection_queue.offer(b"x"), Err(InjectionFailure::Full));
+        while next(&injection_queue).is_some() {}
+        let long = vec![b'x'; MAX_BYTES + 1];
+        injection_queue.offer(&long).expect("one alone has room");
+        assert_eq!(injection_queue.offer(b"x"), Err(InjectionFailure::Full));
+        assert_eq!(next(&injection_queue).map(|message| message.len()), Some(long.len()));
+        injection_queue.offer(b"x").expect("room again");
+    }
+}

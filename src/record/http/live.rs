@@ -1,0 +1,232 @@
+//! A tapped HTTP session for its control socket: a message to the server is a request of our own with the session's
+//! headers; one to the client is put between the events of a stream that is open.
+
+use super::Exchanges;
+use super::body::{BodyPiece, Reading};
+use super::injection_route::InjectionRoute;
+use crate::protocol::http::{ToolMarks, modern_headers, modern_version};
+use crate::record::injectable_writer::peer;
+use crate::sessions::control::{InjectionProgress, Session};
+use crate::transport::client::http::{Body, HttpClient, full};
+use crate::wire::{Direction, Envelope, Framing, MessageKind};
+use http_body_util::BodyExt;
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::http::uri::InvalidUri;
+use hyper::{Request, Uri};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
+use tokio::time::timeout;
+
+/// Headers of a client's request that say something of its own body or connection.
+const OF_ITS_OWN: [HeaderName; 9] = [
+    header::HOST,
+    header::CONTENT_LENGTH,
+    header::CONNECTION,
+    header::TRANSFER_ENCODING,
+    header::UPGRADE,
+    header::EXPECT,
+    header::ACCEPT_ENCODING,
+    header::TE,
+    HeaderName::from_static("last-event-id"),
+];
+/// So much of a refusal's text is told.
+const REPORTED: usize = 400;
+
+/// The code of the error that a server's request is answered with where nobody can be asked.
+const NOBODY: i64 = -32000;
+/// What that error says.
+const UNASKED: &str = "mcpreel: this was asked on the stream of a message that was put into the session, and the \
+    client has no stream open on which it could be asked";
+/// How long a request of the server's may wait to go into its client's stream, and its refusal to be taken.
+const GRACE_PERIOD: Duration = Duration::from_secs(5);
+
+/// See the module.
+#[derive(Clone)]
+pub struct HttpSession {
+    /// What is recorded, and what is known of the sessions.
+    pub exchanges: Arc<Exchanges>,
+    /// Reaches the server.
+    pub client: HttpClient,
+    /// The MCP endpoint.
+    pub url: Uri,
+    /// The user's own headers.
+    pub headers: HeaderMap,
+    /// Where requests are made.
+    pub runtime: Handle,
+}
+
+impl Session for HttpSession {
+    fn put(
+        &self,
+        toward: Direction,
+        stream: u32,
+        message: &[u8],
+        deadline: Instant,
+    ) -> Result<InjectionProgress, String> {
+        let put = match self.exchanges.way(stream, toward)? {
+            (_, InjectionRoute::Into(injection_queue)) => {
+                let put = injection_queue.put(message, deadline);
+                put.map_err(|why| format!("the stream toward the {} {why}", peer(toward)))
+            }
+            (stream, InjectionRoute::Post(headers, target)) => {
+                let post = Post { stream, headers, place: self.place(target)? };
+                let request = self.request(&post, message)?;
+                let (taken, reported) = channel();
+                let session = self.clone();
+                self.runtime.spawn(async move { session.ask(&post, request, &taken).await });
+                // A server may send its head with the answer only: then it has the message, and that is waited for.
+                reported.recv_timeout(deadline.saturating_duration_since(Instant::now())).unwrap_or(Ok(()))
+            }
+        };
+        put.map(|()| InjectionProgress::Written)
+    }
+
+    fn facts(&self) -> Map<String, Value> {
+        [("streams".to_owned(), self.exchanges.sessions().into())].into_iter().collect()
+    }
+}
+
+impl HttpSession {
+    /// Where on the server messages are posted.
+    fn place(&self, target: Option<String>) -> Result<Uri, String> {
+        let Some(target) = target else { return Ok(self.url.clone()) };
+        let mut parts = self.url.clone().into_parts();
+        let wrong = |error: &dyn std::fmt::Display| format!("the server's endpoint cannot be posted to: {error}");
+        parts.path_and_query = Some(target.parse().map_err(|error| wrong(&error as &InvalidUri))?);
+        Uri::from_parts(parts).map_err(|error| wrong(&error))
+    }
+
+    /// A request of our own with this message, which is recorded.
+    fn request(&self, post: &Post, message: &[u8]) -> Result<Request<Body>, String> {
+        let mut headers = post.headers.clone();
+        let envelope = Envelope::scan(message);
+        OF_ITS_OWN.iter().for_each(|name| drop(headers.remove(name)));
+        if modern_version(&envelope).is_some() {
+            let others: Vec<HeaderName> =
+                headers.keys().filter(|name| name.as_str().starts_with("mcp-")).cloned().collect();
+            let version = headers.get("mcp-protocol-version").cloned();
+            others.iter().for_each(|name| drop(headers.remove(name)));
+            if let Some(version) = version {
+                headers.insert("mcp-protocol-version", version);
+            }
+            for (name, value) in modern_headers(&envelope, &ToolMarks::default()) {
+                if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+                    headers.insert(name, value);
+                }
+            }
+        }
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(header::ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+        let authority = self.url.authority().map_or("", |authority| authority.as_str());
+        let host = authority.rsplit('@').next().unwrap_or_default();
+        headers.insert(header::HOST, HeaderValue::from_str(host).map_err(|error| error.to_string())?);
+        headers.extend(self.headers.iter().map(|(name, value)| (name.clone(), value.clone())));
+        let mut request = Request::post(post.place.clone());
+        if let Some(own) = request.headers_mut() {
+            *own = headers;
+        }
+        let request = request.body(full(message.to_vec())).map_err(|error| error.to_string())?;
+        self.exchanges.record_injected(post.stream, Direction::ClientToServer, Framing::Whole, message);
+        Ok(request)
+    }
+
+    /// Sends a request of our own; what the server asks meanwhile is asked of the client.
+    async fn ask(&self, post: &Post, request: Request<Body>, taken: &Sender<Result<(), String>>) {
+        let response = match self.client.send(request).await {
+            Ok(response) => response,
+            Err(error) => return drop(taken.send(Err(error.to_string()))),
+        };
+        let (head, mut body) = response.into_parts();
+        let kind = head.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let mut received =
+            ResponseProgress { reading: Reading::of(Some(kind), true, None), said: String::new(), asked: Vec::new() };
+        let failed = !head.status.is_success();
+        if !failed {
+            let _ = taken.send(Ok(()));
+        }
+        loop {
+            let bytes = match body.frame().await {
+                Some(Ok(frame)) => frame.into_data().ok(),
+                Some(Err(_)) | None => None,
+            };
+            self.receive(post.stream, &mut received, bytes.as_deref());
+            for request in received.asked.drain(..) {
+                self.pass_on(post, request).await;
+            }
+            if bytes.is_none() {
+                break;
+            }
+        }
+        if failed {
+            let said: String = received.said.trim().chars().take(REPORTED).collect();
+            let _ = taken.send(Err(format!("the server refused it with status {}: {said}", head.status.as_u16())));
+        }
+    }
+
+    /// Takes some of a response, or without bytes its end: answers go to who waits for them, all but what the server
+    /// asks into the reel.
+    fn receive(&self, stream: u32, received: &mut ResponseProgress, bytes: Option<&[u8]>) {
+        let ResponseProgress { reading, said, asked } = received;
+        let mut see = |piece: BodyPiece<'_>| {
+            let (framing, payload) = match &piece {
+                BodyPiece::Whole(bytes) => (Framing::Whole, &bytes[..]),
+                BodyPiece::Event(block) => (Framing::Sse, &**block),
+                BodyPiece::Block { joined: Some(message), .. } => (Framing::Whole, &message[..]),
+                BodyPiece::Other(_, kept) => {
+                    *said = String::from_utf8_lossy(kept).into_owned();
+                    return;
+                }
+                _ => return,
+            };
+            let message = framing.body(payload);
+            *said = String::from_utf8_lossy(&message[..message.len().min(REPORTED * 4)]).into_owned();
+            if Envelope::scan(message).kind == MessageKind::Request {
+                return asked.push(message.iter().copied().filter(|byte| !matches!(byte, b'\n' | b'\r')).collect());
+            }
+            self.exchanges.record_injected(stream, Direction::ServerToClient, framing, payload);
+            let _ = self.exchanges.answers().keep(stream, Direction::ServerToClient, message.to_vec());
+        };
+        match bytes {
+            Some(bytes) => reading.push(bytes, &mut see),
+            None => reading.finish(&mut see),
+        }
+    }
+
+    /// What the server asks because of a message of ours only the client can answer: it gets the request on the stream
+    /// that it listens to. Where it has none, the server is told so.
+    async fn pass_on(&self, post: &Post, request: Vec<u8>) {
+        let listener = self.exchanges.listener(post.stream);
+        let (message, until) = (request.clone(), Instant::now() + GRACE_PERIOD);
+        let put = move || listener.is_some_and(|injection_queue| injection_queue.put(&message, until).is_ok());
+        if tokio::task::spawn_blocking(put).await.unwrap_or(false) {
+            return;
+        }
+        self.exchanges.record_injected(post.stream, Direction::ServerToClient, Framing::Whole, &request);
+        let Some(id) = Envelope::scan(&request).id else { return };
+        let error = json!({"code": NOBODY, "message": UNASKED}).to_string();
+        let answer = [br#"{"jsonrpc":"2.0","id":"#, id.0, br#","error":"#, error.as_bytes(), b"}"].concat();
+        if let Ok(refusal) = self.request(post, &answer) {
+            let _ = timeout(GRACE_PERIOD, self.client.send(refusal)).await;
+        }
+    }
+}
+
+/// How messages of ours reach one session's server.
+struct Post {
+    stream: u32,
+    /// The client's.
+    headers: HeaderMap,
+    place: Uri,
+}
+
+/// What has come of a response.
+struct ResponseProgress {
+    reading: Reading,
+    /// The last text of it, for an error that tells it.
+    said: String,
+    /// Requests of the server's.
+    asked: Vec<Vec<u8>>,
+}

@@ -1,0 +1,357 @@
+//! One direction's way out, shared by its relay and by those who put messages in: a message goes in between two lines
+//! of the peer's own, never within one.
+//!
+//! Whoever stands at the end of a line writes what waits: an injector where the stream rests, the relay where it is
+//! at work, so that neither a busy stream nor one that stands still keeps a message waiting.
+
+use super::queue::{ChunkSource, Queue, Ready};
+use super::relay::write_all;
+use crate::trace::{EventKind, Flags};
+use crate::wire::{Direction, Framing};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde_json::json;
+use std::collections::VecDeque;
+use std::os::fd::AsFd;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Where a direction's bytes go.
+pub type Sink = Arc<dyn AsFd + Send + Sync>;
+
+/// How often a peer that does not read is asked again whether it does.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
+/// The beginning of a frame of the other kind, between whose frames no line fits.
+const CONTENT_LENGTH: &[u8] = b"content-length:";
+
+/// Why a message was not put in, as a sentence fragment.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InjectionFailure {
+    /// The stream is over.
+    #[error("the stream toward the {0} is closed")]
+    Closed(&'static str),
+    /// Lines cannot be put between such frames.
+    #[error("the stream toward the {0} is framed by Content-Length; messages can be put between lines only")]
+    ByLength(&'static str),
+    /// A line has begun and does not end.
+    #[error("the stream toward the {0} stands in the middle of a line")]
+    WithinLine(&'static str),
+    /// The peer's pipe is full.
+    #[error("the {0} does not read")]
+    NotRead(&'static str),
+}
+
+/// One direction's way out. See the module.
+pub struct InjectableWriter {
+    direction: Direction,
+    queue: Arc<Queue>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    sink: Option<Sink>,
+    /// Somebody writes.
+    busy: bool,
+    /// The last byte written was no line end.
+    within_line: bool,
+    by_length: bool,
+    /// Messages that wait for the end of a line, with their tickets.
+    pending: VecDeque<(u64, Vec<u8>)>,
+    /// The last ticket given out, begun, and written.
+    given: u64,
+    begun: u64,
+    written: u64,
+    /// How many threads wait for a change: waking nobody would cost a system call.
+    waiting: usize,
+}
+
+impl InjectableWriter {
+    /// The way out in this direction. What passes is in the queue before it is written.
+    pub fn new(direction: Direction, queue: Arc<Queue>, sink: Sink) -> Self {
+        let state = State {
+            sink: Some(sink),
+            busy: false,
+            within_line: false,
+            by_length: false,
+            pending: VecDeque::new(),
+            given: 0,
+            begun: 0,
+            written: 0,
+            waiting: 0,
+        };
+        Self { direction, queue, state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    /// Where it leads; `None` once it is closed.
+    pub fn sink(&self) -> Option<Sink> {
+        self.lock().sink.clone()
+    }
+
+    /// Records bytes of the peer's and writes them, with what waits at the end of a line among them. The error is how
+    /// many were not taken.
+    pub fn write(&self, bytes: &[u8]) -> Result<(), usize> {
+        let mut state = self.lock();
+        while state.busy {
+            state = self.wait(state, None);
+        }
+        let Some(sink) = state.sink.clone() else { return Err(bytes.len()) };
+        state.busy = true;
+        state.by_length |= !state.within_line && begins_by_length(bytes);
+        let at = match (state.pending.is_empty() || state.by_length, state.within_line) {
+            (true, _) => None,
+            (false, false) => Some(0),
+            (false, true) => memchr::memchr(b'\n', bytes).map(|at| at + 1),
+        };
+        drop(state);
+        let written = match at {
+            None => self.put(&sink, bytes),
+            Some(at) => {
+                let (before, after) = bytes.split_at(at);
+                let before = self.put(&sink, before).and_then(|()| self.put_pending(&sink));
+                match (before, self.put(&sink, after)) {
+                    (Ok(()), after) => after,
+                    (Err(lost), _) => Err(lost + after.len()),
+                }
+            }
+        };
+        let within_line = bytes.last().map(|last| *last != b'\n');
+        self.leave(within_line);
+        written
+    }
+
+    /// Puts a message in, as a line of its own, at the end of the line that passes now. Waits for that until
+    /// `deadline` at most.
+    pub fn inject(&self, message: &[u8], deadline: Instant) -> Result<(), InjectionFailure> {
+        let peer = peer(self.direction);
+        let mut state = self.lock();
+        state.given += 1;
+        let ticket = state.given;
+        state.pending.push_back((ticket, [message, b"\n"].concat()));
+        loop {
+            if state.written >= ticket {
+                return Ok(());
+            }
+            let refused = match &state.sink {
+                None => Some(InjectionFailure::Closed(peer)),
+                Some(_) if state.begun >= ticket => None,
+                Some(_) if state.by_length => Some(InjectionFailure::ByLength(peer)),
+                Some(sink) => {
+                    let rests = !state.busy && !state.within_line;
+                    if rests && takes_more(sink) {
+                        let sink = Arc::clone(sink);
+                        state.busy = true;
+                        drop(state);
+                        if self.put_pending(&sink).is_err() {
+                            self.lock().sink = None;
+                        }
+                        self.leave(None);
+                        state = self.lock();
+                        continue;
+                    }
+                    let late = Instant::now() >= deadline;
+                    let why = if state.within_line {
+                        InjectionFailure::WithinLine(peer)
+                    } else {
+                        InjectionFailure::NotRead(peer)
+                    };
+                    late.then_some(why)
+                }
+            };
+            if let Some(why) = refused {
+                state.pending.retain(|pending| pending.0 != ticket);
+                return Err(why);
+            }
+            state = self.wait(state, Some(LOOK_AGAIN));
+        }
+    }
+
+    /// Records an answer that was taken out and does not go on.
+    pub fn record_taken(&self, payload: &[u8], framing: Framing) {
+        self.queue.push_ready(self.injected(framing), payload);
+    }
+
+    /// No more goes out here; the sink is let go once nobody writes.
+    pub fn close(&self) {
+        let mut state = self.lock();
+        while state.busy {
+            state = self.wait(state, None);
+        }
+        state.sink = None;
+        self.report(&state);
+    }
+
+    fn report(&self, state: &State) {
+        if state.waiting > 0 {
+            self.changed.notify_all();
+        }
+    }
+
+    /// Records and writes; the error is how many bytes were not taken.
+    fn put(&self, sink: &Sink, bytes: &[u8]) -> Result<(), usize> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        self.queue.push(ChunkSource::Messages(self.direction), bytes);
+        write_all(sink.as_fd(), bytes).map_err(|(_, lost)| lost)
+    }
+
+    /// Writes the messages that wait. The error is about the peer's own bytes, of which none is lost here.
+    fn put_pending(&self, sink: &Sink) -> Result<(), usize> {
+        loop {
+            let (ticket, line) = {
+                let mut state = self.lock();
+                let Some(pending) = state.pending.pop_front() else { return Ok(()) };
+                state.begun = pending.0;
+                pending
+            };
+            self.queue.push_ready(self.injected(Framing::Lf), line.strip_suffix(b"\n").unwrap_or(&line));
+            if let Err((_, lost)) = write_all(sink.as_fd(), &line) {
+                let reported = json!({"what": "undelivered", "lane": self.direction.short(), "bytes": lost});
+                self.queue.note(Ready::about(EventKind::Transport, 0), &reported);
+                return Err(0);
+            }
+            self.lock().written = ticket;
+        }
+    }
+
+    fn injected(&self, framing: Framing) -> Ready {
+        let flags = Flags::toward(self.direction).with(Flags::INJECTED);
+        Ready { kind: EventKind::Message, stream: 0, exchange: 0, flags, framing }
+    }
+
+    /// Lets the next one in; `within_line` where bytes of the peer's were written.
+    fn leave(&self, within_line: Option<bool>) {
+        let mut state = self.lock();
+        state.busy = false;
+        state.within_line = within_line.unwrap_or(state.within_line);
+        self.report(&state);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, mut state: MutexGuard<'a, State>, at_most: Option<Duration>) -> MutexGuard<'a, State> {
+        state.waiting += 1;
+        let mut state = match at_most {
+            None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+            Some(time) => self.changed.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner).0,
+        };
+        state.waiting -= 1;
+        state
+    }
+}
+
+/// Whom a direction leads to.
+pub fn peer(direction: Direction) -> &'static str {
+    match direction {
+        Direction::ClientToServer => "server",
+        Direction::ServerToClient => "client",
+    }
+}
+
+/// Whether bytes at the beginning of a line begin a `Content-Length` block, as far as they go.
+fn begins_by_length(bytes: &[u8]) -> bool {
+    let shown = bytes.len().min(CONTENT_LENGTH.len());
+    shown > 0 && bytes[..shown].eq_ignore_ascii_case(&CONTENT_LENGTH[..shown])
+}
+
+/// Whether the peer's pipe has room: then a short line goes in at once.
+fn takes_more(sink: &Sink) -> bool {
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut fds = [PollFd::from_borrowed_fd(sink.as_fd(), PollFlags::OUT)];
+    matches!(poll(&mut fds, Some(&at_once)), Ok(1..)) && !fds[0].revents().is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::queue::{Batch, Entry, OnOverload};
+    use std::io::{self, Read};
+
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_secs(20)
+    }
+
+    fn gate() -> (io::PipeReader, Arc<InjectableWriter>, Arc<Queue>) {
+        let (out, sink) = io::pipe().expect("a pipe");
+        let queue = Arc::new(Queue::new(1 << 20, OnOverload::Block, Instant::now()));
+        (out, Arc::new(InjectableWriter::new(Direction::ClientToServer, Arc::clone(&queue), Arc::new(sink))), queue)
+    }
+
+    fn all(mut out: io::PipeReader) -> String {
+        let mut text = String::new();
+        out.read_to_string(&mut text).expect("text");
+        text
+    }
+
+    #[test]
+    fn a_message_goes_in_between_lines_and_is_marked() {
+        let (out, gate, queue) = gate();
+        gate.write(b"one\n").expect("written");
+        gate.inject(b"ours", soon()).expect("put in");
+        gate.write(b"two\n").expect("written");
+        gate.close();
+        assert_eq!(all(out), "one\nours\ntwo\n");
+        let mut batch = Batch::default();
+        queue.take(&mut batch, Some(Duration::ZERO));
+        assert_eq!(batch.bytes, b"one\nourstwo\n");
+        assert!(matches!(&batch.entries[1], Entry::Event { ready, len: 4, .. } if ready.flags == Flags::INJECTED));
+    }
+
+    #[test]
+    fn a_line_that_has_begun_is_ended_first_by_the_relay() {
+        let (out, gate, _) = gate();
+        gate.write(b"{\"begun\":").expect("written");
+        std::thread::scope(|scope| {
+            let injector = scope.spawn(|| gate.inject(b"ours", soon()));
+            while gate.lock().pending.is_empty() {
+                std::thread::yield_now();
+            }
+            // Neither this chunk nor the next ends with a line.
+            gate.write(b"1").expect("written");
+            gate.write(b"}\nnext").expect("written");
+            injector.join().expect("ends").expect("put in");
+        });
+        gate.close();
+        assert_eq!(all(out), "{\"begun\":1}\nours\nnext");
+    }
+
+    #[test]
+    fn where_no_line_ends_the_injector_gives_up_and_leaves_nothing() {
+        let (out, gate, _) = gate();
+        gate.write(b"begun").expect("written");
+        assert_eq!(gate.inject(b"ours", Instant::now()), Err(InjectionFailure::WithinLine("server")));
+        gate.write(b"\n").expect("written");
+        gate.close();
+        assert_eq!(gate.inject(b"ours", soon()), Err(InjectionFailure::Closed("server")));
+        assert_eq!(all(out), "begun\n");
+    }
+
+    #[test]
+    fn a_peer_that_does_not_read_holds_the_injector_only() {
+        let (out, gate, _) = gate();
+        let sink = gate.sink().expect("open");
+        rustix::io::ioctl_fionbio(sink.as_fd(), true).expect("not blocking");
+        while rustix::io::write(sink.as_fd(), &[b'\n'; 4096]).is_ok() {}
+        assert_eq!(gate.inject(b"ours", Instant::now()), Err(InjectionFailure::NotRead("server")));
+        assert!(!gate.lock().busy);
+        drop((out, sink));
+    }
+
+    #[test]
+    fn frames_by_length_take_no_lines() {
+        let (_out, gate, _) = gate();
+        gate.write(b"Content-Length: 2\r\n\r\n{}").expect("written");
+        assert_eq!(gate.inject(b"ours", soon()), Err(InjectionFailure::ByLength("server")));
+    }
+
+    #[test]
+    fn a_peer_that_is_gone_is_reported() {
+        let (out, gate, _) = gate();
+        drop(out);
+        assert_eq!(gate.inject(b"ours", soon()), Err(InjectionFailure::Closed("server")));
+        assert_eq!(gate.write(b"abc"), Err(3));
+    }
+}

@@ -1,0 +1,421 @@
+//! One direction of the relay: read what there is, leave a copy in the queue, write it on, at once.
+//!
+//! The loop also watches the far end, so that a reader that goes away is noticed before the next bytes come, as it
+//! would be without the tap.
+
+use super::answer_filter::{AnswerFilter, StreamPiece};
+use super::injectable_writer::{InjectableWriter, Sink};
+use super::queue::{ChunkSource, Queue};
+use crate::sessions::answers::Answers;
+use crate::sessions::injection::Sifted;
+use crate::wire::Direction;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How much is read at once: what a pipe holds.
+const CHUNK: usize = 64 << 10;
+
+/// Why a direction ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The side that writes closed its end.
+    SourceClosed,
+    /// The side that reads closed its end; so many bytes were read from the source and not delivered.
+    SinkClosed {
+        /// Read, recorded, and not delivered.
+        undelivered: usize,
+    },
+}
+
+/// What others can see of a lane at work.
+#[derive(Debug, Default)]
+pub struct Activity {
+    /// It has bytes in hand: it reads, or waits until they are written.
+    pub busy: AtomicBool,
+    /// How many chunks it has moved.
+    pub moved: AtomicU64,
+}
+
+/// What a relay does with what it read.
+pub trait RelayHandler {
+    /// The far end, to be watched; `None` once it is closed.
+    fn sink(&self) -> Option<Sink>;
+    /// Records bytes and writes them on; the error is how many were not taken.
+    fn forward(&mut self, bytes: &[u8]) -> Result<(), usize>;
+    /// The source is over: writes on what was held back.
+    fn finish(&mut self) -> Result<(), usize>;
+}
+
+/// Bytes that are no messages: standard error.
+pub struct PlainRelay<'a> {
+    /// Where they come from.
+    pub lane: ChunkSource,
+    /// Where the copy goes.
+    pub queue: &'a Queue,
+    /// Where they go.
+    pub sink: Sink,
+}
+
+impl RelayHandler for PlainRelay<'_> {
+    fn sink(&self) -> Option<Sink> {
+        Some(Arc::clone(&self.sink))
+    }
+
+    fn forward(&mut self, bytes: &[u8]) -> Result<(), usize> {
+        self.queue.push(self.lane, bytes);
+        write_all(self.sink.as_fd(), bytes).map_err(|(_, undelivered)| undelivered)
+    }
+
+    fn finish(&mut self) -> Result<(), usize> {
+        Ok(())
+    }
+}
+
+/// One direction of messages: through its gate, answers to injected requests taken out. While none is awaited, chunks
+/// go on as they come.
+pub struct Messages<'a> {
+    direction: Direction,
+    gate: &'a InjectableWriter,
+    answers: &'a Answers,
+    answer_filter: &'a Mutex<AnswerFilter>,
+}
+
+impl<'a> Messages<'a> {
+    /// What goes in this direction. The sieve is the direction's own, and outlives its relay.
+    pub fn new(
+        direction: Direction,
+        gate: &'a InjectableWriter,
+        answers: &'a Answers,
+        answer_filter: &'a Mutex<AnswerFilter>,
+    ) -> Self {
+        Self { direction, gate, answers, answer_filter }
+    }
+
+    /// Runs the sieve and sees to each piece.
+    fn sieved(&self, run: impl FnOnce(&mut AnswerFilter, &mut dyn FnMut(StreamPiece<'_>))) -> Result<(), usize> {
+        let mut undelivered = 0;
+        let mut answer_filter = self.answer_filter.lock().unwrap_or_else(PoisonError::into_inner);
+        run(&mut answer_filter, &mut |piece| undelivered += self.piece(&piece).err().unwrap_or(0));
+        if undelivered == 0 { Ok(()) } else { Err(undelivered) }
+    }
+
+    fn piece(&self, piece: &StreamPiece<'_>) -> Result<(), usize> {
+        let (whole, payload, framing) = match *piece {
+            StreamPiece::Pass(bytes) => return self.gate.write(bytes),
+            StreamPiece::Suspect { whole, payload, framing } => (whole, payload, framing),
+        };
+        let (taken, passed) = match self.answers.sift(0, self.direction, payload) {
+            Sifted::Pass => return self.gate.write(whole),
+            Sifted::RemovedAnswer(taken) => {
+                self.gate.record_taken(payload, framing);
+                (taken, Ok(()))
+            }
+            Sifted::Cut(rest, taken) => {
+                taken.iter().for_each(|answer| self.gate.record_taken(answer.message, framing));
+                (taken, self.gate.write(&[&rest, framing.terminator()].concat()))
+            }
+        };
+        Answers::deliver(taken);
+        passed
+    }
+}
+
+impl RelayHandler for Messages<'_> {
+    fn sink(&self) -> Option<Sink> {
+        self.gate.sink()
+    }
+
+    fn forward(&mut self, bytes: &[u8]) -> Result<(), usize> {
+        if self.answers.awaits(self.direction) {
+            self.sieved(|answer_filter, out| answer_filter.push(bytes, out))
+        } else {
+            self.sieved(|answer_filter, out| answer_filter.pass(bytes, out))
+        }
+    }
+
+    fn finish(&mut self) -> Result<(), usize> {
+        self.sieved(|answer_filter, out| answer_filter.finish(out))
+    }
+}
+
+/// Relays until one end closes. Every byte read is in the queue before it is written on, so that the reel's order
+/// is the order of cause and effect.
+pub fn pump(source: impl AsFd, onward: &mut impl RelayHandler, activity: &Activity) -> Ended {
+    let mut chunk = vec![0u8; CHUNK];
+    let Some(sink) = onward.sink() else { return Ended::SinkClosed { undelivered: 0 } };
+    loop {
+        activity.busy.store(false, Ordering::Release);
+        match wait(source.as_fd(), sink.as_fd()) {
+            Ready::SinkGone => return Ended::SinkClosed { undelivered: 0 },
+            Ready::Source => activity.busy.store(true, Ordering::Release),
+        }
+        let got = match rustix::io::read(&source, &mut chunk) {
+            Ok(0) => break,
+            Ok(got) => got,
+            Err(Errno::INTR | Errno::AGAIN) => continue,
+            Err(_) => break,
+        };
+        activity.moved.fetch_add(1, Ordering::Release);
+        if let Err(undelivered) = onward.forward(&chunk[..got]) {
+            return Ended::SinkClosed { undelivered };
+        }
+    }
+    match onward.finish() {
+        Ok(()) => Ended::SourceClosed,
+        Err(undelivered) => Ended::SinkClosed { undelivered },
+    }
+}
+
+enum Ready {
+    Source,
+    SinkGone,
+}
+
+/// Waits until the source has bytes (or its end), or the sink's reader is gone.
+fn wait(source: BorrowedFd<'_>, sink: BorrowedFd<'_>) -> Ready {
+    let mut fds = [PollFd::from_borrowed_fd(source, PollFlags::IN), PollFd::from_borrowed_fd(sink, PollFlags::empty())];
+    loop {
+        match poll(&mut fds, None) {
+            Err(Errno::INTR) => continue,
+            Err(_) => return Ready::Source,
+            Ok(_) if fds[1].revents().intersects(PollFlags::ERR | PollFlags::HUP) => return Ready::SinkGone,
+            Ok(_) => return Ready::Source,
+        }
+    }
+}
+
+/// Writes everything, waiting where the sink asks for it; on failure tells how many bytes were not taken.
+pub fn write_all(sink: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), (io::Error, usize)> {
+    while !bytes.is_empty() {
+        match rustix::io::write(sink, bytes) {
+            Ok(taken) => bytes = &bytes[taken..],
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => {
+                let _ = poll(&mut [PollFd::from_borrowed_fd(sink, PollFlags::OUT)], None);
+            }
+            Err(error) => return Err((error.into(), bytes.len())),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::queue::{Batch, Entry, OnOverload};
+    use super::*;
+    use crate::sessions::answers::PendingAnswer;
+    use crate::trace::Flags;
+    use proptest::prelude::*;
+    use std::io::{Read, Write};
+    use std::time::{Duration, Instant};
+
+    const C2S: Direction = Direction::ClientToServer;
+
+    fn queue() -> Arc<Queue> {
+        Arc::new(Queue::new(1 << 20, OnOverload::Block, Instant::now()))
+    }
+
+    fn gate(sink: io::PipeWriter) -> (InjectableWriter, Arc<Queue>) {
+        let queue = queue();
+        (InjectableWriter::new(C2S, Arc::clone(&queue), Arc::new(sink)), queue)
+    }
+
+    #[test]
+    fn bytes_arrive_unchanged_and_a_copy_is_in_the_queue() {
+        let (source, mut into) = io::pipe().expect("a pipe");
+        let (mut out, sink) = io::pipe().expect("a pipe");
+        let (gate, queue) = gate(sink);
+        std::thread::scope(|scope| {
+            let relay = scope.spawn(|| {
+                let ended = pump(
+                    source,
+                    &mut Messages::new(C2S, &gate, &Answers::default(), &Mutex::default()),
+                    &Activity::default(),
+                );
+                gate.close();
+                ended
+            });
+            into.write_all(b"\xff\x00no line end").expect("written");
+            drop(into);
+            let mut got = Vec::new();
+            out.read_to_end(&mut got).expect("read");
+            assert_eq!(got, b"\xff\x00no line end");
+            assert_eq!(relay.join().expect("ends"), Ended::SourceClosed);
+        });
+        let mut batch = Batch::default();
+        queue.take(&mut batch, Some(Duration::ZERO));
+        assert_eq!(batch.bytes, b"\xff\x00no line end");
+    }
+
+    #[test]
+    fn a_reader_that_goes_away_is_noticed_without_traffic() {
+        let (source, into) = io::pipe().expect("a pipe");
+        let (out, sink) = io::pipe().expect("a pipe");
+        drop(out);
+        let (gate, _) = gate(sink);
+        let ended =
+            pump(source, &mut Messages::new(C2S, &gate, &Answers::default(), &Mutex::default()), &Activity::default());
+        assert_eq!(ended, Ended::SinkClosed { undelivered: 0 });
+        drop(into);
+    }
+
+    /// What a server says: lines of its own, answers to what was put in, and a stray piece.
+    #[derive(Clone, Debug)]
+    enum Said {
+        Line(Vec<u8>),
+        Answer(usize),
+    }
+
+    fn any_said() -> impl Strategy<Value = Said> {
+        let own = prop_oneof![
+            Just(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n".to_vec()),
+            Just(b"a log line about mcpreel-0123abcd-0\n".to_vec()),
+            Just(b"{\"id\":\"mcpreel-0123abcd-99\",\"result\":\"never asked\"}\r\n".to_vec()),
+            Just(b"\n".to_vec()),
+            "[a-z]{0,40}\n".prop_map(String::into_bytes),
+        ];
+        prop_oneof![3 => own.prop_map(Said::Line), 1 => (0usize..4).prop_map(Said::Answer)]
+    }
+
+    fn answer_text(number: usize) -> String {
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":\"mcpreel-0123abcd-{number}\",\"result\":{{}}}}")
+    }
+
+    proptest! {
+        /// Whatever the server says in whatever chunks, and whenever requests are put in: the client gets all but the
+        /// answers to those, the reel gets all, once and in order, the answers marked.
+        #[test]
+        fn the_client_gets_all_but_the_answers_and_the_reel_gets_all(
+            said in prop::collection::vec(any_said(), 0..12),
+            before in 0usize..40,
+            length in 1usize..60,
+            tail in "[a-z]{0,8}",
+        ) {
+            let (mut out, sink) = io::pipe().expect("a pipe");
+            let queue = queue();
+            let s2c = Direction::ServerToClient;
+            let gate = InjectableWriter::new(s2c, Arc::clone(&queue), Arc::new(sink));
+            let (answers, answer_filter) = (Answers::default(), Mutex::default());
+            let (mut stream, mut to_client, mut open) = (Vec::new(), Vec::new(), vec![true; 4]);
+            // Some of it may go by before anything is put in.
+            let early = b"x".repeat(before);
+            stream.extend_from_slice(&early);
+            to_client.extend_from_slice(&early);
+            let mut line_is_ours = before == 0;
+            for one in &said {
+                match one {
+                    Said::Line(line) => {
+                        stream.extend_from_slice(line);
+                        to_client.extend_from_slice(line);
+                    }
+                    Said::Answer(number) => {
+                        let line = format!("{}\n", answer_text(*number));
+                        stream.extend_from_slice(line.as_bytes());
+                        if !line_is_ours || !std::mem::take(&mut open[*number]) {
+                            to_client.extend_from_slice(line.as_bytes());
+                        }
+                    }
+                }
+                line_is_ours = true;
+            }
+            stream.extend_from_slice(tail.as_bytes());
+            to_client.extend_from_slice(tail.as_bytes());
+            let mut messages = Messages::new(s2c, &gate, &answers, &answer_filter);
+            messages.forward(&early).expect("delivered");
+            for number in 0..4 {
+                let until = Instant::now() + Duration::from_secs(60);
+                let waiting = PendingAnswer { owner: 0, until, deliver: Arc::new(|_| {}) };
+                let id = format!("mcpreel-0123abcd-{number}");
+                answers.ask((0, C2S, id.into()), waiting).expect("room");
+            }
+            for chunk in stream[before..].chunks(length) {
+                messages.forward(chunk).expect("delivered");
+            }
+            messages.finish().expect("delivered");
+            gate.close();
+            let mut got = Vec::new();
+            out.read_to_end(&mut got).expect("read");
+            prop_assert_eq!(String::from_utf8_lossy(&got), String::from_utf8_lossy(&to_client));
+            let mut batch = Batch::default();
+            queue.take(&mut batch, Some(Duration::ZERO));
+            let (mut all, mut rest) = (Vec::new(), &batch.bytes[..]);
+            for entry in &batch.entries {
+                let (Entry::Chunk { len, .. } | Entry::Event { len, .. }) = entry else { continue };
+                let (bytes, after) = rest.split_at(*len);
+                rest = after;
+                all.extend_from_slice(bytes);
+                if let Entry::Event { ready, .. } = entry {
+                    prop_assert_eq!(ready.flags, Flags::toward(s2c).with(Flags::INJECTED));
+                    let is_answer = bytes.starts_with(b"{\"jsonrpc\":\"2.0\",\"id\":\"mcpreel-");
+                    prop_assert!(is_answer);
+                    all.extend_from_slice(ready.framing.terminator());
+                }
+            }
+            prop_assert_eq!(String::from_utf8_lossy(&all), String::from_utf8_lossy(&stream));
+        }
+    }
+
+    /// Injectors and a relay at work at once, on chunks that end anywhere: every line stays whole, the peer's own
+    /// bytes stay in order, and the queue has what the far end got, in its order.
+    #[test]
+    fn lines_stay_whole_however_busy_the_stream_is() {
+        let (source, mut into) = io::pipe().expect("a pipe");
+        let (mut out, sink) = io::pipe().expect("a pipe");
+        let (gate, queue) = gate(sink);
+        let (answers, answer_filter) = (Answers::default(), Mutex::default());
+        let mut own = Vec::new();
+        (0..4000u32)
+            .for_each(|number| own.extend(format!("own {number} {}\n", "x".repeat(number as usize % 97)).bytes()));
+        let mut got = Vec::new();
+        std::thread::scope(|scope| {
+            let relay = scope.spawn(|| {
+                let ended =
+                    pump(source, &mut Messages::new(C2S, &gate, &answers, &answer_filter), &Activity::default());
+                gate.close();
+                ended
+            });
+            let injectors: Vec<_> = (0..4)
+                .map(|injector| {
+                    let gate = &gate;
+                    scope.spawn(move || {
+                        for number in 0..200 {
+                            let line = format!("injected {injector} {number} {}", "y".repeat(number));
+                            let deadline = Instant::now() + Duration::from_secs(60);
+                            gate.inject(line.as_bytes(), deadline).expect("put in");
+                        }
+                    })
+                })
+                .collect();
+            let own = &own;
+            scope.spawn(move || {
+                // Each chunk but the last ends within a line.
+                own.chunks(1009).for_each(|chunk| into.write_all(chunk).expect("written"));
+                injectors.into_iter().for_each(|injector| injector.join().expect("done"));
+            });
+            out.read_to_end(&mut got).expect("read");
+            assert_eq!(relay.join().expect("ends"), Ended::SourceClosed);
+        });
+        let lines: Vec<&[u8]> = got.split_inclusive(|byte| *byte == b'\n').collect();
+        let (injected, others): (Vec<&[u8]>, Vec<&[u8]>) =
+            lines.into_iter().partition(|line| line.starts_with(b"injected "));
+        assert_eq!(injected.len(), 800);
+        assert_eq!(String::from_utf8_lossy(&others.concat()), String::from_utf8_lossy(&own));
+        let mut batch = Batch::default();
+        queue.take(&mut batch, Some(Duration::ZERO));
+        let (mut all, mut rest) = (Vec::new(), &batch.bytes[..]);
+        for entry in &batch.entries {
+            let (Entry::Chunk { len, .. } | Entry::Event { len, .. }) = entry else { continue };
+            let (bytes, after) = rest.split_at(*len);
+            rest = after;
+            all.extend_from_slice(bytes);
+            if matches!(entry, Entry::Event { .. }) {
+                all.push(b'\n');
+            }
+        }
+        assert!(all == got, "the queue's order is the order on the wire");
+    }
+}

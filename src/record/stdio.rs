@@ -1,0 +1,331 @@
+//! The tap on stdio: what a client starts in place of its server. It starts the server, relays both directions and
+//! standard error, passes signals on, closes what the peers close, and ends as the server ended.
+
+use super::answer_filter::AnswerFilter;
+use super::injectable_writer::{InjectableWriter, Sink};
+use super::queue::{ChunkSource, Queue, Ready};
+use super::recorder::{Recorder, Summary};
+use super::relay::{Activity, Ended, Messages, PlainRelay, RelayHandler, pump};
+use super::status::Status;
+use crate::process::child::{ServerCommand, SpawnError};
+use crate::sessions::answers::Answers;
+use crate::sessions::control::{Control, InjectionProgress, Session};
+use crate::trace::EventKind;
+use crate::wire::Direction;
+use rustix::process::{Pid, Signal};
+use serde_json::json;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH};
+use signal_hook::iterator::SignalsInfo;
+use signal_hook::iterator::exfiltrator::origin::WithOrigin;
+use signal_hook::low_level::siginfo::Origin;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+/// How long the output of a dead server's descendants may stand still before the tap ends as the server did.
+const ORPHAN_GRACE: Duration = Duration::from_millis(250);
+/// How often that is looked at.
+const ORPHAN_LOOK: Duration = Duration::from_millis(25);
+
+/// How long a server may take to end that is asked to because its session cannot be recorded.
+const LAST_GRACE: Duration = Duration::from_secs(5);
+
+/// The signals that are passed on to the server.
+const PASSED_ON: [i32; 7] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH];
+
+/// How a tapped session ended.
+#[derive(Debug)]
+pub struct TapOutcome {
+    /// How the server ended.
+    pub status: ExitStatus,
+    /// How recording went.
+    pub summary: Summary,
+}
+
+/// What the tap's threads tell the one that waits.
+enum TapNotice {
+    /// A lane came to its end.
+    Ended(ChunkSource),
+    /// A signal came after the server's end.
+    Signal,
+}
+
+/// Where the server's output goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToClient {
+    /// To standard output: a client is there.
+    Stdout,
+    /// Nowhere but into the reel: standard output is the reel's.
+    Nowhere,
+}
+
+/// The live session, for its control socket.
+struct Live {
+    ways: [Arc<RelayDirection>; 2],
+    to_client: ToClient,
+}
+
+impl Session for Live {
+    fn put(
+        &self,
+        toward: Direction,
+        stream: u32,
+        message: &[u8],
+        deadline: Instant,
+    ) -> Result<InjectionProgress, String> {
+        if stream != 0 {
+            return Err(format!("there is no stream {stream}: a session over stdio has stream 0 only"));
+        }
+        if toward == Direction::ServerToClient && self.to_client == ToClient::Nowhere {
+            return Err("this session has no client: standard output is the reel's".to_owned());
+        }
+        let put = self.ways[toward as usize].gate.inject(message, deadline);
+        put.map(|()| InjectionProgress::Written).map_err(|why| why.to_string())
+    }
+}
+
+/// Runs the tap to its end. `describe` is what the reel says about the server; it must hold no secrets. `control` is
+/// the socket that others reach the session by.
+pub fn run(
+    command: &ServerCommand,
+    recorder: Recorder,
+    to_client: ToClient,
+    control: Option<Control>,
+    mut describe: serde_json::Map<String, serde_json::Value>,
+) -> Result<TapOutcome, SpawnError> {
+    // Signals are held from here on, so that none that comes early is lost on the tap alone. Those that were ignored
+    // stay so, for the server too.
+    let ignored = ignored_signals();
+    let caught = PASSED_ON.into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0);
+    let signals = SignalsInfo::<WithOrigin>::new(caught)?;
+    let recording = Arc::clone(recorder.status());
+    let mut child = command.prepare()?.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    describe.insert("pid".into(), child.id().into());
+    recorder.note(EventKind::StreamOpened, &describe);
+    let (sender, news) = channel();
+    let server_gone = Arc::new(AtomicBool::new(false));
+    pass_signals_on(signals, &child, Arc::clone(&server_gone), sender.clone());
+    end_without_recording(&recording, &child, &server_gone);
+    let answers = Arc::new(Answers::default());
+    let (output, ways) = start_lanes(&mut child, recorder.queue(), &sender, to_client, &answers)?;
+    if let Some(control) = control {
+        control.start(Arc::new(Live { ways: ways.clone(), to_client }), answers)?;
+    }
+    let status = child.wait()?;
+    server_gone.store(true, Ordering::Release);
+    wait_for_output(&news, &output);
+    ways.iter().for_each(|way| way.let_go());
+    // What a lane that is still open has begun belongs before the end of the stream.
+    recorder.queue().end(ChunkSource::Messages(Direction::ClientToServer));
+    recorder.queue().end(ChunkSource::Messages(Direction::ServerToClient));
+    recorder.note(
+        EventKind::StreamClosed,
+        &json!({"exit_code": status.code(), "signal": status.signal(), "by": "server exit"}),
+    );
+    Ok(TapOutcome { status, summary: recorder.finish() })
+}
+
+/// The signals that this process ignored at its start, as a bit mask; none where the system does not tell.
+fn ignored_signals() -> u64 {
+    static IGNORED: OnceLock<u64> = OnceLock::new();
+    *IGNORED.get_or_init(read_ignored_signals)
+}
+
+fn read_ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
+/// Whether this process ignores a signal, as whoever started it has chosen.
+pub fn is_ignored(signal: i32) -> bool {
+    ignored_signals() & (1 << (signal - 1)) != 0
+}
+
+/// Ends the server once its recording is given up: asks it to end, and a little later ends it.
+fn end_without_recording(status: &Status, child: &Child, server_gone: &Arc<AtomicBool>) {
+    let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return };
+    let server_gone = Arc::clone(server_gone);
+    status.when_given_up(move || {
+        let end = move || {
+            for signal in [Signal::TERM, Signal::KILL] {
+                if server_gone.load(Ordering::Acquire) {
+                    return;
+                }
+                let _ = rustix::process::kill_process(pid, signal);
+                std::thread::sleep(LAST_GRACE);
+            }
+        };
+        // The recorder's thread, which tells this, must not wait.
+        let _ = std::thread::Builder::new().name("ender".into()).spawn(end);
+    });
+}
+
+/// Passes signals on to the server that were sent to the tap alone. What a terminal sends reaches both already. Once
+/// the server is gone, its number may be another process's: then a signal only ends the wait for its output.
+fn pass_signals_on(
+    mut signals: SignalsInfo<WithOrigin>,
+    child: &Child,
+    server_gone: Arc<AtomicBool>,
+    news: Sender<TapNotice>,
+) {
+    let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return };
+    std::thread::spawn(move || {
+        for Origin { signal, process, .. } in signals.forever() {
+            if server_gone.load(Ordering::Acquire) {
+                let _ = news.send(TapNotice::Signal);
+            } else if process.is_some()
+                && let Some(signal) = Signal::from_named_raw(signal)
+            {
+                let _ = rustix::process::kill_process(pid, signal);
+            }
+        }
+    });
+}
+
+/// How the two lanes of output are watched, and the ways to the server and to the client.
+type Lanes = ([(ChunkSource, Arc<Activity>); 2], [Arc<RelayDirection>; 2]);
+
+/// Starts one relay thread a lane; each tells when it is done.
+fn start_lanes(
+    child: &mut Child,
+    queue: &Arc<Queue>,
+    news: &Sender<TapNotice>,
+    to_client: ToClient,
+    answers: &Arc<Answers>,
+) -> io::Result<Lanes> {
+    let missing = || io::Error::other("a pipe of the server is missing");
+    let (stdin, stdout, stderr) = (
+        child.stdin.take().ok_or_else(missing)?,
+        child.stdout.take().ok_or_else(missing)?,
+        child.stderr.take().ok_or_else(missing)?,
+    );
+    let way = |direction, sink| Arc::new(RelayDirection::new(direction, Arc::clone(queue), sink, Arc::clone(answers)));
+    let to_server = way(Direction::ClientToServer, Arc::new(stdin));
+    let null = Arc::new(File::options().write(true).open("/dev/null")?);
+    let out: Sink = match to_client {
+        ToClient::Nowhere => Arc::clone(&null) as Sink,
+        ToClient::Stdout => Arc::new(rustix::stdio::stdout()),
+    };
+    let from_server = way(Direction::ServerToClient, out);
+    let way = Arc::clone(&to_server);
+    start_lane(ChunkSource::Messages(Direction::ClientToServer), queue, news, move |activity| {
+        let ended = way.pump(rustix::stdio::stdin(), activity);
+        if matches!(ended, Ended::SinkClosed { .. }) {
+            // The client's next write must fail as it would without the tap.
+            let _ = File::open("/dev/null").and_then(|null| Ok(rustix::stdio::dup2_stdin(null)?));
+        }
+        ended
+    })?;
+    let lane = ChunkSource::Messages(Direction::ServerToClient);
+    let way = Arc::clone(&from_server);
+    let output = start_lane(lane, queue, news, move |activity| {
+        let ended = way.pump(stdout, activity);
+        if to_client == ToClient::Stdout {
+            // The client must see the end of the output while the server may live on.
+            let _ = rustix::stdio::dup2_stdout(&*null);
+        }
+        ended
+    })?;
+    let errors = Arc::clone(queue);
+    let errors = start_lane(ChunkSource::Stderr, queue, news, move |activity| {
+        let sink = Arc::new(rustix::stdio::stderr());
+        let ended = pump(stderr, &mut PlainRelay { lane: ChunkSource::Stderr, queue: &errors, sink }, activity);
+        errors.end(ChunkSource::Stderr);
+        ended
+    })?;
+    Ok(([(lane, output), (ChunkSource::Stderr, errors)], [to_server, from_server]))
+}
+
+/// What the relay of one direction of messages works with.
+struct RelayDirection {
+    direction: Direction,
+    gate: InjectableWriter,
+    answers: Arc<Answers>,
+    answer_filter: Mutex<AnswerFilter>,
+    queue: Arc<Queue>,
+}
+
+impl RelayDirection {
+    fn new(direction: Direction, queue: Arc<Queue>, sink: Sink, answers: Arc<Answers>) -> Self {
+        let gate = InjectableWriter::new(direction, Arc::clone(&queue), sink);
+        Self { direction, gate, answers, answer_filter: Mutex::default(), queue }
+    }
+
+    /// Relays to the end, and closes the gate.
+    fn pump(&self, source: impl AsFd, activity: &Activity) -> Ended {
+        let mut messages = Messages::new(self.direction, &self.gate, &self.answers, &self.answer_filter);
+        let ended = pump(source, &mut messages, activity);
+        self.gate.close();
+        self.queue.end(ChunkSource::Messages(self.direction));
+        ended
+    }
+
+    /// The tap ends while the relay may still wait for its source: what is held back goes on now.
+    fn let_go(&self) {
+        if self.answer_filter.try_lock().is_ok_and(|answer_filter| answer_filter.holds()) {
+            let _ = Messages::new(self.direction, &self.gate, &self.answers, &self.answer_filter).finish();
+        }
+    }
+}
+
+fn start_lane(
+    lane: ChunkSource,
+    queue: &Arc<Queue>,
+    news: &Sender<TapNotice>,
+    run: impl FnOnce(&Activity) -> Ended + Send + 'static,
+) -> io::Result<Arc<Activity>> {
+    let (queue, news, activity) = (Arc::clone(queue), news.clone(), Arc::new(Activity::default()));
+    let watched = Arc::clone(&activity);
+    std::thread::Builder::new().name(lane_name(lane).into()).spawn(move || {
+        if let Ended::SinkClosed { undelivered } = run(&activity)
+            && undelivered > 0
+        {
+            let reported = json!({"what": "undelivered", "lane": lane_name(lane), "bytes": undelivered});
+            queue.note(Ready::about(EventKind::Transport, 0), &reported);
+        }
+        let _ = news.send(TapNotice::Ended(lane));
+    })?;
+    Ok(watched)
+}
+
+fn lane_name(lane: ChunkSource) -> &'static str {
+    match lane {
+        ChunkSource::Messages(direction) => direction.short(),
+        ChunkSource::Stderr => "stderr",
+    }
+}
+
+/// After the server's exit: waits until its output is relayed to the end, however slowly the client reads. Where
+/// descendants hold the output open and say nothing, the tap ends soon, as a client that waits for the exit expects.
+fn wait_for_output(news: &Receiver<TapNotice>, output: &[(ChunkSource, Arc<Activity>); 2]) {
+    let mut open = vec![true; output.len()];
+    let mut last = u64::MAX;
+    let mut still_since = Instant::now();
+    while open.contains(&true) {
+        match news.recv_timeout(ORPHAN_LOOK) {
+            Ok(TapNotice::Signal) | Err(RecvTimeoutError::Disconnected) => return,
+            Ok(TapNotice::Ended(lane)) => {
+                for (open, (watched, _)) in open.iter_mut().zip(output) {
+                    *open &= *watched != lane;
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                let busy = output.iter().zip(&open).any(|((_, lane), open)| *open && lane.busy.load(Ordering::Acquire));
+                let moved = output.iter().map(|(_, lane)| lane.moved.load(Ordering::Acquire)).sum();
+                if busy || moved != last {
+                    last = moved;
+                    still_since = Instant::now();
+                } else if still_since.elapsed() >= ORPHAN_GRACE {
+                    return;
+                }
+            }
+        }
+    }
+}

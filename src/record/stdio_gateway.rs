@@ -1,0 +1,135 @@
+//! A stdio server behind a gateway: every session starts a server of its own, and what passes is recorded alike.
+
+use super::queue::{Queue, Ready};
+use crate::process::child::ServerCommand;
+use crate::redact;
+use crate::sessions::answers::Answers;
+use crate::sessions::control::{InjectionProgress, Session, choose};
+use crate::sessions::injection::is_ours;
+use crate::trace::{EventKind, Flags};
+use crate::transport::listen::gateway::{Backend, Gateway, Opened, SERVER_ENDED};
+use crate::transport::local::stdio;
+use crate::wire::{Direction, Framing};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// Starts servers and records what passes to and from them.
+pub struct Bridge {
+    command: ServerCommand,
+    queue: Arc<Queue>,
+    answers: Arc<Answers>,
+    complain: Box<dyn Fn(&str) + Send + Sync>,
+    /// How servers ended whose sessions are being closed.
+    ends: Arc<Mutex<BTreeMap<u32, ExitStatus>>>,
+}
+
+impl Bridge {
+    /// Servers of this command, recorded into this queue. One that ends by itself is told to `complain`.
+    pub fn new(command: ServerCommand, queue: Arc<Queue>, complain: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self { command, queue, answers: Arc::default(), complain: Box::new(complain), ends: Arc::default() }
+    }
+
+    /// Who waits for answers to messages that were put in.
+    pub fn answers(&self) -> &Arc<Answers> {
+        &self.answers
+    }
+
+    fn push(&self, kind: EventKind, stream: u32, flags: Flags, framing: Framing, bytes: &[u8]) {
+        self.queue.push_ready(Ready { kind, stream, exchange: 0, flags, framing }, bytes);
+    }
+}
+
+impl Backend for Bridge {
+    fn open(&self, stream: u32) -> Result<Opened, String> {
+        let started = stdio::spawn(&self.command, None);
+        let (link, server) = started.map_err(|error| format!("the server cannot be started: {error}"))?;
+        let mut reported = json!({
+            "transport": "stdio", "command": redact::redact_arguments(&self.command.words()),
+            "pid": server.id(), "behind": "http",
+        });
+        if !self.command.env_names().is_empty() {
+            reported["env"] = self.command.env_names().into();
+        }
+        self.queue.note(Ready::about(EventKind::StreamOpened, stream), &reported);
+        let ends = Arc::clone(&self.ends);
+        let end = async move {
+            if let Some(status) = server.end().await {
+                ends.lock().unwrap_or_else(PoisonError::into_inner).insert(stream, status);
+            }
+        };
+        Ok(Opened { link, end: Box::pin(end) })
+    }
+
+    fn pass(&self, stream: u32, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>> {
+        let injected = if is_ours(&message) { Flags::INJECTED } else { Flags::default() };
+        self.push(EventKind::Message, stream, Flags::toward(direction).with(injected), Framing::Lf, &message);
+        if self.answers.awaits(direction) { self.answers.keep(stream, direction, message) } else { Some(message) }
+    }
+
+    fn made(&self, stream: u32, message: &[u8]) {
+        self.push(EventKind::Message, stream, Flags::SERVER_TO_CLIENT.with(Flags::INJECTED), Framing::Lf, message);
+    }
+
+    fn lost(&self, stream: u32, reported: &str) {
+        let flags = Flags::SERVER_TO_CLIENT.with(Flags::FAILED);
+        let ready = Ready { flags, ..Ready::about(EventKind::Transport, stream) };
+        self.queue.note(ready, &json!({"what": "dropped", "reason": reported}));
+        (self.complain)(&format!("session {stream}: {reported}"));
+    }
+
+    fn failed(&self, stream: u32, why: &str) {
+        let ready = Ready { flags: Flags::default().with(Flags::FAILED), ..Ready::about(EventKind::Transport, stream) };
+        self.queue.note(ready, &json!({"what": "failed", "reason": why}));
+        (self.complain)(&format!("session {stream}: {why}"));
+    }
+
+    fn see_stderr(&self, stream: u32, bytes: &[u8]) {
+        self.push(EventKind::Stderr, stream, Flags::SERVER_TO_CLIENT, Framing::Whole, bytes);
+    }
+
+    fn closed(&self, stream: u32, by: &str) {
+        let status = self.ends.lock().unwrap_or_else(PoisonError::into_inner).remove(&stream);
+        let (code, signal) = status.map_or((None, None), |status| (status.code(), status.signal()));
+        let reported = json!({"exit_code": code, "signal": signal, "by": by});
+        self.queue.note(Ready::about(EventKind::StreamClosed, stream), &reported);
+        if by == SERVER_ENDED {
+            let how = match (code, signal) {
+                (Some(code), _) => format!(" with exit code {code}"),
+                (None, Some(signal)) => format!(" by signal {signal}"),
+                (None, None) => String::new(),
+            };
+            (self.complain)(&format!("session {stream}: the server ended{how}"));
+        }
+    }
+}
+
+/// The sessions behind a gateway, for their control socket.
+pub struct GatewaySession {
+    /// The gateway.
+    pub gateway: Arc<Gateway>,
+    /// What stands behind it.
+    pub bridge: Arc<Bridge>,
+}
+
+impl Session for GatewaySession {
+    fn put(
+        &self,
+        toward: Direction,
+        stream: u32,
+        message: &[u8],
+        _deadline: Instant,
+    ) -> Result<InjectionProgress, String> {
+        let stream = choose(stream, &self.gateway.streams(), "no client has opened a session yet")?;
+        let flags = Flags::toward(toward).with(Flags::INJECTED);
+        let record = |message: &[u8]| self.bridge.push(EventKind::Message, stream, flags, Framing::Lf, message);
+        self.gateway.put(stream, toward, message.to_vec(), record).map(|()| InjectionProgress::Queued)
+    }
+
+    fn facts(&self) -> Map<String, Value> {
+        [("streams".to_owned(), self.gateway.streams().into())].into_iter().collect()
+    }
+}

@@ -1,0 +1,339 @@
+//! A server that is reached by a URL, behind standard input and output: for clients that can only start processes.
+//! What passes is recorded by the onlookers of the link; here is only what is made up for the client's sake.
+
+use super::queue::{Queue, Ready};
+use crate::sessions::answers::Answers;
+use crate::sessions::control::{InjectionProgress, Session};
+use crate::trace::{EventKind, Flags};
+use crate::transport::local::stdio::read_messages;
+use crate::transport::{Incoming, Link, Undelivered, budget};
+use crate::wire::MessageLimit;
+use crate::wire::{Direction, Envelope, Framing, Id, IdKey, MessageKind, json};
+use serde_json::json;
+use std::collections::{HashSet, VecDeque};
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::{mpsc, oneshot};
+
+/// How long answers are waited for once the client sends no more.
+const DELETE_TIMEOUT: Duration = Duration::from_secs(30);
+/// The code of an error that is told in the server's place: it could not be reached, or did not answer.
+const NOT_DELIVERED: i64 = -32000;
+
+/// Carries lines to the link and messages back, until either side ends; orders are messages that are put in. What a
+/// request's failure makes necessary is recorded as injected.
+///
+/// # Errors
+/// The client cannot be written to; with `InvalidData`, one of the connections failed.
+pub async fn run(
+    mut link: Link,
+    (input, limit): (impl Read + Send + 'static, MessageLimit),
+    output: impl Write + Send + 'static,
+    shared: Option<&SharedSession>,
+    mut orders: mpsc::Receiver<InjectedMessage>,
+) -> io::Result<()> {
+    let (sender, mut lines) = budget::queue(64);
+    read_messages(input, limit, "the client", move |came| drop(sender.blocking_send(came)))?;
+    let (to_client, mut written) = write_lines(output)?;
+    let mut open = HashSet::new();
+    let mut grace_period = None;
+    // Neither side waits for the other: one message at most lies here on its way to each.
+    let (mut outbox, mut said) = (VecDeque::new(), None);
+    let ended = loop {
+        if grace_period.is_some() && open.is_empty() && outbox.is_empty() && said.is_none() {
+            break Ok(());
+        }
+        tokio::select! {
+            line = lines.recv(), if grace_period.is_none() && outbox.is_empty() => match line {
+                Some(Incoming::Message(line)) => {
+                    note_requests(&line, &mut open);
+                    outbox.extend(keep(shared, Direction::ClientToServer, line));
+                }
+                Some(Incoming::Failed(why)) => break Err(io::Error::new(io::ErrorKind::InvalidData, why)),
+                _ => grace_period = Some(tokio::time::Instant::now() + DELETE_TIMEOUT),
+            },
+            // Where there is none any more, `written` tells why at once.
+            room = to_client.reserve(said.as_ref().map_or(0, Vec::len)), if said.is_some() => if let (Ok(room), Some(message)) = (room, said.take()) {
+                room.send(message);
+            },
+            failed = &mut written => return failed.unwrap_or(Ok(())),
+            turned = link.turn(&mut outbox), if said.is_none() => match turned {
+                Some(Incoming::Message(message)) => {
+                    note_answers(&message, &mut open);
+                    said = keep(shared, Direction::ServerToClient, message);
+                }
+                // What names no request has nobody who waits.
+                Some(Incoming::Undelivered(failed)) if failed.id.is_empty() => {}
+                Some(Incoming::Undelivered(failed)) => {
+                    let answer = failure(&failed);
+                    note_answers(&answer, &mut open);
+                    shared.inspect(|shared| shared.record(Direction::ServerToClient, &answer));
+                    said = keep(shared, Direction::ServerToClient, answer);
+                }
+                Some(Incoming::Stderr(_)) | None => {}
+                Some(Incoming::Closed) => break Ok(()),
+                Some(Incoming::Failed(why)) => break Err(io::Error::new(io::ErrorKind::InvalidData, why)),
+            },
+            Some((toward, message)) = orders.recv(), if outbox.is_empty() && said.is_none() => match toward {
+                // What goes to the server is recorded on its way, as what the client sends.
+                Direction::ClientToServer => outbox.push_back(message),
+                Direction::ServerToClient => {
+                    shared.inspect(|shared| shared.record(toward, &message));
+                    said = Some(message);
+                }
+            },
+            () = until(grace_period) => break Ok(()),
+        }
+    };
+    drop(to_client);
+    written.await.unwrap_or(Ok(())).and(ended)?;
+    let_end(&mut link).await;
+    Ok(())
+}
+
+/// Lets the server end. What it says is heard by nobody any more, so that one that does not end is not waited for for
+/// ever.
+async fn let_end(link: &mut Link) {
+    link.close();
+    let all = async { while link.receive().await != Incoming::Closed {} };
+    let _ = tokio::time::timeout(DELETE_TIMEOUT, all).await;
+}
+
+/// A message that is put in, and the way it goes.
+pub type InjectedMessage = (Direction, Vec<u8>);
+
+/// What a session behind standard input and output shares with its control socket.
+pub struct SharedSession {
+    /// Where what is made up here is recorded.
+    pub queue: Arc<Queue>,
+    /// The session's stream in the reel.
+    pub stream: u32,
+    /// Who waits for answers.
+    pub answers: Arc<Answers>,
+    /// Into [`run`].
+    pub orders: mpsc::Sender<InjectedMessage>,
+}
+
+impl SharedSession {
+    fn record(&self, direction: Direction, message: &[u8]) {
+        let flags = Flags::toward(direction).with(Flags::INJECTED);
+        let ready = Ready { flags, framing: Framing::Lf, ..Ready::about(EventKind::Message, self.stream) };
+        self.queue.push_ready(ready, message);
+    }
+}
+
+impl Session for SharedSession {
+    fn put(
+        &self,
+        toward: Direction,
+        stream: u32,
+        message: &[u8],
+        _deadline: Instant,
+    ) -> Result<InjectionProgress, String> {
+        if stream != 0 && stream != self.stream {
+            return Err(format!("there is no stream {stream}: this session is {}", self.stream));
+        }
+        let ordered = self.orders.try_send((toward, message.to_vec()));
+        ordered.map(|()| InjectionProgress::Queued).map_err(|_| "the session takes nothing now".to_owned())
+    }
+}
+
+/// What of a message goes on: answers to what was put in do not.
+fn keep(shared: Option<&SharedSession>, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>> {
+    match shared.filter(|shared| shared.answers.awaits(direction)) {
+        // What the client says is recorded where it goes on; what the server says was, where it came from.
+        Some(shared) => shared.answers.keep_recorded(shared.stream, direction, message, |taken| {
+            if direction == Direction::ClientToServer {
+                shared.record(direction, taken);
+            }
+        }),
+        None => Some(message),
+    }
+}
+
+async fn until(at: Option<tokio::time::Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
+
+fn each(message: &[u8], mut take: impl FnMut(&Envelope<'_>)) {
+    let envelope = Envelope::scan(message);
+    match envelope.kind {
+        MessageKind::Batch => json::items(message).for_each(|item| take(&Envelope::scan(item))),
+        _ => take(&envelope),
+    }
+}
+
+fn note_requests(message: &[u8], open: &mut HashSet<IdKey>) {
+    each(message, |envelope| {
+        if let Some(id) = envelope.id.filter(|_| envelope.kind == MessageKind::Request) {
+            open.insert(id.key());
+        }
+        // What is cancelled is answered no more.
+        if envelope.method.as_deref() == Some("notifications/cancelled") {
+            let id = envelope.params.and_then(|params| json::first_member(params, "requestId"));
+            id.map(|id| open.remove(&Id(id).key()));
+        }
+    });
+}
+
+fn note_answers(message: &[u8], open: &mut HashSet<IdKey>) {
+    each(message, |envelope| {
+        if let Some(id) = envelope.id.filter(|_| envelope.kind.is_response()) {
+            open.remove(&id.key());
+        }
+    });
+}
+
+/// The error that a client gets for a request that was not delivered: the server's own words where it said any.
+fn failure(failed: &Undelivered) -> Vec<u8> {
+    let said = failed.refusal.as_deref().and_then(|refusal| json::first_member(refusal, "error"));
+    // The handshake is the client's; nobody can repeat it in its place.
+    let next = if failed.session_over { "; a new one begins with a new initialize" } else { "" };
+    let made = json!({"code": NOT_DELIVERED, "message": format!("mcpreel: {}{next}", failed.reason)}).to_string();
+    [br#"{"jsonrpc":"2.0","id":"#, &failed.id[..], br#","error":"#, said.unwrap_or(made.as_bytes()), b"}"].concat()
+}
+
+/// Where lines go to be written, and how writing ended.
+type Writer = (budget::Sender<Vec<u8>>, oneshot::Receiver<io::Result<()>>);
+
+/// Writes lines on a thread of its own: a client that does not read must not keep the session from its end.
+fn write_lines(mut output: impl Write + Send + 'static) -> io::Result<Writer> {
+    let (sender, mut messages) = budget::queue::<Vec<u8>>(64);
+    let (done, written) = oneshot::channel();
+    std::thread::Builder::new().name("stdout".into()).spawn(move || {
+        let mut write = || -> io::Result<()> {
+            while let Some(message) = messages.blocking_recv() {
+                write_line(&mut output, &message)?;
+            }
+            Ok(())
+        };
+        let _ = done.send(write());
+    })?;
+    Ok((sender, written))
+}
+
+fn write_line(output: &mut impl Write, message: &[u8]) -> io::Result<()> {
+    // What came over HTTP may hold line ends between its tokens; a line may not.
+    let line: Vec<u8> = message.iter().copied().filter(|byte| !matches!(byte, b'\n' | b'\r')).chain([b'\n']).collect();
+    output.write_all(&line)?;
+    output.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    #[derive(Clone, Default)]
+    struct Out(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Out {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().expect("not poisoned").extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[tokio::test]
+    async fn lines_go_out_and_answers_come_back_to_the_last() {
+        let (ours, mut theirs) = Link::pair();
+        let server = tokio::spawn(async move {
+            let mut asked = Vec::new();
+            while let Incoming::Message(message) = theirs.receive().await {
+                if Envelope::scan(&message).id.is_some() {
+                    theirs.send(b"{\"jsonrpc\":\"2.0\",\n\"id\":1,\"result\":{}}".to_vec()).await;
+                }
+                asked.push(message);
+            }
+            asked
+        });
+        let input = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\r\n\n{\"jsonrpc\":\"2.0\",\"method\":\"n\"}";
+        let out = Out::default();
+        let (_orders, none) = mpsc::channel(1);
+        run(ours, (&input[..], MessageLimit::default()), out.clone(), None, none).await.expect("carried");
+        let asked = server.await.expect("ends");
+        assert_eq!(asked.len(), 2);
+        assert_eq!(*out.0.lock().expect("not poisoned"), b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_does_not_end_is_not_waited_for_for_ever() {
+        let (mut ours, _theirs) = Link::pair();
+        tokio::time::timeout(2 * DELETE_TIMEOUT, let_end(&mut ours)).await.expect("given up");
+    }
+
+    #[tokio::test]
+    async fn neither_side_waits_for_the_other_and_what_is_cancelled_is_not_waited_for() {
+        let (ours, mut theirs) = Link::pair();
+        let server = tokio::spawn(async move {
+            // It says much before it hears anything.
+            for _ in 0..500 {
+                theirs.send(b"{}".to_vec()).await;
+            }
+            let mut received = 0;
+            while let Incoming::Message(_) = theirs.receive().await {
+                received += 1;
+            }
+            received
+        });
+        let mut input = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\"}\n".repeat(500);
+        input.extend(br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
+        let out = Out::default();
+        let (_orders, none) = mpsc::channel(1);
+        let carried = run(ours, (io::Cursor::new(input), MessageLimit::default()), out.clone(), None, none);
+        tokio::time::timeout(DELETE_TIMEOUT / 2, carried).await.expect("does not wait").expect("carried");
+        assert_eq!(server.await.expect("ends"), 501);
+        assert_eq!(out.0.lock().expect("not poisoned").len(), 500 * "{}\n".len());
+    }
+
+    #[tokio::test]
+    async fn a_client_that_does_not_read_can_be_left() {
+        let (unread, full) = io::pipe().expect("a pipe");
+        let (ours, mut theirs) = Link::pair();
+        tokio::spawn(async move { while theirs.send(vec![b'1'; 1 << 16]).await {} });
+        let (_orders, none) = mpsc::channel(1);
+        let carried = run(ours, (io::empty().chain(Never), MessageLimit::default()), full, None, none);
+        assert!(tokio::time::timeout(Duration::from_millis(300), carried).await.is_err(), "the runtime goes on");
+        drop(unread);
+    }
+
+    /// An input on which nothing comes.
+    struct Never;
+
+    impl Read for Never {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            loop {
+                std::thread::park();
+            }
+        }
+    }
+
+    #[test]
+    fn a_failure_has_the_words_of_the_server_where_there_are_any() {
+        let failed = |refusal: Option<&[u8]>| {
+            let refusal = refusal.map(<[u8]>::to_vec);
+            let answer = failure(&Undelivered {
+                id: b"\"a\"".to_vec(),
+                reason: "no way".into(),
+                refusal,
+                ..Undelivered::default()
+            });
+            String::from_utf8(answer).expect("text")
+        };
+        assert_eq!(failed(None), r#"{"jsonrpc":"2.0","id":"a","error":{"code":-32000,"message":"mcpreel: no way"}}"#);
+        let said = br#"{"jsonrpc":"2.0","id":null,"error":{"code":-32022,"message":"old"}}"#;
+        assert_eq!(failed(Some(said)), r#"{"jsonrpc":"2.0","id":"a","error":{"code":-32022,"message":"old"}}"#);
+        let over =
+            Undelivered { id: b"1".to_vec(), reason: "over".into(), session_over: true, ..Undelivered::default() };
+        let reported = String::from_utf8(failure(&over)).expect("text");
+        assert!(reported.contains("mcpreel: over; a new one begins with a new initialize"), "{reported}");
+    }
+}

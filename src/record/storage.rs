@@ -1,0 +1,372 @@
+//! Where recordings are written: files under free names, one after another, which never take the place of another file
+//! and are looked after while they grow; or one pipe, device or descriptor.
+
+use rustix::fs::fstat;
+use rustix::process::{Resource, getrlimit};
+use std::fmt;
+use std::fs::{DirBuilder, File, Metadata, TryLockError};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// Where a reel is written.
+pub trait Sink: Write + Send {
+    /// Makes `offset` the end again after a failed write; `Err` where the sink cannot.
+    fn rewind_to(&mut self, offset: u64) -> io::Result<()>;
+
+    /// What became of the reel behind the recorder's back, of which `end` bytes are written.
+    fn loss(&self, end: u64) -> Option<ReelLoss> {
+        let _ = end;
+        None
+    }
+
+    /// The reel's file, where it is one that has a place of its own.
+    fn place(&self) -> Option<CreatedFile> {
+        None
+    }
+
+    /// How long it may get, where that is limited.
+    fn limit(&self) -> Option<u64> {
+        None
+    }
+
+    /// Gives up a reel in which nothing is.
+    fn discard(&mut self) {}
+}
+
+/// Where a recording's reels come from.
+pub trait ReelStore: Send {
+    /// What they are written to.
+    type Sink: Sink;
+
+    /// The next reel, empty. `Err` where none can be made now; it may be asked again.
+    fn next(&mut self) -> io::Result<Self::Sink>;
+}
+
+/// What became of a reel behind its recorder's back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReelLoss {
+    /// The file is removed, and what it held with it.
+    Removed,
+    /// Somebody cut it, or wrote into it.
+    Cut,
+    /// It is elsewhere now, and whole.
+    Moved,
+}
+
+impl fmt::Display for ReelLoss {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Removed => "was removed",
+            Self::Cut => "was cut short by another program",
+            Self::Moved => "was moved or replaced",
+        })
+    }
+}
+
+/// A file and the path at which it was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CreatedFile {
+    /// Its path, absolute.
+    pub path: PathBuf,
+    device: u64,
+    inode: u64,
+}
+
+impl CreatedFile {
+    fn of(path: &Path, about: &Metadata) -> Self {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        Self { path, device: about.dev(), inode: about.ino() }
+    }
+
+    /// Cuts the file, where it is still there.
+    pub(super) fn cut(&self, end: u64) {
+        if self.holds() {
+            let _ = File::options().write(true).open(&self.path).and_then(|file| file.set_len(end));
+        }
+    }
+
+    /// Whether the file is still there, as far as can be told.
+    pub fn holds(&self) -> bool {
+        match std::fs::metadata(&self.path) {
+            Ok(about) => about.dev() == self.device && about.ino() == self.inode,
+            Err(error) => !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory),
+        }
+    }
+}
+
+/// A file that a reel is written to; locked for as long as it is open, so that nothing else writes to it meanwhile.
+#[derive(Debug)]
+pub struct ReelFile {
+    file: File,
+    /// Its place; none for a device or a descriptor, which is written as it is.
+    place: Option<CreatedFile>,
+}
+
+impl ReelFile {
+    /// A file of the recorder's own, at its path.
+    pub fn at(path: &Path, file: File) -> io::Result<Self> {
+        let place = Some(CreatedFile::of(path, &file.metadata()?));
+        Ok(Self { file, place })
+    }
+
+    /// A device, a pipe or an open descriptor.
+    pub fn in_place(file: File) -> Self {
+        Self { file, place: None }
+    }
+}
+
+impl Write for ReelFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Sink for ReelFile {
+    fn rewind_to(&mut self, offset: u64) -> io::Result<()> {
+        self.file.set_len(offset)?;
+        self.file.seek(SeekFrom::Start(offset)).map(|_| ())
+    }
+
+    fn loss(&self, end: u64) -> Option<ReelLoss> {
+        let place = self.place.as_ref()?;
+        let about = fstat(&self.file).ok()?;
+        let length = u64::try_from(about.st_size).unwrap_or_default();
+        match () {
+            () if about.st_nlink == 0 => Some(ReelLoss::Removed),
+            () if length < end => Some(ReelLoss::Cut),
+            () if !place.holds() => Some(ReelLoss::Moved),
+            () => None,
+        }
+    }
+
+    fn place(&self) -> Option<CreatedFile> {
+        self.place.clone()
+    }
+
+    fn limit(&self) -> Option<u64> {
+        self.place.as_ref().and_then(|_| getrlimit(Resource::Fsize).current)
+    }
+
+    fn discard(&mut self) {
+        if let Some(place) = self.place.take().filter(CreatedFile::holds) {
+            let _ = std::fs::remove_file(&place.path);
+        }
+    }
+}
+
+/// A sink that cannot go back: a pipe, standard output.
+pub struct ForwardOnly<W>(pub W);
+
+impl<W: Write> Write for ForwardOnly<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl<W: Write + Send> Sink for ForwardOnly<W> {
+    fn rewind_to(&mut self, _offset: u64) -> io::Result<()> {
+        Err(io::Error::from(io::ErrorKind::Unsupported))
+    }
+}
+
+/// The one sink of a recording that cannot go on in another.
+pub struct SingleReel<S>(Option<S>);
+
+impl<S> SingleReel<S> {
+    /// A recording into this.
+    pub fn new(sink: S) -> Self {
+        Self(Some(sink))
+    }
+}
+
+impl<S: Sink> ReelStore for SingleReel<S> {
+    type Sink = S;
+
+    fn next(&mut self) -> io::Result<S> {
+        self.0.take().ok_or_else(|| io::Error::other("it cannot be opened once more"))
+    }
+}
+
+/// A path at which reels may be made.
+#[derive(Clone, Debug)]
+pub struct ReelLocation {
+    /// The path of the first.
+    pub path: PathBuf,
+    /// Whether its folder is made where it is missing.
+    pub makes_folder: bool,
+}
+
+/// Says where else reels may be made.
+pub type FallbackLocations = Box<dyn FnOnce() -> Vec<ReelLocation> + Send>;
+
+/// Reels as files: the one that was opened first, then others at the first of some paths that takes one, under free
+/// names.
+pub struct Files {
+    first: Option<ReelFile>,
+    locations: Vec<ReelLocation>,
+    elsewhere: Option<FallbackLocations>,
+}
+
+impl Files {
+    /// `first` is open already, where there is one; others are made at `locations`, or `elsewhere`, which is asked once
+    /// it is needed.
+    pub fn new(first: Option<ReelFile>, locations: Vec<ReelLocation>, elsewhere: FallbackLocations) -> Self {
+        Self { first, locations, elsewhere: Some(elsewhere) }
+    }
+}
+
+impl ReelStore for Files {
+    type Sink = ReelFile;
+
+    fn next(&mut self) -> io::Result<ReelFile> {
+        if let Some(first) = self.first.take() {
+            // Its folder was there: it may be made again.
+            let place = first.place();
+            for location in &mut self.locations {
+                location.makes_folder |=
+                    place.as_ref().is_some_and(|place| place.path.parent() == location.path.parent());
+            }
+            return Ok(first);
+        }
+        self.locations.extend(self.elsewhere.take().into_iter().flat_map(|elsewhere| elsewhere()));
+        let mut failure = None;
+        for location in &self.locations {
+            match open_free(location) {
+                Ok(reel) => return Ok(reel),
+                Err(error) => {
+                    let reported = format!("cannot write {}: {error}", location.path.display());
+                    failure.get_or_insert_with(|| io::Error::new(error.kind(), reported));
+                }
+            }
+        }
+        Err(failure.unwrap_or_else(|| io::Error::other("there is no folder to write a reel to")))
+    }
+}
+
+/// Makes a reel at a path or, where something is there, under the nearest free name.
+pub fn open_free(location: &ReelLocation) -> io::Result<ReelFile> {
+    if let Some(folder) =
+        location.path.parent().filter(|folder| location.makes_folder && !folder.as_os_str().is_empty())
+    {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    }
+    /// Others may take names at the same moment.
+    const TRIES: usize = 100;
+    let mut tried = Err(io::Error::from(io::ErrorKind::AlreadyExists));
+    for _ in 0..TRIES {
+        let number = first_free(|number| numbered(&location.path, number).symlink_metadata().is_ok());
+        let path = numbered(&location.path, number);
+        tried = create_new(&path).and_then(|file| ReelFile::at(&path, file));
+        if !matches!(&tried, Err(error) if error.kind() == io::ErrorKind::AlreadyExists) {
+            break;
+        }
+    }
+    tried
+}
+
+/// Makes a file that is not there yet, for its owner alone, and locks it.
+pub fn create_new(path: &Path) -> io::Result<File> {
+    // Appended to, so that a reel which somebody cuts stays too short and is noticed.
+    let file = File::options().append(true).create_new(true).mode(0o600).open(path)?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(io::Error::from(io::ErrorKind::AlreadyExists)),
+        // Some file systems know no locks.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
+    }
+}
+
+/// A path with a number in its name: `session.reel`, `session-2.reel`, `session-3.reel`.
+fn numbered(path: &Path, number: u32) -> PathBuf {
+    if number < 2 {
+        return path.to_owned();
+    }
+    let mut name = path.file_stem().unwrap_or_default().to_owned();
+    name.push(format!("-{number}"));
+    if let Some(extension) = path.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
+}
+
+/// A number from 1 that is not taken, the first where they are taken in order. It asks seldom, however many are taken.
+fn first_free(taken: impl Fn(u32) -> bool) -> u32 {
+    let (mut last_taken, mut free) = (0, 1);
+    while free < u32::MAX / 2 && taken(free) {
+        (last_taken, free) = (free, free * 2);
+    }
+    while free - last_taken > 1 {
+        let middle = last_taken + (free - last_taken) / 2;
+        if taken(middle) {
+            last_taken = middle;
+        } else {
+            free = middle;
+        }
+    }
+    free
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_free_name_has_the_first_number_that_is_free() {
+        assert_eq!(first_free(|_| false), 1);
+        for most in [1, 2, 3, 7, 8, 9, 1000] {
+            assert_eq!(first_free(|number| number <= most), most + 1);
+        }
+        let names = |path: &str| [1, 2, 10].map(|number| numbered(Path::new(path), number).display().to_string());
+        assert_eq!(names("a/session.reel"), ["a/session.reel", "a/session-2.reel", "a/session-10.reel"]);
+        assert_eq!(names("plain"), ["plain", "plain-2", "plain-10"]);
+    }
+
+    #[test]
+    fn what_is_there_is_never_replaced_and_two_at_once_get_two_files() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("s.reel");
+        std::fs::write(&path, "precious").expect("written");
+        std::os::unix::fs::symlink("nowhere", folder.path().join("s-2.reel")).expect("linked");
+        let location = ReelLocation { path: path.clone(), makes_folder: false };
+        let paths: Vec<PathBuf> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| open_free(&location).expect("made"))).collect();
+            let made: Vec<ReelFile> = threads.into_iter().map(|thread| thread.join().expect("done")).collect();
+            made.iter().filter_map(Sink::place).map(|place| place.path).collect()
+        });
+        let mut unique = paths.clone();
+        unique.sort();
+        unique.dedup();
+        assert_eq!((unique.len(), paths.contains(&path)), (8, false), "{paths:?}");
+        assert_eq!(std::fs::read(&path).expect("read"), b"precious");
+        assert!(std::fs::symlink_metadata(folder.path().join("s-2.reel")).expect("there").is_symlink());
+    }
+
+    #[test]
+    fn a_file_that_is_removed_moved_or_cut_is_noticed_and_its_folder_made_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let inner = folder.path().join("inner");
+        let location = ReelLocation { path: inner.join("s.reel"), makes_folder: true };
+        let mut files =
+            Files::new(Some(open_free(&location).expect("made")), vec![location.clone()], Box::new(Vec::new));
+        let mut first = files.next().expect("the first");
+        first.write_all(b"reel").expect("written");
+        assert_eq!((first.loss(4), first.loss(5)), (None, Some(ReelLoss::Cut)));
+        std::fs::rename(&location.path, inner.join("other")).expect("moved");
+        assert_eq!(first.loss(4), Some(ReelLoss::Moved));
+        std::fs::remove_dir_all(&inner).expect("removed");
+        assert_eq!(first.loss(4), Some(ReelLoss::Removed));
+        let next = files.next().expect("made again");
+        assert_eq!(next.place().map(|place| place.path), Some(location.path.clone()));
+        assert_eq!(next.loss(0), None);
+        assert!(first.place().is_some_and(|place| !place.holds()));
+    }
+}

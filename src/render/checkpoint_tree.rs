@@ -1,0 +1,91 @@
+//! A tree of checkpoints: what grew out of what, branches drawn, an only child below its parent.
+
+use super::line::visible_text;
+use super::style::Palette;
+use crate::proposals::checkpoint_tree::{Checkpoint, CheckpointTree};
+use std::fmt::Write;
+
+/// The tree as lines. Names are a peer's, so they are made visible.
+pub fn text(tree: &CheckpointTree, palette: &Palette, out: &mut String) {
+    // Each with what stands before it, and before what is below it.
+    let roots: Vec<&str> = tree.roots().collect();
+    let mut waiting: Vec<(String, String, &str)> =
+        roots.into_iter().rev().map(|root| (String::new(), String::new(), root)).collect();
+    while let Some((before, below, name)) = waiting.pop() {
+        let Some(found) = tree.get(name) else { continue };
+        line(tree, &before, name, found, palette, out);
+        match &found.children[..] {
+            [only] => waiting.push((below.clone(), below, only)),
+            children => {
+                for (at, child) in children.iter().enumerate().rev() {
+                    let is_last = at + 1 == children.len();
+                    let (fork, rest) = if is_last { ("└── ", "    ") } else { ("├── ", "│   ") };
+                    waiting.push((format!("{below}{fork}"), format!("{below}{rest}"), child));
+                }
+            }
+        }
+    }
+    if tree.left_out > 0 {
+        let _ = writeln!(out, "{} more checkpoints are left out", tree.left_out);
+    }
+}
+
+fn line(tree: &CheckpointTree, before: &str, name: &str, found: &Checkpoint, palette: &Palette, out: &mut String) {
+    let Palette { bold, faint, warning, .. } = palette;
+    let mut facts = Vec::new();
+    match (found.seq, &found.by) {
+        (Some(seq), by) => {
+            facts.extend(by.as_deref().map(visible_text));
+            facts.push(format!("seq {seq}"));
+            facts.extend((found.keeps != "nothing").then(|| found.keeps.to_owned()));
+        }
+        (None, _) => facts.push("not in this recording".to_owned()),
+    }
+    let _ = write!(out, "{before}{bold}{}{bold:#}  {faint}{}{faint:#}", visible_text(name), facts.join(", "));
+    for back in found.rollbacks.iter().filter(|back| back.failed.is_none()) {
+        let _ = write!(out, "  {faint}rolled back to at seq {}{faint:#}", back.seq);
+    }
+    for (back, why) in found.rollbacks.iter().filter_map(|back| Some((back, back.failed.as_ref()?))) {
+        let _ = write!(out, "  {warning}not undone at seq {}: {}{warning:#}", back.seq, visible_text(why));
+    }
+    if let Some(seq) = found.gone {
+        let _ = write!(out, "  {warning}pruned, told at seq {seq}{warning:#}");
+    }
+    if tree.current.as_deref() == Some(name) {
+        let _ = write!(out, "  {bold}← here{bold:#}");
+    }
+    out.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::proposals::checkpoint_tree::Step;
+
+    #[test]
+    fn branches_fork_and_only_children_stand_below() {
+        let mut tree = CheckpointTree::default();
+        let given = |checkpoint: &str, parent: Option<&str>| Step::Given {
+            checkpoint: checkpoint.to_owned(),
+            parent: parent.map(str::to_owned),
+            keeps: "patch",
+            by: Some("add".to_owned()),
+        };
+        let back = |to: &str| Step::Back { target: to.to_owned(), named: to.to_owned(), feature_set: None };
+        let stuck = Step::Stuck { target: "b".into(), reason: "mail\u{1b}".into(), feature_set: None };
+        let steps =
+            [given("a", None), given("b", Some("a")), given("c", Some("b")), stuck, back("a"), given("d", Some("a"))];
+        steps.into_iter().enumerate().for_each(|(seq, step)| tree.take(step, seq as u64, 0));
+        tree.take(Step::Gone { target: "old".to_owned() }, 9, 0);
+        let mut out = String::new();
+        text(&tree, &Palette::plain(), &mut out);
+        let drawn = "\
+a  add, seq 0, patch  rolled back to at seq 4
+├── b  add, seq 1, patch  not undone at seq 3: mail␛
+│   c  add, seq 2, patch
+└── d  add, seq 5, patch  ← here
+old  not in this recording  pruned, told at seq 9
+";
+        assert_eq!(out, drawn);
+    }
+}

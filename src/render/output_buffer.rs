@@ -1,0 +1,136 @@
+//! Bytes on their way out: gathered while they are few, passed on when they are many, so that memory holds little of
+//! what is large.
+
+use std::io::{self, Write};
+
+/// So much is passed on at once.
+const PASSED_ON: usize = 64 << 10;
+
+/// What is to be written gathers here. What could not be written is told by [`OutputBuffer::failure`].
+#[derive(Debug)]
+pub struct OutputBuffer<W> {
+    gathered: Vec<u8>,
+    to: W,
+    failed: Option<io::Error>,
+}
+
+impl<W: Write> OutputBuffer<W> {
+    /// An outlet to `to`, which gets everything in pieces of some size.
+    pub fn new(to: W) -> Self {
+        Self { gathered: Vec::new(), to, failed: None }
+    }
+
+    /// What waits to be passed on, for small pieces to be appended to. [`OutputBuffer::relieve`] bounds it.
+    pub fn gathered(&mut self) -> &mut Vec<u8> {
+        &mut self.gathered
+    }
+
+    /// Passes on what was gathered where it is enough.
+    #[inline]
+    pub fn relieve(&mut self) {
+        if self.gathered.len() >= PASSED_ON {
+            self.pass_on();
+        }
+    }
+
+    /// Appends bytes. Many are not copied.
+    pub fn append(&mut self, bytes: &[u8]) {
+        if bytes.len() < PASSED_ON {
+            self.gathered.extend_from_slice(bytes);
+            return self.relieve();
+        }
+        self.pass_on();
+        self.try_to(|to| to.write_all(bytes));
+    }
+
+    /// Passes everything on.
+    ///
+    /// # Errors
+    /// Something could not be written, now or before.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.pass_on();
+        self.failure()
+    }
+
+    /// Tells, once, that something could not be written.
+    ///
+    /// # Errors
+    /// Something could not be written.
+    pub fn failure(&mut self) -> io::Result<()> {
+        self.failed.take().map_or(Ok(()), Err)
+    }
+
+    fn pass_on(&mut self) {
+        let gathered = std::mem::take(&mut self.gathered);
+        if !gathered.is_empty() {
+            self.try_to(|to| to.write_all(&gathered));
+        }
+        self.gathered = gathered;
+        self.gathered.clear();
+        self.gathered.shrink_to(2 * PASSED_ON);
+    }
+
+    fn try_to(&mut self, write: impl FnOnce(&mut W) -> io::Result<()>) {
+        if self.failed.is_none() {
+            self.failed = write(&mut self.to).err();
+        }
+    }
+}
+
+/// For writers of other crates, which learn that writing on is of no use.
+impl<W: Write> Write for OutputBuffer<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.append(bytes);
+        self.failed.as_ref().map_or(Ok(bytes.len()), |error| Err(error.kind().into()))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_comes_out_in_order_and_little_waits() {
+        let mut written = Vec::new();
+        let mut wanted = Vec::new();
+        let mut output_buffer = OutputBuffer::new(&mut written);
+        for number in 0..300 {
+            let piece = vec![b'a' + (number % 26) as u8; if number % 7 == 0 { PASSED_ON + number } else { number * 3 }];
+            match number % 2 {
+                0 => output_buffer.append(&piece),
+                _ => {
+                    output_buffer.gathered().extend_from_slice(&piece);
+                    output_buffer.relieve();
+                }
+            }
+            assert!(output_buffer.gathered.len() < PASSED_ON && output_buffer.gathered.capacity() <= 3 * PASSED_ON);
+            wanted.extend_from_slice(&piece);
+        }
+        output_buffer.flush().expect("a Vec takes all");
+        assert!(written == wanted);
+    }
+
+    #[test]
+    fn what_could_not_be_written_is_reported_once_and_nothing_after_it_is_tried() {
+        struct Full(usize);
+        impl Write for Full {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                self.0 += 1;
+                Err(io::ErrorKind::StorageFull.into())
+            }
+
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let mut output_buffer = OutputBuffer::new(Full(0));
+        (0..5).for_each(|_| output_buffer.append(&[b'x'; PASSED_ON]));
+        assert_eq!(output_buffer.to.0, 1);
+        assert!(output_buffer.flush().is_err());
+        assert!(output_buffer.flush().is_ok());
+    }
+}

@@ -1,0 +1,408 @@
+//! Runs a host-side engine on a link: sends what it wants sent, feeds it what comes in, wakes it in time.
+
+use super::sleep_until;
+use crate::host::client::{ClientConfig, ClientEngine, Handshake, Output, Params, RequestHandle};
+use crate::host::fire_user_message::{Report, UserMessageFire};
+use crate::transport::{Incoming, Link, Undelivered};
+use std::collections::VecDeque;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// A host-side engine as its runner sees it.
+pub trait Engine {
+    /// What it gives out.
+    type Output;
+
+    /// Begins.
+    fn start(&mut self, now: Duration) -> Vec<Self::Output>;
+    /// Takes one message.
+    fn receive(&mut self, now: Duration, message: &[u8]) -> Vec<Self::Output>;
+    /// A request did not get through.
+    fn undelivered(&mut self, now: Duration, lost: &Undelivered) -> Vec<Self::Output>;
+    /// A timer is due.
+    fn wake(&mut self, now: Duration) -> Vec<Self::Output>;
+    /// When the next timer is due.
+    fn next_wake(&self) -> Option<Duration>;
+    /// The peer is gone.
+    fn closed(&mut self, now: Duration) -> Vec<Self::Output>;
+    /// The connection failed.
+    fn lost(&mut self, now: Duration, why: &str) -> Vec<Self::Output>;
+    /// Whether an output is a message to send or something to tell.
+    fn sort(output: Self::Output) -> Sorted<Self::Output>;
+}
+
+/// An engine's output, sorted.
+pub enum Sorted<O> {
+    /// A message to send.
+    Send(Vec<u8>),
+    /// Something to tell.
+    Tell(O),
+}
+
+/// Both host-side engines have these calls by these names.
+macro_rules! engine {
+    ($engine:ty, $output:ty, $to_send:expr) => {
+        impl Engine for $engine {
+            type Output = $output;
+
+            fn start(&mut self, now: Duration) -> Vec<$output> {
+                Self::start(self, now)
+            }
+
+            fn receive(&mut self, now: Duration, message: &[u8]) -> Vec<$output> {
+                Self::receive(self, now, message)
+            }
+
+            fn undelivered(&mut self, now: Duration, lost: &Undelivered) -> Vec<$output> {
+                match lost.session_over {
+                    true => Self::session_over(self, now, &lost.id, &lost.reason),
+                    false => Self::undelivered(self, now, &lost.id, &lost.reason, lost.refusal.as_deref()),
+                }
+            }
+
+            fn wake(&mut self, now: Duration) -> Vec<$output> {
+                Self::wake(self, now)
+            }
+
+            fn next_wake(&self) -> Option<Duration> {
+                Self::next_wake(self)
+            }
+
+            fn closed(&mut self, now: Duration) -> Vec<$output> {
+                Self::closed(self, now)
+            }
+
+            fn lost(&mut self, now: Duration, why: &str) -> Vec<$output> {
+                Self::lost(self, now, why)
+            }
+
+            fn sort(output: $output) -> Sorted<$output> {
+                ($to_send)(output)
+            }
+        }
+    };
+}
+
+engine!(ClientEngine, Output, |output| match output {
+    Output::Send(message) => Sorted::Send(message),
+    other => Sorted::Tell(other),
+});
+engine!(UserMessageFire, Report, |output| match output {
+    Report::Client(Output::Send(message)) => Sorted::Send(message),
+    other => Sorted::Tell(other),
+});
+
+/// An engine at work on a link.
+pub struct Runner<E: Engine> {
+    /// The engine. After asking it for something, hand what it gives out to [`Runner::take`].
+    pub engine: E,
+    link: Link,
+    began: Instant,
+    outbox: VecDeque<Vec<u8>>,
+    waiting: VecDeque<E::Output>,
+    peer_gone: bool,
+    /// The end of what the server said on standard error.
+    pub stderr: Vec<u8>,
+}
+
+/// How much of the server's standard error is kept for error messages.
+const STDERR_KEPT: usize = 4 << 10;
+/// How long a server's last words are waited for once it is sent no more.
+const DELETE_TIMEOUT: Duration = Duration::from_secs(4);
+
+impl<E: Engine> Runner<E> {
+    /// Starts the engine.
+    pub async fn start(mut engine: E, link: Link) -> Self {
+        let began = Instant::now();
+        let first = engine.start(Duration::ZERO);
+        let (outbox, waiting, stderr) = Default::default();
+        let mut runner = Self { engine, link, began, outbox, waiting, peer_gone: false, stderr };
+        runner.take(first);
+        runner
+    }
+
+    /// The engine's clock.
+    pub fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Whether something the engine told waits for [`Runner::next`].
+    pub fn has_more(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Keeps what is to be sent, and the rest, for [`Runner::next`], where both go their way.
+    pub fn take(&mut self, outputs: Vec<E::Output>) {
+        for output in outputs {
+            match E::sort(output) {
+                Sorted::Send(message) => self.outbox.push_back(message),
+                Sorted::Tell(other) => self.waiting.push_back(other),
+            }
+        }
+    }
+
+    /// The next thing the engine has to tell; `None` once the peer is gone and all is told, or at `until`.
+    pub async fn next(&mut self, until: Option<Duration>) -> Option<E::Output> {
+        loop {
+            if let Some(output) = self.waiting.pop_front() {
+                return Some(output);
+            }
+            if self.peer_gone || until.is_some_and(|until| self.now() >= until) {
+                return None;
+            }
+            let timer = self.engine.next_wake().into_iter().chain(until).min().map(|at| self.began + at);
+            // A peer that takes nothing must not keep the engine from its timers.
+            let incoming = tokio::select! {
+                incoming = self.link.turn(&mut self.outbox) => incoming,
+                () = sleep_until(timer) => None,
+            };
+            // An engine must learn of the time before it learns of what came after it.
+            let now = self.now();
+            let mut outputs = self.engine.wake(now);
+            match incoming {
+                None => {}
+                Some(Incoming::Message(message)) => outputs.extend(self.engine.receive(now, &message)),
+                Some(Incoming::Undelivered(lost)) => outputs.extend(self.engine.undelivered(now, &lost)),
+                Some(Incoming::Stderr(bytes)) => self.keep_stderr(&bytes),
+                Some(Incoming::Closed) => {
+                    self.peer_gone = true;
+                    outputs.extend(self.engine.closed(now));
+                }
+                Some(Incoming::Failed(why)) => {
+                    self.peer_gone = true;
+                    outputs.extend(self.engine.lost(now, &why));
+                }
+            }
+            self.take(outputs);
+        }
+    }
+
+    fn keep_stderr(&mut self, bytes: &[u8]) {
+        self.stderr.extend_from_slice(bytes);
+        let extra = self.stderr.len().saturating_sub(STDERR_KEPT);
+        self.stderr.drain(..extra);
+    }
+
+    /// Sends no more and waits, within reason, for the peer to end. Answers why the connection failed, where it did.
+    pub async fn close(mut self) -> Option<String> {
+        let grace_period = Instant::now() + DELETE_TIMEOUT;
+        while !self.outbox.is_empty() && !self.peer_gone {
+            tokio::select! {
+                incoming = self.link.turn(&mut self.outbox) => self.peer_gone = incoming == Some(Incoming::Closed),
+                () = tokio::time::sleep_until(grace_period) => break,
+            }
+        }
+        self.link.close();
+        while !self.peer_gone {
+            tokio::select! {
+                incoming = self.link.receive() => match incoming {
+                    Incoming::Closed => return None,
+                    Incoming::Failed(why) => return Some(why),
+                    // A message that asks nothing, which nobody else would tell.
+                    Incoming::Undelivered(lost) if lost.id.is_empty() && lost.refusal.is_none() => {
+                        return Some(lost.reason);
+                    }
+                    _ => {}
+                },
+                () = tokio::time::sleep_until(grace_period) => return None,
+            }
+        }
+        None
+    }
+}
+
+/// Why something asked for did not come.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// No answer in time.
+    #[error("no answer to {method} within {after:?}")]
+    TimedOut {
+        /// What was asked.
+        method: String,
+        /// The time it had.
+        after: Duration,
+    },
+    /// The peer or the connection failed.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// The answer to a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The exact message.
+    pub message: Vec<u8>,
+    /// Time since the request was sent.
+    pub latency: Duration,
+}
+
+/// A client's connection to one server, for asking one thing after another.
+pub struct Connection {
+    /// The engine at work.
+    pub runner: Runner<ClientEngine>,
+}
+
+impl Connection {
+    /// Begins to open a connection. `prepare` may set the engine up before it starts.
+    pub async fn open(config: ClientConfig, link: Link, prepare: impl FnOnce(&mut ClientEngine)) -> Self {
+        let mut engine = ClientEngine::new(config);
+        prepare(&mut engine);
+        Self { runner: Runner::start(engine, link).await }
+    }
+
+    /// Waits for the handshake. Everything else that happens goes to `observer`.
+    pub async fn ready(&mut self, mut observer: impl FnMut(&Output)) -> Result<Handshake, Failure> {
+        while let Some(output) = self.runner.next(None).await {
+            match output {
+                Output::Ready(handshake) => return Ok(handshake),
+                Output::Failed { handle: None, reason } => return Err(Failure::Failed(reason)),
+                // Nothing but the handshake has been asked yet.
+                Output::TimedOut { method, after, .. } => return Err(Failure::TimedOut { method, after }),
+                other => observer(&other),
+            }
+        }
+        Err(Failure::Failed("the server ended before the handshake was over".into()))
+    }
+
+    /// Asks and waits for the answer. Everything else that happens goes to `observer`.
+    pub async fn request(
+        &mut self,
+        method: &str,
+        params: impl Into<Params>,
+        observer: impl FnMut(&Output),
+    ) -> Result<Answer, Failure> {
+        let now = self.runner.now();
+        let asked = self.runner.engine.request(now, method, params);
+        self.answer(asked, method, observer).await
+    }
+
+    /// The same with a time limit of its own.
+    pub async fn request_within(
+        &mut self,
+        timeout: Duration,
+        method: &str,
+        params: impl Into<Params>,
+        observer: impl FnMut(&Output),
+    ) -> Result<Answer, Failure> {
+        let now = self.runner.now();
+        let asked = self.runner.engine.request_with_deadline(now, method, params, timeout);
+        self.answer(asked, method, observer).await
+    }
+
+    async fn answer(
+        &mut self,
+        (handle, outputs): (RequestHandle, Vec<Output>),
+        method: &str,
+        mut observer: impl FnMut(&Output),
+    ) -> Result<Answer, Failure> {
+        self.runner.take(outputs);
+        while let Some(output) = self.runner.next(None).await {
+            if let Some(settled) = settles(&output, handle) {
+                return settled;
+            }
+            observer(&output);
+        }
+        Err(Failure::Failed(format!("the server ended before it answered {method}")))
+    }
+
+    /// Notifies.
+    pub async fn notify(&mut self, method: &str, params: impl Into<Params>) {
+        let now = self.runner.now();
+        let outputs = self.runner.engine.notify(now, method, params);
+        self.runner.take(outputs);
+    }
+}
+
+/// What an output means for a request that waits.
+fn settles(output: &Output, handle: RequestHandle) -> Option<Result<Answer, Failure>> {
+    match output {
+        Output::Answered { handle: answered, message, latency, .. } if *answered == handle => {
+            Some(Ok(Answer { message: message.clone(), latency: *latency }))
+        }
+        Output::TimedOut { handle: timed_out, method, after } if *timed_out == handle => {
+            Some(Err(Failure::TimedOut { method: method.clone(), after: *after }))
+        }
+        Output::Failed { handle: failed, reason } if failed.is_none_or(|failed| failed == handle) => {
+            Some(Err(Failure::Failed(reason.clone())))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::client::EraChoice;
+    use crate::wire::{Envelope, json};
+
+    /// A server in memory: answers each request by `answer`, drops it where that gives nothing.
+    async fn serve(mut link: Link, answer: impl Fn(&str, &str) -> Option<String>) {
+        while let Incoming::Message(message) = link.receive().await {
+            let envelope = Envelope::scan(&message);
+            let (Some(id), Some(method)) = (envelope.id, envelope.method.as_deref()) else { continue };
+            let id = String::from_utf8_lossy(id.0).into_owned();
+            if let Some(answer) = answer(method, &id) {
+                link.send(answer.into_bytes()).await;
+            }
+        }
+    }
+
+    fn legacy(method: &str, id: &str) -> Option<String> {
+        let result = match method {
+            "initialize" => r#"{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s"}}"#,
+            "silent" => return None,
+            "ask" => r#"{"n":1.0}"#,
+            _ => return Some(format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32601,"message":"no"}}}}"#)),
+        };
+        Some(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#))
+    }
+
+    #[tokio::test(flavor = "current_thread", start_paused = true)]
+    async fn a_connection_asks_and_receives_over_memory() {
+        let (ours, theirs) = Link::pair();
+        tokio::spawn(serve(theirs, legacy));
+        let mut connection = Connection::open(ClientConfig::new("test", "1"), ours, |_| {}).await;
+        let handshake = connection.ready(|_| {}).await.expect("opens");
+        assert_eq!(handshake.version_text, "2025-11-25");
+        let answer = connection.request("ask", Params::Absent, |_| {}).await.expect("answered");
+        assert_eq!(json::at_path(&answer.message, &["result", "n"]), Some(&b"1.0"[..]));
+        let failure = connection.request("silent", Params::Absent, |_| {}).await.expect_err("times out");
+        assert!(matches!(failure, Failure::TimedOut { after, .. } if after == Duration::from_secs(30)));
+    }
+
+    #[tokio::test(flavor = "current_thread", start_paused = true)]
+    async fn a_server_that_takes_nothing_and_asks_without_end_is_given_up_in_time() {
+        let (ours, mut served) = Link::served();
+        tokio::spawn(async move {
+            let ping = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+            while served.incoming.send(Incoming::Message(ping.to_vec())).await.is_ok() {}
+            served.outgoing.recv().await
+        });
+        let config = ClientConfig { era: EraChoice::Legacy, ..ClientConfig::new("test", "1") };
+        let mut connection = Connection::open(config, ours, |_| {}).await;
+        let failure = connection.ready(|_| {}).await.expect_err("times out");
+        assert!(matches!(failure, Failure::TimedOut { method, .. } if method == "initialize"));
+        connection.runner.close().await;
+    }
+
+    #[tokio::test(flavor = "current_thread", start_paused = true)]
+    async fn what_is_still_to_be_sent_goes_out_before_the_end() {
+        let (ours, mut theirs) = Link::pair();
+        let mut connection = Connection::open(ClientConfig::new("test", "1"), ours, |_| {}).await;
+        connection.runner.take(vec![Output::Send(b"last".to_vec())]);
+        connection.runner.close().await;
+        let mut received = Vec::new();
+        while let Incoming::Message(message) = theirs.receive().await {
+            received.push(message);
+        }
+        assert_eq!((received.len(), received.last().map(Vec::as_slice)), (2, Some(&b"last"[..])));
+    }
+
+    #[tokio::test(flavor = "current_thread", start_paused = true)]
+    async fn a_server_that_goes_away_is_reported() {
+        let (ours, theirs) = Link::pair();
+        drop(theirs);
+        let mut connection = Connection::open(ClientConfig::new("test", "1"), ours, |_| {}).await;
+        assert!(matches!(connection.ready(|_| {}).await, Err(Failure::Failed(_))));
+    }
+}

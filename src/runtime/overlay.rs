@@ -1,0 +1,190 @@
+//! The overlay's engine between a server's link and its client: messages through it, both ways, timers, changed files.
+
+use super::sleep_until;
+use super::watch::{Folder, Options, PreparedWatchers, WarningCallback, Watchers};
+use crate::overlay::{Output, Overlay};
+use crate::transport::budget::Weight;
+use crate::transport::link::{Incoming, Link, Served, has_room};
+use crate::wire::Direction;
+use serde_json::Value;
+use std::collections::VecDeque;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use url::Url;
+
+/// How long no file must have changed until changes are told.
+const QUIET: Duration = Duration::from_millis(200);
+
+/// What there is to tell of a session, in order.
+#[derive(Clone, Copy, Debug)]
+pub enum OverlayNotice<'a> {
+    /// A message on its way from one side to the other, or one that is taken out on the way.
+    Message {
+        /// Which way.
+        direction: Direction,
+        /// The overlay put it in, changed or not.
+        is_injected: bool,
+        /// Its bytes.
+        message: &'a [u8],
+    },
+    /// A message of the server's that did not go on as it was: `changed` (what goes on in its place follows) or `kept`.
+    Withheld(&'static str, &'a [u8]),
+    /// Bytes of the server's standard error.
+    Stderr(&'a [u8]),
+    /// Something the user should know.
+    Words(&'a str),
+    /// Something a user may want to know.
+    Fact(&'a Value),
+}
+
+/// Hears what there is to tell.
+pub type OverlayNoticeCallback = Box<dyn Fn(OverlayNotice<'_>) + Send>;
+
+/// A changed file: its path from the current folder, and from the root.
+pub type Changed = (String, String);
+
+/// The server with its overlay, as a link of its own. It ends with the server's, and ends that once it is closed.
+pub fn laid_over(
+    server: Link,
+    overlay: Overlay,
+    changes: mpsc::UnboundedReceiver<Changed>,
+    receive: OverlayNoticeCallback,
+) -> Link {
+    let (link, client) = Link::served();
+    tokio::spawn(
+        Between { overlay, receive, to_server: VecDeque::new(), to_client: VecDeque::new() }
+            .run(server, client, changes),
+    );
+    link
+}
+
+struct Between {
+    overlay: Overlay,
+    receive: OverlayNoticeCallback,
+    to_server: VecDeque<Vec<u8>>,
+    to_client: VecDeque<Incoming>,
+}
+
+impl Between {
+    async fn run(mut self, mut server: Link, client: Served, mut changes: mpsc::UnboundedReceiver<Changed>) {
+        let Served { mut outgoing, incoming } = client;
+        let began = Instant::now();
+        let mut is_client_gone = false;
+        loop {
+            let due = self.overlay.next_wake().map(|at| began + at);
+            let outputs = tokio::select! {
+                message = outgoing.recv(), if !is_client_gone && has_room(&self.to_server) => match message {
+                    Some(message) => self.overlay.from_client(began.elapsed(), message),
+                    None => {
+                        is_client_gone = true;
+                        Vec::new()
+                    }
+                },
+                proposal = incoming.reserve(self.to_client.front().map_or(0, Weight::weight)), if !self.to_client.is_empty() => {
+                    if let (Ok(proposal), Some(message)) = (proposal, self.to_client.pop_front()) {
+                        proposal.send(message);
+                    }
+                    Vec::new()
+                }
+                turned = server.turn(&mut self.to_server), if has_room(&self.to_client) => match turned {
+                    Some(Incoming::Message(message)) => self.overlay.from_server(began.elapsed(), message),
+                    Some(Incoming::Undelivered(failed)) => {
+                        let ours = self.overlay.undelivered(began.elapsed(), &failed.id, &failed.reason);
+                        ours.unwrap_or_else(|| {
+                            self.to_client.push_back(Incoming::Undelivered(failed));
+                            Vec::new()
+                        })
+                    }
+                    Some(Incoming::Stderr(bytes)) => {
+                        (self.receive)(OverlayNotice::Stderr(&bytes));
+                        Vec::new()
+                    }
+                    Some(end @ (Incoming::Failed(_) | Incoming::Closed)) => {
+                        self.to_client.push_back(end);
+                        break;
+                    }
+                    None => Vec::new(),
+                },
+                Some((path, absolute)) = changes.recv() => {
+                    self.overlay.file_changed(began.elapsed(), &path, &absolute)
+                }
+                () = sleep_until(due) => self.overlay.wake(began.elapsed()),
+            };
+            outputs.into_iter().for_each(|output| self.carry(output));
+            if is_client_gone && self.to_server.is_empty() {
+                server.close();
+            }
+        }
+        for message in self.to_client {
+            if incoming.send(message).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    fn carry(&mut self, output: Output) {
+        let reported = |direction, is_injected, message| {
+            (self.receive)(OverlayNotice::Message { direction, is_injected, message });
+        };
+        let (direction, message) = match output {
+            Output::Pass(direction, message) => {
+                reported(direction, false, &message);
+                (direction, message)
+            }
+            Output::Taken(direction, message) => return reported(direction, false, &message),
+            Output::Put(direction, message) => {
+                reported(direction, true, &message);
+                (direction, message)
+            }
+            Output::Changed(original, message) => {
+                (self.receive)(OverlayNotice::Withheld("changed", &original));
+                reported(Direction::ServerToClient, true, &message);
+                (Direction::ServerToClient, message)
+            }
+            Output::Kept(message) => return (self.receive)(OverlayNotice::Withheld("kept", &message)),
+            Output::Tell(text) => return (self.receive)(OverlayNotice::Words(&text)),
+            Output::Fact(fact) => return (self.receive)(OverlayNotice::Fact(&fact)),
+        };
+        match direction {
+            Direction::ClientToServer => self.to_server.push_back(message),
+            Direction::ServerToClient => self.to_client.push_back(Incoming::Message(message)),
+        }
+    }
+}
+
+/// Watches the folders in which an overlay waits for changed files; what is not to be watched is not.
+///
+/// # Errors
+/// A folder cannot be watched.
+pub fn watch(
+    overlay: &Overlay,
+    changed: mpsc::UnboundedSender<Changed>,
+    complain: WarningCallback,
+) -> io::Result<Option<Watchers>> {
+    let folders: Result<Vec<Folder>, _> =
+        overlay.folders().into_iter().map(|folder| Folder::open(Path::new(folder), &[])).collect();
+    let folders = folders.map_err(io::Error::other)?;
+    if folders.is_empty() {
+        return Ok(None);
+    }
+    let here = std::env::current_dir().and_then(|here| here.canonicalize())?;
+    let report = Arc::new(move |fired: Vec<crate::server::Fired>| {
+        for fired in fired.iter().filter(|fired| fired.kind() == "changed") {
+            let _ = paths(fired, &here).map(|paths| changed.send(paths));
+        }
+    });
+    let options = Options { folders, commands: Vec::new(), quiet: QUIET, every: None, limit: Duration::MAX };
+    PreparedWatchers::new(options).start(report, complain).map(Some)
+}
+
+/// The file that is told to have changed.
+fn paths(fired: &crate::server::Fired, here: &Path) -> Option<Changed> {
+    let reported = serde_json::to_value(fired).ok()?;
+    let path: PathBuf = Url::parse(reported["uri"].as_str()?).ok()?.to_file_path().ok()?;
+    let below = path.strip_prefix(here).unwrap_or(&path);
+    Some((below.to_string_lossy().into_owned(), path.to_string_lossy().into_owned()))
+}

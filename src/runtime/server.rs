@@ -1,0 +1,190 @@
+//! Runs the built-in server's engine on a pair of byte streams: lines in, lines out, timers, and orders from outside.
+
+use crate::server::{Fired, IoRequest, Output, Report, Server};
+use crate::transport::Incoming;
+use crate::transport::budget::{Backpressure, BackpressurePermit};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+/// Called with each fact that comes of an order, and whether it is the last.
+pub type FactCallback = Box<dyn Fn(&Report, bool) + Send>;
+
+/// What reaches a running server.
+pub enum ServerInput {
+    /// A message of the host, and its place among those that wait.
+    Message(Vec<u8>, BackpressurePermit),
+    /// An order from outside: send this.
+    Order(Vec<Fired>),
+    /// The same by somebody who wants to hear what came of it.
+    Asked(Fired, FactCallback),
+    /// Somebody else's message, to be sent as it is.
+    Injected(Vec<u8>),
+    /// What came of an errand, by its ticket.
+    Brought(u64, Option<Value>),
+    /// The host sends no more.
+    End,
+    /// The connection to the host failed, for this reason.
+    Failed(String),
+}
+
+impl ServerInput {
+    /// Lets what a reader of its messages passes on arrive there.
+    pub fn of_host(arrivals: Sender<Self>) -> impl FnMut(Incoming) + Send + 'static {
+        let proposal = Backpressure::default();
+        move |incoming| {
+            let arrival = match incoming {
+                Incoming::Message(message) => {
+                    // A host that says more than the server can answer is held back.
+                    let stay = proposal.blocking_enter(message.len());
+                    Self::Message(message, stay)
+                }
+                Incoming::Failed(why) => Self::Failed(why),
+                Incoming::Closed => Self::End,
+                Incoming::Stderr(_) | Incoming::Undelivered(_) => return,
+            };
+            drop(arrivals.send(arrival));
+        }
+    }
+}
+
+/// Serves until the host sends no more. Facts go to `report`. Each of the host's messages passes `sift`, which gives
+/// back what of it the server is to see; what is to be done outside goes to `send_out`. Fails where the host cannot be
+/// written to, and with `InvalidData` where what it says cannot be taken.
+pub fn serve(
+    mut server: Server,
+    arrivals: &Receiver<ServerInput>,
+    mut out: impl Write,
+    mut report: impl FnMut(&Report),
+    mut sift: impl FnMut(Vec<u8>) -> Option<Vec<u8>>,
+    mut send_out: impl FnMut(IoRequest),
+) -> io::Result<()> {
+    let began = Instant::now();
+    let mut listeners = Listeners::default();
+    let mut has_ended = false;
+    loop {
+        let grace_period = server.next_wake().map(|at| at.saturating_sub(began.elapsed()));
+        let arrival = match grace_period {
+            None => arrivals.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(grace_period) => arrivals.recv_timeout(grace_period),
+        };
+        let now = began.elapsed();
+        let outputs = match arrival {
+            Ok(ServerInput::Message(message, _stay)) => match sift(message) {
+                Some(message) => server.receive(now, &message),
+                None => Vec::new(),
+            },
+            Ok(ServerInput::Failed(why)) => return Err(io::Error::new(io::ErrorKind::InvalidData, why)),
+            Ok(ServerInput::Order(fired)) => fired.iter().flat_map(|fired| server.fire(now, fired)).collect(),
+            Ok(ServerInput::Asked(fired, received)) => {
+                let outputs = server.fire(now, &fired);
+                listeners.take_in(received, &outputs);
+                outputs
+            }
+            Ok(ServerInput::Brought(ticket, completed)) => server.complete_io(now, ticket, completed),
+            Ok(ServerInput::Injected(message)) => vec![Output::Send(message)],
+            Err(RecvTimeoutError::Timeout) => server.wake(now.max(Duration::from_nanos(1))),
+            Ok(ServerInput::End) => {
+                has_ended = true;
+                server.end(now)
+            }
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+        };
+        for output in outputs {
+            match output {
+                Output::Send(mut message) => {
+                    message.push(b'\n');
+                    out.write_all(&message)?;
+                }
+                Output::Report(fact) => {
+                    listeners.report(&fact);
+                    report(&fact);
+                }
+                Output::IoRequest(io_request) => send_out(io_request),
+            }
+        }
+        out.flush()?;
+        if has_ended && !server.is_owing() {
+            return Ok(());
+        }
+    }
+}
+
+/// Those who wait for what comes of a request that the server has sent for them.
+#[derive(Default)]
+struct Listeners(HashMap<i64, FactCallback>);
+
+impl Listeners {
+    /// Tells what an order led to at once; where that is a request, its end is told later.
+    fn take_in(&mut self, received: FactCallback, outputs: &[Output]) {
+        let mut facts = outputs.iter().filter_map(|output| match output {
+            Output::Report(fact) => Some(fact),
+            Output::Send(_) | Output::IoRequest(_) => None,
+        });
+        // What was due before the order stands before it: the last fact is the order's.
+        let Some(last) = facts.rfind(|fact| !fact.is_aside()) else { return };
+        let request = last.request();
+        received(last, request.is_none());
+        if let Some(id) = request {
+            self.0.insert(id, received);
+        }
+    }
+
+    fn report(&mut self, fact: &Report) {
+        if matches!(fact, Report::Sent { .. }) {
+            return;
+        }
+        if let Some(received) = fact.request().and_then(|id| self.0.remove(&id)) {
+            received(fact, true);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::Config;
+    use crate::transport::local::stdio::read_messages;
+    use crate::wire::MessageLimit;
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn messages_in_give_messages_out_until_the_end() {
+        let input =
+            b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n\n{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}";
+        let (sender, arrivals) = channel();
+        read_messages(&input[..], MessageLimit::default(), "the host", ServerInput::of_host(sender)).expect("a thread");
+        let mut out = Vec::new();
+        serve(Server::new(Config::default()), &arrivals, &mut out, |_| {}, Some, drop).expect("a Vec takes all");
+        let text = String::from_utf8(out).expect("text");
+        assert_eq!(text.lines().count(), 2, "{text}");
+        assert!(text.starts_with("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}"), "{text}");
+    }
+
+    #[test]
+    fn others_messages_go_out_and_answers_to_them_do_not_come_in() {
+        let (sender, arrivals) = channel();
+        sender.send(ServerInput::Injected(b"{\"id\":\"theirs\",\"method\":\"m\"}".to_vec())).expect("sent");
+        let answer = &b"{\"id\":\"theirs\",\"result\":{}}"[..];
+        read_messages(answer, MessageLimit::default(), "the host", ServerInput::of_host(sender)).expect("a thread");
+        let (mut out, mut facts) = (Vec::new(), 0);
+        let sift = |message: Vec<u8>| (!message.starts_with(b"{\"id\":\"theirs\"")).then_some(message);
+        serve(Server::new(Config::default()), &arrivals, &mut out, |_| facts += 1, sift, drop).expect("served");
+        assert_eq!((out.as_slice(), facts), (&b"{\"id\":\"theirs\",\"method\":\"m\"}\n"[..], 0));
+    }
+
+    #[test]
+    fn who_orders_receives_what_came_of_it() {
+        let (sender, arrivals) = channel();
+        let (reported, facts) = channel();
+        let fired = Fired::new("log", serde_json::json!({"data": null}));
+        let received = move |fact: &Report, last| reported.send((format!("{fact:?}"), last)).expect("heard");
+        sender.send(ServerInput::Asked(fired, Box::new(received))).expect("sent");
+        sender.send(ServerInput::End).expect("sent");
+        serve(Server::new(Config::default()), &arrivals, Vec::new(), |_| {}, Some, drop).expect("served");
+        let (fact, last) = facts.recv().expect("told");
+        assert!(fact.starts_with("NotSent") && last, "{fact}");
+    }
+}

@@ -1,0 +1,172 @@
+//! The built-in server behind a gateway: every session has an engine of its own, on a thread of its own.
+
+use super::server::{ServerInput, serve};
+use crate::server::{IoRequest, Report, Server};
+use crate::transport::budget;
+use crate::transport::link::{Incoming, Link, Served};
+use crate::transport::listen::gateway::{Backend, Opened};
+use crate::wire::Direction;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::oneshot;
+
+/// Makes a session's engine, by the session's number.
+pub type EngineFactory = Box<dyn Fn(u32) -> Server + Send + Sync>;
+/// Hears every session's facts.
+pub type ReportCallback = Arc<dyn Fn(u32, &Report) + Send + Sync>;
+/// Gives back what of a host's message the session's server is to see.
+pub type MessageFilter = Arc<dyn Fn(u32, Vec<u8>) -> Option<Vec<u8>> + Send + Sync>;
+
+/// Does what is to be done outside for a session; what came of it goes back into it.
+pub type IoHandler = Arc<dyn Fn(u32, IoRequest, Sender<ServerInput>) + Send + Sync>;
+
+/// Something that passes in a session.
+#[derive(Clone, Copy, Debug)]
+pub enum SessionTraffic<'a> {
+    /// It began.
+    Opened,
+    /// A message.
+    Message(Direction, &'a [u8]),
+    /// It is over, by whom.
+    Closed(&'a str),
+}
+
+/// Sees what passes, by the session's number.
+pub type TrafficObserver = Arc<dyn Fn(u32, SessionTraffic<'_>) + Send + Sync>;
+
+/// The sessions of a server that listens.
+pub struct Sessions {
+    make: EngineFactory,
+    receive: ReportCallback,
+    sift: MessageFilter,
+    send_out: IoHandler,
+    observe: TrafficObserver,
+    open: Mutex<BTreeMap<u32, Sender<ServerInput>>>,
+}
+
+impl Sessions {
+    /// Sessions with engines of this make.
+    pub fn new(
+        make: EngineFactory,
+        receive: ReportCallback,
+        sift: MessageFilter,
+        send_out: IoHandler,
+        observe: TrafficObserver,
+    ) -> Self {
+        Self { make, receive, sift, send_out, observe, open: Mutex::default() }
+    }
+
+    /// The numbers of the open ones.
+    pub fn numbers(&self) -> Vec<u32> {
+        self.lock().keys().copied().collect()
+    }
+
+    /// Into the session with this number.
+    pub fn arrivals(&self, number: u32) -> Option<Sender<ServerInput>> {
+        self.lock().get(&number).cloned()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<u32, Sender<ServerInput>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Backend for Sessions {
+    fn open(&self, stream: u32) -> Result<Opened, String> {
+        (self.observe)(stream, SessionTraffic::Opened);
+        let (link, Served { mut outgoing, incoming }) = Link::served();
+        let (sender, arrivals) = channel();
+        let (server, receive, sift) = ((self.make)(stream), Arc::clone(&self.receive), Arc::clone(&self.sift));
+        let (send_out, back) = (Arc::clone(&self.send_out), sender.clone());
+        let (ended, end) = oneshot::channel::<()>();
+        let from_host = sender.clone();
+        let failed = |error: io::Error| format!("no thread for another session: {error}");
+        std::thread::Builder::new()
+            .name("host".into())
+            .spawn(move || {
+                let mut arrive = ServerInput::of_host(from_host);
+                while let Some(message) = outgoing.blocking_recv() {
+                    arrive(Incoming::Message(message));
+                }
+                arrive(Incoming::Closed);
+            })
+            .map_err(failed)?;
+        std::thread::Builder::new()
+            .name("session".into())
+            .spawn(move || {
+                let to_host = Lines { incoming: incoming.clone(), line: Vec::new() };
+                let (receive, sift) = (|fact: &Report| receive(stream, fact), |message| sift(stream, message));
+                let send_out = |io_request| send_out(stream, io_request, back.clone());
+                let _ = serve(server, &arrivals, to_host, receive, sift, send_out);
+                let _ = incoming.blocking_send(Incoming::Closed);
+                drop(ended);
+            })
+            .map_err(failed)?;
+        self.lock().insert(stream, sender);
+        let end = async move {
+            let _ = end.await;
+        };
+        Ok(Opened { link, end: Box::pin(end) })
+    }
+
+    fn pass(&self, stream: u32, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>> {
+        (self.observe)(stream, SessionTraffic::Message(direction, &message));
+        Some(message)
+    }
+
+    fn see_stderr(&self, _stream: u32, _bytes: &[u8]) {}
+
+    fn closed(&self, stream: u32, by: &str) {
+        (self.observe)(stream, SessionTraffic::Closed(by));
+        self.lock().remove(&stream);
+    }
+}
+
+/// Lines written here are messages of the link.
+struct Lines {
+    incoming: budget::Sender<Incoming>,
+    line: Vec<u8>,
+}
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(piece.strip_suffix(b"\n").unwrap_or(piece));
+            if piece.ends_with(b"\n") {
+                let message = Incoming::Message(std::mem::take(&mut self.line));
+                self.incoming.blocking_send(message).map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::Config;
+
+    #[tokio::test]
+    async fn each_session_has_a_server_of_its_own() {
+        let make = Box::new(|_| Server::new(Config::default()));
+        let (sift, send_out): (MessageFilter, IoHandler) =
+            (Arc::new(|_, message| Some(message)), Arc::new(|_, _, _| {}));
+        let sessions = Sessions::new(make, Arc::new(|_, _| {}), sift, send_out, Arc::new(|_, _| {}));
+        for stream in [1, 2] {
+            let Opened { mut link, end } = sessions.open(stream).expect("opens");
+            link.send(br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#.to_vec()).await;
+            assert!(matches!(link.receive().await, Incoming::Message(pong) if pong.ends_with(br#""result":{}}"#)));
+            assert_eq!(sessions.numbers(), [stream]);
+            link.close();
+            end.await;
+            sessions.closed(stream, "over");
+        }
+        assert!(sessions.numbers().is_empty());
+    }
+}

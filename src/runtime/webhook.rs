@@ -1,0 +1,258 @@
+//! Turns posts of HTTP into events that the built-in server pushes, or below [`EVENTS`] publishes to subscriptions:
+//! what a body says, which were had before, and what the poster is answered.
+
+use crate::proposals::clip;
+use crate::proposals::recent::Recent;
+use crate::server::{Fired, Report};
+use crate::transport::listen::json_listener::{self, JsonReply, Post, PostHandler};
+use serde_json::{Map, Value, json};
+use std::io;
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{Mutex, mpsc, oneshot};
+
+/// Posts below this path are events for subscriptions (MCPE); the rest of the path is their type.
+const EVENTS: &str = "/events/";
+/// How large a body may be.
+pub const LARGEST: usize = 1 << 20;
+/// How much of a body that names no text becomes the event's text, in characters.
+const MAX_TEXT: usize = 16 << 10;
+/// How long an event's id may be, in bytes: it is kept.
+const LONGEST_ID: usize = 256;
+/// How many events are known as had before.
+const MAX_KNOWN: usize = 4096;
+/// How long a server may take to say that it has sent an event.
+const GRACE_PERIOD: Duration = Duration::from_secs(5);
+
+/// Hears the facts that come of an event in one session.
+pub type ReportCallback = Arc<dyn Fn(&Report) + Send + Sync>;
+/// Has every session send something; says in how many.
+pub type Order = Arc<dyn Fn(&Fired, ReportCallback) -> usize + Send + Sync>;
+
+/// A receiver at work; it ends when this is dropped.
+pub struct Webhook {
+    _end: oneshot::Sender<()>,
+}
+
+impl Webhook {
+    /// Takes posts on this listener, on a thread of its own.
+    ///
+    /// # Errors
+    /// There is no thread or runtime for it.
+    pub fn start(listener: TcpListener, order: Order) -> io::Result<Self> {
+        listener.set_nonblocking(true)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (end, ended) = oneshot::channel();
+        let receiver = Arc::new(Receiver { order, known: Mutex::new(Recent::new(MAX_KNOWN)) });
+        let take: PostHandler = Arc::new(move |post| {
+            let receiver = Arc::clone(&receiver);
+            Box::pin(async move { receiver.take(&post).await })
+        });
+        std::thread::Builder::new().name("webhook".into()).spawn(move || {
+            runtime.block_on(async {
+                let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
+                tokio::select! {
+                    () = json_listener::serve(listener, LARGEST, take) => {}
+                    _ = ended => {}
+                }
+            });
+        })?;
+        Ok(Self { _end: end })
+    }
+}
+
+struct Receiver {
+    order: Order,
+    /// Held while an event is pushed: of two that are the same, one waits for what becomes of the other.
+    known: Mutex<Recent<String>>,
+}
+
+impl Receiver {
+    async fn take(&self, post: &Post) -> JsonReply {
+        let (id, fired) = match event(post, || format!("evt_{}", uuid::Uuid::now_v7())) {
+            Ok(event) => event,
+            Err(refused) => return refused,
+        };
+        let mut answer = json!({"eventId": id});
+        let mut known = self.known.lock().await;
+        if known.contains(&id) {
+            answer["status"] = "duplicate".into();
+            return (200, answer);
+        }
+        match self.push(&fired).await {
+            Ok(sessions) => {
+                known.insert(id, ());
+                answer["status"] = "sent".into();
+                answer["sessions"] = sessions.into();
+                (202, answer)
+            }
+            // It may be tried again.
+            Err((status, why)) => {
+                answer["error"] = why;
+                (status, answer)
+            }
+        }
+    }
+
+    /// Has it pushed. In how many sessions it was sent, or why in none.
+    async fn push(&self, fired: &Fired) -> Result<usize, (u16, Value)> {
+        let (reported, mut received) = mpsc::unbounded_channel();
+        let ordered = (self.order)(fired, Arc::new(move |fact: &Report| drop(reported.send(fact.clone()))));
+        let (mut sent, mut why) = (0, (503, json!("no host is connected")));
+        let mut left = ordered;
+        while left > 0 {
+            match tokio::time::timeout(GRACE_PERIOD, received.recv()).await {
+                Ok(Some(Report::Sent { .. })) => (sent, left) = (sent + 1, left - 1),
+                Ok(Some(Report::Room(fact))) if fact["report"] == "published" => {
+                    let count = |name: &str| fact[name].as_array().map_or(0, Vec::len);
+                    (sent, left) = (sent + usize::from(count("subscriptions") + count("held") > 0), left - 1);
+                    why = (409, json!("nobody has subscribed to it"));
+                }
+                Ok(Some(Report::NotSent { reason, .. })) => {
+                    left -= 1;
+                    let reason = serde_json::to_value(reason).unwrap_or_default();
+                    let is_early = reason["why"] == "not_ready" || reason["why"] == "no_carrier";
+                    why = (if is_early { 503 } else { 409 }, reason);
+                }
+                Ok(Some(_)) => {}
+                Ok(None) | Err(_) => {
+                    why = (504, json!("the server did not say in time whether it was sent"));
+                    break;
+                }
+            }
+        }
+        if sent > 0 { Ok(sent) } else { Err(why) }
+    }
+}
+
+/// The event that a post tells of, with its id: the body's own members, or all of it as the text.
+fn event(post: &Post, fresh: impl FnOnce() -> String) -> Result<(String, Fired), JsonReply> {
+    let refuse = |status, why: String| (status, json!({"error": why}));
+    let body: Value =
+        serde_json::from_slice(&post.body).map_err(|error| refuse(400, format!("the body is no JSON: {error}")))?;
+    let Value::Object(body) = body else { return Err(refuse(422, "the body must be an object".to_owned())) };
+    let id = match body.get("eventId") {
+        None => fresh(),
+        Some(Value::String(id)) if !id.is_empty() => id.clone(),
+        Some(Value::Number(id)) => id.to_string(),
+        Some(_) => return Err(refuse(422, "eventId must be a text".to_owned())),
+    };
+    if id.len() > LONGEST_ID {
+        return Err(refuse(422, format!("eventId is longer than {LONGEST_ID} B")));
+    }
+    if let Some(kind) = post.path.strip_prefix(EVENTS).filter(|kind| !kind.is_empty()) {
+        let fired = published(kind, &id, body);
+        return fired.check().map_err(|violation| refuse(422, violation)).map(|()| (id, fired));
+    }
+    let mut params = Map::new();
+    params.insert("eventId".to_owned(), id.clone().into());
+    let content = body.get("payload").map_or(body.get("content"), |payload| payload.get("content"));
+    let given = [("text", body.get("text")), ("content", content), ("featureSet", body.get("featureSet"))];
+    for (name, value) in given.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+        params.insert(name.to_owned(), value.clone());
+    }
+    if !params.contains_key("text") && !params.contains_key("content") {
+        let text = Value::Object(body.clone()).to_string();
+        params.insert("text".to_owned(), clip(&text, MAX_TEXT).into());
+    }
+    let mut origin = match body.get("origin") {
+        None => Map::new(),
+        Some(Value::Object(origin)) => origin.clone(),
+        Some(_) => return Err(refuse(422, "origin must be an object".to_owned())),
+    };
+    origin.entry("webhook").or_insert_with(|| post.path.trim_matches('/').into());
+    params.insert("origin".to_owned(), origin.into());
+    let fired = Fired::new("push", params);
+    fired.check().map_err(|violation| refuse(422, violation)).map(|()| (id, fired))
+}
+
+/// An event for subscriptions: `data`, `tags`, `priority` and `sourceEventId` of a body that has `data`; else all of it
+/// is the data.
+fn published(kind: &str, id: &str, mut body: Map<String, Value>) -> Fired {
+    body.remove("eventId");
+    let mut params = match body.contains_key("data") {
+        true => body,
+        false => [("data".to_owned(), Value::Object(body))].into_iter().collect(),
+    };
+    params.insert("type".to_owned(), kind.into());
+    params.entry("sourceEventId").or_insert_with(|| id.into());
+    Fired::new("event", params)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_post_below_events_is_an_event_for_subscriptions() {
+        let (id, fired) = read("/events/build.failed", r#"{"eventId":"e1","build":7}"#).expect("an event");
+        let wanted = json!({"kind": "event", "type": "build.failed", "data": {"build": 7}, "sourceEventId": "e1"});
+        assert_eq!((id.as_str(), &fired), ("e1", &wanted));
+        let (_, fired) = read("/events/mail", r#"{"data":{"n":1},"tags":["ci"],"priority":"high"}"#).expect("an event");
+        assert_eq!((&fired["tags"], &fired["sourceEventId"]), (&json!(["ci"]), &json!("new")));
+        for body in [r#"{"data":1}"#, r#"{"data":{},"priority":"urgent"}"#, r#"{"data":{},"tag":"x"}"#] {
+            assert_eq!(read("/events/a", body).err(), Some(422), "{body}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_event_that_nobody_subscribed_to_is_reported_so() {
+        let published = |ids: Value| {
+            let order = move |_: &Fired, receives: ReportCallback| {
+                receives(&Report::Room(json!({"report": "read_otherwise"})));
+                receives(&Report::Room(json!({"report": "published", "subscriptions": ids, "held": []})));
+                1
+            };
+            Receiver { order: Arc::new(order), known: Mutex::new(Recent::new(4)) }
+        };
+        let post = Post { path: "/events/a".to_owned(), body: r#"{"eventId":"e"}"#.into() };
+        assert_eq!(published(json!([])).take(&post).await.0, 409);
+        assert_eq!(published(json!(["s"])).take(&post).await.0, 202);
+    }
+
+    fn read(path: &str, body: &str) -> Result<(String, Value), u16> {
+        let post = Post { path: path.to_owned(), body: body.to_owned().into() };
+        event(&post, || "new".to_owned()).map(|(id, fired)| (id, json!(fired))).map_err(|(status, _)| status)
+    }
+
+    #[test]
+    fn a_body_says_what_happened_or_is_it() {
+        let reported = r#"{"eventId":"e1","text":"done","origin":{"repo":"r"},"featureSet":"a.b"}"#;
+        let (id, fired) = read("/ci", reported).expect("an event");
+        assert_eq!((id.as_str(), &fired["text"], &fired["featureSet"]), ("e1", &json!("done"), &json!("a.b")));
+        assert_eq!(fired["origin"], json!({"repo": "r", "webhook": "ci"}));
+        let (id, fired) = read("/", r#"{"action":"opened","number":7}"#).expect("an event");
+        assert_eq!((id.as_str(), &fired["text"]), ("new", &json!(r#"{"action":"opened","number":7}"#)));
+        let blocks = r#"{"eventId":7,"payload":{"content":[{"type":"text","text":"x"}]}}"#;
+        let (id, fired) = read("/", blocks).expect("an event");
+        assert_eq!((id.as_str(), &fired["content"][0]["text"]), ("7", &json!("x")));
+    }
+
+    #[test]
+    fn what_is_no_event_is_refused() {
+        assert_eq!(read("/", "{").err(), Some(400));
+        for body in ["[]", r#"{"eventId":[]}"#, r#"{"origin":1}"#, r#"{"text":1}"#, r#"{"content":[{"type":"x"}]}"#] {
+            assert_eq!(read("/", body).err(), Some(422), "{body}");
+        }
+        let long = |length: usize| read("/", &json!({"eventId": "e".repeat(length)}).to_string());
+        assert_eq!((long(LONGEST_ID).err(), long(LONGEST_ID + 1).err()), (None, Some(422)));
+    }
+
+    #[tokio::test]
+    async fn what_was_had_before_is_not_pushed_again_and_what_was_not_sent_may_be() {
+        let sent = |_: &Fired, receives: ReportCallback| {
+            receives(&Report::Sent { method: "m".to_owned(), id: Some(1) });
+            1
+        };
+        let receiver = |order: Order| Receiver { order, known: Mutex::new(Recent::new(4)) };
+        let post = Post { path: "/".to_owned(), body: r#"{"eventId":"e","text":"x"}"#.into() };
+        let good = receiver(Arc::new(sent));
+        assert_eq!(good.take(&post).await, (202, json!({"eventId": "e", "status": "sent", "sessions": 1})));
+        assert_eq!(good.take(&post).await, (200, json!({"eventId": "e", "status": "duplicate"})));
+        let lonely = receiver(Arc::new(|_: &Fired, _| 0));
+        for _ in 0..2 {
+            assert_eq!(lonely.take(&post).await.0, 503);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! What there is to read: resources over the memories and notes, and prompts.
+
+use crate::proposals::server::memory::Memories;
+use crate::proposals::server::notes::Notes;
+use crate::proposals::server::{MEMORIES, NOTES, Store};
+use serde_json::{Value, json};
+
+/// One memory, by its name.
+pub const MEMORY: &str = "mcpreel://memory/{id}";
+
+/// The prompt that asks with what is remembered.
+pub const RECALL: &str = "recall";
+/// The prompt that goes through the notes.
+pub const REVIEW_NOTES: &str = "review_notes";
+
+/// What `resources/list` shows, where there are memories and where not.
+pub fn resources(memory: bool) -> Vec<Value> {
+    let memories = json!({"uri": MEMORIES, "name": "memories", "description": "All that is remembered",
+        "mimeType": "application/json"});
+    let notes = json!({"uri": NOTES, "name": "notes", "description": "The notes, a line each",
+        "mimeType": "text/plain"});
+    Some(memories).filter(|_| memory).into_iter().chain([notes]).collect()
+}
+
+/// What `resources/templates/list` shows.
+pub fn templates(memory: bool) -> Vec<Value> {
+    let one = json!({"uriTemplate": MEMORY, "name": "memory", "description": "One memory", "mimeType": "text/plain"});
+    Some(one).filter(|_| memory).into_iter().collect()
+}
+
+/// A resource's contents; `None` where there is none of this name.
+pub fn contents(uri: &str, Store { memories, notes }: &Store, memory: bool) -> Option<Value> {
+    let (kind, text) = match uri {
+        MEMORIES if memory => {
+            let all: Vec<Value> = memories
+                .all()
+                .map(|memory| json!({"id": memory.id, "content": memory.content, "source": memory.source}))
+                .collect();
+            ("application/json", Value::from(all).to_string())
+        }
+        NOTES => ("text/plain", notes.texts().join("\n")),
+        _ => {
+            let id = uri.strip_prefix(MEMORY.trim_end_matches("{id}"))?;
+            ("text/plain", memories.all().find(|memory| memory.id == id)?.content.clone())
+        }
+    };
+    Some(json!({"uri": uri, "mimeType": kind, "text": text}))
+}
+
+/// What `prompts/list` shows.
+pub fn prompts(memory: bool) -> Vec<Value> {
+    let recall = json!({"name": RECALL, "description": "Ask about a topic with what is remembered of it",
+        "arguments": [{"name": "topic", "description": "What it is about", "required": true}]});
+    let review = json!({"name": REVIEW_NOTES, "description": "Go through the notes"});
+    Some(recall).filter(|_| memory).into_iter().chain([review]).collect()
+}
+
+/// The prompt [`RECALL`].
+pub fn recall(topic: &str, memories: &Memories) -> Value {
+    let hits = memories.search(topic, 5);
+    let lines: Vec<&str> = hits.iter().map(|hit| hit.memory.content.as_str()).collect();
+    let known = if lines.is_empty() { "nothing".to_owned() } else { format!("\n- {}", lines.join("\n- ")) };
+    user(&format!("Remembered about {topic}: {known}"), &format!("What do we know about {topic}?"))
+}
+
+/// The prompt [`REVIEW_NOTES`].
+pub fn review(notes: &Notes) -> Value {
+    user(&format!("Notes so far:\n{}", notes.texts().join("\n")), "Which of these notes still matter?")
+}
+
+fn user(first: &str, second: &str) -> Value {
+    let say = |text: &str| json!({"role": "user", "content": {"type": "text", "text": text}});
+    json!({"messages": [say(first), say(second)]})
+}

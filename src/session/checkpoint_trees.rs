@@ -1,0 +1,36 @@
+//! The checkpoints of every connection of a reel, as trees.
+
+use super::MessageReplay;
+use crate::proposals::REGISTRY;
+use crate::proposals::checkpoint_tree::CheckpointTree;
+use crate::trace::Event;
+use std::collections::BTreeMap;
+
+/// Gathers them, event by event.
+#[derive(Debug, Default)]
+pub struct CheckpointTrees {
+    message_replay: MessageReplay,
+    trees: BTreeMap<u32, CheckpointTree>,
+}
+
+impl CheckpointTrees {
+    /// Takes the next event in.
+    pub fn take(&mut self, event: &Event<'_>) {
+        let trees = &mut self.trees;
+        self.message_replay.take(event, |stream, message| {
+            for step in REGISTRY.iter().filter_map(|proposal| proposal.checkpoint_tree(message)) {
+                trees.entry(stream).or_default().take(step, message.seq, message.time);
+            }
+        });
+    }
+
+    /// How many events were not looked at, since their connections are too many.
+    pub fn left_out(&self) -> u64 {
+        self.message_replay.left_out()
+    }
+
+    /// The trees, each with its stream and its server's name.
+    pub fn all(&self) -> impl Iterator<Item = (u32, String, &CheckpointTree)> {
+        self.trees.iter().map(|(stream, tree)| (*stream, self.message_replay.server(*stream), tree))
+    }
+}

@@ -1,0 +1,100 @@
+//! Every message of a reel as observers see it: of each connection in order, answers with what they answer. Says
+//! nothing about whether anything is right.
+
+use super::Tracker;
+use crate::proposals::{Asked, Observed};
+use crate::trace::{Event, EventKind};
+use crate::wire::{Direction, Envelope, MessageKind, json};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// One connection.
+#[derive(Debug, Default)]
+struct Connection {
+    tracker: Tracker,
+    /// What the host calls the server.
+    named: Option<String>,
+    /// What the server calls itself.
+    own_name: Option<String>,
+}
+
+/// Follows all connections of a reel. Memory is bounded by open requests.
+#[derive(Debug, Default)]
+pub struct MessageReplay {
+    connections: BTreeMap<u32, Connection>,
+    /// Events of connections that are not followed, since there are too many.
+    left_out: u64,
+}
+
+/// How many connections are followed.
+pub const MAX_CONNECTIONS: usize = 1000;
+
+impl MessageReplay {
+    /// How many events belong to connections that are not followed, since there are more than [`MAX_CONNECTIONS`].
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// Takes the next event in; each message in it goes to `see`, with the number of its stream.
+    pub fn take(&mut self, event: &Event<'_>, mut see: impl FnMut(u32, &Observed<'_>)) {
+        let stream = event.header.stream;
+        if self.connections.len() >= MAX_CONNECTIONS && !self.connections.contains_key(&stream) {
+            self.left_out += 1;
+            return;
+        }
+        match event.header.kind {
+            EventKind::StreamOpened => {
+                let about = ciborium::from_reader::<Value, _>(event.payload).unwrap_or_default();
+                if let Some(name) = about["server"].as_str() {
+                    self.connections.entry(stream).or_default().named = Some(name.to_owned());
+                }
+            }
+            EventKind::Message => {
+                let connection = self.connections.entry(stream).or_default();
+                let (body, header) = (event.body(), event.header);
+                let mut take = |text: &[u8]| {
+                    connection.take((header.seq, header.time, header.direction()), text, |it| see(stream, it));
+                };
+                match Envelope::scan(body).kind {
+                    MessageKind::Batch => json::items(body).for_each(take),
+                    _ => take(body),
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What the server of a connection is called: by its host, else by itself, else by its number.
+    pub fn server(&self, stream: u32) -> String {
+        let connection = self.connections.get(&stream);
+        let name = connection.and_then(|it| it.named.as_ref().or(it.own_name.as_ref())).cloned();
+        name.unwrap_or_else(|| format!("stream {stream}"))
+    }
+
+    /// Requests that have no answer, each with its stream, oldest first.
+    pub fn unanswered(&self) -> Vec<(u32, &Asked)> {
+        let mut open: Vec<(u32, &Asked)> = Vec::new();
+        for (stream, asked) in self.connections.iter().map(|(stream, it)| (*stream, it.tracker.unanswered())) {
+            open.extend(asked.into_iter().map(|asked| (stream, asked)));
+        }
+        open.sort_by_key(|(_, asked)| asked.seq);
+        open
+    }
+}
+
+impl Connection {
+    fn take(&mut self, (seq, time, direction): (u64, i64, Direction), text: &[u8], see: impl FnOnce(&Observed<'_>)) {
+        let envelope = Envelope::scan(text);
+        let whole: Value = serde_json::from_slice(text).unwrap_or_default();
+        let content = ["params", "result", "error"].iter().find_map(|name| whole.get(name)).unwrap_or(&Value::Null);
+        let step = self.tracker.take(seq, time, direction, &envelope, content);
+        let request = step.request.as_ref();
+        let method = request.map(|asked| asked.method.as_str()).or(envelope.method.as_deref());
+        if method == Some("initialize") && envelope.kind == MessageKind::Result {
+            self.own_name = content["serverInfo"]["name"].as_str().map(str::to_owned);
+        }
+        let declared = &self.tracker.declared;
+        let whole = &whole;
+        see(&Observed { seq, time, direction, envelope: &envelope, method, content, request, declared, whole });
+    }
+}

@@ -1,0 +1,8 @@
+//! Live sessions: finding them, speaking to them from outside, and putting messages into them.
+//!
+//! Never: what a proposal means, printing.
+
+pub mod answers;
+pub mod control;
+pub mod injection;
+pub mod sockets;

@@ -1,0 +1,600 @@
+//! The control socket of a live session: who connects may ask what the session is, and put messages into it.
+//!
+//! The protocol is in `docs/control.md`. The socket in the folder only greets, and names an abstract one. Callers talk to
+//! the session there; handlers of subscriptions cannot connect to it. Each connection has a thread that reads and one that
+//! writes; what waits to be written is bounded, and who does not read it is let go. Nobody here ever holds a relay back.
+//!
+//! Never: what a message means beyond its envelope.
+
+use super::answers::{AnswerEvent, Answers, PendingAnswer};
+use super::injection::request_id;
+use crate::process::supervisor::NO_HANDLERS;
+use crate::record::status::Status;
+use crate::sessions::sockets::{RejectedPeer, VERSION, admit, bind_abstract};
+use crate::wire::Direction;
+use crate::wire::span::millis;
+use rustix::event::{PollFd, PollFlags, poll};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::collections::VecDeque;
+use std::io::{self, BufRead, BufReader, Write};
+use std::net::Shutdown;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+
+/// The longest line of a request (16 MiB).
+pub const LONGEST_LINE: usize = 16 << 20;
+
+/// How many may be connected at once.
+pub const MAX_CONNECTIONS: usize = 16;
+
+/// Who lets more than this wait unread is let go (16 MiB, and one answer).
+const MAX_UNREAD: usize = 16 << 20;
+
+/// How long an answer is waited for where the request does not say.
+const DEFAULT_WAIT: Duration = Duration::from_secs(30);
+/// The longest that can be asked for.
+const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
+
+/// How long the end of a peer's line is waited for, to put a message in.
+const GRACE_PERIOD: Duration = Duration::from_secs(5);
+
+/// Called with each fact that comes of an order, and whether it is the last.
+pub type FactCallback = Box<dyn Fn(Value, bool) + Send>;
+
+/// How far a message came that was put in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InjectionProgress {
+    /// It is on its way to the peer.
+    Written,
+    /// It waits for its turn in the session; how much may wait there is bounded.
+    Queued,
+}
+
+/// What a live session can do for those who connect.
+pub trait Session: Send + Sync {
+    /// Puts a message into the live connection, by `deadline`; the error is a sentence.
+    fn put(
+        &self,
+        toward: Direction,
+        stream: u32,
+        message: &[u8],
+        deadline: Instant,
+    ) -> Result<InjectionProgress, String>;
+
+    /// Does something of its own accord: only a server of ours can.
+    fn fire(&self, stream: u32, fired: Value, received: FactCallback) -> Result<(), String> {
+        let _ = (stream, fired, received);
+        Err("only a session of `serve` fires events of its own; send the message instead".to_owned())
+    }
+
+    /// What is known of the session by now, beside what was known at its start.
+    fn facts(&self) -> Map<String, Value> {
+        Map::new()
+    }
+}
+
+/// The stream that is meant: the one named, or with 0 the only one that there is; `none` says why there is none.
+pub fn choose(named: u32, streams: &[u32], none: &str) -> Result<u32, String> {
+    match (named, streams) {
+        (0, []) => Err(none.to_owned()),
+        (0, [only]) => Ok(*only),
+        (0, [first, ..]) => {
+            let names: Vec<String> = streams.iter().map(u32::to_string).collect();
+            Err(format!("there are several sessions: {}; name one, as in --session NAME#{first}", names.join(", ")))
+        }
+        (named, all) if all.contains(&named) => Ok(named),
+        (named, _) => Err(format!("stream {named} has no open connection that could take it")),
+    }
+}
+
+/// A socket that listens, and what is told of its session.
+pub struct Control {
+    /// The socket.
+    pub listener: UnixListener,
+    /// What `info` tells, but for the protocol's version and what changes.
+    pub info: Map<String, Value>,
+    /// How the session is recorded, where it is.
+    pub recording: Option<Arc<Status>>,
+    /// Called with what the session's user is to know.
+    pub warn: Box<dyn Fn(&str) + Send>,
+}
+
+impl Control {
+    /// Answers on the socket from now on, on threads of its own.
+    pub fn start(self, session: Arc<dyn Session>, answers: Arc<Answers>) -> io::Result<()> {
+        let Self { listener, mut info, recording, warn } = self;
+        listener.set_nonblocking(true)?;
+        info.insert("version".to_owned(), VERSION.into());
+        let shared = Arc::new(ConnectionContext {
+            info,
+            recording,
+            session,
+            answers,
+            connected: AtomicUsize::new(0),
+            owners: AtomicU64::new(0),
+        });
+        let mut porch = Porch { door: listener, room: None, warn, has_warned: false };
+        Builder::new().name("control".into()).spawn(move || {
+            loop {
+                match porch.next() {
+                    Ok(Some(stream)) => welcome(&shared, stream),
+                    Ok(None) => {}
+                    // Out of descriptors, perhaps: the traffic is worth more than an answer.
+                    Err(_) => std::thread::sleep(Duration::from_millis(100)),
+                }
+            }
+        })?;
+        Ok(())
+    }
+}
+
+/// Where callers come in.
+struct Porch {
+    /// The socket in the folder, which greets only.
+    door: UnixListener,
+    /// The abstract socket with its address, once somebody has come.
+    room: Option<(String, UnixListener)>,
+    warn: Box<dyn Fn(&str) + Send>,
+    has_warned: bool,
+}
+
+impl Porch {
+    /// Waits for the next that comes; gives back one that may talk.
+    fn next(&mut self) -> io::Result<Option<UnixStream>> {
+        let mut listeners = vec![PollFd::new(&self.door, PollFlags::IN)];
+        listeners.extend(self.room.as_ref().map(|(_, room)| PollFd::new(room, PollFlags::IN)));
+        match poll(&mut listeners, None) {
+            Err(rustix::io::Errno::INTR) => return Ok(None),
+            polled => polled?,
+        };
+        let is_at_the_door = !listeners[0].revents().is_empty();
+        let came = if is_at_the_door { self.door.accept() } else { self.accept() };
+        let stream = match came {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+            came => came?.0,
+        };
+        let refused = admit(&stream).err();
+        let reported = match refused {
+            None if !is_at_the_door => return Ok(Some(stream)),
+            None => self.greeting()?,
+            Some(rejected) => self.refusal(rejected),
+        };
+        // It is one short line; who does not take it gets none.
+        stream.set_nonblocking(true)?;
+        let _ = writeln!(&stream, "{reported}");
+        Ok(None)
+    }
+
+    fn accept(&self) -> io::Result<(UnixStream, std::os::unix::net::SocketAddr)> {
+        self.room.as_ref().ok_or(io::ErrorKind::WouldBlock)?.1.accept()
+    }
+
+    fn greeting(&mut self) -> io::Result<Value> {
+        if self.room.is_none() {
+            let (name, room) = bind_abstract()?;
+            room.set_nonblocking(true)?;
+            self.room = Some((name, room));
+        }
+        let name = self.room.as_ref().map(|(name, _)| name.as_str());
+        // Callers of version 1 read this as the answer to what they ask.
+        let why = "this session is spoken to at its abstract socket (version 2 of the control protocol)";
+        Ok(json!({"version": VERSION, "abstract": name, "failed": why}))
+    }
+
+    fn refusal(&mut self, rejected: RejectedPeer) -> Value {
+        let why = match rejected {
+            RejectedPeer::User => "another user may not use this session",
+            RejectedPeer::Gone => "who asked is gone",
+            RejectedPeer::Handler(pid) => {
+                if !std::mem::replace(&mut self.has_warned, true) {
+                    let who = format!("a handler of a subscription (process {pid})");
+                    (self.warn)(&format!("{who} tried to use this session's control socket and was refused"));
+                }
+                NO_HANDLERS
+            }
+        };
+        json!({"version": VERSION, "failed": why})
+    }
+}
+
+/// What every connection needs.
+struct ConnectionContext {
+    info: Map<String, Value>,
+    recording: Option<Arc<Status>>,
+    session: Arc<dyn Session>,
+    answers: Arc<Answers>,
+    connected: AtomicUsize,
+    owners: AtomicU64,
+}
+
+/// A request; `tag` is the caller's own and comes back with what is answered.
+#[derive(Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case")]
+enum Request {
+    Info,
+    Send {
+        toward: Toward,
+        #[serde(default)]
+        stream: u32,
+        message: String,
+        wait_ms: Option<u64>,
+    },
+    Fire {
+        #[serde(default)]
+        stream: u32,
+        fire: Value,
+    },
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Toward {
+    Server,
+    Client,
+}
+
+/// Takes a connection in, where there is room.
+fn welcome(shared: &Arc<ConnectionContext>, mut stream: UnixStream) {
+    if shared.connected.fetch_add(1, Ordering::AcqRel) >= MAX_CONNECTIONS {
+        shared.connected.fetch_sub(1, Ordering::AcqRel);
+        let reported = json!({"failed": format!("{MAX_CONNECTIONS} are connected to this session already")});
+        let _ = writeln!(stream, "{reported}");
+        return;
+    }
+    let owner = shared.owners.fetch_add(1, Ordering::Relaxed);
+    let theirs = Arc::clone(shared);
+    let spawned = Builder::new().name("controller".into()).spawn(move || {
+        let _ = converse(&theirs, owner, stream);
+        theirs.answers.give_up(owner, None);
+        theirs.connected.fetch_sub(1, Ordering::AcqRel);
+    });
+    if spawned.is_err() {
+        shared.connected.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// One connection, to its end.
+fn converse(shared: &Arc<ConnectionContext>, owner: u64, stream: UnixStream) -> io::Result<()> {
+    let outbox = Arc::new(Outbox::new(stream.try_clone()?));
+    let (to_write, answers) = (Arc::clone(&outbox), Arc::clone(&shared.answers));
+    let twin = stream.try_clone()?;
+    let writer = Builder::new().name("controller".into()).spawn(move || to_write.write_out(twin, &answers, owner))?;
+    let mut reader = BufReader::new(stream);
+    let mut line = Vec::new();
+    loop {
+        match read_line(&mut reader, &mut line) {
+            Ok(Line::Whole) => take(shared, owner, &line, &outbox),
+            Ok(Line::TooLong) => {
+                outbox.push(&json!({"failed": format!("a line has at most {LONGEST_LINE} bytes")}));
+                break;
+            }
+            Ok(Line::End) | Err(_) => break,
+        }
+    }
+    outbox.end();
+    let _ = writer.join();
+    Ok(())
+}
+
+enum Line {
+    Whole,
+    TooLong,
+    End,
+}
+
+/// Reads the next line into `line`, its end cut off.
+fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Line> {
+    line.clear();
+    loop {
+        let bytes = reader.fill_buf()?;
+        if bytes.is_empty() {
+            return Ok(Line::End);
+        }
+        let end = memchr::memchr(b'\n', bytes);
+        let taken = end.unwrap_or(bytes.len());
+        line.extend_from_slice(&bytes[..taken]);
+        reader.consume(taken + usize::from(end.is_some()));
+        if line.len() > LONGEST_LINE {
+            return Ok(Line::TooLong);
+        }
+        if end.is_some() {
+            return Ok(Line::Whole);
+        }
+    }
+}
+
+/// Sees to one request.
+fn take(shared: &ConnectionContext, owner: u64, line: &[u8], outbox: &Arc<Outbox>) {
+    if line.trim_ascii().is_empty() {
+        return;
+    }
+    let asked: Result<Value, _> = serde_json::from_slice(line);
+    let tag = asked.as_ref().map_or(Value::Null, |asked| asked["tag"].clone());
+    let request = asked.and_then(Request::deserialize);
+    let failed = match request {
+        Err(error) => Err(format!("this request is not understood: {error}")),
+        Ok(Request::Info) => {
+            let mut reported = shared.info.clone();
+            reported.extend(shared.recording.iter().flat_map(|recording| recording.facts()));
+            reported.extend(shared.session.facts());
+            outbox.push(&json!({"tag": tag, "info": reported}));
+            Ok(())
+        }
+        Ok(Request::Send { toward, stream, message, wait_ms }) => {
+            let toward = match toward {
+                Toward::Server => Direction::ClientToServer,
+                Toward::Client => Direction::ServerToClient,
+            };
+            let wait = wait_ms.map_or(DEFAULT_WAIT, Duration::from_millis).min(LONGEST_WAIT);
+            send(shared, owner, (stream, toward), message.as_bytes(), wait, &tag, outbox)
+        }
+        Ok(Request::Fire { stream, fire }) => {
+            let (outbox, tag) = (Arc::clone(outbox), tag.clone());
+            let received = move |fact, last| outbox.push(&json!({"tag": tag, "fact": fact, "last": last}));
+            shared.session.fire(stream, fire, Box::new(received))
+        }
+    };
+    if let Err(why) = failed {
+        outbox.push(&json!({"tag": tag, "failed": why}));
+    }
+}
+
+/// Puts a message in; a request is noted first, so that its answer is known however soon it comes.
+fn send(
+    shared: &ConnectionContext,
+    owner: u64,
+    (stream, toward): (u32, Direction),
+    message: &[u8],
+    wait: Duration,
+    tag: &Value,
+    outbox: &Arc<Outbox>,
+) -> Result<(), String> {
+    let id = request_id(message).map_err(|refused| refused.to_string())?;
+    let now = Instant::now();
+    let put = || shared.session.put(toward, stream, message, now + wait.min(GRACE_PERIOD));
+    let Some(id) = id else {
+        outbox.push(&match put()? {
+            InjectionProgress::Written => json!({"tag": tag, "sent": true}),
+            InjectionProgress::Queued => json!({"tag": tag, "queued": true}),
+        });
+        return Ok(());
+    };
+    let (theirs, tag) = (Arc::clone(outbox), tag.clone());
+    let deliver = move |came: AnswerEvent<'_>| {
+        theirs.push(&match came {
+            AnswerEvent::Before(text) => json!({"tag": tag, "before": String::from_utf8_lossy(text)}),
+            AnswerEvent::Answer(text) => {
+                let latency = millis(now.elapsed());
+                json!({"tag": tag, "answer": String::from_utf8_lossy(text), "latency_ms": latency})
+            }
+            AnswerEvent::Nothing => {
+                json!({"tag": tag, "failed": format!("no answer within {wait:?}"), "timed_out": true})
+            }
+        });
+    };
+    let key = (stream, toward, id);
+    let waiting = PendingAnswer { owner, until: now + wait, deliver: Arc::new(deliver) };
+    shared.answers.ask(key.clone(), waiting).map_err(|refused| refused.to_string())?;
+    outbox.look();
+    // Where it was given up meanwhile, that was told.
+    put().map(drop).or_else(|why| if shared.answers.forget(&key) { Err(why) } else { Ok(()) })
+}
+
+/// What waits to be written to one connection.
+struct Outbox {
+    state: Mutex<Unread>,
+    changed: Condvar,
+    stream: UnixStream,
+}
+
+#[derive(Default)]
+struct Unread {
+    lines: VecDeque<Vec<u8>>,
+    bytes: usize,
+    ended: bool,
+    /// The writer is to look when the next request is over.
+    look: bool,
+}
+
+impl Outbox {
+    fn new(stream: UnixStream) -> Self {
+        Self { state: Mutex::default(), changed: Condvar::new(), stream }
+    }
+
+    /// Adds a line. Never waits: who does not read is let go.
+    fn push(&self, reported: &Value) {
+        let mut state = self.lock();
+        if state.ended {
+            return;
+        }
+        if state.bytes > MAX_UNREAD {
+            *state = Unread { ended: true, ..Unread::default() };
+            let _ = self.stream.shutdown(Shutdown::Both);
+        } else {
+            let line = format!("{reported}\n").into_bytes();
+            state.bytes += line.len();
+            state.lines.push_back(line);
+        }
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// There may be an earlier deadline than before.
+    fn look(&self) {
+        self.lock().look = true;
+        self.changed.notify_all();
+    }
+
+    /// No more comes; what waits is written still.
+    fn end(&self) {
+        self.lock().ended = true;
+        self.changed.notify_all();
+    }
+
+    /// The writing thread: writes lines as they come, and gives up requests whose time is over.
+    fn write_out(&self, mut stream: UnixStream, answers: &Answers, owner: u64) {
+        loop {
+            answers.give_up(owner, Some(Instant::now()));
+            let due = answers.next_deadline(owner);
+            let mut state = self.lock();
+            if let Some(line) = state.lines.pop_front() {
+                drop(state);
+                if stream.write_all(&line).is_err() {
+                    let _ = self.stream.shutdown(Shutdown::Both);
+                    return self.end();
+                }
+                let mut state = self.lock();
+                state.bytes = state.bytes.saturating_sub(line.len());
+                continue;
+            }
+            if state.ended {
+                let _ = self.stream.shutdown(Shutdown::Both);
+                return;
+            }
+            if std::mem::take(&mut state.look) {
+                continue;
+            }
+            let left = due.map(|due| due.saturating_duration_since(Instant::now()));
+            drop(match left {
+                None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                Some(left) => self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0,
+            });
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Unread> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sessions::injection::Sifted;
+
+    /// A session that keeps what was put in and answers nothing by itself.
+    #[derive(Default)]
+    struct Kept(Mutex<Vec<String>>);
+
+    impl Session for Kept {
+        fn put(&self, toward: Direction, stream: u32, message: &[u8], _: Instant) -> Result<InjectionProgress, String> {
+            if stream > 0 {
+                return Err("there is no such stream".to_owned());
+            }
+            let text = format!("{} {}", toward.short(), String::from_utf8_lossy(message));
+            self.0.lock().expect("not poisoned").push(text);
+            Ok(InjectionProgress::Written)
+        }
+    }
+
+    struct Stage {
+        session: Arc<Kept>,
+        answers: Arc<Answers>,
+        reader: BufReader<UnixStream>,
+    }
+
+    impl Stage {
+        fn new() -> Self {
+            let (ours, theirs) = UnixStream::pair().expect("a pair");
+            let (session, answers) = (Arc::new(Kept::default()), Arc::new(Answers::default()));
+            let shared = Arc::new(ConnectionContext {
+                info: json!({"name": "s"}).as_object().expect("an object").clone(),
+                recording: None,
+                session: Arc::clone(&session) as Arc<dyn Session>,
+                answers: Arc::clone(&answers),
+                connected: AtomicUsize::new(0),
+                owners: AtomicU64::new(0),
+            });
+            welcome(&shared, theirs);
+            Self { session, answers, reader: BufReader::new(ours) }
+        }
+
+        fn report(&mut self, request: &Value) {
+            writeln!(self.reader.get_mut(), "{request}").expect("written");
+        }
+
+        fn receive(&mut self) -> Value {
+            let mut line = String::new();
+            self.reader.read_line(&mut line).expect("read");
+            serde_json::from_str(&line).unwrap_or(Value::Null)
+        }
+
+        fn ask(&mut self, request: &Value) -> Value {
+            self.report(request);
+            self.receive()
+        }
+    }
+
+    const ASK: &str = r#"{"jsonrpc":"2.0","id":"mcpreel-0123abcd-1","method":"ping"}"#;
+
+    #[test]
+    fn info_sends_and_refusals_come_with_their_tags() {
+        let mut stage = Stage::new();
+        assert_eq!(stage.ask(&json!({"op": "info", "tag": 1})), json!({"tag": 1, "info": {"name": "s"}}));
+        let note = json!({"op": "send", "toward": "client", "message": "{}", "tag": "t"});
+        assert_eq!(stage.ask(&note), json!({"tag": "t", "sent": true}));
+        assert_eq!(stage.session.0.lock().expect("not poisoned")[..], ["s2c {}"]);
+        for (request, why) in [
+            (json!({"op": "dance"}), "dance"),
+            (json!({"op": "send", "toward": "client", "message": "{}", "stream": 7}), "no such stream"),
+            (json!({"op": "send", "toward": "client", "message": "{\"id\":1,\"method\":\"m\"}"}), "mcpreel-"),
+            (json!({"op": "fire", "fire": {}}), "serve"),
+        ] {
+            let reported = stage.ask(&request);
+            assert!(reported["failed"].as_str().is_some_and(|text| text.contains(why)), "{reported}");
+        }
+    }
+
+    #[test]
+    fn an_answer_goes_to_who_asked() {
+        let mut stage = Stage::new();
+        stage.report(&json!({"op": "send", "toward": "server", "message": ASK, "tag": 7}));
+        while !stage.answers.awaits(Direction::ServerToClient) {
+            std::thread::yield_now();
+        }
+        let answer = br#"{"id":"mcpreel-0123abcd-1","result":{}}"#;
+        match stage.answers.sift(0, Direction::ServerToClient, answer) {
+            Sifted::RemovedAnswer(taken) => Answers::deliver(taken),
+            _ => panic!("not taken"),
+        }
+        let received = stage.receive();
+        assert_eq!((&received["tag"], received["answer"].as_str()), (&json!(7), std::str::from_utf8(answer).ok()));
+        assert!(received["latency_ms"].is_number());
+    }
+
+    #[test]
+    fn what_is_not_answered_in_time_is_reported_and_taken_out_later_all_the_same() {
+        let mut stage = Stage::new();
+        let reported = stage.ask(&json!({"op": "send", "toward": "server", "message": ASK, "wait_ms": 0, "tag": 1}));
+        assert_eq!((&reported["timed_out"], &reported["tag"]), (&json!(true), &json!(1)), "{reported}");
+        assert!(stage.answers.awaits(Direction::ServerToClient));
+        let late = stage.answers.sift(0, Direction::ServerToClient, br#"{"id":"mcpreel-0123abcd-1","result":{}}"#);
+        assert!(matches!(late, Sifted::RemovedAnswer(taken) if taken[0].waiting.is_none()));
+    }
+
+    #[test]
+    fn who_does_not_read_is_let_go() {
+        let (_ours, theirs) = UnixStream::pair().expect("a pair");
+        let outbox = Outbox::new(theirs);
+        let long = Value::from("x".repeat(MAX_UNREAD));
+        outbox.push(&long);
+        assert_eq!(outbox.lock().lines.len(), 1);
+        outbox.push(&Value::Null);
+        assert!(outbox.lock().ended && outbox.lock().lines.is_empty());
+    }
+
+    #[test]
+    fn a_line_without_end_is_refused() {
+        let mut stage = Stage::new();
+        let mut into = stage.reader.get_ref().try_clone().expect("a twin");
+        std::thread::spawn(move || {
+            let _ = into.write_all(&vec![b'x'; LONGEST_LINE + 2]);
+        });
+        let reported = stage.receive();
+        assert!(reported["failed"].as_str().is_some_and(|text| text.contains("16777216")), "{reported}");
+    }
+}

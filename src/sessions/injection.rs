@@ -1,0 +1,319 @@
+//! Requests that were put into a live session and wait for their answers, and what an answer is recognised by. Pure.
+//! A notification that names such a request in its `requestId` (a chunk of an answer that streams) belongs to it too.
+//!
+//! Whoever puts a request in makes its id: a string `mcpreel-XXXXXXXX-N` whose eight hexadecimal digits are random, so
+//! that it is never one of the peers' own. An answer with such an id is taken out again, also when it comes after its
+//! time: what was given up is remembered for a while.
+//!
+//! Never: sockets, clocks.
+
+use crate::wire::{Direction, Envelope, Id, IdKey, MessageKind, json};
+use std::collections::{HashMap, VecDeque};
+
+/// How the id of every injected request begins.
+pub const MARK: &str = "mcpreel-";
+
+/// How many injected requests may wait at once.
+pub const MAX_OPEN: usize = 256;
+
+/// How many that nobody waits for any more are remembered.
+const MAX_LATE: usize = 1024;
+
+/// One request that was put in: its stream, the way it went, its id.
+pub type Key = (u32, Direction, Box<str>);
+
+/// Why a message is not put in, as a sentence fragment.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// It would be two lines.
+    #[error("a message is one line; this one has a line break in it")]
+    LineBreak,
+    /// Its answers could not be told apart.
+    #[error("a batch cannot be put into a live session; send its messages one by one")]
+    Batch,
+    /// The id could be one of the peers' own.
+    #[error("the id of an injected request is a string like {MARK}0123abcd-1, its eight hexadecimal digits random")]
+    Id,
+    /// Another request with this id waits, or was given up.
+    #[error("a request with this id was put in before")]
+    Used,
+    /// Enough is enough.
+    #[error("{MAX_OPEN} injected requests wait for their answers already")]
+    TooMany,
+}
+
+/// What a peer's message is to the requests that were put in.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Sifted<'m, T> {
+    /// Nothing: it goes on as it is.
+    Pass,
+    /// Answers, and nothing else.
+    RemovedAnswer(Vec<RemovedAnswer<'m, T>>),
+    /// A batch that holds answers beside others; the others go on as this batch.
+    Cut(Vec<u8>, Vec<RemovedAnswer<'m, T>>),
+}
+
+/// An answer that was taken out.
+#[derive(Debug, PartialEq, Eq)]
+pub struct RemovedAnswer<'m, T> {
+    /// Its text.
+    pub message: &'m [u8],
+    /// What was remembered of its request; `None` where nobody waits any more.
+    pub waiting: Option<T>,
+    /// Whether it is the answer; else it comes before it.
+    pub is_answer: bool,
+}
+
+/// The requests that wait.
+#[derive(Debug)]
+pub struct Injections<T> {
+    open: HashMap<Key, T>,
+    late: VecDeque<Key>,
+}
+
+impl<T> Default for Injections<T> {
+    fn default() -> Self {
+        Self { open: HashMap::new(), late: VecDeque::new() }
+    }
+}
+
+/// The id of a request that may be put in; `None` for a message that asks nothing.
+pub fn request_id(message: &[u8]) -> Result<Option<Box<str>>, Refused> {
+    if message.contains(&b'\n') || message.contains(&b'\r') {
+        return Err(Refused::LineBreak);
+    }
+    let envelope = Envelope::scan(message);
+    match envelope.kind {
+        MessageKind::Batch => Err(Refused::Batch),
+        MessageKind::Request => match envelope.id.map(Id::key) {
+            Some(IdKey::Text(id)) if is_marked(&id) => Ok(Some(id)),
+            _ => Err(Refused::Id),
+        },
+        _ => Ok(None),
+    }
+}
+
+/// Whether an id is one that no peer makes.
+pub fn is_marked(id: &str) -> bool {
+    let Some((random, number)) = id.strip_prefix(MARK).and_then(|rest| rest.split_once('-')) else { return false };
+    let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    random.len() == 8
+        && random.bytes().all(is_hex)
+        && (1..=20).contains(&number.len())
+        && number.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+impl<T: Clone> Injections<T> {
+    /// Notes a request before it goes out.
+    pub fn ask(&mut self, key: Key, waiting: T) -> Result<(), Refused> {
+        if self.open.contains_key(&key) || self.late.contains(&key) {
+            return Err(Refused::Used);
+        }
+        if self.open.len() >= MAX_OPEN {
+            return Err(Refused::TooMany);
+        }
+        self.open.insert(key, waiting);
+        Ok(())
+    }
+
+    /// Takes back a request that did not go out.
+    pub fn forget(&mut self, key: &Key) -> Option<T> {
+        self.open.remove(key)
+    }
+
+    /// Nobody waits for this answer any more; should it come, it is taken out all the same.
+    pub fn give_up(&mut self, key: &Key) -> Option<T> {
+        let (key, waiting) = self.open.remove_entry(key)?;
+        if self.late.len() >= MAX_LATE {
+            self.late.pop_front();
+        }
+        self.late.push_back(key);
+        Some(waiting)
+    }
+
+    /// The requests that somebody waits for.
+    pub fn open(&self) -> impl Iterator<Item = (&Key, &T)> {
+        self.open.iter()
+    }
+
+    /// Whether a message that goes `direction` may be an answer to take out.
+    pub fn awaits(&self, direction: Direction) -> bool {
+        let asked = direction.reversed();
+        self.open.keys().chain(&self.late).any(|key| key.1 == asked)
+    }
+
+    /// What a message of a peer that goes `direction` is.
+    pub fn sift<'m>(&mut self, stream: u32, direction: Direction, message: &'m [u8]) -> Sifted<'m, T> {
+        if !may_be_answer(message) {
+            return Sifted::Pass;
+        }
+        let envelope = Envelope::scan(message);
+        if envelope.kind != MessageKind::Batch {
+            return match self.take(stream, direction, message, &envelope) {
+                Some(taken) => Sifted::RemovedAnswer(vec![taken]),
+                None => Sifted::Pass,
+            };
+        }
+        let (mut taken, mut others) = (Vec::new(), Vec::new());
+        for item in json::items(message) {
+            match self.take(stream, direction, item, &Envelope::scan(item)) {
+                Some(answer) => taken.push(answer),
+                None => others.push(item),
+            }
+        }
+        match (taken.is_empty(), others.is_empty()) {
+            (true, _) => Sifted::Pass,
+            (false, true) => Sifted::RemovedAnswer(taken),
+            (false, false) => Sifted::Cut([b"[", &others.join(&b","[..])[..], b"]"].concat(), taken),
+        }
+    }
+
+    fn take<'m>(
+        &mut self,
+        stream: u32,
+        direction: Direction,
+        message: &'m [u8],
+        envelope: &Envelope<'_>,
+    ) -> Option<RemovedAnswer<'m, T>> {
+        let is_answer = envelope.kind.is_response();
+        let may_be = is_answer || envelope.kind == MessageKind::Notification;
+        let IdKey::Text(id) = named(envelope).filter(|_| may_be)? else { return None };
+        let key = (stream, direction.reversed(), id);
+        let waiting = if is_answer { self.open.remove(&key) } else { self.open.get(&key).cloned() };
+        if waiting.is_none() {
+            let place = self.late.iter().position(|late| *late == key)?;
+            if is_answer {
+                self.late.remove(place);
+            }
+        }
+        Some(RemovedAnswer { message, waiting, is_answer })
+    }
+}
+
+/// Whether a message has an id that only who injects makes, or is about a request with such an id.
+pub fn is_ours(message: &[u8]) -> bool {
+    may_be_answer(message) && matches!(named(&Envelope::scan(message)), Some(IdKey::Text(id)) if is_marked(&id))
+}
+
+/// The request that a message is, answers, or, as a notification, is about.
+fn named(envelope: &Envelope<'_>) -> Option<IdKey> {
+    let about = || match envelope.kind {
+        MessageKind::Notification => json::first_member(envelope.params?, "requestId").map(Id),
+        _ => None,
+    };
+    envelope.id.or_else(about).map(Id::key)
+}
+
+/// Whether bytes can hold an answer to an injected request: a quick look that most lines do not pass.
+pub fn may_be_answer(bytes: &[u8]) -> bool {
+    memchr::memmem::find(bytes, MARK.as_bytes()).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Direction::{ClientToServer, ServerToClient};
+
+    const ID: &str = "mcpreel-0123abcd-1";
+
+    fn key(id: &str) -> Key {
+        (0, ClientToServer, id.into())
+    }
+
+    fn asked() -> Injections<u8> {
+        let mut injections = Injections::default();
+        injections.ask(key(ID), 7).expect("admitted");
+        injections
+    }
+
+    #[test]
+    fn only_ids_that_no_peer_makes_are_let_in() {
+        let id = |id: &str| request_id(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m"}}"#).as_bytes());
+        assert_eq!(id(r#""mcpreel-0123abcd-1""#), Ok(Some(ID.into())));
+        for other in ["1", "null", r#""1""#, r#""mcpreel-0123abcd""#, r#""mcpreel-0123ABCD-1""#, r#""mcpreel-1-1""#] {
+            assert_eq!(id(other), Err(Refused::Id), "{other}");
+        }
+        assert_eq!(request_id(br#"{"jsonrpc":"2.0","method":"n"}"#), Ok(None));
+        assert_eq!(request_id(b"not json"), Ok(None));
+        assert_eq!(request_id(b"{}\n{}"), Err(Refused::LineBreak));
+        assert_eq!(request_id(br#"[{"jsonrpc":"2.0","id":1,"method":"m"}]"#), Err(Refused::Batch));
+    }
+
+    #[test]
+    fn an_answer_is_taken_once_and_by_its_own_direction_and_stream() {
+        let mut injections = asked();
+        assert!(injections.awaits(ServerToClient) && !injections.awaits(ClientToServer));
+        let answer = br#"{"jsonrpc":"2.0","id":"mcpreel-0123abcd-1","result":{}}"#;
+        assert_eq!(injections.sift(0, ClientToServer, answer), Sifted::Pass);
+        assert_eq!(injections.sift(1, ServerToClient, answer), Sifted::Pass);
+        let request = br#"{"jsonrpc":"2.0","id":"mcpreel-0123abcd-1","method":"ping"}"#;
+        assert_eq!(injections.sift(0, ServerToClient, request), Sifted::Pass, "a request answers nothing");
+        let taken =
+            Sifted::RemovedAnswer(vec![RemovedAnswer { message: &answer[..], waiting: Some(7), is_answer: true }]);
+        assert_eq!(injections.sift(0, ServerToClient, answer), taken);
+        assert_eq!(injections.sift(0, ServerToClient, answer), Sifted::Pass);
+        assert!(!injections.awaits(ServerToClient));
+    }
+
+    #[test]
+    fn a_late_answer_is_taken_too() {
+        let mut injections = asked();
+        assert_eq!(injections.give_up(&key(ID)), Some(7));
+        assert_eq!(injections.ask(key(ID), 8), Err(Refused::Used));
+        assert!(injections.awaits(ServerToClient));
+        let answer = br#"{"id":"mcpreel-0123abcd-1","error":{}}"#;
+        let taken = Sifted::RemovedAnswer(vec![RemovedAnswer { message: &answer[..], waiting: None, is_answer: true }]);
+        assert_eq!(injections.sift(0, ServerToClient, answer), taken);
+    }
+
+    #[test]
+    fn what_comes_before_an_answer_is_taken_and_the_answer_is_waited_for_still() {
+        let mut injections = asked();
+        let chunk = br#"{"jsonrpc":"2.0","method":"inference/chunk","params":{"requestId":"mcpreel-0123abcd-1"}}"#;
+        let other = br#"{"jsonrpc":"2.0","method":"inference/chunk","params":{"requestId":"mcpreel-0123abcd-2"}}"#;
+        assert!(is_ours(chunk) && !is_ours(br#"{"method":"m","params":{"requestId":1,"x":"mcpreel-0123abcd-1"}}"#));
+        let taken =
+            |waiting| Sifted::RemovedAnswer(vec![RemovedAnswer { message: &chunk[..], waiting, is_answer: false }]);
+        assert_eq!(injections.sift(0, ServerToClient, chunk), taken(Some(7)));
+        assert_eq!(injections.sift(0, ServerToClient, chunk), taken(Some(7)));
+        assert_eq!(injections.sift(0, ServerToClient, other), Sifted::Pass, "another's");
+        assert_eq!(injections.sift(0, ClientToServer, chunk), Sifted::Pass, "the other way");
+        injections.give_up(&key(ID));
+        assert_eq!(injections.sift(0, ServerToClient, chunk), taken(None), "nobody waits any more");
+        let answer = br#"{"id":"mcpreel-0123abcd-1","result":{}}"#;
+        assert!(matches!(injections.sift(0, ServerToClient, answer), Sifted::RemovedAnswer(_)));
+        assert_eq!(injections.sift(0, ServerToClient, chunk), Sifted::Pass);
+    }
+
+    #[test]
+    fn what_is_remembered_is_bounded() {
+        let mut injections = Injections::default();
+        for number in 0..MAX_OPEN {
+            injections.ask(key(&number.to_string()), ()).expect("room");
+        }
+        assert_eq!(injections.ask(key("one more"), ()), Err(Refused::TooMany));
+        for number in 0..2 * MAX_LATE {
+            injections.give_up(&key(&number.to_string()));
+            injections.ask(key(&format!("x{number}")), ()).expect("room");
+            injections.give_up(&key(&format!("x{number}")));
+        }
+        assert_eq!(injections.late.len(), MAX_LATE);
+    }
+
+    #[test]
+    fn answers_are_cut_out_of_a_batch() {
+        let ours = r#"{"id":"mcpreel-0123abcd-1","result":{}}"#;
+        let mixed = format!(r#"[ {{"id":1,"result":1}} , {ours},{{"id":2,"result":2}}]"#);
+        match asked().sift(0, ServerToClient, mixed.as_bytes()) {
+            Sifted::Cut(rest, taken) => {
+                assert_eq!(rest, br#"[{"id":1,"result":1},{"id":2,"result":2}]"#);
+                assert_eq!(taken, vec![RemovedAnswer { message: ours.as_bytes(), waiting: Some(7), is_answer: true }]);
+            }
+            other => panic!("{other:?}"),
+        }
+        let alone = format!("[{ours}]");
+        assert!(
+            matches!(asked().sift(0, ServerToClient, alone.as_bytes()), Sifted::RemovedAnswer(taken) if taken.len() == 1)
+        );
+    }
+}

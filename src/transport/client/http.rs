@@ -1,0 +1,322 @@
+//! HTTP as it is used here: one client with one way to connect, and what can be seen of an exchange as it passes.
+//!
+//! Header names keep their spelling on both sides, since what passes is recorded as it was.
+
+use super::error_response::TOKEN_ADVICE;
+use super::proxy_connector::ProxyConnector;
+use super::remote::Remote;
+use crate::wire::Direction;
+use crate::wire::text::error_chain;
+use bytes::Bytes;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Empty, Full};
+use hyper::body::Incoming;
+use hyper::{Request, Response, Uri, http};
+use hyper_rustls::{HttpsConnector, MaybeHttpsStream};
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use std::error::Error;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tower_service::Service;
+
+/// Why a body broke off.
+pub type BodyError = Box<dyn Error + Send + Sync>;
+/// A body that is sent.
+pub type Body = UnsyncBoxBody<Bytes, BodyError>;
+
+/// A body of these bytes.
+pub fn full(bytes: impl Into<Bytes>) -> Body {
+    Full::new(bytes.into()).map_err(|never| match never {}).boxed_unsync()
+}
+
+/// No body.
+pub fn empty() -> Body {
+    Empty::new().map_err(|never| match never {}).boxed_unsync()
+}
+
+/// Why an exchange did not come about.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum HttpError {
+    /// The URL is none, or of a kind that is not spoken.
+    #[error("{0:?} is no URL to attach to: {1}")]
+    Url(String, String),
+    /// A header cannot be sent.
+    #[error("the header {0:?} cannot be sent: {1}")]
+    Header(String, String),
+    /// The certificates cannot be read.
+    #[error("cannot read certificates from {0:?}: {1}")]
+    Certificates(PathBuf, String),
+    /// A body that is to be sent has more bytes than these.
+    #[error("the body is longer than {0} bytes")]
+    TooLong(u64),
+    /// There is no connection, or it broke before the response.
+    #[error("{0}")]
+    Exchange(String),
+    /// Nobody listens there.
+    #[error("{0}")]
+    Refused(String),
+    /// No such host is known.
+    #[error("{0}")]
+    UnknownHost(String),
+    /// The server's certificate is not trusted.
+    #[error("{0}")]
+    Certificate(String),
+    /// The server shows a certificate authority's certificate as its own.
+    #[error("{0}")]
+    Authority(String),
+    /// TLS was spoken to a port that does not speak it.
+    #[error("{0}")]
+    NoTls(String),
+    /// HTTP was spoken to a port that answered nothing, or nothing of HTTP: it may speak TLS.
+    #[error("{0}")]
+    NoHttp(String),
+    /// The server does not take a WebSocket.
+    #[error("{0}")]
+    NoWebSocket(String),
+    /// The server wants to know who asks.
+    #[error("{0}")]
+    Token(String),
+    /// The server sends us elsewhere, and we do not go.
+    #[error("{0}")]
+    Redirect(String),
+    /// A proxy named by the environment is in the way.
+    #[error("{0}")]
+    Proxy(String),
+}
+
+impl HttpError {
+    /// What to do next, where that is known.
+    pub fn advice(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Url(..) => "a URL is like https://host/mcp, wss://host/path, unix:/path/to/socket or tcp:host:port",
+            Self::Refused(_) => "is the server running, and is the port right?",
+            Self::UnknownHost(_) => "is the host's name right?",
+            Self::Certificate(_) => "trust its certificate with --cacert FILE, or check none with --insecure",
+            Self::Authority(_) => {
+                "the server has a certificate authority's certificate as its own, which is refused even where it is \
+                 trusted: give the server one made with CA:FALSE and name that with --cacert FILE, or check none \
+                 with --insecure"
+            }
+            Self::NoTls(_) => "the port speaks no TLS: the URL begins with http:// (or ws://) there",
+            Self::NoHttp(_) => "if the port speaks TLS, the URL begins with https:// there",
+            Self::NoWebSocket(_) => {
+                "if the server speaks Streamable HTTP, the URL begins with http:// or https://; a WebSocket behind TLS \
+                 has wss://"
+            }
+            Self::Token(_) => TOKEN_ADVICE,
+            Self::Proxy(_) => "the proxy comes from HTTP_PROXY, HTTPS_PROXY or ALL_PROXY; NO_PROXY leaves hosts out",
+            Self::Redirect(_) => "give the right URL with --url, if you trust where it leads",
+            Self::Header(..) | Self::Certificates(..) | Self::TooLong(_) | Self::Exchange(_) => return None,
+        })
+    }
+
+    /// Reads from an error and its causes why `place` cannot be reached.
+    pub(crate) fn unreachable(place: &str, error: &(dyn Error + 'static)) -> Self {
+        Self::read(place, format!("cannot reach {place}: {}", error_chain(error)), error)
+    }
+
+    /// An exchange that broke off before its response.
+    pub(crate) fn of_exchange(place: &str, error: &(dyn Error + 'static)) -> Self {
+        let mut causes = std::iter::successors(Some(error), |cause| (*cause).source());
+        if let Some(Self::TooLong(limit)) = causes.find_map(|cause| cause.downcast_ref()) {
+            return Self::TooLong(*limit);
+        }
+        Self::read(place, format!("the exchange with {place} broke off: {}", error_chain(error)), error)
+    }
+
+    fn read(place: &str, reported: String, error: &(dyn Error + 'static)) -> Self {
+        let mut cause = Some(error);
+        while let Some(found) = cause {
+            let text = found.to_string();
+            if let Some(known) = found.downcast_ref::<Self>() {
+                return known.clone();
+            }
+            if found.downcast_ref().is_some_and(hyper::Error::is_parse_too_large) {
+                return Self::Exchange(format!("{place} answered with headers of more than {} KiB", HEAD_LIMIT >> 10));
+            }
+            if text.contains("dns error") || text.contains("failed to lookup address") {
+                return Self::UnknownHost(reported);
+            }
+            match found.downcast_ref() {
+                // The certificate library's own word, which is in no type of its.
+                Some(rustls::Error::InvalidCertificate(why)) if format!("{why:?}").contains("CaUsedAsEndEntity") => {
+                    return Self::Authority(reported);
+                }
+                Some(rustls::Error::InvalidCertificate(_)) => return Self::Certificate(reported),
+                Some(rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType)) => {
+                    return Self::NoTls(reported);
+                }
+                _ => {}
+            }
+            let answers_oddly = |error: &hyper::Error| error.is_incomplete_message() || error.is_parse();
+            if place.starts_with("http://") && found.downcast_ref().is_some_and(answers_oddly) {
+                return Self::NoHttp(reported);
+            }
+            let system = found.downcast_ref::<io::Error>();
+            if system.is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
+                return Self::Refused(reported);
+            }
+            // An error wrapped in one of the system's is hidden from `source`.
+            let wrapped = system.and_then(io::Error::get_ref).map(|inner| inner as &(dyn Error + 'static));
+            cause = wrapped.or_else(|| found.source());
+        }
+        Self::Exchange(reported)
+    }
+}
+
+/// What is seen of one exchange after the request's head, in order. `None` as a reason means that it came to its end as
+/// it should.
+#[derive(Debug)]
+pub enum ExchangeEvent<'a> {
+    /// Some bytes of the request's body.
+    RequestBody(&'a [u8]),
+    /// Its body is over; or it broke off, with the reason.
+    RequestEnd(Option<&'a str>),
+    /// The response's head.
+    Response(&'a http::response::Parts),
+    /// Some bytes of its body.
+    ResponseBody(&'a [u8]),
+    /// Its body is over; or the exchange broke off, with the reason.
+    ResponseEnd(Option<&'a str>),
+    /// There is no response of the server's: it was made here, with this status, for this reason.
+    Refused(http::StatusCode, &'a str),
+}
+
+/// Sees every exchange, each by a number of its own.
+pub trait ExchangeObserver: Send + Sync {
+    /// A new exchange on a connection of the client's (numbered by the caller, from 1), with the request's head.
+    /// Answers the exchange's number.
+    fn begin(&self, connection: u32, head: &http::request::Parts) -> u32;
+    /// Something passed.
+    fn see(&self, exchange: u32, seen: ExchangeEvent<'_>);
+    /// A client's connection is over.
+    fn hung_up(&self, connection: u32);
+    /// Whether bodies of requests are to be held back and given to [`ExchangeObserver::sift`] before they go on.
+    fn sifts(&self) -> bool {
+        false
+    }
+    /// What of a request's whole body goes on; `None` where all of it was for the watch, which is answered with 202.
+    fn sift(&self, exchange: u32, body: Bytes) -> Option<Bytes> {
+        let _ = exchange;
+        Some(body)
+    }
+    /// What has a say in one direction of this exchange, where that is made of messages that can be told apart. What
+    /// passes is seen before it comes there.
+    fn body_filter(&self, exchange: u32, direction: Direction) -> Option<Box<dyn BodyFilter>> {
+        let _ = (exchange, direction);
+        None
+    }
+}
+
+/// One direction of an exchange, made of messages: others can be put between them, and some be taken out.
+pub trait BodyFilter: Send {
+    /// Takes what comes; answers what goes on now.
+    fn pass(&mut self, bytes: Bytes) -> Bytes;
+    /// No more comes: what was held back goes on.
+    fn finish(&mut self) -> Bytes;
+    /// Something to be put in here; pending where nothing is, or where a message has begun and is not over.
+    fn poll_insert(&mut self, context: &mut Context<'_>) -> Poll<Bytes>;
+}
+
+/// Speaks HTTP/1.1 to one server, over as many connections as there are exchanges at once.
+#[derive(Clone)]
+pub struct HttpClient {
+    client: Client<HttpsConnector<ProxyConnector>, Body>,
+    reach: ProxyConnector,
+    tls: Arc<rustls::ClientConfig>,
+}
+
+/// A connection to a server, with or without TLS.
+pub type Stream = MaybeHttpsStream<super::proxy_connector::ProxiedConnection>;
+
+/// How long a connection may take to come about.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// The most that a head may take up. As much of a body is read at once, and a proxy holds several such pieces.
+pub(crate) const HEAD_LIMIT: usize = 128 << 10;
+/// How many headers a head may have.
+pub(crate) const MAX_HEADERS: usize = 512;
+/// How long an idle connection is kept: less than the 5 s after which common servers close it, so that no request goes
+/// into a connection that is just being closed.
+const IDLE: Duration = Duration::from_secs(4);
+
+impl HttpClient {
+    /// A client for this server; nothing is connected yet. Proxies come from the environment.
+    pub fn new(remote: &Remote) -> Result<Self, HttpError> {
+        Self::by(ProxyConnector::new, remote)
+    }
+
+    /// The same past every proxy.
+    pub fn straight(remote: &Remote) -> Result<Self, HttpError> {
+        Self::by(ProxyConnector::straight, remote)
+    }
+
+    fn by(
+        reach: fn(Duration, Arc<rustls::ClientConfig>) -> ProxyConnector,
+        remote: &Remote,
+    ) -> Result<Self, HttpError> {
+        let tls = Arc::new(super::tls::config(remote)?);
+        let reach = reach(CONNECT_TIMEOUT, Arc::clone(&tls));
+        let connector = HttpsConnector::from((reach.clone(), Arc::clone(&tls)));
+        let client = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE)
+            .http1_preserve_header_case(true)
+            .http1_max_headers(MAX_HEADERS)
+            .http1_max_buf_size(HEAD_LIMIT)
+            .set_host(false)
+            .build(connector);
+        Ok(Self { client, reach, tls })
+    }
+
+    /// Sends a request, waits for the response's head.
+    pub async fn send(&self, mut request: Request<Body>) -> Result<Response<Incoming>, HttpError> {
+        if let Some(pass) = self.reach.plain_proxy_pass(request.uri()) {
+            request.headers_mut().insert(http::header::PROXY_AUTHORIZATION, pass);
+        }
+        let place = place(request.uri());
+        self.client.request(request).await.map_err(|error| {
+            let cause = error.source().unwrap_or(&error);
+            match error.is_connect() {
+                true => HttpError::unreachable(&place, cause),
+                false => HttpError::of_exchange(&place, cause),
+            }
+        })
+    }
+
+    /// Connects without sending anything, for another protocol on the same ways.
+    pub async fn connect(&self, uri: Uri) -> Result<Stream, HttpError> {
+        let place = place(&uri);
+        let mut connector = HttpsConnector::from((self.reach.tunnelling(), Arc::clone(&self.tls)));
+        std::future::poll_fn(|context| connector.poll_ready(context))
+            .await
+            .map_err(|error| HttpError::unreachable(&place, &*error))?;
+        connector.call(uri).await.map_err(|error| HttpError::unreachable(&place, &*error))
+    }
+}
+
+/// Scheme, host and port of a URL: what can be told without its secrets.
+pub(crate) fn place(uri: &Uri) -> String {
+    let host = uri.authority().map_or("", |authority| authority.as_str());
+    let host = host.rsplit('@').next().unwrap_or(host);
+    format!("{}://{host}", uri.scheme_str().unwrap_or("http"))
+}
+
+/// A watch that looks away.
+pub struct NoObserver;
+
+impl ExchangeObserver for NoObserver {
+    fn begin(&self, _connection: u32, _head: &http::request::Parts) -> u32 {
+        0
+    }
+
+    fn see(&self, _exchange: u32, _seen: ExchangeEvent<'_>) {}
+
+    fn hung_up(&self, _connection: u32) {}
+}
+
+/// How a watch is shared.
+pub type SharedObserver = Arc<dyn ExchangeObserver>;

@@ -1,0 +1,432 @@
+//! Exchanges with one HTTP endpoint: requests with the headers that all of them share, seen by a watch, and answers
+//! read within limits.
+
+use super::error_response::Refusal;
+use super::http::{ExchangeEvent, HttpClient, HttpError, NoObserver, SharedObserver, empty, full};
+use super::remote::{NoticeCallback, Remote, TransportNotice};
+use crate::wire::MessageLimit;
+use crate::wire::json;
+use crate::wire::sse::{Carried, SseFramer, carried};
+use crate::wire::text::error_chain;
+use bytes::Bytes;
+use http_body_util::{BodyExt, Limited};
+use hyper::body::Incoming;
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use hyper::http::{request, response};
+use hyper::{Method, Request, StatusCode, Uri, header};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// How often one request may be sent elsewhere.
+const MAX_REDIRECTS: usize = 5;
+/// The most that is read of an answer that only says where to go, so that its connection can be used again.
+const REDIRECT_LIMIT: usize = 64 << 10;
+
+/// The number under which the watch knows all exchanges: this client is one client, whatever connections it has.
+const CONNECTION: u32 = 1;
+
+/// One URL of a server, and how to ask it.
+#[derive(Clone)]
+pub struct Endpoint {
+    client: HttpClient,
+    url: url::Url,
+    uri: Uri,
+    /// The user's own headers; none where others sent us here.
+    shared: HeaderMap,
+    watch: SharedObserver,
+    report: NoticeCallback,
+}
+
+impl Endpoint {
+    /// The endpoint at the remote's URL. Redirects that are followed are told.
+    pub fn new(remote: &Remote, report: NoticeCallback, watch: Option<SharedObserver>) -> Result<Self, HttpError> {
+        let (url, uri) = parse_url(&remote.url)?;
+        Ok(Self {
+            client: HttpClient::new(remote)?,
+            url,
+            uri,
+            shared: shared_headers(remote)?,
+            watch: watch.unwrap_or_else(|| Arc::new(NoObserver)),
+            report,
+        })
+    }
+
+    /// Another endpoint of the same server, by a reference that is resolved against this one's URL. One of another
+    /// origin is refused: it would get this one's tokens (2024-11-05, transports, HTTP with SSE).
+    pub fn at(&self, reference: &str) -> Result<Self, HttpError> {
+        let failed = |why: &str| HttpError::Url(reference.to_owned(), why.to_owned());
+        let url = self.url.join(reference).map_err(|error| failed(&error.to_string()))?;
+        if url.origin() != self.url.origin() {
+            return Err(failed("it has another origin than the URL that named it"));
+        }
+        let (url, uri) = parse_url(url.as_str())?;
+        Ok(Self { url, uri, ..self.clone() })
+    }
+
+    /// The URL.
+    pub fn url(&self) -> &url::Url {
+        &self.url
+    }
+
+    /// Sends one request and waits for the head of its answer. Where the server sends us elsewhere, the request goes
+    /// there: without the user's headers from where the origin changes on, and never from https to http. To the watch
+    /// all of that is one exchange with several heads. A redirect that would make another request of it is the answer
+    /// (RFC 9110, 15.4: only 307 and 308 keep a POST).
+    pub async fn ask(&self, method: Method, headers: &HeaderMap, body: Option<Bytes>) -> Result<Answer, HttpError> {
+        let mut exchange = Exchange::begin(&self.watch, &self.request(&method, headers));
+        if let Some(body) = &body {
+            exchange.see(ExchangeEvent::RequestBody(body));
+        }
+        exchange.see(ExchangeEvent::RequestEnd(None));
+        match self.ask_on(&method, headers, body, &exchange).await {
+            Ok((endpoint, head, body)) => Ok(Answer { head, endpoint, body, exchange }),
+            Err(error) => {
+                exchange.end(Some(&error.to_string()));
+                Err(error)
+            }
+        }
+    }
+
+    async fn ask_on(
+        &self,
+        method: &Method,
+        headers: &HeaderMap,
+        body: Option<Bytes>,
+        exchange: &Exchange,
+    ) -> Result<(Self, response::Parts, Incoming), HttpError> {
+        let mut here = self.clone();
+        for _ in 0..=MAX_REDIRECTS {
+            let parts = here.request(method, headers);
+            let sent = body.clone().map_or_else(empty, full);
+            let (head, answered) = here.client.send(Request::from_parts(parts, sent)).await?.into_parts();
+            exchange.see(ExchangeEvent::Response(&head));
+            let Some(location) = redirect(method, &head) else { return Ok((here, head, answered)) };
+            let next = here.elsewhere(location)?;
+            // Which of them gets the user's tokens is good to know.
+            let kept = if next.shared.len() == here.shared.len() { "" } else { ", without your headers" };
+            (self.report)(TransportNotice::Step(&format!(
+                "{method} → {}; following it to {}{kept}",
+                head.status, next.url
+            )));
+            let _ = Limited::new(answered, REDIRECT_LIMIT).collect().await;
+            here = next;
+        }
+        let place = super::http::place(&self.uri);
+        Err(HttpError::Redirect(format!("{place} redirects more than {MAX_REDIRECTS} times, at last to {}", here.url)))
+    }
+
+    /// Where a redirect of this endpoint's leads.
+    fn elsewhere(&self, location: &str) -> Result<Self, HttpError> {
+        let failed = |why: &str| {
+            HttpError::Redirect(format!("{} redirects to {location:?}: {why}", super::http::place(&self.uri)))
+        };
+        let url = self.url.join(location).map_err(|error| failed(&error.to_string()))?;
+        match (self.url.scheme(), url.scheme()) {
+            ("https", "http") => return Err(failed("from https to http we do not go")),
+            (_, "http" | "https") => {}
+            _ => return Err(failed("that is no HTTP")),
+        }
+        let shared = if url.origin() == self.url.origin() { self.shared.clone() } else { HeaderMap::new() };
+        let (url, uri) = parse_url(url.as_str()).map_err(|error| failed(&error.to_string()))?;
+        Ok(Self { url, uri, shared, ..self.clone() })
+    }
+
+    /// The head of a request.
+    fn request(&self, method: &Method, headers: &HeaderMap) -> request::Parts {
+        let mut request = Request::new(());
+        *request.method_mut() = method.clone();
+        *request.uri_mut() = self.uri.clone();
+        *request.headers_mut() = self.headers(headers);
+        request.into_parts().0
+    }
+
+    /// Tells the watch that there will be no more exchanges.
+    pub fn hang_up(&self) {
+        self.watch.hung_up(CONNECTION);
+    }
+
+    /// The headers of one request: its own, and the shared ones, which win.
+    fn headers(&self, own: &HeaderMap) -> HeaderMap {
+        let mut all = HeaderMap::new();
+        if let Some(host) = host(&self.url) {
+            all.insert(header::HOST, host);
+        }
+        all.insert(header::USER_AGENT, HeaderValue::from_static(concat!("mcpreel/", env!("CARGO_PKG_VERSION"))));
+        for (name, value) in own {
+            all.insert(name, value.clone());
+        }
+        for name in self.shared.keys() {
+            all.remove(name);
+        }
+        for (name, value) in &self.shared {
+            all.append(name, value.clone());
+        }
+        all
+    }
+}
+
+/// Where an answer says that the same request should go instead.
+fn redirect<'a>(method: &Method, head: &'a response::Parts) -> Option<&'a str> {
+    let keeps = match head.status.as_u16() {
+        307 | 308 => true,
+        301..=303 => *method == Method::GET,
+        _ => false,
+    };
+    head.headers.get(header::LOCATION)?.to_str().ok().filter(|_| keeps)
+}
+
+fn parse_url(text: &str) -> Result<(url::Url, Uri), HttpError> {
+    let failed = |why: &dyn std::fmt::Display| HttpError::Url(text.to_owned(), why.to_string());
+    let mut url = url::Url::parse(text).map_err(|error| failed(&error))?;
+    if !url.username().is_empty() || url.password().is_some() {
+        let hidden = "https://…@…".to_owned();
+        return Err(HttpError::Url(hidden, "a name and password are given with -H 'Authorization: …'".to_owned()));
+    }
+    url.set_fragment(None);
+    let uri = url.as_str().parse().map_err(|error: hyper::http::uri::InvalidUri| failed(&error))?;
+    Ok((url, uri))
+}
+
+/// The value of `Host`: the port stands in it where it is not the scheme's own.
+fn host(url: &url::Url) -> Option<HeaderValue> {
+    let host = url.host_str()?;
+    let text = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+    HeaderValue::from_str(&text).ok()
+}
+
+/// The user's own headers.
+pub fn shared_headers(remote: &Remote) -> Result<HeaderMap, HttpError> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in &remote.headers {
+        let failed = |why: &dyn std::fmt::Display| HttpError::Header(name.clone(), why.to_string());
+        let key: HeaderName = name.parse().map_err(|error: header::InvalidHeaderName| failed(&error))?;
+        // Bytes, not text: what is not ASCII is sent as UTF-8.
+        let value = HeaderValue::from_bytes(value.as_bytes()).map_err(|error| failed(&error))?;
+        headers.append(key, value);
+    }
+    Ok(headers)
+}
+
+/// Tells the watch of one exchange, of its end too where it is given up.
+struct Exchange {
+    watch: SharedObserver,
+    number: u32,
+    is_over: bool,
+}
+
+impl Exchange {
+    fn begin(watch: &SharedObserver, head: &request::Parts) -> Self {
+        Self { number: watch.begin(CONNECTION, head), watch: Arc::clone(watch), is_over: false }
+    }
+
+    fn see(&self, seen: ExchangeEvent<'_>) {
+        self.watch.see(self.number, seen);
+    }
+
+    fn end(&mut self, reason: Option<&str>) {
+        if !std::mem::replace(&mut self.is_over, true) {
+            self.see(ExchangeEvent::ResponseEnd(reason));
+        }
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        self.end(Some("closed by the client"));
+    }
+}
+
+/// What a server answered: the head, and the body as it comes.
+pub struct Answer {
+    /// Status and headers.
+    pub head: response::Parts,
+    /// Who answered: where the last redirect led.
+    pub endpoint: Endpoint,
+    body: Incoming,
+    exchange: Exchange,
+}
+
+impl Answer {
+    /// The status.
+    pub fn status(&self) -> StatusCode {
+        self.head.status
+    }
+
+    /// A header's text; `None` where it is absent or not plain.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.head.headers.get(name)?.to_str().ok()
+    }
+
+    /// The body's media type in lower case, without parameters.
+    pub fn media_type(&self) -> String {
+        let text = self.header("content-type").unwrap_or_default();
+        text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+    }
+
+    /// Whether the body is a stream of events that came with success.
+    pub fn is_stream(&self) -> bool {
+        self.status().is_success() && self.media_type() == "text/event-stream"
+    }
+
+    /// The next bytes of the body; `None` at its end.
+    async fn chunk(&mut self) -> Result<Option<Bytes>, String> {
+        loop {
+            match self.body.frame().await {
+                None => {
+                    self.exchange.end(None);
+                    return Ok(None);
+                }
+                Some(Err(error)) => {
+                    let reason = error_chain(&error);
+                    self.exchange.end(Some(&reason));
+                    return Err(reason);
+                }
+                Some(Ok(frame)) => {
+                    let Ok(bytes) = frame.into_data() else { continue };
+                    self.exchange.see(ExchangeEvent::ResponseBody(&bytes));
+                    return Ok(Some(bytes));
+                }
+            }
+        }
+    }
+
+    /// The whole body; an error where it breaks off or is longer than `limit`.
+    pub async fn whole(mut self, limit: MessageLimit) -> Result<Vec<u8>, String> {
+        let mut all = Vec::new();
+        while let Some(bytes) = self.chunk().await? {
+            if all.len() + bytes.len() > limit.bytes() {
+                return Err(limit.exceeded_by("the server"));
+            }
+            all.extend_from_slice(&bytes);
+        }
+        Ok(all)
+    }
+
+    /// What an answer that is not the message that was asked for says: its head, with as much of its body as comes within
+    /// the limits.
+    pub async fn refusal(mut self, limit: MessageLimit, grace_period: Duration) -> (Refusal, Vec<u8>) {
+        let mut body = Vec::new();
+        let read = async {
+            while body.len() < limit.bytes()
+                && let Ok(Some(bytes)) = self.chunk().await
+            {
+                body.extend_from_slice(&bytes);
+            }
+        };
+        let _ = timeout(grace_period, read).await;
+        (Refusal::read(self.head.status, &self.head.headers, &body), body)
+    }
+
+    /// The body as events, none longer than `limit`.
+    pub fn events(self, limit: MessageLimit) -> Events {
+        Events { answer: self, limit, framer: SseFramer::default(), ready: VecDeque::new(), is_over: false }
+    }
+}
+
+/// A body of server-sent events.
+pub struct Events {
+    answer: Answer,
+    limit: MessageLimit,
+    framer: SseFramer,
+    ready: VecDeque<Vec<u8>>,
+    is_over: bool,
+}
+
+/// Why there is no next event; said of the stream.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoEvent {
+    /// The stream came to its end.
+    #[error("ended")]
+    End,
+    /// It broke off.
+    #[error("broke off ({0})")]
+    Broken(String),
+    /// An event is longer than the limit.
+    #[error("had an event of more than {0}, the limit (--max-message SIZE sets another),")]
+    TooLarge(MessageLimit),
+}
+
+impl Events {
+    /// The next event's block. One that no blank line ended comes too where it holds a whole message.
+    pub async fn next(&mut self) -> Result<Vec<u8>, NoEvent> {
+        loop {
+            if let Some(block) = self.ready.pop_front() {
+                return Ok(block);
+            }
+            if self.is_over {
+                return Err(NoEvent::End);
+            }
+            let ready = &mut self.ready;
+            match self.answer.chunk().await {
+                Ok(Some(bytes)) => self.framer.push(&bytes, |block| ready.push_back(block.into_owned())),
+                Ok(None) => {
+                    self.is_over = true;
+                    self.framer.finish(|block| {
+                        if is_whole(&block) {
+                            ready.push_back(block.into_owned());
+                        }
+                    });
+                }
+                Err(reason) => {
+                    self.is_over = true;
+                    return Err(NoEvent::Broken(reason));
+                }
+            }
+            if self.framer.pending() > self.limit.bytes() {
+                self.is_over = true;
+                self.framer = SseFramer::default();
+                return Err(NoEvent::TooLarge(self.limit));
+            }
+        }
+    }
+}
+
+/// Whether the message in a block that broke off is all there.
+fn is_whole(block: &[u8]) -> bool {
+    matches!(carried(block), Carried::Message(message) if json::check(message).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_redirect_keeps_headers_on_its_origin_and_tls_for_good() {
+        let headers = vec![("X-Secret".to_owned(), "s".to_owned())];
+        let remote = Remote { url: "https://h/mcp?a=b".to_owned(), headers, ..Remote::default() };
+        let here = Endpoint::new(&remote, Arc::new(|_| {}), None).expect("an endpoint");
+        let led = |from: &Endpoint, location: &str| {
+            from.elsewhere(location).map(|next| (next.url.to_string(), next.shared.len())).map_err(|it| it.to_string())
+        };
+        assert_eq!(led(&here, "other"), Ok(("https://h/other".to_owned(), 1)));
+        assert_eq!(led(&here, "https://h:443/x#y"), Ok(("https://h/x".to_owned(), 1)));
+        for rejected in ["https://h:444/", "https://h.other/", "//other/"] {
+            let next = here.elsewhere(rejected).expect("goes there");
+            assert!(next.shared.is_empty());
+            assert_eq!(led(&next, "https://h/mcp"), Ok(("https://h/mcp".to_owned(), 0)), "what is left out stays out");
+        }
+        for (refused, why) in
+            [("http://h/mcp", "https to http"), ("ftp://h/", "no HTTP"), ("https://u:p@h/", "password")]
+        {
+            assert!(led(&here, refused).expect_err("refused").contains(why), "{refused}");
+        }
+        let plain = Remote { url: "http://h/mcp".to_owned(), ..Remote::default() };
+        let plain = Endpoint::new(&plain, Arc::new(|_| {}), None).expect("an endpoint");
+        assert_eq!(led(&plain, "https://h/mcp"), Ok(("https://h/mcp".to_owned(), 0)));
+    }
+
+    #[test]
+    fn only_what_keeps_the_request_is_followed() {
+        let led = |method: &Method, status: u16| {
+            let response = hyper::Response::builder().status(status).header("location", "/x").body(());
+            redirect(method, &response.expect("a response").into_parts().0).is_some()
+        };
+        for status in [301, 302, 303, 307, 308] {
+            assert!(led(&Method::GET, status));
+            assert_eq!(led(&Method::POST, status), status > 303);
+        }
+        assert!(!led(&Method::GET, 300) && !led(&Method::GET, 304) && !led(&Method::GET, 200));
+    }
+}

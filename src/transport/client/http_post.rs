@@ -1,0 +1,65 @@
+//! One HTTP POST of JSON, on a way of its own: nothing is followed, and only so much of the answer is read.
+
+use super::http::{HttpClient, HttpError, full};
+use super::remote::Remote;
+use http_body_util::BodyExt;
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::{Method, Request, Uri, http};
+
+/// The most that is read of an answer; the connection is given up beyond.
+const MAX_READ: u64 = 1 << 20;
+
+/// What came back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Posted {
+    /// The status.
+    pub status: u16,
+    /// Its headers.
+    pub headers: HeaderMap,
+    /// The beginning of its body.
+    pub body: Vec<u8>,
+    /// How much of the body there was, or was read.
+    pub bytes: u64,
+}
+
+/// Posts JSON with these headers, and keeps so much of what comes back.
+///
+/// # Errors
+/// Nobody can be reached there, or the exchange broke off.
+pub async fn post(url: &str, headers: &[(String, String)], body: &str, kept: usize) -> Result<Posted, HttpError> {
+    let failed = |why: &dyn std::fmt::Display| HttpError::Url(url.to_owned(), why.to_string());
+    let uri: Uri = url.parse().map_err(|error: http::uri::InvalidUri| failed(&error))?;
+    let is_plain = uri.scheme_str() == Some("http");
+    let host = uri.authority().ok_or_else(|| failed(&"it names no host"))?.to_string();
+    let mut request = Request::builder().method(Method::POST).uri(uri).body(full(body.to_owned()));
+    if let Ok(request) = &mut request {
+        let all = request.headers_mut();
+        all.insert(header::HOST, HeaderValue::from_str(&host).map_err(|error| failed(&error))?);
+        all.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        all.insert(header::USER_AGENT, HeaderValue::from_static(concat!("mcpreel/", env!("CARGO_PKG_VERSION"))));
+        for (name, value) in headers {
+            let failed = |why: &dyn std::fmt::Display| HttpError::Header(name.clone(), why.to_string());
+            let key: HeaderName = name.parse().map_err(|error: header::InvalidHeaderName| failed(&error))?;
+            let mut value = HeaderValue::from_bytes(value.as_bytes()).map_err(|error| failed(&error))?;
+            value.set_sensitive(true);
+            all.insert(key, value);
+        }
+    }
+    let request = request.map_err(|error| failed(&error))?;
+    let remote = Remote { url: url.to_owned(), ..Remote::default() };
+    // What is not encrypted is not given to a proxy, which could read it.
+    let client = if is_plain { HttpClient::straight(&remote)? } else { HttpClient::new(&remote)? };
+    let (head, mut answered) = client.send(request).await?.into_parts();
+    let mut posted = Posted { status: head.status.as_u16(), headers: head.headers, body: Vec::new(), bytes: 0 };
+    while posted.bytes < MAX_READ
+        && let Some(frame) = answered.frame().await
+    {
+        // The status is there: a body that breaks off is as long as it is.
+        let Ok(frame) = frame else { break };
+        let Ok(bytes) = frame.into_data() else { continue };
+        let room = kept.saturating_sub(posted.body.len()).min(bytes.len());
+        posted.body.extend_from_slice(&bytes[..room]);
+        posted.bytes += bytes.len() as u64;
+    }
+    Ok(posted)
+}

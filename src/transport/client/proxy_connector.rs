@@ -1,0 +1,229 @@
+//! The way to a host: straight, or through the proxy that the environment names for it.
+
+use super::http::HttpError;
+use crate::wire::text::error_chain;
+use hyper::Uri;
+use hyper::header::HeaderValue;
+use hyper::rt::{Read, ReadBufCursor, Write};
+use hyper_rustls::{HttpsConnector, MaybeHttpsStream};
+use hyper_util::client::legacy::connect::proxy::{SocksV4, SocksV5, Tunnel};
+use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
+use hyper_util::client::proxy::matcher::{Intercept, Matcher};
+use hyper_util::rt::TokioIo;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tower_service::Service;
+
+/// The port of a SOCKS proxy that names none.
+const SOCKS_PORT: u16 = 1080;
+
+/// Connects to hosts.
+#[derive(Clone)]
+pub struct ProxyConnector {
+    tcp: HttpConnector,
+    /// For proxies that are themselves reached by https.
+    tls: Arc<rustls::ClientConfig>,
+    proxies: Arc<Matcher>,
+    tunnel_always: bool,
+}
+
+impl ProxyConnector {
+    /// With the proxies of the environment (`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`); a connection may
+    /// take so long to come about. A proxy's certificate is checked as a server's is.
+    pub fn new(limit: Duration, tls: Arc<rustls::ClientConfig>) -> Self {
+        Self::by(Matcher::from_env(), limit, tls)
+    }
+
+    /// Past every proxy.
+    pub fn straight(limit: Duration, tls: Arc<rustls::ClientConfig>) -> Self {
+        Self::by(Matcher::builder().build(), limit, tls)
+    }
+
+    fn by(proxies: Matcher, limit: Duration, tls: Arc<rustls::ClientConfig>) -> Self {
+        let mut tcp = HttpConnector::new();
+        tcp.enforce_http(false);
+        tcp.set_nodelay(true);
+        tcp.set_connect_timeout(Some(limit));
+        Self { tcp, tls, proxies: Arc::new(proxies), tunnel_always: false }
+    }
+
+    /// The same, with a tunnel through every proxy: for what is not HTTP.
+    #[must_use]
+    pub fn tunnelling(&self) -> Self {
+        Self { tunnel_always: true, ..self.clone() }
+    }
+
+    /// What a proxy that forwards plain HTTP wants to see on each request to this URL.
+    pub fn plain_proxy_pass(&self, uri: &Uri) -> Option<HeaderValue> {
+        let is_plain = uri.scheme_str() == Some("http");
+        self.proxies.intercept(uri).filter(|_| is_plain)?.basic_auth().cloned()
+    }
+}
+
+/// A connection, with TLS only where that is the way to the proxy.
+type ProxyStream = MaybeHttpsStream<TokioIo<TcpStream>>;
+
+/// A connection to a host, or to a proxy on the way.
+pub struct ProxiedConnection {
+    stream: ProxyStream,
+    /// The other end is a proxy that wants whole URLs.
+    forwards: bool,
+}
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+impl Service<Uri> for ProxyConnector {
+    type Response = ProxiedConnection;
+    type Error = BoxError;
+    type Future = Pin<Box<dyn Future<Output = Result<ProxiedConnection, BoxError>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.tcp.poll_ready(context).map_err(Into::into)
+    }
+
+    fn call(&mut self, uri: Uri) -> Self::Future {
+        let Some(proxy) = self.proxies.intercept(&uri) else {
+            let mut tcp = self.tcp.clone();
+            return Box::pin(async move {
+                Ok(ProxiedConnection { stream: MaybeHttpsStream::Http(tcp.call(uri).await?), forwards: false })
+            });
+        };
+        let reach = self.clone();
+        Box::pin(async move {
+            let name = place(proxy.uri());
+            let failed = |error: BoxError| {
+                HttpError::Proxy(format!("the proxy {name} does not let us through: {}", error_chain(&*error)))
+            };
+            reach.through(&proxy, uri).await.map_err(|error| failed(error).into())
+        })
+    }
+}
+
+/// A proxy as it is told of: its scheme where that is not the usual one, and no password.
+fn place(proxy: &Uri) -> String {
+    let host = proxy.authority().map(ToString::to_string).unwrap_or_default();
+    match proxy.scheme_str() {
+        Some("http") | None => host,
+        Some(scheme) => format!("{scheme}://{host}"),
+    }
+}
+
+impl ProxyConnector {
+    async fn through(self, proxy: &Intercept, uri: Uri) -> Result<ProxiedConnection, BoxError> {
+        let is_plain = uri.scheme_str() == Some("http");
+        let uri = with_port(&uri, if is_plain { 80 } else { 443 })?;
+        let scheme = proxy.uri().scheme_str().unwrap_or_default();
+        if scheme.starts_with("socks") {
+            return Ok(ProxiedConnection {
+                stream: MaybeHttpsStream::Http(self.socks(proxy, scheme, uri).await?),
+                forwards: false,
+            });
+        }
+        let mut way = HttpsConnector::from((self.tcp, self.tls));
+        let forwards = is_plain && !self.tunnel_always;
+        let stream = if forwards {
+            way.call(proxy.uri().clone()).await?
+        } else {
+            let mut tunnel = Tunnel::new(proxy.uri().clone(), way);
+            if let Some(pass) = proxy.basic_auth() {
+                tunnel = tunnel.with_auth(pass.clone());
+            }
+            tunnel.call(uri).await?
+        };
+        Ok(ProxiedConnection { stream, forwards })
+    }
+
+    /// SOCKS, as the scheme's last letter says: with `socks5h` and `socks4a` the proxy looks the host's name up.
+    async fn socks(self, proxy: &Intercept, scheme: &str, uri: Uri) -> Result<TokioIo<TcpStream>, BoxError> {
+        let at = with_port(proxy.uri(), SOCKS_PORT)?;
+        if scheme.starts_with("socks4") {
+            return Ok(SocksV4::new(at, self.tcp).local_dns(scheme == "socks4").call(uri).await?);
+        }
+        let mut socks = SocksV5::new(at, self.tcp).local_dns(scheme == "socks5");
+        if let Some((user, word)) = proxy.raw_auth() {
+            socks = socks.with_auth(user.to_owned(), word.to_owned());
+        }
+        Ok(socks.call(uri).await?)
+    }
+}
+
+/// The URI with this port where it names none.
+fn with_port(uri: &Uri, port: u16) -> Result<Uri, BoxError> {
+    if uri.port().is_some() {
+        return Ok(uri.clone());
+    }
+    let mut parts = uri.clone().into_parts();
+    let host = uri.host().unwrap_or_default();
+    parts.authority = Some(format!("{host}:{port}").parse()?);
+    Ok(Uri::from_parts(parts)?)
+}
+
+impl Connection for ProxiedConnection {
+    fn connected(&self) -> Connected {
+        self.stream.connected().proxy(self.forwards)
+    }
+}
+
+impl Read for ProxiedConnection {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl Write for ProxiedConnection {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(context, parts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_is_added_where_there_is_none() {
+        for (given, expected) in
+            [("http://h/p?q", "http://h:80/p?q"), ("http://h:1/", "http://h:1/"), ("http://[::1]/", "http://[::1]:80/")]
+        {
+            let uri = with_port(&given.parse().expect("a URI"), 80).expect("a URI");
+            assert_eq!(uri.to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn a_proxy_is_reported_of_by_its_kind() {
+        for (proxy, reported) in
+            [("http://h:1/", "h:1"), ("socks5h://h:1/", "socks5h://h:1"), ("https://h/", "https://h")]
+        {
+            assert_eq!(place(&proxy.parse().expect("a URI")), reported);
+        }
+    }
+}

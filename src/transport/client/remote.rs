@@ -1,0 +1,136 @@
+//! A server that runs elsewhere: where it is, and how to get through to it.
+
+use super::http::HttpError;
+use super::{http, streamable, websocket};
+use crate::transport::link::Link;
+use crate::transport::local::lines;
+use crate::transport::local::stdio::ByteObserver;
+use crate::wire::MessageLimit;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A server to attach to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Remote {
+    /// `http(s)://…`, `ws(s)://…`, `unix:PATH` or `tcp:HOST:PORT`.
+    pub url: String,
+    /// Headers of every HTTP request, in order.
+    pub headers: Vec<(String, String)>,
+    /// A PEM file of certificates to trust beside those of the system.
+    pub cacert: Option<PathBuf>,
+    /// The server's certificate is not checked.
+    pub insecure: bool,
+    /// The longest message that is taken from it.
+    pub limit: MessageLimit,
+}
+
+/// What carries the messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Carrier {
+    /// Streamable HTTP, or HTTP+SSE.
+    Http,
+    /// A WebSocket.
+    WebSocket,
+    /// Lines over a Unix socket at this path.
+    Unix(PathBuf),
+    /// Lines over TCP to this host and port.
+    Tcp(String),
+}
+
+/// What a transport has to tell its user while it works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransportNotice<'a> {
+    /// A step on the way.
+    Step(&'a str),
+    /// Something went wrong that fails no request.
+    Trouble(&'a str),
+    /// What to do about what failed.
+    Advice(&'a str),
+}
+
+/// Whom it tells.
+pub type NoticeCallback = Arc<dyn Fn(TransportNotice<'_>) + Send + Sync>;
+
+/// Who looks on.
+#[derive(Clone, Default)]
+pub struct Observers {
+    /// Sees HTTP exchanges.
+    pub exchanges: Option<http::SharedObserver>,
+    /// Sees the bytes of lines.
+    pub bytes: Option<ByteObserver>,
+    /// Sees the messages of a WebSocket.
+    pub frames: Option<websocket::MessageObserver>,
+}
+
+impl Remote {
+    /// Whether the URL asks for TLS.
+    pub fn speaks_tls(&self) -> bool {
+        matches!(self.scheme().as_str(), "https" | "wss")
+    }
+
+    fn scheme(&self) -> String {
+        self.url.split(':').next().unwrap_or_default().to_ascii_lowercase()
+    }
+
+    /// What the URL asks for.
+    pub fn carrier(&self) -> Result<Carrier, HttpError> {
+        let failed = |why: &str| HttpError::Url(self.url.clone(), why.to_owned());
+        let rest = self.url.split_once(':').map_or("", |(_, rest)| rest);
+        let rest = rest.strip_prefix("//").unwrap_or(rest);
+        match self.scheme().as_str() {
+            "http" | "https" => Ok(Carrier::Http),
+            "ws" | "wss" => Ok(Carrier::WebSocket),
+            "unix" if !rest.is_empty() => Ok(Carrier::Unix(rest.into())),
+            "unix" => Err(failed("no path follows")),
+            "tcp" => match rest.rsplit_once(':') {
+                Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => Ok(Carrier::Tcp(rest.into())),
+                _ => Err(failed("HOST:PORT must follow")),
+            },
+            _ => Err(failed("its scheme is none of http, https, ws, wss, unix, tcp")),
+        }
+    }
+
+    /// Attaches to the server. Must be called within a tokio runtime. Over HTTP nothing is connected yet: what fails
+    /// there fails with the first request.
+    pub async fn attach(&self, report: NoticeCallback, observers: Observers) -> Result<Link, HttpError> {
+        match self.carrier()? {
+            Carrier::Http => streamable::attach(self, report, observers.exchanges),
+            Carrier::WebSocket => websocket::connect(self, report, observers.frames).await,
+            Carrier::Unix(path) => lines::connect_unix(&path, self.limit, observers.bytes).await,
+            Carrier::Tcp(address) => lines::connect_tcp(&address, self.limit, observers.bytes).await,
+        }
+    }
+
+    /// The URL with the scheme of HTTP that carries it: WebSocket begins as HTTP.
+    pub fn http_url(&self) -> String {
+        match self.url.split_once(':') {
+            Some((scheme, rest)) if scheme.eq_ignore_ascii_case("ws") => format!("http:{rest}"),
+            Some((scheme, rest)) if scheme.eq_ignore_ascii_case("wss") => format!("https:{rest}"),
+            _ => self.url.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn carrier(url: &str) -> Option<Carrier> {
+        Remote { url: url.to_owned(), ..Remote::default() }.carrier().ok()
+    }
+
+    #[test]
+    fn a_url_names_its_carrier() {
+        assert_eq!(carrier("HTTPS://host/mcp"), Some(Carrier::Http));
+        assert_eq!(carrier("ws://host"), Some(Carrier::WebSocket));
+        for unix in ["unix:/run/s", "unix:///run/s"] {
+            assert_eq!(carrier(unix), Some(Carrier::Unix("/run/s".into())));
+        }
+        for tcp in ["tcp:[::1]:80", "tcp://[::1]:80"] {
+            assert_eq!(carrier(tcp), Some(Carrier::Tcp("[::1]:80".into())));
+        }
+        for none in ["unix:", "tcp:host", "tcp:host:http", "ftp://host", "host", ""] {
+            assert_eq!(carrier(none), None, "{none}");
+        }
+    }
+}

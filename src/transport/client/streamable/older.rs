@@ -1,0 +1,83 @@
+//! HTTP+SSE (2024-11-05) from the client's side: one stream carries all that the server says, and names where messages
+//! go.
+
+use super::super::remote::TransportNotice;
+use super::{Call, Client, Failure, REFUSAL_LIMIT, StreamPosition};
+use crate::transport::client::http_endpoint::{Endpoint, Events};
+use crate::transport::link::Incoming;
+use crate::wire::sse::SseEvent;
+use hyper::Method;
+use hyper::header::HeaderMap;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// How long the first event may take.
+const ENDPOINT: Duration = Duration::from_secs(10);
+
+impl Client {
+    /// HTTP+SSE: asks for the stream that names where messages go, then sends `initialize` there and passes on what the
+    /// stream carries, to its end. The first failure stands where there is no such stream.
+    pub(super) async fn fall_back(&self, call: &Call, first: Failure) -> Result<(), Failure> {
+        let status = first.status.map(|status| status.to_string()).unwrap_or_default();
+        self.step(format!("POST initialize → {status}; trying HTTP+SSE"));
+        let Some((endpoint, events)) = self.find_endpoint().await else { return Err(first) };
+        self.step(format!("HTTP+SSE: messages go to {}", endpoint.url()));
+        self.state().older = Some(endpoint.clone());
+        let asked = async {
+            if let Err(failure) = self.hand_in(&endpoint, call).await {
+                self.give_up(call, failure).await;
+            }
+        };
+        let mut place = StreamPosition::default();
+        let mut answered = false;
+        let (end, ()) = tokio::join!(self.receive(events, None, &mut place, &mut answered), asked);
+        (self.report)(TransportNotice::Advice(&format!("the stream of HTTP+SSE {end}")));
+        let _ = self.incoming.send(Incoming::Closed).await;
+        Ok(())
+    }
+
+    async fn find_endpoint(&self) -> Option<(Endpoint, Events)> {
+        let first = async {
+            let answer = self.get(None).await.map_err(|error| error.to_string())?;
+            if !answer.is_stream() {
+                return Err(format!("GET → {}, no stream of events", answer.status()));
+            }
+            let from = answer.endpoint.clone();
+            let mut events = answer.events(self.limit);
+            loop {
+                let block = events
+                    .next()
+                    .await
+                    .map_err(|end| format!("GET → a stream that {end} before it named an endpoint"))?;
+                let event = SseEvent::parse(&block);
+                if event.event.as_deref() == Some("endpoint") {
+                    let data = event.data.unwrap_or_default();
+                    let named = String::from_utf8_lossy(&data);
+                    let endpoint = from.at(named.trim()).map_err(|error| error.to_string())?;
+                    return Ok((endpoint, events));
+                }
+            }
+        };
+        match timeout(ENDPOINT, first).await {
+            Ok(Ok(found)) => Some(found),
+            Ok(Err(why)) => {
+                self.step(why);
+                None
+            }
+            Err(_) => {
+                self.step(format!("GET → no endpoint event within {ENDPOINT:?}"));
+                None
+            }
+        }
+    }
+
+    /// HTTP+SSE: a message is only handed in; its answer comes on the stream.
+    pub(super) async fn hand_in(&self, endpoint: &Endpoint, call: &Call) -> Result<(), Failure> {
+        let answer = endpoint.ask(Method::POST, &call.headers, Some(call.message.clone())).await?;
+        if answer.status().is_success() {
+            let _ = answer.whole(REFUSAL_LIMIT).await;
+            return Ok(());
+        }
+        Err(self.refused(answer, &call.method, &HeaderMap::new()).await)
+    }
+}

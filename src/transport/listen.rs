@@ -1,0 +1,9 @@
+//! Listeners: Streamable HTTP in front of other transports, a transparent reverse proxy, and who may connect to them.
+
+pub mod gateway;
+pub mod heads;
+pub mod json_listener;
+pub mod origin_check;
+pub mod proxy;
+pub mod request_body;
+pub mod upstream;

@@ -1,0 +1,573 @@
+//! A listener that speaks Streamable HTTP (2025-03-26 to 2026-07-28) for servers that do not: every session is a
+//! [`Link`] of its own, requests of the stateless era share links as long as nothing that is said to one of them could
+//! be taken for what is said to another. A WebSocket, HTTP+SSE and lines over a socket are sessions as well.
+
+mod direct;
+mod session;
+mod streams;
+
+use super::origin_check::{Access, is_json};
+use super::proxy::{self, serve_connection};
+use super::request_body;
+use crate::protocol::revision::{Era, Revision, meta};
+use crate::transport::budget::{Budget, IntakeLimits};
+use crate::transport::client::http::{Body, BodyError, full};
+use crate::transport::link::Link;
+use crate::wire::MessageLimit;
+use crate::wire::{Direction, Envelope, MessageKind, json};
+use bytes::Bytes;
+use direct::{Directs, MESSAGES, SSE};
+use futures_util::StreamExt;
+use http_body_util::{BodyExt, StreamBody};
+use hyper::body::{Frame, Incoming};
+use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::service::service_fn;
+use hyper::upgrade::OnUpgrade;
+use hyper::{Method, Request, Response, StatusCode};
+use session::{PostGuard, Posted, Session};
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use streams::{Event, StreamMessage};
+use tokio::net::{TcpListener, UnixListener};
+
+const SESSION: &str = "mcp-session-id";
+const VERSION: &str = "mcp-protocol-version";
+const LAST_EVENT: &str = "last-event-id";
+/// How many links of each era there may be at once: a server takes four descriptors, and most systems give 1024.
+const MAX_SESSIONS: usize = 100;
+
+/// How many bytes may be kept of all sessions together, and wait for their clients (32 MiB).
+const MAX_BACKLOG: usize = 32 << 20;
+
+/// How long an answer is waited for before a stream is begun for it, to which its client can come back.
+const PROMPT: Duration = Duration::from_millis(200);
+
+/// Why a session is over where its server ended by itself.
+pub const SERVER_ENDED: &str = "the server ended";
+
+/// Why one is over whose client said nothing of it.
+const LEFT: &str = "left by its client";
+
+/// A link that was opened for a session, and what is to be awaited once it is closed.
+pub struct Opened {
+    /// The connection to the server.
+    pub link: Link,
+    /// Ends whatever stands behind it.
+    pub end: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+/// What stands behind a gateway.
+pub trait Backend: Send + Sync {
+    /// Opens a link for a session with this number, from 1. An error is told to the client.
+    fn open(&self, stream: u32) -> Result<Opened, String>;
+    /// A message of a session, as it passes. Answers what of it goes on.
+    fn pass(&self, stream: u32, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>>;
+    /// A message to a session's client that the gateway made in its server's place.
+    fn made(&self, stream: u32, message: &[u8]) {
+        let _ = (stream, message);
+    }
+    /// Something was lost on the way to a session's client, in words.
+    fn lost(&self, stream: u32, reported: &str) {
+        let _ = (stream, reported);
+    }
+    /// A session's connection failed, for this reason.
+    fn failed(&self, stream: u32, why: &str) {
+        let _ = (stream, why);
+    }
+    /// What a session's server wrote to standard error.
+    fn see_stderr(&self, stream: u32, bytes: &[u8]);
+    /// A session is over.
+    fn closed(&self, stream: u32, by: &str);
+}
+
+/// Where clients come in.
+#[derive(Debug)]
+pub enum Listener {
+    /// HTTP: Streamable HTTP and WebSockets on any path, HTTP+SSE at `/sse`.
+    Http(TcpListener),
+    /// Lines over TCP.
+    Tcp(TcpListener),
+    /// Lines over a Unix socket.
+    Unix(UnixListener),
+}
+
+/// The listener. See the module.
+pub struct Gateway {
+    backend: Arc<dyn Backend>,
+    access: Access,
+    limit: MessageLimit,
+    /// What all clients together may hold of messages that are not whole yet.
+    budget: Arc<Budget>,
+    /// What is kept of all sessions, and waits for their clients.
+    backlog: Arc<Budget>,
+    streams: AtomicU32,
+    sessions: Mutex<HashMap<String, Arc<Session>>>,
+    /// The links that requests of the stateless era share.
+    shared: Mutex<Vec<Arc<Session>>>,
+    directs: Directs,
+}
+
+impl Gateway {
+    /// A gateway in front of `backend`, which takes messages up to this limit.
+    pub fn new(backend: Arc<dyn Backend>, access: Access, limit: MessageLimit) -> Arc<Self> {
+        Arc::new(Self {
+            backend,
+            access,
+            limit,
+            budget: Budget::new(limit),
+            backlog: Budget::of_bytes(MAX_BACKLOG),
+            streams: AtomicU32::new(0),
+            sessions: Mutex::default(),
+            shared: Mutex::default(),
+            directs: Directs::default(),
+        })
+    }
+
+    /// What is taken from one more client.
+    fn intake(&self) -> IntakeLimits {
+        IntakeLimits::of_client(self.limit, &self.budget)
+    }
+
+    /// Serves connections for ever.
+    pub async fn serve(self: Arc<Self>, listener: Listener) {
+        match listener {
+            Listener::Http(listener) => self.serve_http(listener).await,
+            Listener::Tcp(listener) => self.serve_tcp(listener).await,
+            Listener::Unix(listener) => self.serve_unix(listener).await,
+        }
+    }
+
+    async fn serve_http(self: Arc<Self>, listener: TcpListener) {
+        proxy::accept(
+            async || listener.accept().await.map(|(stream, _)| stream),
+            move |stream, _| {
+                let gateway = Arc::clone(&self);
+                let service = service_fn(move |request| {
+                    let gateway = Arc::clone(&gateway);
+                    async move { Ok::<_, Infallible>(gateway.answer(request).await) }
+                });
+                serve_connection(stream, service, std::future::pending())
+            },
+        )
+        .await;
+    }
+
+    /// The numbers of the sessions that live.
+    pub fn streams(&self) -> Vec<u32> {
+        let mut streams: Vec<u32> = self.alive().iter().map(|session| session.stream).collect();
+        streams.extend(self.directs.numbers());
+        streams.sort_unstable();
+        streams
+    }
+
+    /// Puts a message into a session, past the backend's [`Backend::pass`]; `see` sees it before anybody gets it. The
+    /// error is a sentence, and then nobody saw it.
+    pub fn put(&self, stream: u32, toward: Direction, message: Vec<u8>, see: impl FnOnce(&[u8])) -> Result<(), String> {
+        let alive = self.alive();
+        let Some(session) = alive.iter().find(|session| session.stream == stream) else {
+            let put = self.directs.put(stream, toward, message, see);
+            return put.unwrap_or_else(|| Err(format!("there is no session {stream}")));
+        };
+        match toward {
+            Direction::ClientToServer => session.put(message, see),
+            Direction::ServerToClient => {
+                see(&message);
+                session.hand_on(message).map_err(str::to_owned)
+            }
+        }
+    }
+
+    fn alive(&self) -> Vec<Arc<Session>> {
+        let named: Vec<_> = lock(&self.sessions).values().cloned().collect();
+        let shared = lock(&self.shared).clone();
+        named.into_iter().chain(shared).filter(|session| !session.is_closed()).collect()
+    }
+
+    /// Ends a session as one that its client has left, once that wants and hears nothing for this long: few clients say
+    /// when they are done. One that is a connection of its client's ends with that, and is left alone.
+    pub async fn close_left(&self, stream: u32, span: Duration) {
+        if let Some(session) = self.alive().into_iter().find(|session| session.stream == stream) {
+            session.left(span).await;
+            session.close(LEFT).await;
+        }
+    }
+
+    /// Ends every session and waits for what stands behind them.
+    pub async fn finish(&self) {
+        let mut all: Vec<_> = lock(&self.sessions).drain().map(|(_, session)| session).collect();
+        all.append(&mut lock(&self.shared));
+        let ends = futures_util::future::join_all(all.iter().map(|session| session.close("the gateway ended")));
+        tokio::join!(ends, self.directs.finish());
+    }
+
+    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Response<Body> {
+        self.respond(request).await.unwrap_or_else(|refusal| refusal.answer())
+    }
+
+    async fn respond(self: &Arc<Self>, request: Request<Incoming>) -> Result<Response<Body>, Refusal> {
+        let (mut head, body) = request.into_parts();
+        self.access.check(&head).map_err(|(status, reason)| plain(status, &reason))?;
+        if let Some(version) = text(&head.headers, VERSION)
+            && Revision::parse(&version).is_none()
+        {
+            return Err(plain(StatusCode::BAD_REQUEST, &format!("MCP-Protocol-Version {version:?} is not known")));
+        }
+        if head.method == Method::GET && head.headers.get(header::UPGRADE).is_some_and(proxy::is_websocket) {
+            return self.upgrade(&head.headers, head.extensions.remove::<OnUpgrade>());
+        }
+        let is_sse = head.uri.path() == SSE;
+        match head.method {
+            Method::GET if is_sse && head.headers.contains_key(header::ACCEPT) && !accepts_events(&head.headers) => {
+                Err(plain(StatusCode::NOT_ACCEPTABLE, "a GET must accept text/event-stream"))
+            }
+            Method::GET if is_sse => self.begin_sse(),
+            _ if is_sse => Err(plain(StatusCode::METHOD_NOT_ALLOWED, "HTTP+SSE begins with GET")),
+            Method::POST if !is_json(&head.headers) => {
+                Err(plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "a POST must have the Content-Type application/json"))
+            }
+            Method::POST => {
+                // Its share is held until the message is on its way to the server.
+                let mut intake = self.intake();
+                let _arriving = self.session(&head.headers).ok().map(|session| session.awaits_body());
+                let body = request_body::read(body, &mut intake).await;
+                let mut message = body.map_err(|fault| plain(fault.status(), &fault.reported(&intake)))?;
+                // A line is what the other side reads.
+                message.retain(|byte| !matches!(byte, b'\n' | b'\r'));
+                if head.uri.path() == MESSAGES {
+                    self.post_sse(head.uri.query().unwrap_or_default(), message).await?;
+                    return Ok(accepted());
+                }
+                self.post(&head.headers, message, intake).await
+            }
+            Method::GET => {
+                let session = self.session(&head.headers)?;
+                if !accepts_events(&head.headers) {
+                    return Err(plain(StatusCode::NOT_ACCEPTABLE, "a GET must accept text/event-stream"));
+                }
+                let said = match text(&head.headers, LAST_EVENT) {
+                    Some(last) => session.resume(&last).ok_or_else(|| {
+                        plain(StatusCode::BAD_REQUEST, "nothing is known, or kept, of the event in Last-Event-ID")
+                    })?,
+                    None => session.listen().ok_or_else(|| {
+                        plain(StatusCode::CONFLICT, "this session has a GET stream already; only one is allowed")
+                    })?,
+                };
+                Ok(Stream { primes: primes(&head.headers), is_resumable: true, said, guard: None }.begin(None))
+            }
+            Method::DELETE => {
+                let session = self.session(&head.headers)?;
+                lock(&self.sessions).remove(&session.id);
+                session.close("DELETE").await;
+                Ok(plain(StatusCode::OK, "the session is over").answer())
+            }
+            _ => Err(plain(StatusCode::METHOD_NOT_ALLOWED, "only POST, GET and DELETE are spoken here")),
+        }
+    }
+
+    async fn post(
+        self: &Arc<Self>,
+        headers: &HeaderMap,
+        message: Vec<u8>,
+        intake: IntakeLimits,
+    ) -> Result<Response<Body>, Refusal> {
+        let envelope = Envelope::scan(&message);
+        if matches!(envelope.kind, MessageKind::Malformed | MessageKind::Noise | MessageKind::Blank) {
+            return Err(rpc_error(StatusCode::BAD_REQUEST, -32700, "the body is no JSON"));
+        }
+        let version = json::at_path(&message, &["params", "_meta", meta::PROTOCOL_VERSION]).and_then(json::as_str);
+        let is_modern = version.and_then(|version| Revision::parse(&version)).is_some_and(|it| it.era() == Era::Modern);
+        if is_modern {
+            let session = self.shared_for(&message)?;
+            let is_probe = envelope.method.as_deref() == Some("server/discover");
+            let answered = self.pass(&session, message, headers, intake).await;
+            let is_unknown = answered.as_ref().is_ok_and(|answer| answer.status() == StatusCode::NOT_FOUND);
+            if is_unknown && is_probe {
+                // A server of the era before, whose sessions have links of their own: nobody shares this one.
+                lock(&self.shared).retain(|shared| !Arc::ptr_eq(shared, &session));
+                session.close("no server of this era").await;
+            }
+            return answered;
+        }
+        if envelope.kind == MessageKind::Request && envelope.method.as_deref() == Some("initialize") {
+            let session = self.open(uuid::Uuid::new_v4().to_string())?;
+            lock(&self.sessions).insert(session.id.clone(), Arc::clone(&session));
+            let mut newborn = Newborn { gateway: self, session: Some(&session) };
+            let mut response = self.pass(&session, message, headers, intake).await?;
+            if let Ok(id) = HeaderValue::from_str(&session.id)
+                && response.status().is_success()
+            {
+                newborn.session = None;
+                response.headers_mut().insert(SESSION, id);
+            }
+            return Ok(response);
+        }
+        if envelope.method.as_deref() == Some("server/discover") && !headers.contains_key(SESSION) {
+            // A probe without the era's own members.
+            return Err(rpc_error(StatusCode::BAD_REQUEST, -32602, "the request has no protocol version in its _meta"));
+        }
+        let session = self.session(headers)?;
+        self.pass(&session, message, headers, intake).await
+    }
+
+    /// Hands a message to a session's server, and answers with what comes of it.
+    async fn pass(
+        &self,
+        session: &Arc<Session>,
+        message: Vec<u8>,
+        headers: &HeaderMap,
+        intake: IntakeLimits,
+    ) -> Result<Response<Body>, Refusal> {
+        let gone = || plain(StatusCode::BAD_GATEWAY, "the server behind this gateway has ended");
+        let is_batch = Envelope::scan(&message).kind == MessageKind::Batch;
+        let posted = session.post(message).await;
+        drop(intake);
+        let Some(Posted { mut said, guard }) = posted.ok_or_else(gone)? else {
+            return Ok(accepted());
+        };
+        let is_resumable = session.is_resumable();
+        if !accepts_events(headers) {
+            return match answers(&mut said, is_batch).await {
+                Some(answer) => {
+                    session.forget(said.stream);
+                    Ok(answer.response(is_resumable))
+                }
+                None if said.is_cut() => Ok(cut_off()),
+                None => Err(gone()),
+            };
+        }
+        let primes = is_resumable && primes(headers);
+        let first = match primes {
+            true => tokio::time::timeout(PROMPT, said.recv()).await.ok().flatten(),
+            false => said.recv().await,
+        };
+        match first {
+            Some(event) if event.is_answer() && said.is_over() => {
+                session.forget(said.stream);
+                Ok(Answer { message: event.message, is_made: event.is_made }.response(is_resumable))
+            }
+            first => Ok(Stream { primes, is_resumable, said, guard: Some(guard) }.begin(first)),
+        }
+    }
+
+    /// A link of the stateless era on which nothing can be mistaken for what is said to this message.
+    fn shared_for(self: &Arc<Self>, message: &[u8]) -> Result<Arc<Session>, Refusal> {
+        let mut shared = lock(&self.shared);
+        shared.retain(|session| !session.is_closed());
+        if let Some(free) = shared.iter().find(|session| session.has_room_for(message)) {
+            return Ok(Arc::clone(free));
+        }
+        if shared.len() >= MAX_SESSIONS {
+            return Err(full_up());
+        }
+        let session = self.open(String::new())?;
+        shared.push(Arc::clone(&session));
+        Ok(session)
+    }
+
+    fn open(self: &Arc<Self>, id: String) -> Result<Arc<Session>, Refusal> {
+        let mut sessions = lock(&self.sessions);
+        sessions.retain(|_, session| !session.is_closed());
+        if !id.is_empty() && sessions.len() >= MAX_SESSIONS {
+            // Few clients say when they are done. Who waits for something, or listens, is not done.
+            let idle = sessions.values().filter_map(|session| Some((session.idle_since()?, session.id.clone())));
+            let (_, longest) = idle.min().ok_or_else(full_up)?;
+            if let Some(left) = sessions.remove(&longest) {
+                tokio::spawn(async move { left.close(LEFT).await });
+            }
+        }
+        drop(sessions);
+        let stream = self.streams.fetch_add(1, Ordering::Relaxed) + 1;
+        let opened = self.backend.open(stream).map_err(|reason| plain(StatusCode::BAD_GATEWAY, &reason))?;
+        Ok(Session::start(id, stream, opened, Arc::clone(&self.backend), &self.backlog))
+    }
+
+    /// The session that a request names.
+    fn session(&self, headers: &HeaderMap) -> Result<Arc<Session>, Refusal> {
+        let Some(id) = text(headers, SESSION) else {
+            return Err(plain(StatusCode::BAD_REQUEST, "the request has no Mcp-Session-Id, and is no initialize"));
+        };
+        let found = lock(&self.sessions).get(&id).filter(|session| !session.is_closed()).cloned();
+        found.ok_or_else(|| plain(StatusCode::NOT_FOUND, "there is no such session, or no more"))
+    }
+}
+
+/// A session whose id its client does not have yet: if it hangs up before, nobody can ever come back to it.
+struct Newborn<'a> {
+    gateway: &'a Gateway,
+    session: Option<&'a Arc<Session>>,
+}
+
+impl Drop for Newborn<'_> {
+    fn drop(&mut self) {
+        if let Some(session) = self.session.map(Arc::clone) {
+            lock(&self.gateway.sessions).remove(&session.id);
+            tokio::spawn(async move { session.close("the client hung up").await });
+        }
+    }
+}
+
+fn full_up() -> Refusal {
+    let reason = format!("{MAX_SESSIONS} sessions are in use, which is the most; try again once one of them is over");
+    plain(StatusCode::SERVICE_UNAVAILABLE, &reason)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn text(headers: &HeaderMap, name: &str) -> Option<String> {
+    headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+}
+
+/// Whether this client is told where a stream begins: before 2025-11-25 an event without data is nothing to be sent.
+fn primes(headers: &HeaderMap) -> bool {
+    let version = text(headers, VERSION).and_then(|version| Revision::parse(&version));
+    version.is_some_and(|version| version >= Revision::V2025_11_25)
+}
+
+fn accepts_events(headers: &HeaderMap) -> bool {
+    let accept = text(headers, "accept").unwrap_or_default();
+    accept.contains("text/event-stream") || accept.contains("text/*") || accept.contains("*/*")
+}
+
+/// An answer of the gateway's own: a word for people, or a JSON-RPC error with this code.
+struct Refusal {
+    status: StatusCode,
+    code: Option<i64>,
+    reason: String,
+}
+
+impl Refusal {
+    /// As a JSON-RPC error.
+    fn as_error(&self) -> String {
+        let error = serde_json::json!({"code": self.code.unwrap_or(-32000), "message": self.reason});
+        serde_json::json!({"jsonrpc": "2.0", "id": null, "error": error}).to_string()
+    }
+
+    fn answer(self) -> Response<Body> {
+        let Self { status, code, ref reason } = self;
+        if code.is_some() {
+            return with_json(status, self.as_error().into_bytes());
+        }
+        let mut response = Response::new(full(format!("mcpreel: {reason}\n")));
+        *response.status_mut() = status;
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+        if status == StatusCode::METHOD_NOT_ALLOWED {
+            headers.insert(header::ALLOW, HeaderValue::from_static("GET, POST, DELETE"));
+        }
+        response
+    }
+}
+
+fn plain(status: StatusCode, reason: &str) -> Refusal {
+    Refusal { status, code: None, reason: reason.to_owned() }
+}
+
+fn rpc_error(status: StatusCode, code: i64, reason: &str) -> Refusal {
+    Refusal { status, code: Some(code), reason: reason.to_owned() }
+}
+
+fn accepted() -> Response<Body> {
+    let mut response = Response::new(crate::transport::client::http::empty());
+    *response.status_mut() = StatusCode::ACCEPTED;
+    response
+}
+
+fn with_json(status: StatusCode, body: impl Into<Bytes>) -> Response<Body> {
+    let mut response = Response::new(full(body));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+/// The answer to a POST, whole.
+struct Answer {
+    message: Bytes,
+    /// It was made here, since the server has ended.
+    is_made: bool,
+}
+
+/// All answers to a POST whose client takes no events: of a batch in an array (2025-03-26). What is said before them
+/// has no way to the client. `None` where they do not come.
+async fn answers(said: &mut StreamMessage, is_batch: bool) -> Option<Answer> {
+    let mut all: Vec<Bytes> = Vec::new();
+    while let Some(event) = said.recv().await {
+        match event.is_answer() {
+            true if !is_batch => return Some(Answer { message: event.message, is_made: event.is_made }),
+            true => all.push(event.message),
+            false => {}
+        }
+    }
+    let items = all.iter().flat_map(|answer| match Envelope::scan(answer).kind {
+        MessageKind::Batch => json::items(answer).collect(),
+        _ => vec![&answer[..]],
+    });
+    let items: Vec<&[u8]> = items.collect();
+    (is_batch && !said.is_cut())
+        .then(|| Answer { message: [b"[", &items.join(&b","[..])[..], b"]"].concat().into(), is_made: false })
+}
+
+impl Answer {
+    /// As a body. In the stateless era some errors have a status of their own (2026-07-28, Streamable HTTP).
+    fn response(self, is_resumable: bool) -> Response<Body> {
+        let code = json::at_path(&self.message, &["error", "code"]);
+        let code = code.and_then(|code| std::str::from_utf8(code).ok()?.parse().ok());
+        let status = match code {
+            _ if self.is_made => StatusCode::BAD_GATEWAY,
+            Some(-32601) if !is_resumable => StatusCode::NOT_FOUND,
+            Some(-32022..=-32020 | -32602) if !is_resumable => StatusCode::BAD_REQUEST,
+            _ => StatusCode::OK,
+        };
+        with_json(status, self.message)
+    }
+}
+
+/// What breaks the client's connection, as the one to the server broke.
+fn broken() -> BodyError {
+    "the connection to the server broke".into()
+}
+
+/// A response that breaks off before it says anything.
+fn cut_off() -> Response<Body> {
+    let nothing = futures_util::stream::once(async { Err::<Frame<Bytes>, _>(broken()) });
+    Response::new(StreamBody::new(nothing).boxed_unsync())
+}
+
+/// A stream of events as it is sent.
+struct Stream {
+    primes: bool,
+    is_resumable: bool,
+    said: StreamMessage,
+    /// Kept until the stream is over.
+    guard: Option<PostGuard>,
+}
+
+impl Stream {
+    /// The response: it begins with this event, where there is one, and ends with the stream.
+    fn begin(self, first: Option<Event>) -> Response<Body> {
+        let Self { primes, is_resumable, said, guard } = self;
+        let priming = primes.then(|| said.priming());
+        let first = first.map(|event| Ok(event.block(is_resumable)));
+        let later = futures_util::stream::unfold(Some((said, guard)), move |reading| async move {
+            let (mut said, guard) = reading?;
+            match said.recv().await {
+                Some(event) => Some((Ok(event.block(is_resumable)), Some((said, guard)))),
+                None => said.is_cut().then(|| (Err(broken()), None)),
+            }
+        });
+        let blocks = futures_util::stream::iter(priming.map(Ok).into_iter().chain(first)).chain(later);
+        let frames = blocks.map(|block: Result<_, BodyError>| block.map(Frame::data));
+        let mut response = Response::new(StreamBody::new(frames).boxed_unsync());
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+        headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+        response
+    }
+}

@@ -1,0 +1,294 @@
+//! Sessions that are one connection of their client's each: a WebSocket, lines over a socket, HTTP+SSE (2024-11-05).
+//! Nothing is to be told apart there: what one side says goes to the other.
+
+use super::session::LAST_WORDS;
+use super::{Backend, Gateway, MAX_SESSIONS, Opened, Refusal, SERVER_ENDED, full_up, lock, plain};
+use crate::process::supervisor::NO_HANDLERS;
+use crate::process::supervisor::is_kept;
+use crate::transport::budget::{Receiver, Sender, WeakSender};
+use crate::transport::client::http::{Body, BodyError};
+use crate::transport::client::websocket;
+use crate::transport::link::{Incoming, Link, Served};
+use crate::transport::listen::proxy;
+use crate::transport::local::lines;
+use crate::wire::Direction;
+use bytes::Bytes;
+use futures_util::StreamExt;
+use http_body_util::{BodyExt, StreamBody};
+use hyper::body::Frame;
+use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::upgrade::OnUpgrade;
+use hyper::{Response, StatusCode};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream, UnixListener};
+use tokio::sync::oneshot;
+
+/// Where HTTP+SSE's messages go.
+pub const MESSAGES: &str = "/messages";
+/// Where HTTP+SSE's stream is.
+pub const SSE: &str = "/sse";
+
+/// The sessions of this kind that live.
+#[derive(Default)]
+pub struct Directs {
+    open: Mutex<BTreeMap<u32, Direct>>,
+    /// The streams of HTTP+SSE, by the id that its client was told.
+    streams: Mutex<HashMap<String, Sse>>,
+}
+
+/// A stream of HTTP+SSE.
+struct Sse {
+    /// Where its client's messages go; gone once the client has hung up.
+    to: WeakSender<Incoming>,
+    /// The client's end, until its first message. Any page may have asked for the stream, but only who reads it can
+    /// send a message: so nothing is started before.
+    waiting: Option<Link>,
+    since: Instant,
+}
+
+/// One of them, from outside.
+struct Direct {
+    to_server: WeakSender<Vec<u8>>,
+    to_client: WeakSender<Vec<u8>>,
+    /// Dropped, it ends the session.
+    _keep: oneshot::Sender<()>,
+    /// Over once the session has ended.
+    ended: oneshot::Receiver<()>,
+}
+
+impl Directs {
+    /// Their numbers.
+    pub fn numbers(&self) -> Vec<u32> {
+        lock(&self.open).keys().copied().collect()
+    }
+
+    /// Puts a message into one; `None` where there is none with this number.
+    pub fn put(
+        &self,
+        stream: u32,
+        toward: Direction,
+        message: Vec<u8>,
+        see: impl FnOnce(&[u8]),
+    ) -> Option<Result<(), String>> {
+        let open = lock(&self.open);
+        let direct = open.get(&stream)?;
+        let (way, peer) = match toward {
+            Direction::ClientToServer => (&direct.to_server, "server"),
+            Direction::ServerToClient => (&direct.to_client, "client"),
+        };
+        let way = way.upgrade();
+        let room = way.as_ref().and_then(|way| way.try_reserve(message.len()));
+        Some(room.ok_or_else(|| format!("the {peer} takes nothing now")).map(|room| {
+            see(&message);
+            room.send(message);
+        }))
+    }
+
+    /// Ends all, and waits for what stands behind them.
+    pub async fn finish(&self) {
+        lock(&self.streams).clear();
+        let all = std::mem::take(&mut *lock(&self.open));
+        let ends: Vec<_> = all.into_values().map(|direct| direct.ended).collect();
+        futures_util::future::join_all(ends).await;
+    }
+}
+
+impl Gateway {
+    /// Serves clients that speak lines over TCP, for ever.
+    pub(super) async fn serve_tcp(self: Arc<Self>, listener: TcpListener) {
+        let next = async || listener.accept().await.map(|(stream, _)| stream);
+        proxy::accept(next, move |stream: TcpStream, _| {
+            let gateway = Arc::clone(&self);
+            async move {
+                let _ = stream.set_nodelay(true);
+                // A page in a browser can send anything here, but behind the head of a request only.
+                let mut first = [0];
+                if stream.peek(&mut first).await.is_ok() && matches!(first[0], b'{' | b'[') {
+                    gateway.carry_lines(stream.into_split()).await;
+                }
+            }
+        })
+        .await;
+    }
+
+    /// The same over a Unix socket.
+    pub(super) async fn serve_unix(self: Arc<Self>, listener: UnixListener) {
+        let next = async || listener.accept().await.map(|(stream, _)| stream);
+        proxy::accept(next, move |stream, _| {
+            let gateway = Arc::clone(&self);
+            async move {
+                let peer = stream.peer_cred().ok().and_then(|peer| peer.pid());
+                if peer.is_some_and(|peer| is_kept(peer) != Some(false)) {
+                    let refusal = plain(StatusCode::FORBIDDEN, NO_HANDLERS).as_error();
+                    let _ = stream.into_split().1.write_all(format!("{refusal}\n").as_bytes()).await;
+                } else {
+                    gateway.carry_lines(stream.into_split()).await;
+                }
+            }
+        })
+        .await;
+    }
+
+    async fn carry_lines(
+        self: Arc<Self>,
+        (from, mut to): (impl AsyncRead + Unpin + Send + 'static, impl AsyncWrite + Unpin + Send + 'static),
+    ) {
+        match self.open_direct() {
+            Ok((stream, opened)) => {
+                let client = lines::carry((from, to), self.intake(), None);
+                self.carry(stream, client, opened).await;
+            }
+            Err(refusal) => {
+                let _ = to.write_all(format!("{}\n", refusal.as_error()).as_bytes()).await;
+            }
+        }
+    }
+
+    /// A WebSocket for a client that asks for one.
+    pub(super) fn upgrade(
+        self: &Arc<Self>,
+        headers: &HeaderMap,
+        upgrade: Option<OnUpgrade>,
+    ) -> Result<Response<Body>, Refusal> {
+        let refused = |why: &str| plain(StatusCode::BAD_REQUEST, why);
+        let upgrade = upgrade.ok_or_else(|| refused("this connection cannot become a WebSocket"))?;
+        let response = websocket::accept(headers).map_err(refused)?;
+        let (stream, opened) = self.open_direct()?;
+        let gateway = Arc::clone(self);
+        tokio::spawn(async move {
+            let client = websocket::served(upgrade, gateway.intake()).await;
+            gateway.carry(stream, client, opened).await;
+        });
+        Ok(response)
+    }
+
+    /// HTTP+SSE: a stream of all that the server says, which names where messages go. The server is started for the
+    /// first of them.
+    pub(super) fn begin_sse(&self) -> Result<Response<Body>, Refusal> {
+        let (client, Served { outgoing, incoming }) = Link::served();
+        let id = uuid::Uuid::new_v4().to_string();
+        let mut streams = lock(&self.directs.streams);
+        streams.retain(|_, stream| stream.to.strong_count() > 0);
+        if streams.len() >= MAX_SESSIONS {
+            // A client speaks at once; who has said nothing for longest is none.
+            let silent = streams.iter().filter(|(_, stream)| stream.waiting.is_some());
+            let oldest = silent.min_by_key(|(_, stream)| stream.since).map(|(id, _)| id.clone());
+            streams.remove(&oldest.ok_or_else(full_up)?);
+        }
+        streams.insert(id.clone(), Sse { to: incoming.downgrade(), waiting: Some(client), since: Instant::now() });
+        drop(streams);
+        let first = Bytes::from(format!("event: endpoint\ndata: {MESSAGES}?session={id}\n\n"));
+        // The session ends with the stream, which holds its client's end.
+        let said = futures_util::stream::unfold((outgoing, incoming), |(mut outgoing, incoming)| async move {
+            let message = outgoing.recv().await?;
+            let block = [b"event: message\ndata: ", &message[..], b"\n\n"].concat().into();
+            Some((block, (outgoing, incoming)))
+        });
+        let blocks = futures_util::stream::once(async { first }).chain(said);
+        let frames = blocks.map(|block: Bytes| Ok::<_, BodyError>(Frame::data(block)));
+        let mut response = Response::new(StreamBody::new(frames).boxed_unsync());
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+        Ok(response)
+    }
+
+    /// Takes a message of HTTP+SSE to its session, which begins with the first.
+    pub(super) async fn post_sse(self: &Arc<Self>, query: &str, line: Vec<u8>) -> Result<(), Refusal> {
+        let unknown = || plain(StatusCode::NOT_FOUND, "there is no such session, or no more");
+        let session = {
+            let mut streams = lock(&self.directs.streams);
+            let found = query.strip_prefix("session=").and_then(|id| streams.get_mut(id)).ok_or_else(unknown)?;
+            let session = found.to.upgrade().ok_or_else(unknown)?;
+            if let Some(client) = found.waiting.take() {
+                match self.open_direct() {
+                    Ok((stream, opened)) => drop(tokio::spawn(Arc::clone(self).carry(stream, client, opened))),
+                    // The client may try again.
+                    Err(refusal) => {
+                        found.waiting = Some(client);
+                        return Err(refusal);
+                    }
+                }
+            }
+            session
+        };
+        session.send(Incoming::Message(line)).await.map_err(|_| unknown())
+    }
+
+    fn open_direct(&self) -> Result<(u32, Opened), Refusal> {
+        if lock(&self.directs.open).len() >= MAX_SESSIONS {
+            return Err(full_up());
+        }
+        let stream = self.streams.fetch_add(1, Ordering::Relaxed) + 1;
+        let opened = self.backend.open(stream).map_err(|reason| plain(StatusCode::BAD_GATEWAY, &reason))?;
+        Ok((stream, opened))
+    }
+
+    /// Carries messages between a client and its server until either has enough.
+    async fn carry(self: Arc<Self>, stream: u32, client: Link, opened: Opened) {
+        let Opened { link, end } = opened;
+        let ((Some(to_server), from_server), (Some(to_client), from_client)) = (link.split(), client.split()) else {
+            return;
+        };
+        let ((keep, kept), (over, ended)) = (oneshot::channel(), oneshot::channel());
+        let direct = Direct { to_server: to_server.downgrade(), to_client: to_client.downgrade(), _keep: keep, ended };
+        lock(&self.directs.open).insert(stream, direct);
+        let is_left = AtomicBool::new(false);
+        let backend = &*self.backend;
+        let inward = async {
+            let failed = pump(backend, stream, Direction::ClientToServer, from_client, to_server).await;
+            is_left.store(true, Ordering::Relaxed);
+            // What was asked for is still answered: a client may have ended its own direction only.
+            if failed.is_none() {
+                tokio::time::sleep(LAST_WORDS).await;
+            }
+            failed
+        };
+        let (by, failed) = tokio::select! {
+            failed = inward => ("its client hung up", failed),
+            failed = pump(backend, stream, Direction::ServerToClient, from_server, to_client) => {
+                (if is_left.load(Ordering::Relaxed) { "its client hung up" } else { SERVER_ENDED }, failed)
+            }
+            _ = kept => ("the gateway ended", None),
+        };
+        if let Some(why) = &failed {
+            self.backend.failed(stream, why);
+        }
+        let by = failed.as_deref().unwrap_or(by);
+        lock(&self.directs.open).remove(&stream);
+        end.await;
+        self.backend.closed(stream, by);
+        drop(over);
+    }
+}
+
+/// Takes one direction's messages past the backend, until there are no more or nobody takes them. Answers why the
+/// connection failed, where it did.
+async fn pump(
+    backend: &dyn Backend,
+    stream: u32,
+    direction: Direction,
+    mut from: Receiver<Incoming>,
+    to: Sender<Vec<u8>>,
+) -> Option<String> {
+    while let Some(incoming) = from.recv().await {
+        match incoming {
+            Incoming::Message(message) => {
+                if let Some(message) = backend.pass(stream, direction, message)
+                    && to.send(message).await.is_err()
+                {
+                    return None;
+                }
+            }
+            Incoming::Stderr(bytes) => backend.see_stderr(stream, &bytes),
+            Incoming::Undelivered(_) => {}
+            Incoming::Closed => return None,
+            Incoming::Failed(why) => return Some(why),
+        }
+    }
+    None
+}

@@ -1,0 +1,513 @@
+//! The streams of one session toward its client: which of them gets what the server says, under which number, and what
+//! is kept of it for a client that lost a stream and comes back (2025-03-26 to 2025-11-25, resumability).
+//!
+//! In the stateless era a link has many clients. There a message goes to the request that it belongs to, or to nobody.
+
+use crate::protocol::revision::meta;
+use crate::transport::budget::{Budget, BudgetPermit};
+use crate::wire::{Envelope, Id, IdKey, MessageKind, json};
+use bytes::Bytes;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+
+/// How many bytes may wait on a stream whose client does not read, and how many are kept of a session (16 MiB).
+const MAX_BYTES: usize = 16 << 20;
+/// How many messages are kept of a session.
+const MAX_KEPT: usize = 4096;
+/// How many requests may wait whose client went away; nobody asks for more answers than that.
+const MAX_LEFT: usize = 1024;
+/// So long the answer to a request that was hung up on may still come: until then nobody else may use its id.
+const LATE: Duration = Duration::from_secs(60);
+/// The number of the stream for what belongs to no request.
+const LISTENER: u64 = 0;
+
+/// Where a message could not go, told once for each session.
+const NOBODY: &str = "what belongs to no request of a client goes to none: a message of the server's was dropped";
+const UNRECEIVED: &str = "no client listens, and more waits than is kept: the oldest messages were dropped";
+const UNREAD: &str = "a client does not read: messages on their way to it were dropped";
+
+/// See the module.
+#[derive(Default)]
+pub struct Streams {
+    /// Whether a client can come back to a stream; else it is the stateless era.
+    is_resumable: bool,
+    posts: Vec<Post>,
+    listener: Stream,
+    /// Whether the client has ever listened: then it comes back for what it misses.
+    has_listened: bool,
+    /// The listener's last event that was given to a client.
+    received: u64,
+    newest: u64,
+    /// What was said, the oldest first.
+    kept: VecDeque<Event>,
+    kept_bytes: usize,
+    /// Its part of what is kept of all sessions.
+    share: BudgetPermit,
+    /// Where parts for what waits come from.
+    budget: Option<Arc<Budget>>,
+    /// Requests that were hung up on, and when.
+    abandoned: Vec<(ClientRequest, Instant)>,
+    reported: Vec<&'static str>,
+    is_cut: Arc<AtomicBool>,
+}
+
+/// A request of a client's.
+#[derive(Clone, Debug)]
+pub struct ClientRequest {
+    id: IdKey,
+    /// The id as it stands.
+    text: Vec<u8>,
+    /// The token by which progress is told (`_meta.progressToken`).
+    token: Option<IdKey>,
+    /// Whether it asks for log messages, which say nothing of whose they are (2026-07-28, logging).
+    logs: bool,
+}
+
+impl ClientRequest {
+    /// The requests in a message: more than one where it is a batch.
+    pub fn read(message: &[u8]) -> Vec<Self> {
+        each(message, |item, envelope| {
+            let id = envelope.id.filter(|_| envelope.kind == MessageKind::Request)?;
+            let logs = json::at_path(item, &["params", "_meta", meta::LOG_LEVEL]).is_some();
+            let token = key_at(item, &["params", "_meta", "progressToken"]);
+            Some(Self { id: id.key(), text: id.0.to_vec(), token, logs })
+        })
+    }
+
+    /// Whether what is said to one of them could be taken for what is said to the other.
+    fn meets(&self, other: &Self) -> bool {
+        self.id == other.id || self.token.is_some() && self.token == other.token || self.logs && other.logs
+    }
+
+    /// The client's word that it wants no answer any more.
+    pub fn cancellation(&self) -> Vec<u8> {
+        let start = br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"#;
+        [&start[..], &self.text, br#","reason":"the client hung up"}}"#].concat()
+    }
+
+    fn failure(&self) -> Vec<u8> {
+        let error = br#","error":{"code":-32603,"message":"mcpreel: the server behind this gateway has ended"}}"#;
+        [br#"{"jsonrpc":"2.0","id":"#, &self.text[..], error].concat()
+    }
+}
+
+/// A POST that waits for answers.
+struct Post {
+    waiting: Vec<ClientRequest>,
+    stream: Stream,
+}
+
+/// One stream toward the client, whether somebody reads it or not.
+#[derive(Default)]
+struct Stream {
+    number: u64,
+    /// The number of its last event; the first is 1.
+    last: u64,
+    sender: Option<Sender>,
+}
+
+impl Stream {
+    fn is_read(&self) -> bool {
+        self.sender.as_ref().is_some_and(|sender| !sender.channel.is_closed())
+    }
+
+    fn next(&mut self, message: Vec<u8>, is_made: bool) -> Event {
+        self.last += 1;
+        Event { stream: self.number, number: self.last, message: message.into(), is_made }
+    }
+}
+
+/// One event of a stream.
+#[derive(Clone, Debug)]
+pub struct Event {
+    stream: u64,
+    number: u64,
+    /// The message.
+    pub message: Bytes,
+    /// It was made here, not by the server.
+    pub is_made: bool,
+}
+
+impl Event {
+    /// Whether it answers a request.
+    pub fn is_answer(&self) -> bool {
+        let kind = Envelope::scan(&self.message).kind;
+        kind.is_response() || kind == MessageKind::Batch
+    }
+
+    /// The event as it is sent, with its id where a client can come back for what follows.
+    pub fn block(&self, is_resumable: bool) -> Bytes {
+        let id = if is_resumable { format!("id: {}-{}\n", self.stream, self.number) } else { String::new() };
+        [id.as_bytes(), b"event: message\ndata: ", &self.message, b"\n\n"].concat().into()
+    }
+}
+
+/// Into a stream.
+struct Sender {
+    channel: mpsc::UnboundedSender<Event>,
+    waiting: Arc<Waiting>,
+}
+
+/// How many bytes wait on a stream, and their part of what waits in all sessions.
+#[derive(Default)]
+struct Waiting(Mutex<(usize, BudgetPermit)>);
+
+impl Waiting {
+    /// Takes so many bytes more in where there is room for them, or in any case; whether it did.
+    fn add(&self, bytes: usize, in_any_case: bool) -> bool {
+        let (waiting, share) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let most = waiting.saturating_add(bytes);
+        let has_room = share.hold(most) && (most <= MAX_BYTES || *waiting == 0);
+        if has_room || in_any_case {
+            *waiting = most;
+            return true;
+        }
+        let _ = share.hold(*waiting);
+        false
+    }
+
+    fn take(&self, bytes: usize) {
+        let (waiting, share) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *waiting = waiting.saturating_sub(bytes);
+        let _ = share.hold(*waiting);
+    }
+}
+
+/// What is said on a stream toward the client, in order.
+pub struct StreamMessage {
+    /// The stream's number.
+    pub stream: u64,
+    /// The number of the event behind which it begins.
+    behind: u64,
+    channel: mpsc::UnboundedReceiver<Event>,
+    waiting: Arc<Waiting>,
+    is_cut: Arc<AtomicBool>,
+}
+
+impl Sender {
+    /// Says it where there is room; whether it did.
+    fn offer(&self, event: Event) -> bool {
+        self.waiting.add(event.message.len(), false) && self.channel.send(event).is_ok()
+    }
+
+    /// Says it, whatever waits already; false where nobody reads any more.
+    fn give(&self, event: Event) -> bool {
+        self.waiting.add(event.message.len(), true);
+        self.channel.send(event).is_ok()
+    }
+}
+
+impl StreamMessage {
+    /// The next event; `None` at the end of the stream.
+    pub async fn recv(&mut self) -> Option<Event> {
+        let event = self.channel.recv().await?;
+        self.waiting.take(event.message.len());
+        Some(event)
+    }
+
+    /// Whether the connection to the server broke: then the end of the stream is no end of what was to be said.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut.load(Ordering::Acquire)
+    }
+
+    /// Whether nothing waits and nothing comes any more.
+    pub fn is_over(&self) -> bool {
+        self.channel.is_closed() && self.channel.is_empty()
+    }
+
+    /// An event that says nothing but where the stream begins, so that its client can come back before anything else
+    /// was said (2025-11-25).
+    pub fn priming(&self) -> Bytes {
+        format!("id: {}-{}\ndata: \n\n", self.stream, self.behind).into()
+    }
+}
+
+/// Who gets a message.
+enum Recipient {
+    Post(usize),
+    Listener,
+    Nobody,
+}
+
+impl Streams {
+    /// No streams yet.
+    pub fn new(is_resumable: bool) -> Self {
+        Self { is_resumable, ..Self::default() }
+    }
+
+    /// The same, which keep and hold back no more than there is in all sessions.
+    pub fn within(is_resumable: bool, budget: &Arc<Budget>) -> Self {
+        Self { share: budget.share(), budget: Some(Arc::clone(budget)), ..Self::new(is_resumable) }
+    }
+
+    /// A POST with these requests: the stream of what is said to it, up to the last answer.
+    pub fn expect(&mut self, waiting: Vec<ClientRequest>) -> StreamMessage {
+        // Who uses an id again does not wait for the first answer any more.
+        let same = |post: &Post| post.waiting.iter().any(|old| waiting.iter().any(|new| old.id == new.id));
+        self.posts.retain(|post| post.stream.is_read() || !same(post));
+        if self.posts.len() >= MAX_LEFT
+            && let Some(left) = self.posts.iter().position(|post| !post.stream.is_read())
+        {
+            self.posts.remove(left);
+        }
+        self.newest += 1;
+        let (sender, said) = self.channel(self.newest, 0);
+        let stream = Stream { number: self.newest, last: 0, sender: Some(sender) };
+        self.posts.push(Post { waiting, stream });
+        said
+    }
+
+    /// The stream for what is no answer, with what came since one was read; `None` where there is one already.
+    pub fn listen(&mut self) -> Option<StreamMessage> {
+        if self.listener.is_read() {
+            return None;
+        }
+        Some(self.attach_listener(self.received))
+    }
+
+    /// Goes on with a stream behind the event with this id, and says how many of its messages are not kept any more;
+    /// `None` where nothing is known of that event.
+    pub fn resume(&mut self, last: &str) -> Option<(StreamMessage, u64)> {
+        let (stream, behind) = last.split_once('-')?;
+        let (stream, behind): (u64, u64) = (stream.parse().ok()?, behind.parse().ok()?);
+        let post = self.posts.iter().position(|post| post.stream.number == stream);
+        let newest = match post {
+            Some(post) => self.posts[post].stream.last,
+            None if stream == LISTENER => self.listener.last,
+            None => self.kept.iter().rfind(|event| event.stream == stream)?.number,
+        };
+        let missed = newest.checked_sub(behind)?;
+        let said = match post {
+            None if stream == LISTENER => self.attach_listener(behind),
+            _ => {
+                let (sender, said) = self.replay(stream, behind);
+                if let Some(post) = post {
+                    self.posts[post].stream.sender = Some(sender);
+                }
+                said
+            }
+        };
+        let lost = missed - u64::try_from(said.channel.len()).unwrap_or(missed).min(missed);
+        Some((said, lost))
+    }
+
+    fn attach_listener(&mut self, behind: u64) -> StreamMessage {
+        let (sender, said) = self.replay(LISTENER, behind);
+        (self.listener.sender, self.received, self.has_listened) = (Some(sender), self.listener.last, true);
+        said
+    }
+
+    /// A way into a stream on which waits what is kept of it behind this event.
+    fn replay(&self, stream: u64, behind: u64) -> (Sender, StreamMessage) {
+        let (sender, said) = self.channel(stream, behind);
+        for event in self.kept.iter().filter(|event| event.stream == stream && event.number > behind) {
+            sender.give(event.clone());
+        }
+        (sender, said)
+    }
+
+    fn channel(&self, stream: u64, behind: u64) -> (Sender, StreamMessage) {
+        let (sender, channel) = mpsc::unbounded_channel();
+        let share = self.budget.as_ref().map(Budget::share).unwrap_or_default();
+        let (waiting, is_cut) = (Arc::new(Waiting(Mutex::new((0, share)))), Arc::clone(&self.is_cut));
+        let said = StreamMessage { stream, behind, channel, waiting: Arc::clone(&waiting), is_cut };
+        (Sender { channel: sender, waiting }, said)
+    }
+
+    /// Nobody can come back to this stream, since it was answered without one.
+    pub fn forget(&mut self, stream: u64) {
+        self.kept.retain(|event| event.stream != stream);
+        self.kept_bytes = self.kept.iter().map(|event| event.message.len()).sum();
+        let _ = self.share.hold(self.kept_bytes);
+    }
+
+    /// The client of a POST has gone, in the stateless era: what it still waited for.
+    pub fn abandon(&mut self, stream: u64) -> Vec<ClientRequest> {
+        let Some(place) = self.posts.iter().position(|post| post.stream.number == stream) else { return Vec::new() };
+        let post = self.posts.remove(place);
+        let now = Instant::now();
+        self.abandoned.extend(post.waiting.iter().cloned().map(|asked| (asked, now)));
+        post.waiting
+    }
+
+    /// Whether nothing that is said to others could be taken for what is said to this message.
+    pub fn has_room_for(&mut self, message: &[u8]) -> bool {
+        self.abandoned.retain(|(_, since)| since.elapsed() < LATE);
+        let abandoned = self.abandoned.iter().map(|(asked, _)| asked);
+        let mut others = self.posts.iter().flat_map(|post| &post.waiting).chain(abandoned);
+        let asked = ClientRequest::read(message);
+        !others.any(|other| asked.iter().any(|asked| asked.meets(other)))
+    }
+
+    /// Whether a client reads anything here.
+    pub fn is_read(&self) -> bool {
+        self.listener.is_read() || self.posts.iter().any(|post| post.stream.is_read())
+    }
+
+    /// Whether no client reads anything here, and none is owed an answer.
+    pub fn is_idle(&self) -> bool {
+        self.posts.is_empty() && !self.listener.is_read()
+    }
+
+    /// Hands a message to whom it is for on the client's side. Answers what is lost, in words.
+    pub fn hand_on(&mut self, message: Vec<u8>) -> Option<&'static str> {
+        let envelope = Envelope::scan(&message);
+        let answered = answered(&message);
+        if !answered.is_empty() && self.answer(&answered, &message) {
+            return None;
+        }
+        if !self.is_resumable && envelope.method.as_deref() == Some("notifications/cancelled") {
+            self.end_subscription(&message);
+            return None;
+        }
+        match self.place(&envelope, &message) {
+            Recipient::Nobody => Some(NOBODY),
+            Recipient::Listener => {
+                let event = self.listener.next(message, false);
+                // A client that does not read loses the stream, nobody else anything.
+                self.listener.sender.take_if(|sender| !sender.offer(event.clone()));
+                if self.listener.sender.is_some() {
+                    self.received = event.number;
+                }
+                self.keep(event).then_some(UNRECEIVED)
+            }
+            Recipient::Post(place) => {
+                let stream = &mut self.posts[place].stream;
+                let event = stream.next(message, false);
+                let is_unread = stream.is_read() && !stream.sender.as_ref().is_some_and(|it| it.offer(event.clone()));
+                self.keep(event);
+                is_unread.then_some(UNREAD)
+            }
+        }
+    }
+
+    /// Whether this was not told before.
+    pub fn is_news(&mut self, reported: &'static str) -> bool {
+        let is_news = !self.reported.contains(&reported);
+        if is_news {
+            self.reported.push(reported);
+        }
+        is_news
+    }
+
+    /// Gives an answer to who waits for it; false where nobody does, or ever did. What was answered before is not
+    /// kept from the client: that a server answers twice is the client's to see.
+    fn answer(&mut self, answered: &[IdKey], message: &[u8]) -> bool {
+        let left = self.abandoned.len();
+        self.abandoned.retain(|(asked, _)| !answered.contains(&asked.id));
+        let is_asked = |post: &Post| post.waiting.iter().any(|asked| answered.contains(&asked.id));
+        let Some(place) = self.posts.iter().position(is_asked) else { return self.abandoned.len() < left };
+        let post = &mut self.posts[place];
+        post.waiting.retain(|asked| !answered.contains(&asked.id));
+        // However much waits there: an answer is what the client has asked for.
+        let event = post.stream.next(message.to_vec(), false);
+        post.stream.sender.as_ref().map(|sender| sender.give(event.clone()));
+        if post.waiting.is_empty() {
+            self.posts.remove(place);
+        }
+        self.keep(event);
+        true
+    }
+
+    /// Over standard output a server ends a subscription with a word; over HTTP its stream ends (2026-07-28).
+    fn end_subscription(&mut self, message: &[u8]) {
+        let id = key_at(message, &["params", "requestId"]);
+        self.posts.iter_mut().for_each(|post| post.waiting.retain(|asked| Some(&asked.id) != id.as_ref()));
+        self.posts.retain(|post| !post.waiting.is_empty());
+    }
+
+    fn place(&self, envelope: &Envelope<'_>, message: &[u8]) -> Recipient {
+        if let Some(post) = self.post_of(envelope, message) {
+            return Recipient::Post(post);
+        }
+        if !self.is_resumable {
+            return Recipient::Nobody;
+        }
+        // A request of the server's is most often part of what it is doing for the newest request; what cannot be read
+        // was most often to be its answer.
+        let is_request = matches!(envelope.kind, MessageKind::Request | MessageKind::Malformed);
+        match self.posts.iter().rposition(|post| post.stream.is_read()) {
+            Some(read) if is_request || !self.has_listened => Recipient::Post(read),
+            None if is_request && !self.listener.is_read() => match self.posts.len().checked_sub(1) {
+                Some(newest) => Recipient::Post(newest),
+                None => Recipient::Listener,
+            },
+            _ => Recipient::Listener,
+        }
+    }
+
+    /// The POST that a notification belongs to, by what it says of itself; log messages of the stateless era, by who is
+    /// the only one to have asked for such.
+    fn post_of(&self, envelope: &Envelope<'_>, message: &[u8]) -> Option<usize> {
+        let that =
+            |fits: &dyn Fn(&ClientRequest) -> bool| self.posts.iter().position(|post| post.waiting.iter().any(fits));
+        if let Some(id) = key_at(message, &["params", "_meta", meta::SUBSCRIPTION_ID]) {
+            return that(&|asked| asked.id == id);
+        }
+        if let Some(token) = key_at(message, &["params", "progressToken"]) {
+            return that(&|asked| asked.token.as_ref() == Some(&token));
+        }
+        let is_log = !self.is_resumable && envelope.method.as_deref() == Some("notifications/message");
+        that(&|asked| is_log && asked.logs)
+    }
+
+    /// Keeps an event for who comes back. Whether something is lost by that which nobody has heard.
+    fn keep(&mut self, event: Event) -> bool {
+        if !self.is_resumable {
+            return false;
+        }
+        self.kept_bytes += event.message.len();
+        self.kept.push_back(event);
+        let mut is_lost = false;
+        while (self.kept_bytes > MAX_BYTES || self.kept.len() > MAX_KEPT || !self.share.hold(self.kept_bytes))
+            && let Some(oldest) = self.kept.pop_front()
+        {
+            self.kept_bytes -= oldest.message.len();
+            is_lost |= oldest.stream == LISTENER && oldest.number > self.received;
+        }
+        is_lost
+    }
+
+    /// The connection to the server broke: nobody is told anything any more.
+    pub fn cut(&mut self) {
+        self.is_cut.store(true, Ordering::Release);
+        *self = Self::new(self.is_resumable);
+    }
+
+    /// The server has ended: every request that waits is answered with an error, which `made` sees first.
+    pub fn end(&mut self, mut made: impl FnMut(&[u8])) {
+        for mut post in self.posts.drain(..) {
+            for asked in std::mem::take(&mut post.waiting) {
+                let failure = asked.failure();
+                made(&failure);
+                let event = post.stream.next(failure, true);
+                post.stream.sender.as_ref().map(|sender| sender.give(event));
+            }
+        }
+        *self = Self::new(self.is_resumable);
+    }
+}
+
+/// Goes through a message, or through those of a batch (2025-03-26).
+fn each<T>(message: &[u8], read: impl Fn(&[u8], &Envelope<'_>) -> Option<T>) -> Vec<T> {
+    let envelope = Envelope::scan(message);
+    match envelope.kind {
+        MessageKind::Batch => json::items(message).filter_map(|item| read(item, &Envelope::scan(item))).collect(),
+        _ => read(message, &envelope).into_iter().collect(),
+    }
+}
+
+/// The requests that a message answers.
+fn answered(message: &[u8]) -> Vec<IdKey> {
+    each(message, |_, envelope| envelope.id.filter(|_| envelope.kind.is_response()).map(|id| id.key()))
+}
+
+fn key_at(message: &[u8], path: &[&str]) -> Option<IdKey> {
+    json::at_path(message, path).map(|text| Id(text).key())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,90 @@
+//! A listener of this machine that takes JSON posts: checked for who sends them, for their form and their size, and
+//! answered as their taker says.
+
+use super::origin_check::{Access, is_json};
+use super::proxy::{accept, serve_connection};
+use super::request_body::{self, BodyFault};
+use crate::transport::budget::{Budget, IntakeLimits};
+use crate::transport::client::http::{Body, full};
+use crate::wire::MessageLimit;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue};
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use serde_json::{Value, json};
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+
+/// What came.
+#[derive(Clone, Debug)]
+pub struct Post {
+    /// The path of the URL.
+    pub path: String,
+    /// The body.
+    pub body: Bytes,
+}
+
+/// A status of HTTP, and a JSON body.
+pub type JsonReply = (u16, Value);
+/// Takes posts.
+pub type PostHandler = Arc<dyn Fn(Post) -> Pin<Box<dyn Future<Output = JsonReply> + Send>> + Send + Sync>;
+
+/// Serves for ever. Bodies end at `most` bytes.
+pub async fn serve(listener: TcpListener, most: usize, take: PostHandler) {
+    let most = MessageLimit::of_bytes(most);
+    let limits = Arc::new((most, Budget::new(most)));
+    accept(
+        async || listener.accept().await.map(|(stream, _)| stream),
+        move |stream, _| {
+            let (take, limits) = (Arc::clone(&take), Arc::clone(&limits));
+            let service = service_fn(move |request| {
+                let (take, limits) = (Arc::clone(&take), Arc::clone(&limits));
+                async move { Ok::<_, Infallible>(respond(answer(request, &limits, &take).await)) }
+            });
+            serve_connection(stream, service, std::future::pending())
+        },
+    )
+    .await;
+}
+
+async fn answer(
+    request: Request<Incoming>,
+    (most, budget): &(MessageLimit, Arc<Budget>),
+    take: &PostHandler,
+) -> JsonReply {
+    let (head, body) = request.into_parts();
+    if let Err((status, why)) = Access::default().check(&head) {
+        // What lets more in elsewhere is no option here.
+        return refuse(status, why.split(';').next().unwrap_or_default());
+    }
+    if head.method != Method::POST {
+        return refuse(StatusCode::METHOD_NOT_ALLOWED, "only POST is taken here");
+    }
+    if !is_json(&head.headers) {
+        return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body must be application/json");
+    }
+    let mut intake = IntakeLimits::of_client(*most, budget);
+    match request_body::read(body, &mut intake).await {
+        Err(BodyFault::TooLong) => {
+            refuse(StatusCode::PAYLOAD_TOO_LARGE, &format!("the body is larger than {} B", most.bytes()))
+        }
+        Err(fault) => refuse(fault.status(), &fault.reported(&intake)),
+        Ok(body) => take(Post { path: head.uri.path().to_owned(), body: body.into() }).await,
+    }
+}
+
+fn refuse(status: StatusCode, why: &str) -> JsonReply {
+    (status.as_u16(), json!({"error": why}))
+}
+
+fn respond((status, body): JsonReply) -> Response<Body> {
+    let mut response = Response::new(full(format!("{body}\n")));
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if response.status() == StatusCode::METHOD_NOT_ALLOWED {
+        response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
+    }
+    response
+}

@@ -1,0 +1,542 @@
+//! A reverse proxy that changes nothing but what belongs to one hop: connection headers and `Host`. Bodies pass as
+//! they come; whatever passes is seen by a [`Watch`] first.
+
+use super::heads::{AmbiguousLength, Watched};
+use super::origin_check::Access;
+use super::upstream::Upstream;
+use crate::transport::client::http::{
+    Body, BodyError, BodyFilter, ExchangeEvent, HEAD_LIMIT, HttpClient, HttpError, MAX_HEADERS, SharedObserver, empty,
+    full,
+};
+use crate::transport::client::http_endpoint::shared_headers;
+use crate::transport::client::remote::Remote;
+use crate::wire::Direction;
+use crate::wire::text::error_chain;
+use bytes::Bytes;
+use http_body_util::{BodyExt, Limited};
+use hyper::body::{Body as _, Frame, Incoming, SizeHint};
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::http::{request, uri};
+use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
+use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper::{Method, Request, Response, StatusCode, Uri, Version};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+
+/// How long the rest of a request is read that cannot be sent on.
+const UNSENT_TIMEOUT: Duration = Duration::from_secs(2);
+/// How many connections of clients are served at once: a head of each may wait in memory.
+const MAX_CONNECTIONS: usize = 512;
+/// How long a client may take for a request's head.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A proxy in front of one server.
+pub struct Proxy {
+    client: HttpClient,
+    /// Scheme, host and port of the server.
+    origin: Uri,
+    host: HeaderValue,
+    /// The endpoint's path and query.
+    endpoint: uri::PathAndQuery,
+    headers: HeaderMap,
+    access: Access,
+    body_limit: u64,
+    watch: SharedObserver,
+}
+
+impl Proxy {
+    /// A proxy in front of `remote`. Bodies of requests above `body_limit` bytes are refused.
+    pub fn new(remote: &Remote, access: Access, body_limit: u64, watch: SharedObserver) -> Result<Self, HttpError> {
+        let wrong = |reason: &str| HttpError::Url(remote.url.clone(), reason.to_owned());
+        let url: Uri = remote.http_url().parse().map_err(|error: uri::InvalidUri| wrong(&error.to_string()))?;
+        let (Some("http" | "https"), Some(authority)) = (url.scheme_str(), url.authority()) else {
+            return Err(wrong("only http, https, ws and wss can be put behind --listen"));
+        };
+        // Not its user information: that is nobody's host.
+        let host = authority.as_str().rsplit('@').next().unwrap_or_default();
+        let host = HeaderValue::from_str(host).map_err(|error| wrong(&error.to_string()))?;
+        let mut parts = url.clone().into_parts();
+        parts.path_and_query = Some(uri::PathAndQuery::from_static("/"));
+        let origin = Uri::from_parts(parts).map_err(|error| wrong(&error.to_string()))?;
+        let endpoint = url.path_and_query().cloned().unwrap_or_else(|| uri::PathAndQuery::from_static("/"));
+        let (client, headers) = (HttpClient::new(remote)?, shared_headers(remote)?);
+        Ok(Self { client, origin, host, endpoint, headers, access, body_limit, watch })
+    }
+
+    /// The client that it reaches the server with, and the user's own headers.
+    pub fn upstream(&self) -> (HttpClient, HeaderMap) {
+        (self.client.clone(), self.headers.clone())
+    }
+
+    /// Serves connections for ever. Must run on a runtime of one thread or more.
+    pub async fn serve(self, listener: TcpListener) {
+        let proxy = Arc::new(self);
+        accept(
+            async || listener.accept().await.map(|(stream, _)| stream),
+            move |stream, connection| {
+                let (proxy, line) = (Arc::clone(&proxy), Line { watch: Arc::clone(&proxy.watch), connection });
+                let line = Arc::new(line);
+                let upstream = Arc::new(Upstream::new(proxy.client.clone(), proxy.origin.clone()));
+                let closed = upstream.closed();
+                let service_line = Arc::clone(&line);
+                let service = service_fn(move |request| {
+                    let (proxy, upstream, line) =
+                        (Arc::clone(&proxy), Arc::clone(&upstream), Arc::clone(&service_line));
+                    async move { Ok::<_, Infallible>(proxy.relay(&line, &upstream, request).await) }
+                });
+                async move {
+                    serve_connection(stream, service, closed.notified()).await;
+                    drop(line);
+                }
+            },
+        )
+        .await;
+    }
+
+    async fn relay(&self, line: &Arc<Line>, upstream: &Upstream, request: Request<Incoming>) -> Response<Body> {
+        let (mut head, body) = request.into_parts();
+        let watch = Arc::clone(&self.watch);
+        let mut passage = Passage { exchange: watch.begin(line.connection, &head), watch, answered: false };
+        if let Err((status, reason)) = self.admit(&head) {
+            return passage.refuse(status, &reason);
+        }
+        let upgrade = head.headers.get(header::UPGRADE).filter(|to| is_websocket(to)).cloned();
+        let own_host = head.headers.get(header::HOST).cloned();
+        let from_client = head.extensions.remove::<OnUpgrade>();
+        self.turn_to_server(&mut head, upgrade.as_ref());
+        let body = if head.method == Method::POST && self.watch.sifts() {
+            match passage.sift(body, self.body_limit).await {
+                Err(refused) => return refused,
+                Ok(None) => return passage.keep(),
+                Ok(Some(rest)) => {
+                    head.headers.insert(header::CONTENT_LENGTH, rest.len().into());
+                    full(rest)
+                }
+            }
+        } else {
+            passage.tee(body, Direction::ClientToServer, self.body_limit, None)
+        };
+        let mut response = match upstream.send(Request::from_parts(head, body)).await {
+            Ok(response) => response,
+            Err((error @ HttpError::TooLong(_), _)) => {
+                return passage.refuse(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string());
+            }
+            Err((error, unsent)) => {
+                if let Some(unsent) = unsent {
+                    // What the client wanted is worth knowing, though nobody heard it.
+                    let _ = tokio::time::timeout(UNSENT_TIMEOUT, unsent.into_body().collect()).await;
+                }
+                return passage.refuse(StatusCode::BAD_GATEWAY, &error.to_string());
+            }
+        };
+        let to_server = hyper::upgrade::on(&mut response);
+        let (mut head, body) = response.into_parts();
+        passage.see(ExchangeEvent::Response(&head));
+        strip(&mut head.headers);
+        self.turn_to_client(&mut head.headers, own_host.as_ref());
+        if head.status == StatusCode::SWITCHING_PROTOCOLS {
+            if let (Some(upgrade), Some(from_client)) = (upgrade, from_client) {
+                head.headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
+                head.headers.insert(header::UPGRADE, upgrade);
+                tokio::spawn(tunnel(from_client, to_server, passage, Arc::clone(line)));
+            }
+            return Response::from_parts(head, empty());
+        }
+        let is_open = !head.headers.contains_key(header::CONTENT_LENGTH);
+        let body_filter =
+            is_open.then(|| self.watch.body_filter(passage.exchange, Direction::ServerToClient)).flatten();
+        let body = passage.tee(body, Direction::ServerToClient, u64::MAX, body_filter);
+        passage.answered = true;
+        Response::from_parts(head, body)
+    }
+
+    /// Whether a request may go on.
+    fn admit(&self, head: &request::Parts) -> Result<(), (StatusCode, String)> {
+        self.access.check(head)?;
+        let length = head.headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        if length.is_some_and(|length: u64| length > self.body_limit) {
+            return Err((StatusCode::PAYLOAD_TOO_LARGE, HttpError::TooLong(self.body_limit).to_string()));
+        }
+        Ok(())
+    }
+
+    /// Makes a client's request one to the server.
+    fn turn_to_server(&self, head: &mut request::Parts, upgrade: Option<&HeaderValue>) {
+        let asked = head.uri.path_and_query();
+        // A query in the server's URL is part of where it is; clients know the path only.
+        let path = match asked.filter(|asked| asked.query().is_some() || asked.path() != self.endpoint.path()) {
+            Some(asked) => asked.clone(),
+            None => self.endpoint.clone(),
+        };
+        head.uri = Uri::from(path);
+        head.version = Version::HTTP_11;
+        strip(&mut head.headers);
+        if let Some(upgrade) = upgrade {
+            head.headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
+            head.headers.insert(header::UPGRADE, upgrade.clone());
+            // Extensions are agreed on hop by hop, and what they compress could not be read by the watch.
+            head.headers.remove(header::SEC_WEBSOCKET_EXTENSIONS);
+        }
+        head.headers.insert(header::HOST, self.host.clone());
+        for (name, value) in &self.headers {
+            head.headers.insert(name, value.clone());
+        }
+    }
+
+    /// A redirect to the server itself leads back here: else the client would go on without the tap.
+    fn turn_to_client(&self, headers: &mut HeaderMap, own_host: Option<&HeaderValue>) {
+        let to: Option<Uri> = headers.get(header::LOCATION).and_then(|to| to.to_str().ok()?.parse().ok());
+        let (Some(to), Some(host)) = (to, own_host.and_then(|host| host.to_str().ok())) else { return };
+        if to.scheme() == self.origin.scheme() && to.authority() == self.origin.authority() {
+            let path = to.path_and_query().map_or("/", |path| path.as_str());
+            if let Ok(here) = HeaderValue::try_from(format!("http://{host}{path}")) {
+                headers.insert(header::LOCATION, here);
+            }
+        }
+    }
+}
+
+/// Whether a connection is to become a WebSocket. Another protocol (HTTP/2, for which some clients ask each time)
+/// could not be read; a server need not switch.
+pub(super) fn is_websocket(to: &HeaderValue) -> bool {
+    to.as_bytes().eq_ignore_ascii_case(b"websocket")
+}
+
+/// Accepts connections for ever, each with its number, from 1. Where too many are open, the next wait for an end.
+pub(super) async fn accept<S, F>(mut next: impl AsyncFnMut() -> std::io::Result<S>, mut serve: impl FnMut(S, u32) -> F)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let mut connection = 0;
+    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    loop {
+        let place = Arc::clone(&places).acquire_owned().await;
+        match next().await {
+            Ok(stream) => {
+                connection += 1;
+                let served = serve(stream, connection);
+                tokio::spawn(async move {
+                    served.await;
+                    drop(place);
+                });
+            }
+            // Out of descriptors, most often: waiting helps, giving up does not.
+            Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+        }
+    }
+}
+
+/// Serves one connection within the limits of every listener; once `closing` is over, no longer than to the end of the
+/// exchange that is under way.
+pub(super) async fn serve_connection<S>(stream: TcpStream, service: S, closing: impl Future<Output = ()>)
+where
+    S: Service<Request<Incoming>, Response = Response<Body>>,
+    S::Error: Into<BodyError>,
+{
+    let _ = stream.set_nodelay(true);
+    let (stream, known) = Watched::new(stream);
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        if known.is_ambiguous() {
+            request.extensions_mut().insert(AmbiguousLength);
+        }
+        let (answer, known) = (service.call(request), known.clone());
+        async move {
+            let answer = answer.await;
+            if answer.as_ref().is_ok_and(|answer| answer.status() == StatusCode::SWITCHING_PROTOCOLS) {
+                known.end();
+            }
+            answer
+        }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIMEOUT)
+        .max_buf_size(HEAD_LIMIT)
+        .max_headers(MAX_HEADERS)
+        .preserve_header_case(true)
+        .auto_date_header(false)
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades();
+    tokio::pin!(connection);
+    tokio::select! {
+        _ = connection.as_mut() => return,
+        () = closing => connection.as_mut().graceful_shutdown(),
+    }
+    let _ = connection.await;
+}
+
+/// Takes out what belongs to one hop (RFC 9110, 7.6.1).
+fn strip(headers: &mut HeaderMap) {
+    let named: Vec<HeaderName> = headers
+        .get_all(header::CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(|name| name.trim().parse().ok())
+        .collect();
+    for name in named {
+        headers.remove(name);
+    }
+    for name in ["connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te"] {
+        headers.remove(name);
+    }
+    for name in [header::TRAILER, header::TRANSFER_ENCODING, header::UPGRADE] {
+        headers.remove(name);
+    }
+}
+
+/// A client's connection, whatever protocol is spoken on it: gone once nobody carries anything over it.
+struct Line {
+    watch: SharedObserver,
+    connection: u32,
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        self.watch.hung_up(self.connection);
+    }
+}
+
+/// One exchange on its way through. Dropped before an answer is on its way, it tells that the client hung up.
+struct Passage {
+    watch: SharedObserver,
+    exchange: u32,
+    answered: bool,
+}
+
+impl Passage {
+    fn see(&self, seen: ExchangeEvent<'_>) {
+        self.watch.see(self.exchange, seen);
+    }
+
+    /// An answer of our own.
+    fn refuse(mut self, status: StatusCode, reason: &str) -> Response<Body> {
+        self.answer(status, reason)
+    }
+
+    fn answer(&mut self, status: StatusCode, reason: &str) -> Response<Body> {
+        self.answered = true;
+        self.see(ExchangeEvent::Refused(status, reason));
+        let mut response = Response::new(full(format!("mcpreel: {reason}\n")));
+        *response.status_mut() = status;
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+        response
+    }
+
+    /// Holds a request's body back for the watch to look at; what of it goes on.
+    async fn sift(&mut self, body: Incoming, limit: u64) -> Result<Option<Bytes>, Response<Body>> {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        match Limited::new(body, limit).collect().await {
+            Ok(collected) => {
+                let bytes = collected.to_bytes();
+                self.see(ExchangeEvent::RequestBody(&bytes));
+                self.see(ExchangeEvent::RequestEnd(None));
+                Ok(self.watch.sift(self.exchange, bytes))
+            }
+            Err(error) => Err(self.answer(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string())),
+        }
+    }
+
+    /// The answer to a message that was for the watch alone.
+    fn keep(mut self) -> Response<Body> {
+        self.answered = true;
+        // That it was taken out is told by its mark.
+        self.see(ExchangeEvent::ResponseEnd(None));
+        let mut response = Response::new(empty());
+        *response.status_mut() = StatusCode::ACCEPTED;
+        response
+    }
+
+    fn tee(&self, body: Incoming, direction: Direction, limit: u64, body_filter: Option<Box<dyn BodyFilter>>) -> Body {
+        let watch = Arc::clone(&self.watch);
+        let exchange = self.exchange;
+        let mut tee = Tee { body, watch, exchange, direction, passed: 0, limit, ended: false, body_filter };
+        if tee.body.is_end_stream() {
+            tee.end(None);
+        }
+        tee.boxed_unsync()
+    }
+}
+
+impl Drop for Passage {
+    fn drop(&mut self) {
+        if !self.answered {
+            self.see(ExchangeEvent::ResponseEnd(Some("the client hung up before the response")));
+        }
+    }
+}
+
+/// A body that is seen as it passes.
+struct Tee {
+    body: Incoming,
+    watch: SharedObserver,
+    exchange: u32,
+    direction: Direction,
+    passed: u64,
+    limit: u64,
+    ended: bool,
+    /// What has a say in what goes on.
+    body_filter: Option<Box<dyn BodyFilter>>,
+}
+
+impl Tee {
+    fn end(&mut self, reason: Option<&str>) {
+        if !std::mem::replace(&mut self.ended, true) {
+            self.watch.see(
+                self.exchange,
+                match self.direction {
+                    Direction::ClientToServer => ExchangeEvent::RequestEnd(reason),
+                    Direction::ServerToClient => ExchangeEvent::ResponseEnd(reason),
+                },
+            );
+        }
+    }
+
+    fn pass(&mut self, bytes: &Bytes) -> Result<(), BodyError> {
+        self.passed += bytes.len() as u64;
+        if self.passed > self.limit {
+            return Err(HttpError::TooLong(self.limit).into());
+        }
+        self.watch.see(self.exchange, seen(self.direction, bytes));
+        Ok(())
+    }
+}
+
+fn seen(direction: Direction, bytes: &[u8]) -> ExchangeEvent<'_> {
+    match direction {
+        Direction::ClientToServer => ExchangeEvent::RequestBody(bytes),
+        Direction::ServerToClient => ExchangeEvent::ResponseBody(bytes),
+    }
+}
+
+impl hyper::body::Body for Tee {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        loop {
+            if let Some(body_filter) = &mut self.body_filter
+                && let Poll::Ready(block) = body_filter.poll_insert(context)
+            {
+                return Poll::Ready(Some(Ok(Frame::data(block))));
+            }
+            let polled = ready!(Pin::new(&mut self.body).poll_frame(context));
+            let passed = match polled {
+                None => {
+                    self.end(None);
+                    let held = self.body_filter.take().map(|mut body_filter| body_filter.finish()).unwrap_or_default();
+                    return Poll::Ready((!held.is_empty()).then(|| Ok(Frame::data(held))));
+                }
+                Some(Ok(frame)) => match frame.data_ref().map(|bytes| self.pass(bytes)) {
+                    Some(Err(error)) => Err(error),
+                    _ => Ok(frame),
+                },
+                Some(Err(error)) => Err(error.into()),
+            };
+            if let Err(error) = &passed {
+                let reason = error_chain(error.as_ref());
+                self.end(Some(&reason));
+            } else if self.body.is_end_stream() {
+                self.end(None);
+            }
+            let Some(body_filter) = &mut self.body_filter else { return Poll::Ready(Some(passed)) };
+            match passed.map(|frame| frame.into_data().map(|bytes| body_filter.pass(bytes))) {
+                Ok(Ok(bytes)) if bytes.is_empty() => {}
+                Ok(Ok(bytes)) => return Poll::Ready(Some(Ok(Frame::data(bytes)))),
+                Ok(Err(trailers)) => return Poll::Ready(Some(Ok(trailers))),
+                Err(error) => return Poll::Ready(Some(Err(error))),
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body_filter.is_none() && self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        // What is put in comes on top, what is taken out is missing.
+        if self.body_filter.is_some() { SizeHint::default() } else { self.body.size_hint() }
+    }
+}
+
+impl Drop for Tee {
+    fn drop(&mut self) {
+        let reason = match self.direction {
+            Direction::ClientToServer => "the rest was not taken",
+            Direction::ServerToClient => "the client hung up",
+        };
+        self.end(Some(reason));
+    }
+}
+
+/// Carries bytes both ways after a switch of protocols.
+async fn tunnel(from_client: OnUpgrade, to_server: OnUpgrade, mut passage: Passage, line: Arc<Line>) {
+    passage.answered = true;
+    let (client, server) = match tokio::try_join!(from_client, to_server) {
+        Ok((client, server)) => (TokioIo::<Upgraded>::new(client), TokioIo::<Upgraded>::new(server)),
+        Err(error) => return passage.see(ExchangeEvent::ResponseEnd(Some(&error_chain(&error)))),
+    };
+    let (client_read, client_write) = tokio::io::split(client);
+    let (server_read, server_write) = tokio::io::split(server);
+    let (up, down) = tokio::join!(
+        carry(client_read, server_write, Direction::ClientToServer, &passage),
+        carry(server_read, client_write, Direction::ServerToClient, &passage),
+    );
+    passage.see(ExchangeEvent::RequestEnd(up.as_deref()));
+    passage.see(ExchangeEvent::ResponseEnd(down.as_deref()));
+    drop(line);
+}
+
+/// Carries until an end; answers why, where it broke.
+async fn carry(
+    mut from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    direction: Direction,
+    passage: &Passage,
+) -> Option<String> {
+    let mut body_filter = passage.watch.body_filter(passage.exchange, direction);
+    let mut chunk = vec![0u8; 16 << 10];
+    let broke = loop {
+        let passed = tokio::select! {
+            inserted = inserted(&mut body_filter) => inserted,
+            got = from.read(&mut chunk) => match got {
+                Ok(0) => break None,
+                Ok(got) => {
+                    passage.see(seen(direction, &chunk[..got]));
+                    match &mut body_filter {
+                        Some(body_filter) => body_filter.pass(Bytes::copy_from_slice(&chunk[..got])),
+                        None => Bytes::copy_from_slice(&chunk[..got]),
+                    }
+                }
+                Err(error) => break Some(error.to_string()),
+            },
+        };
+        if let Err(error) = to.write_all(&passed).await {
+            break Some(error.to_string());
+        }
+    };
+    if let Some(mut body_filter) = body_filter {
+        let _ = to.write_all(&body_filter.finish()).await;
+    }
+    let _ = to.shutdown().await;
+    broke
+}
+
+/// What is put in next.
+async fn inserted(body_filter: &mut Option<Box<dyn BodyFilter>>) -> Bytes {
+    match body_filter {
+        Some(body_filter) => std::future::poll_fn(|context| body_filter.poll_insert(context)).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,95 @@
+//! One client connection's own connection to the server: what one side closes is closed on the other, and no request
+//! goes into a connection that somebody else's pause let grow old.
+
+use crate::transport::client::http::{Body, HttpClient, HttpError, place};
+use hyper::body::Incoming;
+use hyper::client::conn::http1::{Builder, SendRequest};
+use hyper::{Request, Response, Uri, header};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::sync::{Mutex, Notify};
+
+/// See the module.
+pub(super) struct Upstream {
+    client: HttpClient,
+    /// Scheme, host and port of the server.
+    origin: Uri,
+    sender: Mutex<Option<SendRequest<Body>>>,
+    closed: Arc<Notify>,
+    /// It may be upgraded.
+    upgrades: Arc<AtomicBool>,
+}
+
+impl Upstream {
+    /// Nothing is connected yet.
+    pub fn new(client: HttpClient, origin: Uri) -> Self {
+        Self { client, origin, sender: Mutex::default(), closed: Arc::default(), upgrades: Arc::default() }
+    }
+
+    /// Told when the server closes its connection.
+    pub fn closed(&self) -> Arc<Notify> {
+        Arc::clone(&self.closed)
+    }
+
+    /// Sends a request, waits for the response's head. What could not be sent at all comes back with the error.
+    pub async fn send(
+        &self,
+        mut request: Request<Body>,
+    ) -> Result<Response<Incoming>, (HttpError, Option<Request<Body>>)> {
+        if request.headers().contains_key(header::UPGRADE) {
+            // A connection that becomes another protocol's ends for HTTP, and is not closed.
+            self.upgrades.store(true, Ordering::Release);
+        }
+        // A client's connection carries one exchange at a time, so nobody waits here.
+        let mut held = self.sender.lock().await;
+        loop {
+            let (mut sender, is_fresh) = match held.take().filter(|sender| !sender.is_closed()) {
+                Some(sender) => (sender, false),
+                None => match self.connect().await {
+                    Ok(sender) => (sender, true),
+                    Err(error) => return Err((error, Some(request))),
+                },
+            };
+            if let Err(error) = sender.ready().await {
+                match is_fresh {
+                    true => return Err((self.failed(&error), Some(request))),
+                    false => continue,
+                }
+            }
+            match sender.try_send_request(request).await {
+                Ok(response) => {
+                    *held = Some(sender);
+                    return Ok(response);
+                }
+                Err(mut error) => match error.take_message().filter(|_| !is_fresh) {
+                    // Not a byte of it went out: the server closed meanwhile.
+                    Some(unsent) => request = unsent,
+                    None => return Err((self.failed(error.error()), None)),
+                },
+            }
+        }
+    }
+
+    async fn connect(&self) -> Result<SendRequest<Body>, HttpError> {
+        let stream = self.client.connect(self.origin.clone()).await?;
+        let built = Builder::new()
+            .preserve_header_case(true)
+            .max_headers(crate::transport::client::http::MAX_HEADERS)
+            .max_buf_size(crate::transport::client::http::HEAD_LIMIT)
+            .handshake(stream)
+            .await;
+        let (sender, connection) = built.map_err(|error| self.failed(&error))?;
+        let (closed, upgrades) = (Arc::clone(&self.closed), Arc::clone(&self.upgrades));
+        tokio::spawn(async move {
+            let _ = connection.with_upgrades().await;
+            if !upgrades.load(Ordering::Acquire) {
+                closed.notify_one();
+            }
+        });
+        Ok(sender)
+    }
+
+    fn failed(&self, error: &hyper::Error) -> HttpError {
+        HttpError::of_exchange(&place(&self.origin), error)
+    }
+}

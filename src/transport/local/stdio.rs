@@ -1,0 +1,136 @@
+//! A spawned server on stdio, as a [`Link`].
+
+use crate::process::child::{ServerCommand, SpawnError};
+use crate::transport::budget::{IntakeLimits, Sender};
+use crate::transport::link::{Incoming, Link, Served};
+use crate::transport::local::lines::{read_lines, write_lines};
+use crate::wire::MessageLimit;
+use crate::wire::{Messages, TooLong};
+use rustix::process::{Pid, Signal, kill_process};
+use std::io::{self, Read};
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{Child, Command};
+use tokio::time::timeout;
+
+/// Which pipe bytes passed through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pipe {
+    /// To the server's standard input.
+    Stdin,
+    /// From its standard output.
+    Stdout,
+    /// From its standard error.
+    Stderr,
+}
+
+/// Sees every byte that passes, framing and all; `None` tells that the pipe ended.
+pub type ByteObserver = Arc<dyn Fn(Pipe, Option<&[u8]>) + Send + Sync>;
+
+/// How long a server may take to end after its input was closed, and again after it was asked to end.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// A running server.
+pub struct StdioServer {
+    child: Child,
+}
+
+/// Starts a server. Must be called within a tokio runtime.
+pub fn spawn(command: &ServerCommand, observer: Option<ByteObserver>) -> Result<(Link, StdioServer), SpawnError> {
+    let intake = IntakeLimits::of_server(command.limit);
+    let mut command = Command::from(command.prepare()?);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    let mut child = command.spawn()?;
+    let observer = observer.unwrap_or_else(|| Arc::new(|_, _| {}));
+    let (link, Served { outgoing, incoming }) = Link::served();
+    if let Some(stdin) = child.stdin.take() {
+        tokio::spawn(write_lines(stdin, outgoing, Arc::clone(&observer)));
+    }
+    let stderr = child.stderr.take();
+    let said = stderr.map(|stderr| tokio::spawn(read_stderr(stderr, incoming.clone(), Arc::clone(&observer))));
+    if let Some(stdout) = child.stdout.take() {
+        tokio::spawn(read_lines(stdout, incoming, intake, observer, said));
+    }
+    Ok((link, StdioServer { child }))
+}
+
+/// Reads a peer's messages to their end, on a thread of its own, and passes them on; then that there are no more, or
+/// that one is too long.
+///
+/// # Errors
+/// There is no thread for it.
+pub fn read_messages(
+    mut input: impl Read + Send + 'static,
+    limit: MessageLimit,
+    peer: &'static str,
+    mut pass_on: impl FnMut(Incoming) + Send + 'static,
+) -> io::Result<()> {
+    std::thread::Builder::new().name("stdin".into()).spawn(move || {
+        let mut messages = Messages::within(limit.bytes());
+        let mut chunk = vec![0u8; 64 << 10];
+        let mut taken = Ok(());
+        loop {
+            let got = match input.read(&mut chunk) {
+                Ok(0) => break,
+                Ok(got) => got,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(_) => break,
+            };
+            taken = messages.push(&chunk[..got], |message| pass_on(Incoming::Message(message)));
+            if taken.is_err() {
+                break;
+            }
+        }
+        let taken = taken.and_then(|()| messages.finish(|message| pass_on(Incoming::Message(message))));
+        drop(messages);
+        pass_on(taken.map_or_else(|TooLong| Incoming::Failed(limit.exceeded_by(peer)), |()| Incoming::Closed));
+    })?;
+    Ok(())
+}
+
+impl StdioServer {
+    /// The process's number, while it runs.
+    pub fn id(&self) -> Option<u32> {
+        self.child.id()
+    }
+
+    /// Waits for the server's end once its input is closed; asks it to end, then ends it, where it takes too long
+    /// (X17: some servers stay alive at the end of input).
+    pub async fn end(self) -> Option<ExitStatus> {
+        self.end_reported().await.0
+    }
+
+    /// The same, and whether it had to be asked or ended: then a signal that its status tells of was ours.
+    pub async fn end_reported(mut self) -> (Option<ExitStatus>, bool) {
+        match timeout(GRACE, self.child.wait()).await {
+            Ok(status) => (status.ok(), false),
+            Err(_) => (self.hurry().await, true),
+        }
+    }
+
+    async fn hurry(&mut self) -> Option<ExitStatus> {
+        if let Some(pid) = self.child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)) {
+            let _ = kill_process(pid, Signal::TERM);
+        }
+        if let Ok(status) = timeout(GRACE, self.child.wait()).await {
+            return status.ok();
+        }
+        let _ = self.child.kill().await;
+        self.child.wait().await.ok()
+    }
+}
+
+async fn read_stderr(mut stderr: impl AsyncRead + Unpin, incoming: Sender<Incoming>, observer: ByteObserver) {
+    let mut chunk = vec![0u8; 16 << 10];
+    loop {
+        match stderr.read(&mut chunk).await {
+            Ok(0) | Err(_) => return observer(Pipe::Stderr, None),
+            Ok(got) => {
+                observer(Pipe::Stderr, Some(&chunk[..got]));
+                let _ = incoming.send(Incoming::Stderr(chunk[..got].to_vec())).await;
+            }
+        }
+    }
+}

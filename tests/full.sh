@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# Everything that tests/run.sh leaves out, and its tests once more: all real clients and servers, the conformance suites,
+# transcripts of other programs, the results (not the speed) of the benchmarks, and the fuzz targets.
+#
+#   tests/full.sh
+#
+# Needs what tests/run.sh needs, the Python registry (PyPI) the first time, a C and a C++ compiler, and jq.
+# MCPREEL_TRANSCRIPTS names the folder of transcripts; without it, ../shared/transcripts is taken if it is there.
+set -euo pipefail
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
+suite=tests/full.sh
+closing="formatting and lints are checked by tests/run.sh"
+. tests/steps.sh
+
+need cargo "Rust (https://rustup.rs)"
+need python3 "Python 3.10 or newer"
+need node "Node 20 or newer"
+need npm "npm (it comes with Node)"
+need cc "a C compiler"
+need c++ "a C++ compiler"
+need jq "jq 1.6 or newer"
+
+target=$(realpath -m -- "${CARGO_TARGET_DIR:-target}")
+mcpreel=$target/debug/mcpreel
+work=$target/full
+mkdir -p "$work"
+
+step "real peers" tests/real/install.sh ${MCPREEL_REAL_PEERS:+"$MCPREEL_REAL_PEERS"}
+step "build" cargo build --locked
+
+# A measurement, which benches/filters.py repeats in a way that is quick without optimisation.
+skip=(--skip decisions_a_second)
+if [ -z "${MCPREEL_TRANSCRIPTS:-}" ] && [ -d ../shared/transcripts ]; then
+    export MCPREEL_TRANSCRIPTS=../shared/transcripts
+fi
+if [ -z "${MCPREEL_TRANSCRIPTS:-}" ]; then
+    skip+=(--skip transcripts::)
+    left_out "transcripts" "MCPREEL_TRANSCRIPTS does not name their folder"
+fi
+if ! can_hold_handlers_back; then
+    skip+=(--skip needs_landlock::)
+    left_out "tests of Landlock" "this kernel has no Landlock scopes (Linux 6.12)"
+fi
+
+step "all tests" cargo test --locked -- --include-ignored "${skip[@]}"
+
+bench() {
+    local name=$1
+    shift
+    step "bench $name" python3 "benches/$name.py" "$@"
+}
+
+bench compare --bin "$mcpreel" --work "$work" --messages 20000 --pairs 1 --check \
+    --only flood,size,headers,filter,show,pretty,seek
+bench http_tap --bin "$mcpreel" --work "$work" --calls 100 --pairs 1 --check --only round-trip,throughput
+bench pushes --bin "$mcpreel" --events 1000 --check
+bench host --bin "$mcpreel" --turns 40 --servers 4 --check
+bench filters --bin "$mcpreel" --subscriptions 200 --events 2000 --check
+bench diff_quality --binary "$mcpreel" --messages 1000,10000 --changes 50
+bench kill9 --bin "$mcpreel" --work "$work" --kills 3 --seed 1
+bench memory_attacks --binary "$mcpreel"
+
+fuzz() {
+    # The versions of the crate above, as far as both use them.
+    cp Cargo.lock fuzz/Cargo.lock
+    CARGO_TARGET_DIR=$target/fuzz CARGO_PROFILE_DEV_DEBUG=none \
+        cargo build --manifest-path fuzz/Cargo.toml --bins
+}
+
+# Every target once on every file of its corpus, made anew from the examples.
+replay() {
+    local corpus=$work/corpus targets=0 files=0
+    rm -rf -- "$corpus"
+    fuzz/corpus.sh "$mcpreel" "$corpus"
+    for folder in "$corpus"/*/; do
+        local name inputs
+        name=$(basename -- "$folder")
+        inputs=("$folder"*)
+        # A target without a corpus begins with the empty input.
+        [ -e "${inputs[0]}" ] || inputs=(/dev/null)
+        "$target/fuzz/debug/$name" -timeout=60 "${inputs[@]}" >"$work/replay.log" 2>&1 \
+            || { tail -40 "$work/replay.log"; echo "fuzz target $name fails on $corpus/$name"; return 1; }
+        targets=$((targets + 1)) files=$((files + ${#inputs[@]}))
+    done
+    echo "$targets targets, $files files"
+}
+
+step "fuzz targets" fuzz
+step "fuzz corpus" replay

@@ -1,0 +1,262 @@
+//! Duty: servers out of MCP clients' configurations, and the tap put into them and taken out again.
+
+use crate::common::{BINARY, Output, Stage, assert_same, finish};
+use serde_json::{Value, json};
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+/// A configuration with the built-in server in it.
+fn with_live(rest: &str) -> String {
+    format!(
+        "{{\n  // mine\n  \"mcpServers\": {{\n    \"live\": {{\n\
+        \x20     \"command\": {BINARY:?},\n      \"args\": [\"serve\"]\n    }}{rest}\n  }},\n}}\n"
+    )
+}
+
+/// The names of the tools that a server lists.
+fn tools(output: &Output) -> Vec<String> {
+    assert_eq!(output.code(), 0, "{output:?}");
+    let tools = output.json()["tools"].clone();
+    tools.as_array().expect("tools").iter().filter_map(|tool| Some(tool["name"].as_str()?.to_owned())).collect()
+}
+
+/// Files that were left beside the configuration.
+fn names_in(stage: &Stage, folder: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(stage.path(folder)).expect("a folder");
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_server_is_started_as_its_entry_says() {
+    let stage = Stage::new();
+    let echo = "echo $A $B $C >told; exec \\\"$0\\\" serve";
+    let config = format!(
+        r#"{{"servers": {{"s": {{"command": "sh", "args": ["-c", "{echo}", "${{WHERE}}"], "cwd": "reels",
+            "env": {{"A": "${{FROM:-a}}", "B": "b"}}, "envFile": "${{workspaceFolder}}/more", "disabled": true}}}}}}"#
+    );
+    stage.write("f.json", config);
+    stage.write("more", "# more\nC=\"c\"\nB=file\n");
+    let mut command = stage.mcpreel(&["call", "tools/list", "--config", "f.json", "-e", "A=given", "-v"]);
+    command.env("WHERE", BINARY);
+    let output = finish(command, Vec::new());
+    assert!(tools(&output).contains(&"echo".to_owned()));
+    assert_same("what the server saw", &stage.read("reels/told"), b"given b c\n");
+    assert!(output.err().contains("s is disabled in") && output.err().contains("s is taken from"), "{output:?}");
+
+    let unset = stage.run(&["call", "tools/list", "--config", "f.json", "--server", "s"], "");
+    assert_eq!(unset.code(), 3);
+    assert!(unset.err().contains("f.json: server \"s\": args[2]: the variable WHERE is not set"), "{unset:?}");
+}
+
+#[test]
+fn the_usual_places_are_searched_from_here_upwards() {
+    let stage = Stage::new();
+    for folder in ["home/.codex", "home/.cursor", "p/.vscode", "p/sub"] {
+        std::fs::create_dir_all(stage.path(folder)).expect("a folder");
+    }
+    let server = |declare: &str| json!({"command": BINARY, "args": ["serve", "--declare", declare]});
+    stage.write("p/.vscode/mcp.json", json!({"servers": {"a": server("hooks"), "b": server("hooks")}}).to_string());
+    stage.write("home/.cursor/mcp.json", json!({"mcpServers": {"a": server("mcpe"), "c": server("mcpe")}}).to_string());
+    stage.write("home/.codex/config.toml", format!("[mcp_servers.d]\ncommand = '{BINARY}'\nargs = ['serve']\n"));
+    stage.write("home/.claude.json", "{ broken");
+    let call = |name: &str| {
+        let mut command = stage.mcpreel(&["call", "tools/list", "--server", name, "-v"]);
+        command.current_dir(stage.path("p/sub"));
+        finish(command, Vec::new())
+    };
+    for (name, place) in [("a", "p/.vscode/mcp.json"), ("b", "p/.vscode/mcp.json"), ("c", ".cursor"), ("d", ".codex")] {
+        let output = call(name);
+        assert!(!tools(&output).is_empty(), "{name}");
+        let reported = format!("{name} is taken from");
+        let line = output.err().lines().find(|line| line.contains(&reported)).expect("the place is told").to_owned();
+        assert!(line.contains(place), "{line}");
+        assert_eq!(line.contains("it is also in"), name == "a", "{line}");
+    }
+    let unknown = call("B");
+    assert_eq!(unknown.code(), 2);
+    assert!(unknown.err().contains("passed over") && unknown.err().contains(".claude.json"), "{unknown:?}");
+    for reported in ["there is no server \"B\"", "b: ", "d: ", "config.toml"] {
+        assert!(unknown.err().contains(reported), "{reported}: {unknown:?}");
+    }
+}
+
+#[test]
+fn a_name_that_is_not_there_is_answered_with_those_that_are() {
+    let stage = Stage::new();
+    let rest = ",\n    \"github\": {\"url\": \"https://u:s3cret@h/mcp\", \"headers\": {\"Authorization\": \"s3cret\"}}";
+    stage.write("f.json", with_live(rest));
+    let output = stage.run(&["call", "tools/list", "--config", "f.json", "--server", "githb"], "");
+    assert_eq!(output.code(), 2);
+    for reported in ["no server \"githb\"", "did you mean \"github\"?", "live: ", "github: https://[redacted]@h/mcp"] {
+        assert!(output.err().contains(reported), "{reported}: {output:?}");
+    }
+    assert!(!output.err().contains("s3cret"), "{output:?}");
+    let output = stage.run(&["call", "tools/list", "--config", "f.json"], "");
+    assert!(output.code() == 2 && output.err().contains("name one with --server"), "{output:?}");
+    let output = stage.run(&["call", "tools/list", "--server", "x"], "");
+    assert!(output.code() == 2 && output.err().contains("--config FILE"), "{output:?}");
+    stage.write("bad.json", "{\"mcpServers\": {");
+    let output = stage.run(&["call", "tools/list", "--config", "bad.json", "--server", "x"], "");
+    assert!(output.code() == 3 && output.err().contains("bad.json: "), "{output:?}");
+}
+
+#[test]
+fn a_header_of_the_command_line_may_name_a_variable() {
+    let stage = Stage::new();
+    for (arguments, reported) in [
+        (["-H", "A: ${NOPE}"], "-H A: the variable NOPE is not set"),
+        (["--header-env", "A=NOPE"], "--header-env A: the variable NOPE is not set"),
+    ] {
+        let mut words = vec!["call", "ping", "--url", "http://127.0.0.1:9/"];
+        words.extend(arguments);
+        let output = stage.run(&words, "");
+        assert!(output.code() == 2 && output.err().contains(reported), "{output:?}");
+    }
+    let output = stage.run(&["call", "ping", "--url", "env:NOPE"], "");
+    assert!(output.code() == 2 && output.err().contains("--url: the variable NOPE is not set"), "{output:?}");
+}
+
+/// What the tool `echo` answers through the command of an entry.
+fn echo_through(stage: &Stage, file: &str, server: &str) -> Value {
+    let words = ["call", "tools/call", "name=echo", "arguments.message=hi", "--config", file, "--server", server];
+    stage.ok(&words).json()
+}
+
+#[test]
+fn a_wrapped_server_is_recorded_and_unwrap_restores_every_byte() {
+    let jsonc = with_live(", // last\n    \"bare\": {\"command\": \"cat\"}");
+    let toml = format!("# mine\n[mcp_servers.live]\ncommand = '{BINARY}' # here\nargs = [ 'serve' ]\n\n[other]\nx=1\n");
+    for (name, text) in [
+        ("f.json", jsonc.clone()),
+        ("crlf.json", jsonc.replace('\n', "\r\n")),
+        ("bom.json", format!("\u{feff}{jsonc}")),
+        ("f.toml", toml.clone()),
+        ("crlf.toml", toml.replace('\n', "\r\n")),
+    ] {
+        let stage = Stage::new();
+        stage.write(name, &text);
+        let wrapped = stage.ok(&["wrap", "--all", "--config", name, "--yes", "--no-backup"]);
+        assert!(wrapped.out().contains("+") && wrapped.out().contains("--label"), "{wrapped:?}");
+        let there = String::from_utf8(stage.read(name)).expect("text");
+        assert_eq!(there.starts_with('\u{feff}'), text.starts_with('\u{feff}'), "{name}");
+        assert_eq!(there.contains("\r\n"), text.contains("\r\n"), "{name}");
+        assert_eq!(there.replace("\r\n", "").contains('\n'), text.replace("\r\n", "").contains('\n'), "{name}");
+        echo_through(&stage, name, "live");
+        let shown = stage.ok(&["show"]).out();
+        assert!(shown.contains("tools/call"), "{shown}");
+        let reels = names_in(&stage, "mcpreel/reels");
+        assert_eq!(stage.info(&format!("mcpreel/reels/{}", reels[0]))["label"], "live", "{reels:?}");
+
+        let again = stage.ok(&["wrap", "--all", "--config", name, "--yes"]);
+        assert!(again.out().is_empty() && again.err().contains("live has the tap in front of it already"), "{again:?}");
+        assert_same(name, &stage.read(name), there.as_bytes());
+        stage.ok(&["unwrap", "--all", "--config", name, "--yes", "--no-backup"]);
+        assert_same(name, &stage.read(name), text.as_bytes());
+        let again = stage.ok(&["unwrap", "--all", "--config", name, "--yes"]);
+        assert!(again.out().is_empty() && again.err().contains("live has no tap in front of it"), "{again:?}");
+    }
+}
+
+#[test]
+fn nothing_is_written_unless_it_is_wanted() {
+    let stage = Stage::new();
+    let text =
+        with_live(", \"x\": {\"url\": \"http://h\", \"headers\": {\"A\": \"s3cret\"}, \"env\": {\"B\": \"s3cret\"}}");
+    std::fs::create_dir(stage.path("f")).expect("a folder");
+    stage.write("f/f.json", &text);
+    let shown = stage.ok(&["wrap", "--all", "--config", "f/f.json", "--dry-run"]);
+    assert!(shown.out().contains("+      \"args\": [\"record\"") && shown.err().is_empty(), "{shown:?}");
+    assert!(!shown.out().contains("s3cret"), "{shown:?}");
+    let asked = stage.run(&["wrap", "live", "--config", "f/f.json"], "y\n");
+    assert_eq!(asked.code(), 2);
+    assert!(asked.out().contains("--label") && asked.err().contains("--yes"), "{asked:?}");
+    let unknown = stage.run(&["wrap", "lvie", "--config", "f/f.json", "--yes"], "");
+    assert!(unknown.code() == 2 && unknown.err().contains("did you mean \"live\"?"), "{unknown:?}");
+    let several = stage.run(&["wrap", "--config", "f/f.json", "--yes"], "");
+    assert!(several.code() == 2 && several.err().contains("--all"), "{several:?}");
+    assert_same("f.json", &stage.read("f/f.json"), text.as_bytes());
+    assert_eq!(names_in(&stage, "f"), ["f.json"]);
+}
+
+#[test]
+fn a_link_stays_a_link_permissions_stay_and_the_old_file_is_kept() {
+    let stage = Stage::new();
+    std::fs::create_dir(stage.path("real")).expect("a folder");
+    let real = stage.write("real/f.json", with_live(""));
+    std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o604)).expect("permissions are set");
+    symlink(&real, stage.path("link.json")).expect("a link");
+    let reported = stage.ok(&["wrap", "--config", "link.json", "--yes", "--bin", "mcpreel"]).err();
+    assert!(reported.contains(".bak-"), "{reported}");
+    assert!(stage.path("link.json").is_symlink());
+    assert_eq!(std::fs::metadata(&real).expect("it is there").permissions().mode() & 0o777, 0o604);
+    let written = String::from_utf8(stage.read("real/f.json")).expect("text");
+    assert!(written.contains("\"command\": \"mcpreel\""), "{written}");
+    let names = names_in(&stage, "real");
+    assert_eq!(names.len(), 2, "{names:?}");
+    assert!(names[1].starts_with("f.json.bak-"), "{names:?}");
+    assert_same("the copy", &stage.read(&format!("real/{}", names[1])), with_live("").as_bytes());
+}
+
+#[test]
+fn a_url_is_wrapped_and_its_secret_stays_off_the_command_line() {
+    let stage = Stage::new();
+    let entry =
+        "\"type\": \"http\", \"url\": \"https://h/mcp\",\n\t\"headers\": {\"Authorization\": \"Bearer s3cret\"}";
+    let text = format!("{{\"servers\": {{\"hub\": {{\n\t{entry} // c\n}}}}}}");
+    stage.write("f.json", &text);
+    let shown = stage.ok(&["wrap", "hub", "--config", "f.json", "--yes", "--no-backup"]);
+    assert!(!shown.out().contains("s3cret"), "{shown:?}");
+    let hub = serde_json::from_slice::<Value>(&stage.read("f.json")).expect("JSON")["servers"]["hub"].clone();
+    assert_eq!(hub["type"], "stdio");
+    let words =
+        json!(["record", "--label", "hub", "--url", "https://h/mcp", "--header-env", "Authorization=MCPREEL_H_1"]);
+    assert_eq!(hub["args"], words);
+    assert_eq!(hub["env"]["MCPREEL_H_1"], "Bearer s3cret");
+    stage.ok(&["unwrap", "hub", "--config", "f.json", "--yes", "--no-backup"]);
+    assert_same("f.json", &stage.read("f.json"), text.as_bytes());
+}
+
+#[test]
+fn a_name_in_several_places_is_not_guessed() {
+    let stage = Stage::new();
+    stage.write(".mcp.json", with_live(""));
+    std::fs::create_dir(stage.path("home/.cursor")).expect("a folder");
+    stage.write("home/.cursor/mcp.json", with_live(", \"only\": {\"command\": \"x\"}"));
+    let output = stage.run(&["wrap", "live", "--yes"], "");
+    assert_eq!(output.code(), 2);
+    for reported in ["\"live\" is in several configurations", "/.mcp.json", ".cursor/mcp.json"] {
+        assert!(output.err().contains(reported), "{reported}: {output:?}");
+    }
+    stage.ok(&["wrap", "only", "--yes", "--no-backup"]);
+    assert_same(".mcp.json", &stage.read(".mcp.json"), with_live("").as_bytes());
+    assert!(String::from_utf8_lossy(&stage.read("home/.cursor/mcp.json")).contains("--label=only"));
+}
+
+#[test]
+fn a_file_that_a_project_shares_gets_no_path_of_a_users_own() {
+    let stage = Stage::new();
+    std::fs::create_dir_all(stage.path("home/project/.vscode")).expect("a folder");
+    std::fs::create_dir_all(stage.path("home/repository/.git")).expect("a folder");
+    let own = stage.path("home/bin/mcpreel").display().to_string();
+    for (name, is_shared) in [
+        ("home/project/.mcp.json", true),
+        ("home/project/.vscode/mcp.json", true),
+        ("home/repository/settings.json", true),
+        ("home/project/mine.json", false),
+        ("home/.claude.json", false),
+    ] {
+        stage.write(name, with_live(""));
+        stage.ok(&["wrap", "live", "--config", name, "--yes", "--no-backup"]);
+        let written: Value = serde_json::from_slice(&stage.read(name)).unwrap_or_default();
+        let text = String::from_utf8(stage.read(name)).expect("text");
+        let command = if is_shared { "mcpreel" } else { BINARY };
+        assert!(text.contains(&format!("\"command\": \"{command}\"")), "{name}: {written} {text}");
+        stage.ok(&["unwrap", "live", "--config", name, "--yes", "--no-backup"]);
+        assert_same(name, &stage.read(name), with_live("").as_bytes());
+        let named = stage.run(&["wrap", "live", "--config", name, "--yes", "--no-backup", "--bin", &own], "");
+        assert_eq!(named.code(), if is_shared { 3 } else { 0 }, "{name}: {named:?}");
+        assert_eq!(named.err().contains("below your home folder"), is_shared, "{name}: {named:?}");
+    }
+}

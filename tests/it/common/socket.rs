@@ -1,0 +1,368 @@
+//! Duty: HTTP/1.1 as bytes on sockets, spoken by hand: a server that does what a test tells it, right or wrong, a
+//! client that sees what comes back chunk by chunk, and the tap between them.
+//!
+//! Never: an HTTP library, which would mend what a test wants broken.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::thread;
+
+use super::{BINARY, LIMIT, Live, Stage, until};
+
+/// A request's or a response's head, as it came.
+#[derive(Clone, Debug, Default)]
+pub struct Head {
+    /// The first line.
+    pub line: String,
+    /// The headers in order, names in lower case.
+    pub headers: Vec<(String, String)>,
+}
+
+impl Head {
+    /// Reads up to the blank line; `None` at the end of the stream before it.
+    fn read(stream: &mut impl BufRead) -> Option<Self> {
+        let line = text_line(stream)?;
+        let mut head = Self { line, headers: Vec::new() };
+        loop {
+            let line = text_line(stream)?;
+            if line.is_empty() {
+                return Some(head);
+            }
+            let (name, value) = line.split_once(':')?;
+            head.headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
+        }
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|header| header.0 == name).map(|header| &*header.1)
+    }
+
+    /// A response's status.
+    pub fn status(&self) -> u16 {
+        self.line.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0)
+    }
+
+    /// How the body that follows ends.
+    fn body(&self, is_request: bool) -> Rest {
+        if self.header("transfer-encoding").is_some() {
+            return Rest::Chunks(0);
+        }
+        let length = self.header("content-length").map(|length| length.parse().expect("a length"));
+        let none = is_request || [101, 202, 204, 304].contains(&self.status()) && length.is_none();
+        length.or(none.then_some(0)).map_or(Rest::ToTheEnd, Rest::Bytes)
+    }
+}
+
+/// A line without its end; `None` where the stream ended before it.
+fn text_line(stream: &mut impl BufRead) -> Option<String> {
+    let mut line = Vec::new();
+    stream.read_until(b'\n', &mut line).ok()?;
+    let line = line.strip_suffix(b"\n")?;
+    Some(String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line)).into_owned())
+}
+
+/// What of a body is still to come.
+#[derive(Clone, Copy, Debug)]
+enum Rest {
+    Bytes(usize),
+    /// So much of this chunk.
+    Chunks(usize),
+    ToTheEnd,
+    Over,
+}
+
+/// A request as the server got it.
+#[derive(Clone, Debug)]
+pub struct ReceivedRequest {
+    pub head: Head,
+    pub body: Vec<u8>,
+}
+
+impl ReceivedRequest {
+    /// The path and query.
+    pub fn target(&self) -> &str {
+        self.head.line.split(' ').nth(1).unwrap_or_default()
+    }
+
+    pub fn is(&self, method: &str) -> bool {
+        self.head.line.starts_with(method)
+    }
+}
+
+/// The server's end of a connection.
+pub type Wire = BufReader<TcpStream>;
+
+/// Starts a server on a port of its own: `script` is called for each request, on a thread for each connection. The
+/// connection ends when the script answers false, by a reset where bytes were left unread.
+pub fn serve(script: impl Fn(&ReceivedRequest, &mut Wire) -> bool + Send + Sync + 'static) -> SocketAddr {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let script = Arc::new(script);
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let script = Arc::clone(&script);
+            thread::spawn(move || {
+                stream.set_nodelay(true).expect("a socket");
+                let mut wire = BufReader::new(stream);
+                while let Some(head) = Head::read(&mut wire) {
+                    let mut body = Incoming { rest: head.body(true), cut: false };
+                    let body = body.all(&mut wire);
+                    if !script(&ReceivedRequest { head, body }, &mut wire) {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    address
+}
+
+/// Writes, whether the other side still reads or not.
+pub fn say(wire: &mut Wire, bytes: impl AsRef<[u8]>) {
+    let _ = wire.get_mut().write_all(bytes.as_ref());
+}
+
+/// A whole response with a JSON body.
+pub fn json_answer(body: &str) -> String {
+    let length = body.len();
+    format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}")
+}
+
+/// The head of a response whose body comes in chunks.
+pub const EVENTS: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
+/// The end of such a body.
+pub const END: &str = "0\r\n\r\n";
+
+/// One chunk.
+pub fn chunk(bytes: &str) -> String {
+    format!("{:x}\r\n{bytes}\r\n", bytes.len())
+}
+
+/// A body that is being read.
+struct Incoming {
+    rest: Rest,
+    cut: bool,
+}
+
+impl Incoming {
+    /// The next bytes as they came; `None` when it is over or broke off.
+    fn next(&mut self, stream: &mut impl BufRead) -> Option<Vec<u8>> {
+        let bytes = self.try_next(stream);
+        if bytes.is_none() && !matches!(self.rest, Rest::Over) {
+            (self.rest, self.cut) = (Rest::Over, true);
+        }
+        bytes
+    }
+
+    fn try_next(&mut self, stream: &mut impl BufRead) -> Option<Vec<u8>> {
+        match self.rest {
+            Rest::Over => None,
+            Rest::Bytes(left) => {
+                let got = some(stream, left)?;
+                self.rest = if got.len() == left { Rest::Over } else { Rest::Bytes(left - got.len()) };
+                Some(got).filter(|got| !got.is_empty())
+            }
+            Rest::Chunks(0) => {
+                let length = usize::from_str_radix(&text_line(stream)?, 16).ok()?;
+                if length == 0 {
+                    text_line(stream)?;
+                    self.rest = Rest::Over;
+                    return None;
+                }
+                self.rest = Rest::Chunks(length);
+                self.try_next(stream)
+            }
+            Rest::Chunks(left) => {
+                let got = some(stream, left)?;
+                self.rest = Rest::Chunks(left - got.len());
+                if got.len() == left && !text_line(stream)?.is_empty() {
+                    (self.rest, self.cut) = (Rest::Over, true);
+                }
+                Some(got)
+            }
+            Rest::ToTheEnd => {
+                let got = some(stream, usize::MAX).filter(|got| !got.is_empty());
+                if got.is_none() {
+                    self.rest = Rest::Over;
+                }
+                got
+            }
+        }
+    }
+
+    fn all(&mut self, stream: &mut impl BufRead) -> Vec<u8> {
+        std::iter::from_fn(|| self.next(stream)).flatten().collect()
+    }
+}
+
+/// What is there, `most` bytes of it; `None` where the stream ended before a byte that must come.
+fn some(stream: &mut impl BufRead, most: usize) -> Option<Vec<u8>> {
+    if most == 0 {
+        return Some(Vec::new());
+    }
+    let got = stream.fill_buf().ok()?;
+    let got = got[..got.len().min(most)].to_vec();
+    stream.consume(got.len());
+    (!got.is_empty() || most == usize::MAX).then_some(got)
+}
+
+/// A client's connection.
+pub struct Client {
+    stream: BufReader<TcpStream>,
+    body: Incoming,
+}
+
+/// A whole response; `status` is 0 where not even a head came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    pub status: u16,
+    pub content_type: Option<String>,
+    pub body: String,
+    /// The body broke off.
+    pub cut: bool,
+}
+
+impl Client {
+    pub fn connect(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).expect("a connection");
+        stream.set_read_timeout(Some(LIMIT)).expect("a socket");
+        stream.set_nodelay(true).expect("a socket");
+        Self { stream: BufReader::new(stream), body: Incoming { rest: Rest::Over, cut: false } }
+    }
+
+    pub fn send(&mut self, bytes: impl AsRef<[u8]>) {
+        self.stream.get_mut().write_all(bytes.as_ref()).expect("the other side reads");
+    }
+
+    /// Sends a POST of JSON to `/mcp` with these further header lines.
+    pub fn post(&mut self, more: &str, body: &str) {
+        let length = body.len();
+        self.send(format!("POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{more}"));
+        self.send(format!("Content-Length: {length}\r\n\r\n{body}"));
+    }
+
+    /// A GET of an event stream at this target.
+    pub fn get(&mut self, target: &str) {
+        self.send(format!("GET {target} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n"));
+    }
+
+    /// The next response's head; `None` where none came.
+    pub fn head(&mut self) -> Option<Head> {
+        let head = Head::read(&mut self.stream)?;
+        self.body = Incoming { rest: head.body(false), cut: false };
+        Some(head)
+    }
+
+    /// The next bytes of its body, as they come.
+    pub fn next(&mut self) -> Option<String> {
+        let bytes = self.body.next(&mut self.stream)?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// The whole response.
+    pub fn reply(&mut self) -> Reply {
+        self.head_and_reply().1
+    }
+
+    /// The whole response, and its head once more.
+    pub fn head_and_reply(&mut self) -> (Head, Reply) {
+        let Some(head) = self.head() else {
+            return (Head::default(), Reply { status: 0, content_type: None, body: String::new(), cut: true });
+        };
+        let body = self.body.all(&mut self.stream);
+        let body = String::from_utf8_lossy(&body).into_owned();
+        let content_type = head.header("content-type").map(str::to_owned);
+        let reply = Reply { status: head.status(), content_type, body, cut: self.body.cut };
+        (head, reply)
+    }
+
+    /// Hangs up.
+    pub fn hang_up(self) {
+        let _ = self.stream.get_ref().shutdown(Shutdown::Both);
+    }
+}
+
+/// One POST over a connection of its own.
+pub fn post(address: SocketAddr, more: &str, body: &str) -> Reply {
+    let mut client = Client::connect(address);
+    client.post(more, body);
+    client.reply()
+}
+
+/// `mcpreel record --listen` in front of a server, recording to `t.reel`.
+pub struct Tap<'a> {
+    pub address: SocketAddr,
+    stage: &'a Stage,
+    live: Live,
+}
+
+impl<'a> Tap<'a> {
+    /// In front of `http://SERVER/mcp`.
+    pub fn start(stage: &'a Stage, server: SocketAddr, options: &[&str]) -> Self {
+        Self::in_front_of(stage, &format!("http://{server}/mcp"), options)
+    }
+
+    pub fn in_front_of(stage: &'a Stage, url: &str, options: &[&str]) -> Self {
+        // What it says goes to a file that can be read while it runs.
+        let mut words = vec!["sh", "-c", "exec \"$0\" \"$@\" 2>told", BINARY];
+        words.extend(["record", "--force", "-o", "t.reel", "--listen", "0", "--url", url]);
+        words.extend(options);
+        let live = Live::start(stage.command(&words));
+        let address = until("the tap listens", || {
+            let reported = std::fs::read_to_string(stage.path("told")).unwrap_or_default();
+            let (_, rest) = reported.split_once("listening on http://")?;
+            rest.split_once('/')?.0.parse().ok()
+        });
+        Self { address, stage, live }
+    }
+
+    pub fn pid(&self) -> i32 {
+        self.live.pid()
+    }
+
+    /// The most memory that it has had, in bytes.
+    pub fn peak(&self) -> usize {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("it runs");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
+        line.trim().trim_end_matches(" kB").parse::<usize>().expect("a number") << 10
+    }
+
+    /// Ends it; answers the reel's events, the header left out.
+    pub fn end(self) -> Vec<serde_json::Value> {
+        self.end_by("TERM")
+    }
+
+    /// Ends it by this signal.
+    pub fn end_by(self, signal: &str) -> Vec<serde_json::Value> {
+        self.live.signal(signal);
+        let ended = self.live.end_with_open_stdin();
+        assert_eq!(ended.code(), 0, "{ended:?}");
+        self.stage.events("t.reel").split_off(1)
+    }
+}
+
+/// What one side of a connection said, told apart: each head with its body. The last one may have been cut off.
+pub fn said(bytes: &[u8], are_requests: bool) -> Vec<(Head, Vec<u8>)> {
+    let mut rest = BufReader::new(bytes);
+    let mut all = Vec::new();
+    while let Some(head) = Head::read(&mut rest) {
+        let mut body = Incoming { rest: head.body(are_requests), cut: false };
+        let body = body.all(&mut rest);
+        all.push((head, body));
+    }
+    all
+}
+
+/// The messages of an event stream: the data of its events, but for those of another type and empty ones.
+pub fn messages_of(stream: &str) -> Vec<String> {
+    let field = |block: &str, name: &str| -> Option<String> {
+        let values = block.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        let values: Vec<&str> = values.map(|value| value.strip_prefix(' ').unwrap_or(value)).collect();
+        (!values.is_empty()).then(|| values.join("\n"))
+    };
+    let stream = stream.replace("\r\n", "\n");
+    let is_message = |block: &&str| field(block, "event").is_none_or(|event| event == "message");
+    let data = stream.split("\n\n").filter(is_message).filter_map(|block| field(block, "data"));
+    data.filter(|data| !data.trim().is_empty()).collect()
+}

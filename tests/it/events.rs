@@ -1,0 +1,131 @@
+//! Duty: hold `events watch` against the built-in server: what is printed, when it ends, and how.
+
+use crate::common::{BINARY, Live, Output, Stage, until};
+use serde_json::Value;
+
+/// The built-in server, which publishes again and again.
+fn watch(stage: &Stage, words: &[&str], settings: &[&str]) -> Output {
+    let plan =
+        r#"{"after_ms":20,"every_ms":20,"fire":{"kind":"event","type":"build.done","priority":"high","tags":["ci"]}}"#;
+    let server = [&["--", BINARY, "serve", "--era", "legacy", "--plan", plan], settings].concat();
+    stage.run(&[&["events", "watch"], words, &server].concat(), "")
+}
+
+fn types(output: &Output) -> Vec<Value> {
+    let event = |line: &str| serde_json::from_str::<Value>(line).expect("JSON")["type"].clone();
+    output.out().lines().map(event).collect()
+}
+
+#[test]
+fn e16_events_are_printed_one_a_line_until_enough_came() {
+    let stage = Stage::new();
+    let watched = watch(&stage, &["build.*", "--tag", "ci", "--expect", "2"], &[]);
+    assert_eq!((watched.code(), types(&watched)), (0, vec!["build.done".into(), "build.done".into()]));
+}
+
+#[test]
+fn e17_batches_are_opened_and_an_expired_subscription_ends_or_is_made_again() {
+    let stage = Stage::new();
+    let batches = watch(&stage, &["--cron", "* * * * * *", "--expect", "3"], &[]);
+    assert_eq!((batches.code(), types(&batches).len()), (0, 3));
+    let ended = watch(&stage, &["other", "--expect", "1"], &["--set", "mcpe.life_seconds:=1"]);
+    assert_eq!((ended.code(), types(&ended).len()), (1, 0));
+    assert!(ended.err().contains("expired"), "{ended:?}");
+    let renewed = watch(&stage, &["other", "--renew", "--for", "1500ms"], &["--set", "mcpe.life_seconds:=1"]);
+    assert_eq!(renewed.code(), 0);
+    assert!(renewed.err().contains("subscribing again"), "{renewed:?}");
+}
+
+#[test]
+fn e1_e8_what_cannot_be_subscribed_to_is_reported() {
+    let stage = Stage::new();
+    let refused = watch(&stage, &["slack.*"], &["--set", r#"mcpe.allow:=["build.*"]"#]);
+    assert!(refused.code() == 4 && refused.err().contains("not allowed"), "{refused:?}");
+    let server = ["--", BINARY, "serve", "--era", "legacy", "--declare", "hooks"];
+    let none = stage.run(&[&["events", "watch"], &server[..]].concat(), "");
+    assert!(none.code() == 4 && none.err().contains("no events"), "{none:?}");
+    assert_eq!(watch(&stage, &["--timezone", "UTC"], &[]).code(), 2);
+}
+
+#[test]
+fn an_interruption_takes_the_subscription_back() {
+    let stage = Stage::new();
+    let plan = r#"{"after_ms":20,"every_ms":20,"fire":{"kind":"event","type":"tick"}}"#;
+    let server = ["--", BINARY, "serve", "--era", "legacy", "--plan", plan, "--report", "facts"];
+    let mut live = stage.start(&[&["events", "watch", "tick"], &server[..]].concat());
+    assert!(live.line().contains("tick"), "the first event");
+    live.signal("INT");
+    let ended = live.end_with_open_stdin();
+    let facts = String::from_utf8(stage.read("facts")).expect("text");
+    assert!(ended.code() == 130 && facts.contains(r#""became":"removed""#), "{ended:?} {facts}");
+}
+
+/// A built-in server that listens and publishes again and again.
+fn listen(stage: &Stage, at: &str) -> Live {
+    let plan = r#"{"after_ms":50,"every_ms":100,"fire":{"kind":"event","type":"tick"}}"#;
+    let server = stage.start(&["serve", "--listen", at, "--plan", plan]);
+    until("the server to listen", || server.stderr_so_far().contains("listening on").then_some(()));
+    server
+}
+
+#[test]
+fn a_server_that_comes_back_is_subscribed_to_anew() {
+    let stage = Stage::new();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port();
+    let socket = format!("unix:{}", stage.path("mcp.sock").display());
+    let tcp = format!("tcp:{port}");
+    // Over HTTP nothing tells that a server has gone: it is asked.
+    for (at, url) in [(socket.as_str(), socket.clone()), (&port.to_string(), format!("http://127.0.0.1:{port}/mcp"))] {
+        let server = listen(&stage, at);
+        let mut watch = stage.start(&["events", "watch", "tick", "--url", &url]);
+        assert!(watch.line().contains("tick"), "{at}");
+        server.signal("KILL");
+        drop(server);
+        until("the loss to be told", || watch.stderr_so_far().contains("trying again in").then_some(()));
+        let server = listen(&stage, at);
+        until("it to be found", || watch.stderr_so_far().contains("subscribed again").then_some(()));
+        assert!(watch.line().contains("tick"), "{at}");
+        watch.signal("INT");
+        let ended = watch.end();
+        assert_eq!(ended.code(), 130, "{at}: {ended:?}");
+        drop(server);
+        let _ = std::fs::remove_file(stage.path("mcp.sock"));
+    }
+    let server = listen(&stage, &tcp);
+    let mut watch =
+        stage.start(&["events", "watch", "tick", "--no-reconnect", "--url", &format!("tcp:127.0.0.1:{port}")]);
+    assert!(watch.line().contains("tick"));
+    drop(server);
+    let ended = watch.end();
+    assert!(ended.code() == 4 && !ended.err().contains("trying again"), "{ended:?}");
+}
+
+#[test]
+fn a_session_is_watched_and_found_again() {
+    let stage = Stage::new();
+    let plan = r#"{"after_ms":50,"every_ms":100,"fire":{"kind":"event","type":"tick"}}"#;
+    let words = ["record", "--label", "work", "-o"];
+    let record = |reel: &str| {
+        let server = ["--", BINARY, "serve", "--era", "legacy", "--plan", plan];
+        let mut live = stage.start(&[&words[..], &[reel], &server].concat());
+        let params = serde_json::json!({"protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"}});
+        live.send(&serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}));
+        live.message(|message| message["id"] == 1);
+        live.send(&serde_json::json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        live
+    };
+    let first = record("one.reel");
+    let is_live = || (stage.run(&["call", "ping", "--session", "work"], "").code() == 0).then_some(());
+    until("the session to be agreed on", is_live);
+    let mut watch = stage.start(&["events", "watch", "tick", "--session", "work", "--expect", "1000", "--for", "20s"]);
+    assert!(watch.next_line().is_some_and(|line| line.contains("tick")), "{}", watch.stderr_so_far());
+    first.end();
+    until("the loss to be told", || watch.stderr_so_far().contains("trying again in").then_some(()));
+    let second = record("two.reel");
+    until("it to be found", || watch.stderr_so_far().contains("subscribed again").then_some(()));
+    assert!(watch.line().contains("tick"));
+    watch.signal("INT");
+    assert_eq!(watch.end().code(), 130);
+    second.end();
+}

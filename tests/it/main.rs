@@ -1,0 +1,59 @@
+//! Duty: all integration tests in one binary, so that one link step serves them all. A module tests one part of
+//! mcpreel, most of them by running the real program; `common` is their harness.
+//!
+//! A test that needs more than this repository, the usual Unix tools and python3 is `#[ignore]`d with its reason:
+//! `real` needs clients and servers of others, `transcripts` recordings of their traffic. `tests/run.sh` and
+//! `tests/full.sh` say which of them they run.
+//!
+//! Never: state of this process that tests share, such as environment variables or the current folder. What is measured
+//! (memory, open files, signals) is measured of the child process that runs mcpreel.
+#![cfg(unix)]
+#![expect(clippy::expect_used, clippy::panic, reason = "a test's helpers fail the test by panicking")]
+
+mod common;
+
+mod architecture;
+mod bad_input;
+mod behaviours;
+mod clients;
+mod events;
+mod files;
+mod gateway;
+mod generated;
+mod mcpl;
+mod overlay;
+mod peers;
+mod real;
+mod reels;
+mod remote;
+mod scenarios;
+mod sessions;
+mod survive;
+mod terminal;
+mod trace_format;
+mod transcripts;
+
+#[cfg(target_os = "linux")]
+mod fire;
+#[cfg(target_os = "linux")]
+mod guide;
+#[cfg(target_os = "linux")]
+mod handlers;
+#[cfg(target_os = "linux")]
+mod host;
+#[cfg(target_os = "linux")]
+mod http_tap;
+#[cfg(target_os = "linux")]
+mod listeners;
+#[cfg(target_os = "linux")]
+mod live;
+#[cfg(target_os = "linux")]
+mod memory;
+#[cfg(target_os = "linux")]
+mod play;
+#[cfg(target_os = "linux")]
+mod recordings;
+#[cfg(target_os = "linux")]
+mod serving;
+#[cfg(target_os = "linux")]
+mod tap;

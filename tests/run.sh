@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# The suite to run after every change, and what continuous integration runs: formatting, lints, every test that needs
+# nothing but this machine, and one test of each thing that mcpreel does against a real client or server.
+#
+#   tests/run.sh
+#
+# Needs node, npm and python3, and the npm registry the first time. Without node, `cargo test` runs all but the smoke
+# tests. tests/full.sh runs everything else.
+set -euo pipefail
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
+suite=tests/run.sh
+closing="ignored tests are smoke tests or run by tests/full.sh"
+. tests/steps.sh
+
+need cargo "Rust (https://rustup.rs)"
+need python3 "Python 3.10 or newer"
+need node "Node 20 or newer, or run \`cargo test\`, which leaves out what needs it"
+need npm "npm (it comes with Node)"
+
+step "format" cargo fmt --check
+step "real peers" tests/real/install.sh --smoke ${MCPREEL_REAL_PEERS:+"$MCPREEL_REAL_PEERS"}
+step "lints" cargo clippy --locked --all-targets -- -D warnings
+step "tests" cargo test --locked
+step "smoke tests" cargo test --locked --test it -- --ignored smoke::
+if can_hold_handlers_back; then
+    step "tests of Landlock" cargo test --locked --test it -- --ignored needs_landlock::
+else
+    left_out "tests of Landlock" "this kernel has no Landlock scopes (Linux 6.12)"
+fi

@@ -3,24 +3,17 @@
 mod client_session;
 pub mod clients;
 mod commands;
-pub mod error;
 mod handlers;
 mod hosting;
 mod jq;
 mod listening;
-mod live;
-mod output;
-mod places;
 mod printer;
-mod recording;
-mod reels;
-mod refusal;
 mod target;
 mod values;
 
+use crate::error::{CommandError, ErrorKind};
 use crate::render::text::printable;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
-use error::{CommandError, ErrorKind};
 use printer::Printer;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -111,7 +104,7 @@ pub fn run() -> ExitCode {
         Err(error) => {
             let code = usage_error(&error);
             if error.use_stderr() {
-                refusal::answer(&own_words(), usage_reason(&error.to_string()));
+                crate::record::startup_error::answer(&own_words(), usage_reason(&error.to_string()));
             }
             return code;
         }
@@ -126,7 +119,7 @@ pub fn run() -> ExitCode {
         Err(error) => {
             if error.kind != ErrorKind::Quiet {
                 context.printer.complain(&error);
-                refusal::answer(&own_words(), &error.message);
+                crate::record::startup_error::answer(&own_words(), &error.message);
             }
             ExitCode::from(error.kind.exit_code())
         }
@@ -162,7 +155,7 @@ fn run_words(words: &[&str], context: &Context) -> Result<Outcome, CommandError>
 pub fn trampoline_failed(error: &io::Error) -> ExitCode {
     let error = CommandError::new(ErrorKind::Peer, format!("cannot start the server: {error}"));
     Printer::new(ColorChoice::Auto).complain(&error);
-    refusal::answer_client(&error.message);
+    crate::record::startup_error::answer_client(&error.message);
     ExitCode::from(if error.message.contains("ermission") { 126 } else { 127 })
 }
 

@@ -5,9 +5,14 @@
 pub mod answer_filter;
 pub mod http;
 pub mod injectable_writer;
+pub mod output;
+pub mod places;
 pub mod queue;
 pub mod recorder;
+pub mod recording;
+pub mod reels;
 pub mod relay;
+pub mod startup_error;
 pub mod status;
 pub mod stdio;
 pub mod stdio_gateway;

@@ -3,9 +3,13 @@
 pub mod builtin;
 pub mod channel_socket;
 pub mod client;
+pub mod event_routes;
 pub mod feed;
 pub mod handler_runner;
 pub mod host;
+pub mod host_session;
+pub mod inferences;
+pub mod model;
 pub mod overlay;
 pub mod probe;
 pub mod scenario_server;

@@ -4,5 +4,7 @@
 
 pub mod answers;
 pub mod control;
+pub mod follow;
 pub mod injection;
+pub mod live;
 pub mod sockets;

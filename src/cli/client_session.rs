@@ -1,21 +1,23 @@
 //! What `call` and `fire` share: options of the client, opening the connection, telling what happened, the reel.
 
+use super::Context;
 use super::commands::record::spawn_error;
-use super::error::{CommandError, ErrorKind};
 use super::printer::note;
-use super::recording::{Need, Plan, Recording};
 use super::target::{Target, TargetKind, refuse, span};
-use super::{Context, live, reels};
+use crate::error::{CommandError, ErrorKind};
 use crate::host::client::{ClientConfig, EraChoice, Handshake, Joined, Output, Root};
 use crate::process::child::ServerCommand;
 use crate::protocol::{Era, Revision};
 use crate::record::http::{Exchanges, Numbers};
 use crate::record::queue::{ChunkSource, Ready};
 use crate::record::recorder::Recorder;
+use crate::record::recording::{Need, Plan, Recording};
+use crate::record::reels;
 use crate::redact;
 use crate::render::line;
 use crate::runtime::{Connection, Failure};
 use crate::sessions::injection::is_ours;
+use crate::sessions::live;
 use crate::trace::{EventKind, Flags};
 use crate::transport::client::http::HttpError;
 use crate::transport::client::http::SharedObserver;
@@ -93,7 +95,7 @@ impl ClientOptions {
     /// Starts recording a session that is kept in any case: where the user says, or with the other recordings.
     pub fn recording(&self, name: &str, need: Need) -> Result<Recording, CommandError> {
         let need = if self.record.is_some() { Need::ToBegin } else { need };
-        Recording::start(&Plan::of(self.record.as_deref(), name, need))
+        Recording::start(&Plan::of(self.record.as_deref(), name, need), note)
     }
 
     /// The same where the user wants the session kept.
@@ -278,7 +280,7 @@ impl Peer {
             recording.recorder().note(EventKind::StreamClosed, &json!({"exit_code": code, "signal": signal}));
             let (summary, end) = recording.finish();
             // Nothing of this session is required.
-            let _ = end.report(&summary, context.verbose > 0, context);
+            let _ = end.report(&summary, context.verbose > 0, note);
         }
         status
     }

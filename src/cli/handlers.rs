@@ -1,8 +1,8 @@
 //! Which handlers of subscriptions the built-in server may run, and with what: the options, checked.
 
-use super::error::{CommandError, ErrorKind};
 use super::printer::note;
 use super::target::span;
+use crate::error::{CommandError, ErrorKind};
 use crate::process::supervisor;
 use crate::proposals::server::handler_job::{HandlerPolicy, JobKind, Secret};
 use crate::runtime::handler_runner::{HandlerOptions, HandlerRunner};

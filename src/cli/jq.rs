@@ -1,6 +1,6 @@
 //! `--jq`: a jq program run on each event's JSON object, by the jaq crates.
 
-use super::error::CommandError;
+use crate::error::CommandError;
 use crate::render::text::{Escaping, printable};
 use crate::wire::json;
 use jaq_core::data::JustLut;

@@ -1,7 +1,7 @@
 //! All output goes through here: data to standard output, everything else to standard error.
 
 use super::ColorChoice;
-use super::error::CommandError;
+use crate::error::CommandError;
 use crate::render::output_buffer::OutputBuffer;
 use crate::render::progress::Progress;
 use crate::render::style::Palette;

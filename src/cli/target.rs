@@ -2,9 +2,9 @@
 
 use super::Context;
 use super::clients::{self, Found};
-use super::error::{CommandError, ErrorKind};
 use crate::config::entry::{Overrides, Server};
 use crate::config::expand::{Names, env_file, expand};
+use crate::error::{CommandError, ErrorKind};
 use crate::process::child::ServerCommand;
 use crate::transport::Remote;
 use crate::wire::MessageLimit;

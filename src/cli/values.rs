@@ -1,6 +1,6 @@
 //! Values on the command line, the same everywhere: `key=value` (a string), `key:=json`, a JSON object, `@file`, `-`.
 
-use super::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind};
 use serde_json::{Map, Value};
 use std::io::Read;
 use std::path::Path;

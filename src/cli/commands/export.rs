@@ -1,9 +1,11 @@
 //! `export`: a reel in other formats.
 
-use crate::cli::error::CommandError;
-use crate::cli::output::Output;
-use crate::cli::{Context, Outcome, reels};
+use crate::cli::printer::note;
+use crate::cli::{Context, Outcome};
+use crate::error::CommandError;
 use crate::formats::jsonl;
+use crate::record::output::Output;
+use crate::record::reels;
 use crate::trace::Item;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -37,7 +39,7 @@ pub enum ExportFormat {
 }
 
 pub fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let (reader, path) = reels::open_whole(args.reel.as_deref(), &context.printer)?;
+    let (reader, path) = reels::open_whole(args.reel.as_deref(), note)?;
     let mut reader = reader.leaving_long();
     if let (Ok(from), Ok(to)) = (path.canonicalize(), args.output.canonicalize())
         && from == to

@@ -15,8 +15,8 @@ mod server_messages;
 mod server_request_args;
 mod user_message;
 
-use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome};
+use crate::error::CommandError;
 use clap::{Subcommand, ValueEnum};
 
 /// Fire one event by hand: a user message, a hook event, a push event, a reminder, or any message as it is.

@@ -1,10 +1,10 @@
 //! `import`: other formats into a reel.
 
-use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::output::Output;
 use crate::cli::{Context, Outcome};
+use crate::error::{CommandError, ErrorKind};
 use crate::formats::jsonl::{self, JsonlError};
 use crate::formats::transcript::{self, Redaction};
+use crate::record::output::Output;
 use crate::redact;
 use crate::render::line;
 use crate::trace::{EventKind, FileHeader, NewEvent, ReelWriter, WriterOptions};

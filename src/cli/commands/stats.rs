@@ -2,12 +2,15 @@
 
 mod audit;
 
-use crate::cli::error::CommandError;
-use crate::cli::{Context, Outcome, live, reels};
+use crate::cli::printer::note;
+use crate::cli::{Context, Outcome};
+use crate::error::CommandError;
+use crate::record::reels;
 use crate::render::line;
 use crate::render::table::{BLANK, fitted};
 use crate::session::Pairing;
 use crate::session::view::{Placed, Words};
+use crate::sessions::live;
 use crate::trace::{AheadReader, EventHeader, EventKind, Flags, Item, ReelReader};
 use crate::wire::MessageKind;
 use crate::wire::span::millis_of;
@@ -60,7 +63,7 @@ enum Format {
 pub fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, CommandError> {
     let (reader, path, stream) = match &args.session {
         None => {
-            let (reader, path) = reels::open_whole(args.reel.as_deref(), &context.printer)?;
+            let (reader, path) = reels::open_whole(args.reel.as_deref(), note)?;
             (reader, path, 0)
         }
         Some(name) => {

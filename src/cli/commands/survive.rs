@@ -3,16 +3,16 @@
 mod table;
 
 use super::serve::keep::SharedRecorder;
-use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::listening;
 use crate::cli::printer::note;
-use crate::cli::recording::{Need, OnExisting};
 use crate::cli::target::{Limits, span};
 use crate::cli::{Context, Outcome, client_session};
+use crate::error::{CommandError, ErrorKind};
 use crate::probe::{ClientEnd, ClientFailure, Order, Plan, ProbeReport, ProbeRun, Settings};
 use crate::process::stdio_bridge::plug;
 use crate::proposals::{REGISTRY, by_name};
 use crate::protocol::{Era, Revision};
+use crate::record::recording::{Need, OnExisting};
 use crate::render::line::visible_text;
 use crate::runtime::probe::{Held, Host};
 use crate::runtime::server::ServerInput;

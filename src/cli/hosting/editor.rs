@@ -2,9 +2,9 @@
 //!
 //! While somebody types, all that is printed goes through the editor, above the line that is typed.
 
-use super::super::error::{CommandError, ErrorKind};
-use super::super::reels;
 use super::lines::COMMANDS;
+use crate::error::{CommandError, ErrorKind};
+use crate::record::reels;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;

@@ -1,8 +1,8 @@
 //! The lines by which a user steers a host: what is said, or a command after a slash. The same typed, piped in, or
 //! given as `--do`.
 
-use super::super::error::CommandError;
 use super::super::values;
+use crate::error::CommandError;
 use crate::host::engine::{Order, ToolCall};
 use crate::proposals::host::Agent;
 use crate::proposals::policy::parse_time;

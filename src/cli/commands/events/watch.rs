@@ -2,15 +2,15 @@
 
 use super::Priority;
 use crate::cli::client_session::{self, ClientOptions, Peer};
-use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::live::follow::notifications;
 use crate::cli::target::{Target, span};
 use crate::cli::{Context, Outcome};
+use crate::error::{CommandError, ErrorKind};
 use crate::host::client::{Handshake, Output, Params};
 use crate::proposals::mcpe::{BATCH, EVENT, EXPIRED, is_mcpe};
 use crate::proposals::tool_outcome;
 use crate::render::line::visible_text;
 use crate::runtime::{Connection, Failure};
+use crate::sessions::follow::notifications;
 use crate::wire::Envelope;
 use clap::Args;
 use serde_json::{Map, Value, json};

@@ -4,16 +4,16 @@
 use super::repeat::{Repeating, Tally};
 use super::{Format, result_text};
 use crate::cli::commands::serve::{Reaction, ServeCommon, ServeExtras, run_server};
-use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::live::{self, Live, RecordedHandshake};
 use crate::cli::target::span;
 use crate::cli::{Context, Outcome};
+use crate::error::{CommandError, ErrorKind};
 use crate::host::client::message::with_members;
 use crate::proposals::mcpe::EVENT;
 use crate::proposals::{self, Declared, REGISTRY};
 use crate::render::text;
 use crate::runtime::client::Answer;
 use crate::server::{Config, Fired, Output, Plan, Report, Server};
+use crate::sessions::live::{self, Live, RecordedHandshake};
 use crate::wire::Envelope;
 use clap::Args;
 use serde_json::{Value, json};

@@ -4,9 +4,9 @@
 use super::Format;
 use super::repeat::Repeating;
 use crate::cli::client_session::{self, ClientOptions, Peer};
-use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::target::{Target, span};
 use crate::cli::{Context, Outcome};
+use crate::error::{CommandError, ErrorKind};
 use crate::host::client::Handshake;
 use crate::proposals::{self, Declared, Proposal, Side, Spoken, mcpl};
 use crate::render::line::{duration, visible_text};

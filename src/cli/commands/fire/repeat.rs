@@ -1,9 +1,9 @@
 //! An event fired once or often: how often, what its result must be, and what came of all.
 
-use crate::cli::error::CommandError;
 use crate::cli::jq::Jq;
 use crate::cli::target::span;
 use crate::cli::{Context, Outcome};
+use crate::error::CommandError;
 use crate::proposals::clip;
 use crate::render::line::duration;
 use clap::Args;

@@ -3,9 +3,9 @@
 use super::Format;
 use super::repeat::Repeating;
 use crate::cli::client_session::{self, ClientOptions, Peer};
-use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::target::{Target, span};
 use crate::cli::{Context, Outcome};
+use crate::error::{CommandError, ErrorKind};
 use crate::host::client::Output;
 use crate::host::fire_user_message::{Firing, Report, UserMessageFire};
 use crate::proposals::conversation::host::{

@@ -1,8 +1,8 @@
 //! What comes into a server from this machine beside its host: posts of HTTP, lines on a socket, lines from elsewhere.
 
 use super::Serving;
-use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::printer::note;
+use crate::error::{CommandError, ErrorKind};
 use crate::runtime::channel_socket::ChannelSocket;
 use crate::runtime::feed::{Feed, Source};
 use crate::runtime::server::ServerInput;

@@ -1,7 +1,7 @@
 //! What `serve` watches, and whether it remembers: the options, checked.
 
-use crate::cli::error::CommandError;
 use crate::cli::target::span;
+use crate::error::CommandError;
 use crate::runtime::watch::{Folder, Options, PreparedWatchers};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;

@@ -1,10 +1,12 @@
 //! `stats --audit`: what the proposals' operations were, row by row.
 
 use super::Format;
-use crate::cli::error::CommandError;
-use crate::cli::{Context, Outcome, reels};
+use crate::cli::printer::note;
+use crate::cli::{Context, Outcome};
+use crate::error::CommandError;
 use crate::formats::jsonl;
 use crate::proposals::audit::OperationOutcome as Ended;
+use crate::record::reels;
 use crate::render::line;
 use crate::render::table::{BLANK, fitted};
 use crate::session::audit::{Audit, Row};
@@ -29,13 +31,13 @@ pub fn run(
     let created = reader.header().created;
     let mut log = Log { format, created, context, waiting: Vec::new(), counts: BTreeMap::new() };
     let mut audit = Audit::default();
-    let damaged = reels::each_event(reader, path, &context.printer, |event| {
+    let damaged = reels::each_event(reader, path, note, |event| {
         let rows = if stream == 0 || event.header.stream == stream { audit.take(event) } else { Vec::new() };
         rows.into_iter().try_for_each(|row| log.take(row))
     })?;
     audit.finish().into_iter().try_for_each(|row| log.take(row))?;
     log.finish()?;
-    reels::report_left_out(audit.left_out(), &context.printer);
+    reels::report_left_out(audit.left_out(), note);
     Ok(if damaged { Outcome::Findings } else { Outcome::Clean })
 }
 

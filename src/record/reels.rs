@@ -1,11 +1,10 @@
 //! Opening reels: a path, `-` for standard input, or the newest recording.
 
-use super::error::{CommandError, ErrorKind};
 use super::places::{Kind, Places, listed};
-use super::printer::Printer;
-use crate::render::text::visible_text;
+use crate::error::{CommandError, ErrorKind, Warn};
 use crate::session::message_replay::MAX_CONNECTIONS;
 use crate::trace::{AheadReader, Event, Item, ReelReader};
+use crate::wire::text::visible_text;
 use std::fs::{File, TryLockError};
 use std::io::{self, IsTerminal};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -18,7 +17,7 @@ use std::path::{Path, PathBuf};
 pub fn each_event(
     reader: ReelReader,
     path: &Path,
-    printer: &Printer,
+    warn: Warn,
     mut take: impl FnMut(&Event<'_>) -> Result<(), CommandError>,
 ) -> Result<bool, CommandError> {
     let failed = |error| CommandError::reading(path, &error);
@@ -28,7 +27,7 @@ pub fn each_event(
         match item {
             Item::Damage(damage) => {
                 damaged = true;
-                printer.note(&damage.to_string());
+                warn(&damage.to_string());
             }
             Item::Block(block) => {
                 block.events().try_for_each(|event| take(&event))?;
@@ -40,9 +39,9 @@ pub fn each_event(
 }
 
 /// Says how many events were not looked at, since a reel has too many streams.
-pub fn report_left_out(events: u64, printer: &Printer) {
+pub fn report_left_out(events: u64, warn: Warn) {
     if events > 0 {
-        printer.note(&format!("{events} events are left out: at most {MAX_CONNECTIONS} streams are followed"));
+        warn(&format!("{events} events are left out: at most {MAX_CONNECTIONS} streams are followed"));
     }
 }
 
@@ -127,13 +126,13 @@ pub fn open(path: Option<&Path>) -> Result<(ReelReader, PathBuf), CommandError> 
 
 /// Opens a reel that is to be read to its end, or as far as its recorder has come. One whose recorder was killed is
 /// told, for its last moments may be missing.
-pub fn open_whole(path: Option<&Path>, printer: &Printer) -> Result<(ReelReader, PathBuf), CommandError> {
+pub fn open_whole(path: Option<&Path>, warn: Warn) -> Result<(ReelReader, PathBuf), CommandError> {
     let (reader, path) = open(path)?;
     if !reader.is_finished().map_err(|error| CommandError::reading(&path, &error))? {
         if is_being_written(&path) {
             return Ok((reader.following(), path));
         }
-        printer.note(&format!(
+        warn(&format!(
             "{} has no usable index; if its recorder was killed, its last moments may be missing",
             path.display()
         ));
@@ -158,13 +157,13 @@ fn is_being_written(path: &Path) -> bool {
 }
 
 /// The reel named, or the newest recording; which one that is, is told on a terminal.
-pub fn named_or_newest(path: Option<&Path>, printer: &Printer) -> Result<PathBuf, CommandError> {
+pub fn named_or_newest(path: Option<&Path>, warn: Warn) -> Result<PathBuf, CommandError> {
     if let Some(path) = path {
         return Ok(path.to_owned());
     }
     let path = newest()?;
     if io::stderr().is_terminal() {
-        printer.note(&format!("the newest reel: {}", path.display()));
+        warn(&format!("the newest reel: {}", path.display()));
     }
     Ok(path)
 }

@@ -1,7 +1,6 @@
 //! Where events of subscriptions (MCPE) go beside the next prompt: lines of a file, the standard input of a command.
 
-use crate::cli::error::CommandError;
-use crate::cli::printer::note;
+use crate::error::{CommandError, Warn};
 use crate::proposals::host::HostEvent;
 use crate::proposals::mcpe::patterns::{is_odd, matches};
 use crate::proposals::server::handler_job::{HandlerJob, JobEnd, JobOutcome, Script};
@@ -29,7 +28,8 @@ pub struct Routes(Vec<Route>);
 
 struct Route {
     pattern: String,
-    way: EventRoute,
+    route: EventRoute,
+    warn: Warn,
 }
 
 enum EventRoute {
@@ -42,8 +42,8 @@ impl Routes {
     ///
     /// # Errors
     /// A word that says nothing of the kind; a file that cannot be written.
-    pub fn open(words: &[String]) -> Result<Self, CommandError> {
-        words.iter().map(|word| Route::open(word)).collect::<Result<_, _>>().map(Self)
+    pub fn open(words: &[String], warn: Warn) -> Result<Self, CommandError> {
+        words.iter().map(|word| Route::open(word, warn)).collect::<Result<_, _>>().map(Self)
     }
 
     /// Hears what the host tells; takes an event of a subscription to wherever it belongs.
@@ -56,20 +56,20 @@ impl Routes {
     fn take(&mut self, event: &Value) {
         let kind = event["type"].as_str().unwrap_or_default();
         for route in self.0.iter_mut().filter(|route| matches(&route.pattern, kind)) {
-            route.way.take(event);
+            route.route.take(event, route.warn);
         }
     }
 }
 
 impl Route {
-    fn open(word: &str) -> Result<Self, CommandError> {
+    fn open(word: &str, warn: Warn) -> Result<Self, CommandError> {
         let wrong = || CommandError::usage(format!("--on-event {word:?} names no pattern and place")).hint(USAGE);
         let (pattern, place) = word.split_once('=').filter(|parts| !parts.0.is_empty()).ok_or_else(wrong)?;
         if is_odd(pattern) {
             return Err(CommandError::usage(format!("--on-event: {pattern:?} is no type pattern"))
                 .hint("a pattern is a type, `a.*` for all below it, or `*`"));
         }
-        let way = match place.split_once(':').filter(|(_, rest)| !rest.is_empty()).ok_or_else(wrong)? {
+        let route = match place.split_once(':').filter(|(_, rest)| !rest.is_empty()).ok_or_else(wrong)? {
             ("file", path) => {
                 let file = OpenOptions::new().append(true).create(true).open(path);
                 let file = file.map_err(|error| CommandError::writing(Path::new(path), &error))?;
@@ -78,28 +78,29 @@ impl Route {
             ("command", command) => {
                 let (waiting, events) = sync_channel(MAX_WAITING);
                 let text = command.to_owned();
-                let worker = std::thread::Builder::new().name("on-event".into()).spawn(move || work(&text, &events));
+                let worker =
+                    std::thread::Builder::new().name("on-event".into()).spawn(move || work(&text, &events, warn));
                 let worker = worker.map_err(|error| CommandError::usage(format!("cannot begin a thread: {error}")))?;
                 EventRoute::Command { command: command.to_owned(), waiting: Some(waiting), worker: Some(worker) }
             }
             _ => return Err(wrong()),
         };
-        Ok(Self { pattern: pattern.to_owned(), way })
+        Ok(Self { pattern: pattern.to_owned(), route, warn })
     }
 }
 
 impl EventRoute {
-    fn take(&mut self, event: &Value) {
+    fn take(&mut self, event: &Value, warn: Warn) {
         let line = format!("{event}\n");
         match self {
             Self::File { name, file } => {
                 if let Err(error) = file.write_all(line.as_bytes()) {
-                    note(&format!("an event is not in {name}: {error}"));
+                    warn(&format!("an event is not in {name}: {error}"));
                 }
             }
             Self::Command { command, waiting, .. } => {
                 if let Some(Err(TrySendError::Full(_))) = waiting.as_ref().map(|waiting| waiting.try_send(line)) {
-                    note(&format!("{MAX_WAITING} events wait for {command:?}: {} is left out", event["id"]));
+                    warn(&format!("{MAX_WAITING} events wait for {command:?}: {} is left out", event["id"]));
                 }
             }
         }
@@ -116,7 +117,7 @@ impl Drop for EventRoute {
 }
 
 /// Runs a command for one event after the other.
-fn work(command: &str, events: &Receiver<String>) {
+fn work(command: &str, events: &Receiver<String>, warn: Warn) {
     let shell = ["sh", "-c"].map(Into::into).to_vec();
     let folder = std::env::current_dir().unwrap_or_default();
     let options = HandlerOptions { shell, program: None, is_program_bare: false, folder, secrets: BTreeMap::new() };
@@ -132,7 +133,7 @@ fn work(command: &str, events: &Receiver<String>) {
         if let Ok(outcome) = reported.recv()
             && let Some(why) = failure(&outcome)
         {
-            note(&format!("{command:?} {why}"));
+            warn(&format!("{command:?} {why}"));
         }
     }
 }
@@ -155,7 +156,7 @@ mod tests {
     fn events_go_to_files_by_their_type() {
         let home = tempfile::tempdir().expect("a folder");
         let path = home.path().join("builds");
-        let mut routes = Routes::open(&[format!("build.*=file:{}", path.display())]).expect("routes");
+        let mut routes = Routes::open(&[format!("build.*=file:{}", path.display())], |_| {}).expect("routes");
         for kind in ["build.failed", "mail.came", "build.done"] {
             routes.take(&json!({"id": "1", "type": kind}));
         }
@@ -166,7 +167,7 @@ mod tests {
     #[test]
     fn words_that_say_nothing_are_refused() {
         for word in ["build.*", "=file:x", "b*x=file:x", "build.*=file:", "build.*=mail:x"] {
-            let refused = Routes::open(&[word.to_owned()]).err().expect(word);
+            let refused = Routes::open(&[word.to_owned()], |_| {}).err().expect(word);
             assert!(refused.message.contains("--on-event"), "{word}: {}", refused.message);
         }
     }

@@ -1,7 +1,7 @@
 //! What a live session's server says by itself: it goes to the session's client, so it is read where it is recorded.
 
-use super::Live;
-use crate::cli::error::CommandError;
+use super::live::Live;
+use crate::error::CommandError;
 use crate::sessions::injection::is_ours;
 use crate::trace::{Item, ReelReader};
 use crate::wire::{Direction, MessageKind};

@@ -3,8 +3,8 @@
 //! The file that a link leads to is replaced, never the link; mode and owner stay. A device, a pipe, an open descriptor
 //! is written as it is.
 
-use super::error::CommandError;
 use super::reels;
+use crate::error::CommandError;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};

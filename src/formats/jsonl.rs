@@ -392,8 +392,8 @@ mod tests {
     }
 
     fn export(reel: &[u8]) -> Vec<u8> {
-        let mut reader = ReelReader::from_stream(Box::new(io::Cursor::new(reel.to_vec()))).expect("a reel");
-        let mut out = Vec::new();
+        let reader = ReelReader::from_stream(Box::new(io::Cursor::new(reel.to_vec()))).expect("a reel");
+        let (mut reader, mut out) = (reader.in_pieces(), Vec::new());
         write_header(reader.header(), &mut out).expect("a Vec takes all");
         while let Some(Item::Block(block)) = reader.next().expect("reads") {
             for event in block.events() {

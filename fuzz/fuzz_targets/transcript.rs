@@ -2,6 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use mcpreel::formats::Importer;
 use mcpreel::formats::transcript::Reader;
 use mcpreel::trace::{Item, ReelReader, ReelWriter, WriterOptions};
 use std::io::Cursor;

@@ -4,6 +4,7 @@
 //! A payload that is valid JSON on one line stands verbatim as `message`; other text as `text`; other bytes as
 //! `base64`. Reading an export back gives the same events, every payload byte for byte.
 
+use super::{ExportFormat, Exporter, ImportFormat, Importer};
 use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags, NewEvent};
 use crate::wire::{Direction, Framing, json};
 use base64::Engine;
@@ -36,6 +37,58 @@ pub enum JsonlError {
     },
 }
 
+/// See the module.
+pub const EXPORT: ExportFormat = ExportFormat {
+    name: "jsonl",
+    about: "JSON lines, one event per line; loses nothing",
+    begin: |header| Box::new(Lines { created: header.created, rest: None }),
+};
+
+/// See the module.
+pub const IMPORT: ImportFormat = ImportFormat {
+    name: "jsonl",
+    about: "What `export` writes: JSON lines, one event per line; loses nothing",
+    hint: "JSON lines: what `mcpreel export` writes, with {\"reel\":…} on the first line",
+    detect: |_| true,
+    open: |input| Ok(Box::new(Reader::new(input)?)),
+};
+
+/// Writes a reel as JSON lines.
+struct Lines {
+    /// When the reel begins, in Unix nanoseconds.
+    created: i64,
+    /// Of a payload that comes in parts: bytes that do not fill three, which four characters stand for.
+    rest: Option<Vec<u8>>,
+}
+
+impl Exporter for Lines {
+    fn begin(&mut self, header: &FileHeader, mut out: &mut dyn Write) -> io::Result<()> {
+        write_header(header, &mut out)
+    }
+
+    fn event(&mut self, event: &Event<'_>, mut out: &mut dyn Write) -> io::Result<()> {
+        write_event(event, self.created, &mut out)
+    }
+
+    /// One line per event, with the payload as `base64`.
+    fn part(&mut self, header: &EventHeader, part: &[u8], is_last: bool, mut out: &mut dyn Write) -> io::Result<()> {
+        if self.rest.is_none() {
+            write_head(&Event { header, payload: b"" }, self.created, &mut out)?;
+            out.write_all(b",\"base64\":\"")?;
+        }
+        let held = self.rest.get_or_insert_default();
+        held.extend_from_slice(part);
+        let even = if is_last { held.len() } else { held.len() / 3 * 3 };
+        out.write_all(BASE64.encode(&held[..even]).as_bytes())?;
+        held.drain(..even);
+        if is_last {
+            self.rest = None;
+            out.write_all(b"\"}\n")?;
+        }
+        Ok(())
+    }
+}
+
 /// Writes the first line.
 pub fn write_header(header: &FileHeader, out: &mut impl Write) -> io::Result<()> {
     let mut reel = serde_json::Map::new();
@@ -55,28 +108,6 @@ pub fn write_header(header: &FileHeader, out: &mut impl Write) -> io::Result<()>
 pub fn write_event(event: &Event<'_>, created: i64, out: &mut impl Write) -> io::Result<()> {
     write_members(event, created, out)?;
     out.write_all(b"}\n")
-}
-
-/// Writes events whose payloads come in pieces: a line each, with the payload as `base64`.
-pub fn write_long(created: i64, out: &mut impl Write) -> impl FnMut(&EventHeader, &[u8], bool) -> io::Result<()> {
-    // Bytes that do not fill three, which four characters stand for.
-    let mut rest: Option<Vec<u8>> = None;
-    move |header, piece, is_last| {
-        if rest.is_none() {
-            write_head(&Event { header, payload: b"" }, created, out)?;
-            out.write_all(b",\"base64\":\"")?;
-        }
-        let held = rest.get_or_insert_default();
-        held.extend_from_slice(piece);
-        let even = if is_last { held.len() } else { held.len() / 3 * 3 };
-        out.write_all(BASE64.encode(&held[..even]).as_bytes())?;
-        held.drain(..even);
-        if is_last {
-            rest = None;
-            out.write_all(b"\"}\n")?;
-        }
-        Ok(())
-    }
 }
 
 /// Writes an event's members, with the opening bracket and without the closing one, so that others may follow.
@@ -202,43 +233,6 @@ impl<R: BufRead> Reader<R> {
         Ok(reader)
     }
 
-    /// What the reel says about itself.
-    pub fn header(&self) -> &FileHeader {
-        &self.header
-    }
-
-    /// The number of the line read last, from 1.
-    pub fn line_number(&self) -> u64 {
-        self.number
-    }
-
-    /// The next event; its payload borrows from the reader.
-    pub fn next_event(&mut self) -> Result<Option<NewEvent<'_>>, JsonlError> {
-        if !self.next_line()? {
-            return Ok(None);
-        }
-        let fields = Fields::parse(&self.line).map_err(|reason| self.error(reason))?;
-        let time = fields.time(self.header.created).map_err(|reason| self.error(reason))?;
-        let (stream, kind, flags, framing) =
-            (fields.stream, fields.kind, fields.flags.with(Flags::toward(fields.direction)), fields.framing);
-        let payload = match fields.payload.ok_or_else(|| self.error("it has no message, text or base64"))? {
-            Payload::Verbatim(value) => value,
-            Payload::Text(value) => {
-                self.payload = serde_json::from_slice::<String>(value)
-                    .map_err(|error| self.error(format!("\"text\" is no string: {error}")))?
-                    .into_bytes();
-                &self.payload
-            }
-            Payload::Base64(value) => {
-                let inner = value.get(1..value.len().saturating_sub(1)).unwrap_or_default();
-                self.payload =
-                    BASE64.decode(inner).map_err(|error| self.error(format!("\"base64\" is none: {error}")))?;
-                &self.payload
-            }
-        };
-        Ok(Some(NewEvent { time, stream, exchange: fields.exchange, kind, flags, framing, payload }))
-    }
-
     fn next_line(&mut self) -> Result<bool, JsonlError> {
         loop {
             self.line.clear();
@@ -355,6 +349,38 @@ impl<'a> Fields<'a> {
     fn time(&self, created: i64) -> Result<i64, String> {
         let text = self.time.and_then(json::as_str).ok_or("it has no \"time\"")?;
         parse_time(&text)?.checked_sub(created).ok_or_else(|| "its time is out of range".into())
+    }
+}
+
+impl<R: BufRead> Importer for Reader<R> {
+    fn header(&self) -> &FileHeader {
+        &self.header
+    }
+
+    fn next_event(&mut self) -> Result<Option<NewEvent<'_>>, JsonlError> {
+        if !self.next_line()? {
+            return Ok(None);
+        }
+        let fields = Fields::parse(&self.line).map_err(|reason| self.error(reason))?;
+        let time = fields.time(self.header.created).map_err(|reason| self.error(reason))?;
+        let (stream, kind, flags, framing) =
+            (fields.stream, fields.kind, fields.flags.with(Flags::toward(fields.direction)), fields.framing);
+        let payload = match fields.payload.ok_or_else(|| self.error("it has no message, text or base64"))? {
+            Payload::Verbatim(value) => value,
+            Payload::Text(value) => {
+                self.payload = serde_json::from_slice::<String>(value)
+                    .map_err(|error| self.error(format!("\"text\" is no string: {error}")))?
+                    .into_bytes();
+                &self.payload
+            }
+            Payload::Base64(value) => {
+                let inner = value.get(1..value.len().saturating_sub(1)).unwrap_or_default();
+                self.payload =
+                    BASE64.decode(inner).map_err(|error| self.error(format!("\"base64\" is none: {error}")))?;
+                &self.payload
+            }
+        };
+        Ok(Some(NewEvent { time, stream, exchange: fields.exchange, kind, flags, framing, payload }))
     }
 }
 

@@ -6,9 +6,8 @@
 
 mod http;
 
-pub use http::Redaction;
-
 use super::jsonl::JsonlError;
+use super::{ImportFormat, Importer};
 use crate::trace::{EventKind, FileHeader, Flags, NewEvent};
 use crate::wire::sse::SseEvent;
 use crate::wire::{Direction, Envelope, Framing, json};
@@ -46,7 +45,23 @@ pub struct Reader<R: BufRead> {
     /// What the line read last still gives.
     pending: VecDeque<Pending>,
     sessions: Sessions,
-    redaction: Redaction,
+}
+
+/// See [`Reader`].
+pub const IMPORT: ImportFormat = ImportFormat {
+    name: "transcript",
+    about: "JSON lines of other tools, each with a time, a direction (c2s, s2c, client_to_server, …) and a message",
+    hint: "a transcript: one JSON object per line, with `dir` or `direction` (c2s, s2c, client_to_server, \
+           server_to_client, stderr, …), and `msg`, `message`, `raw`, `text` or `sse` for what crossed",
+    detect: is_transcript,
+    open: |input| Ok(Box::new(Reader::new(input)?)),
+};
+
+/// Whether the first members of a file are those of a transcript's line: a direction, and no reel.
+fn is_transcript(start: &[u8]) -> bool {
+    json::members(start)
+        .take_while(|member| !member.is("reel"))
+        .any(|member| member.is("dir") || member.is("direction"))
 }
 
 /// An event that is to be told.
@@ -72,7 +87,6 @@ impl<R: BufRead> Reader<R> {
             payload: Vec::new(),
             pending: VecDeque::new(),
             sessions: Sessions::default(),
-            redaction: Redaction::default(),
         };
         if !reader.next_line()? {
             return Err(reader.error("there is none"));
@@ -90,33 +104,6 @@ impl<R: BufRead> Reader<R> {
         };
         reader.time = begins;
         Ok(reader)
-    }
-
-    /// What the reel is to say about itself.
-    pub fn header(&self) -> &FileHeader {
-        &self.header
-    }
-
-    /// Takes secrets out of heads.
-    #[must_use]
-    pub fn redacting(self, redaction: Redaction) -> Self {
-        Self { redaction, ..self }
-    }
-
-    /// The next event; its payload borrows from the reader.
-    pub fn next_event(&mut self) -> Result<Option<NewEvent<'_>>, JsonlError> {
-        while self.pending.is_empty() {
-            if !std::mem::take(&mut self.waiting) && !self.next_line()? {
-                return Ok(None);
-            }
-            self.take_line()?;
-        }
-        let Some(Pending { stream, exchange, kind, flags, framing, payload }) = self.pending.pop_front() else {
-            return Ok(None);
-        };
-        self.payload = payload;
-        let time = self.time.saturating_sub(self.header.created);
-        Ok(Some(NewEvent { time, stream, exchange, kind, flags, framing, payload: &self.payload }))
     }
 
     /// Makes events of a line: its head, then what it carries.
@@ -145,7 +132,7 @@ impl<R: BufRead> Reader<R> {
                 Start::Response(status) => (Direction::ServerToClient, status >= 400),
             };
             let flags = if failed { Flags::FAILED } else { Flags::default() };
-            let reported = head.reported(&self.redaction);
+            let reported = head.reported();
             self.report(place, EventKind::Transport, Flags::toward(direction).with(flags), &reported)?;
         }
         match (carried, line.direction) {
@@ -359,6 +346,27 @@ fn is_json(text: &[u8]) -> bool {
     matches!(text.trim_ascii_start().first(), Some(b'{' | b'['))
 }
 
+impl<R: BufRead> Importer for Reader<R> {
+    fn header(&self) -> &FileHeader {
+        &self.header
+    }
+
+    fn next_event(&mut self) -> Result<Option<NewEvent<'_>>, JsonlError> {
+        while self.pending.is_empty() {
+            if !std::mem::take(&mut self.waiting) && !self.next_line()? {
+                return Ok(None);
+            }
+            self.take_line()?;
+        }
+        let Some(Pending { stream, exchange, kind, flags, framing, payload }) = self.pending.pop_front() else {
+            return Ok(None);
+        };
+        self.payload = payload;
+        let time = self.time.saturating_sub(self.header.created);
+        Ok(Some(NewEvent { time, stream, exchange, kind, flags, framing, payload: &self.payload }))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -433,11 +441,7 @@ mod tests {
     type Placed = (u32, u32, EventKind, Value);
 
     fn placed(text: &str) -> Vec<Placed> {
-        let redaction = Redaction {
-            header: |name, value| if name == "authorization" { "gone" } else { value }.into(),
-            ..Redaction::default()
-        };
-        let mut reader = Reader::new(text.as_bytes()).expect("a transcript").redacting(redaction);
+        let mut reader = Reader::new(text.as_bytes()).expect("a transcript");
         let mut found = Vec::new();
         while let Some(event) = reader.next_event().expect("reads") {
             let reported = ciborium::from_reader(event.payload).unwrap_or(Value::Null);

@@ -8,29 +8,49 @@ use std::path::{Path, PathBuf};
 /// Who may use whom. `ARCHITECTURE.md` holds the same table. `cli` may use everything.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("wire", &[]),
+    ("redact", &[]),
     ("trace", &["wire"]),
     ("protocol", &["wire"]),
     ("proposals", &["wire", "protocol"]),
     ("session", &["wire", "trace", "protocol", "proposals"]),
     ("validate", &["wire", "trace", "protocol", "proposals", "session"]),
     ("diff", &["wire", "trace", "protocol", "proposals", "session"]),
+    ("formats", &["wire", "redact", "trace"]),
+    ("config", &["redact"]),
     ("host", &["wire", "protocol", "proposals"]),
     ("server", &["wire", "protocol", "proposals"]),
     ("scenario", &["wire", "trace", "proposals", "session", "host", "server"]),
     ("overlay", &["wire", "protocol", "proposals", "server", "scenario"]),
     ("probe", &["wire", "protocol", "proposals", "server"]),
-    ("redact", &[]),
-    ("config", &["redact"]),
     ("process", &["wire"]),
     ("transport", &["wire", "protocol", "process"]),
-    ("sessions", &["wire", "trace", "protocol", "process", "transport", "record"]),
-    ("record", &["wire", "trace", "protocol", "redact", "process", "transport", "sessions"]),
-    ("runtime", &["wire", "proposals", "host", "server", "scenario", "overlay", "probe", "process", "transport"]),
-    ("formats", &["wire", "trace"]),
+    ("error", &["trace", "scenario"]),
+    ("record", &["wire", "redact", "trace", "protocol", "session", "process", "transport", "error", "sessions"]),
+    (
+        "sessions",
+        &["wire", "trace", "protocol", "session", "host", "process", "transport", "error", "record", "runtime"],
+    ),
+    (
+        "runtime",
+        &[
+            "wire",
+            "trace",
+            "proposals",
+            "host",
+            "server",
+            "scenario",
+            "overlay",
+            "probe",
+            "process",
+            "transport",
+            "error",
+            "record",
+            "sessions",
+        ],
+    ),
     ("render", &["wire", "proposals", "host", "validate", "diff", "scenario"]),
     ("cli", &["*"]),
 ];
-
 /// The only homes of the runtime.
 const TOKIO: &[&str] = &["transport", "process", "sessions", "record", "runtime", "cli"];
 /// The only homes of clocks. `render` may time its own progress bar.
@@ -43,7 +63,7 @@ const NAME_PROPOSALS: &[&str] = &[
     "cli/commands/fire",
     "cli/commands/events",
     "cli/commands/demo",
-    "cli/hosting/routes",
+    "runtime/event_routes",
 ];
 
 /// One source file.

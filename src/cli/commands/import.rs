@@ -3,13 +3,12 @@
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::formats::jsonl::{self, JsonlError};
-use crate::formats::transcript::{self, Redaction};
+use crate::formats::{self, ImportFormat, Importer};
 use crate::record::output::Output;
-use crate::redact;
 use crate::render::line;
-use crate::trace::{EventKind, FileHeader, NewEvent, ReelWriter, WriterOptions};
-use crate::wire::json;
-use clap::{Args, ValueEnum};
+use crate::trace::{EventKind, ReelWriter, WriterOptions};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -27,8 +26,8 @@ pub struct ImportArgs {
     /// What to read; `-` for standard input.
     input: PathBuf,
     /// The format.
-    #[arg(long, value_enum, default_value_t = ImportFormat::Auto)]
-    format: ImportFormat,
+    #[arg(long, value_parser = formats(), default_value = AUTO)]
+    format: String,
     /// Write the reel here; `-` is standard output.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -37,60 +36,22 @@ pub struct ImportArgs {
     force: bool,
 }
 
-/// What can be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ImportFormat {
-    /// What the first line shows.
-    Auto,
-    /// What `export` writes: JSON lines, one event a line; loses nothing.
-    Jsonl,
-    /// JSON lines of other tools: each with a time, a direction (c2s, s2c, client_to_server, …) and a message.
-    Transcript,
+/// The word for a format that is recognised by the file's beginning.
+const AUTO: &str = "auto";
+
+/// The names of all formats, with their help.
+fn formats() -> PossibleValuesParser {
+    let auto = PossibleValue::new(AUTO).help("Recognises the format by the beginning of the file");
+    let all = formats::IMPORT.iter().map(|format| PossibleValue::new(format.name).help(format.about));
+    PossibleValuesParser::new([auto].into_iter().chain(all))
 }
 
-/// What is kept of a transcript's heads is what a recording keeps.
-const REDACTION: Redaction = Redaction { header: redact::redact_header, target: redact::redact_target };
-
-/// A source of events.
-enum Reader {
-    Jsonl(jsonl::Reader<Box<dyn BufRead>>),
-    Transcript(Box<transcript::Reader<Box<dyn BufRead>>>),
-}
-
-impl Reader {
-    fn new(format: ImportFormat, mut input: Box<dyn BufRead>) -> Result<Self, JsonlError> {
-        let is_transcript = match format {
-            ImportFormat::Auto => is_transcript(input.fill_buf()?),
-            format => format == ImportFormat::Transcript,
-        };
-        match is_transcript {
-            true => {
-                transcript::Reader::new(input).map(|reader| Self::Transcript(Box::new(reader.redacting(REDACTION))))
-            }
-            false => jsonl::Reader::new(input).map(Self::Jsonl),
-        }
-    }
-
-    fn header(&self) -> &FileHeader {
-        match self {
-            Self::Jsonl(reader) => reader.header(),
-            Self::Transcript(reader) => reader.header(),
-        }
-    }
-
-    fn next_event(&mut self) -> Result<Option<NewEvent<'_>>, JsonlError> {
-        match self {
-            Self::Jsonl(reader) => reader.next_event(),
-            Self::Transcript(reader) => reader.next_event(),
-        }
-    }
-}
-
-/// Whether the first members of a file are those of a transcript's line: a direction, and no reel.
-fn is_transcript(start: &[u8]) -> bool {
-    json::members(start)
-        .take_while(|member| !member.is("reel"))
-        .any(|member| member.is("dir") || member.is("direction"))
+/// Begins to read a file.
+fn open(format: &str, mut input: Box<dyn BufRead>) -> Result<Box<dyn Importer>, JsonlError> {
+    let start = if format == AUTO { input.fill_buf()? } else { b"" };
+    let is_it = |known: &&ImportFormat| if format == AUTO { (known.detect)(start) } else { known.name == format };
+    let found = formats::IMPORT.iter().find(is_it).unwrap_or(&jsonl::IMPORT);
+    (found.open)(input)
 }
 
 pub fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, CommandError> {
@@ -102,9 +63,9 @@ pub fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, CommandError
         (Box::new(BufReader::with_capacity(1 << 20, file)), total)
     };
     let bad = |error: JsonlError| CommandError::new(ErrorKind::Input, format!("{}: {error}", args.input.display()));
-    let mut reader = Reader::new(args.format, input).map_err(|error| with_forms(bad(error)))?;
+    let mut reader = open(&args.format, input).map_err(|error| with_forms(bad(error)))?;
     let mut out = Output::create(&args.output, args.force)?;
-    let (events, messages) = convert(&mut reader, &mut out, args, context, total)?;
+    let (events, messages) = convert(&mut *reader, &mut out, args, context, total)?;
     if messages == 0 {
         let reported = format!(
             "{}: there is no message in it ({events} other events); nothing was imported",
@@ -122,15 +83,12 @@ pub fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, CommandError
 
 /// Says what can be imported.
 fn with_forms(error: CommandError) -> CommandError {
-    error.hint("JSON lines: what `mcpreel export` writes, with {\"reel\":…} on the first line").hint(
-        "a transcript: a JSON object a line, with `dir` or `direction` (c2s, s2c, client_to_server, server_to_client, \
-               stderr, …), and `msg`, `message`, `raw`, `text` or `sse` for what crossed",
-    )
+    formats::IMPORT.iter().rev().fold(error, |error, format| error.hint(format.hint))
 }
 
 /// Copies every event. Answers how many there were, and how many of them messages.
 fn convert(
-    reader: &mut Reader,
+    reader: &mut dyn Importer,
     out: &mut Output,
     args: &ImportArgs,
     context: &Context,

@@ -3,29 +3,14 @@
 //! As in a recording, a session is told by `Mcp-Session-Id`, by the endpoint that HTTP+SSE hands out, and where there is
 //! neither, by the connection, up to the response that names the connection's session.
 
+use crate::redact::{redact_header, redact_target};
 use serde_json::{Value, json};
-use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
 /// The header that names a session.
 const SESSION: &str = "mcp-session-id";
 /// So many sessions, endpoints and connections are remembered each; the oldest is forgotten first.
 const MAX: usize = 10_000;
-
-/// Takes secrets out of what is kept of a head.
-#[derive(Clone, Copy, Debug)]
-pub struct Redaction {
-    /// Of a header's value, by its name in lower case.
-    pub header: for<'a> fn(&str, &'a str) -> Cow<'a, str>,
-    /// Of a request's target: path and query.
-    pub target: fn(&str) -> String,
-}
-
-impl Default for Redaction {
-    fn default() -> Self {
-        Self { header: |_, value| value.into(), target: str::to_owned }
-    }
-}
 
 /// A head.
 #[derive(Debug)]
@@ -83,12 +68,12 @@ impl Head {
     }
 
     /// What a reel says of it.
-    pub fn reported(&self, redaction: &Redaction) -> Value {
+    pub fn reported(&self) -> Value {
         let headers: Vec<_> =
-            self.headers.iter().map(|(name, value)| json!([name, (redaction.header)(name, value)])).collect();
+            self.headers.iter().map(|(name, value)| json!([name, redact_header(name, value)])).collect();
         match &self.start {
             Start::Request { method, target } => {
-                json!({"what": "request", "method": method, "target": (redaction.target)(target), "headers": headers})
+                json!({"what": "request", "method": method, "target": redact_target(target), "headers": headers})
             }
             Start::Response(status) => json!({"what": "response", "status": status, "headers": headers}),
         }

@@ -469,7 +469,12 @@ mod tests {
         let opened = |stream| (stream, 0, EventKind::StreamOpened, json!({"transport": "http"}));
         let expected = [
             opened(1),
-            (1, 1, transport, head("POST", "/mcp", json!([["mcp-method", "ping"], ["authorization", "gone"]]))),
+            (
+                1,
+                1,
+                transport,
+                head("POST", "/mcp", json!([["mcp-method", "ping"], ["authorization", "Bearer [redacted]"]])),
+            ),
             (1, 1, message, Value::Null),
             opened(2),
             (2, 2, transport, head("GET", "/mcp", json!([]))),

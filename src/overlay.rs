@@ -161,7 +161,7 @@ impl Overlay {
 
     /// A file changed: its path from the current folder, and from the root.
     pub fn file_changed(&mut self, now: Duration, path: &str, absolute: &str) -> Vec<Output> {
-        let mut out = self.wake(now);
+        let mut out = self.handle_timeout(now);
         self.happened(now, &TriggerEvent::File(path, absolute), &mut out);
         out
     }
@@ -169,21 +169,24 @@ impl Overlay {
     /// A request of the overlay's own did not get through. `None`: it is none of its.
     pub fn undelivered(&mut self, now: Duration, id: &[u8], why: &str) -> Option<Vec<Output>> {
         let number = self.ids.number(&Id(id).key())?;
-        let mut out = self.wake(now);
+        let mut out = self.handle_timeout(now);
         self.received(number, Err(failed(why)), &mut out);
         Some(out)
     }
 
     /// When it wants to be woken next.
-    pub fn next_wake(&self) -> Option<Duration> {
-        [self.embedded_server.next_wake(), self.asking.next_due(), self.triggers.next_due()].into_iter().flatten().min()
+    pub fn next_timeout(&self) -> Option<Duration> {
+        [self.embedded_server.next_timeout(), self.asking.next_due(), self.triggers.next_due()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Does what is due.
-    pub fn wake(&mut self, now: Duration) -> Vec<Output> {
+    pub fn handle_timeout(&mut self, now: Duration) -> Vec<Output> {
         let mut out = Vec::new();
-        if self.embedded_server.next_wake().is_some_and(|at| at <= now) {
-            out.extend(self.embedded_server.wake(now, &mut self.ids));
+        if self.embedded_server.next_timeout().is_some_and(|at| at <= now) {
+            out.extend(self.embedded_server.handle_timeout(now, &mut self.ids));
         }
         while let Some((number, purpose)) = self.asking.give_up(now) {
             out.push(self.take_back(number, "it took too long"));

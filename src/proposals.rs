@@ -286,7 +286,7 @@ pub trait Proposal: Sync {
     }
 
     /// The moment of the conversation that a message of this proposal tells of.
-    fn moment(&self, _message: &Observed<'_>) -> Option<ConversationEvent> {
+    fn conversation_event(&self, _message: &Observed<'_>) -> Option<ConversationEvent> {
         None
     }
 

@@ -104,7 +104,7 @@ impl Server {
     }
 
     /// Does what is due.
-    pub fn wake(&mut self, now: Duration) -> Vec<Output> {
+    pub fn handle_timeout(&mut self, now: Duration) -> Vec<Output> {
         self.advance(now);
         self.outputs()
     }
@@ -143,16 +143,16 @@ impl Server {
     }
 
     /// When it wants to be woken next.
-    pub fn next_wake(&self) -> Option<Duration> {
-        self.cx.timers.first().into_iter().chain(self.proposals.next_wake(&self.cx)).min()
+    pub fn next_timeout(&self) -> Option<Duration> {
+        self.cx.timers.first().into_iter().chain(self.proposals.next_timeout(&self.cx)).min()
     }
 
     fn advance(&mut self, now: Duration) {
         self.cx.now = self.cx.now.max(now);
         loop {
-            let proposal = self.proposals.next_wake(&self.cx).filter(|at| *at <= self.cx.now);
+            let proposal = self.proposals.next_timeout(&self.cx).filter(|at| *at <= self.cx.now);
             if proposal.is_some_and(|at| self.cx.timers.first().is_none_or(|timer| at <= timer)) {
-                self.proposals.wake(&mut self.cx);
+                self.proposals.handle_timeout(&mut self.cx);
                 continue;
             }
             match self.cx.timers.due(self.cx.now) {

@@ -22,9 +22,9 @@ fn talk(data: &[u8]) -> Vec<Output> {
     let outputs = host.start(Duration::ZERO);
     play(&mut host, Duration::ZERO, outputs, &mut all);
     for step in steps(data) {
-        let outputs = host.wake(step.now);
+        let outputs = host.handle_timeout(step.now);
         play(&mut host, step.now, outputs, &mut all);
-        assert_rests(host.next_wake(), step.now);
+        assert_rests(host.next_timeout(), step.now);
         let outputs = take(&mut host, &step);
         play(&mut host, step.now, outputs, &mut all);
     }

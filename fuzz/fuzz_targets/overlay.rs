@@ -20,8 +20,8 @@ fn talk(data: &[u8]) -> Vec<Output> {
     let mut overlay = Overlay::new(PLAN.clone(), setting);
     let mut all = Vec::new();
     for step in steps(data) {
-        all.extend(overlay.wake(step.now));
-        assert_rests(overlay.next_wake(), step.now);
+        all.extend(overlay.handle_timeout(step.now));
+        assert_rests(overlay.next_timeout(), step.now);
         let outputs = match step.direction {
             Direction::ClientToServer => overlay.from_client(step.now, step.message.to_vec()),
             Direction::ServerToClient => overlay.from_server(step.now, step.message.to_vec()),

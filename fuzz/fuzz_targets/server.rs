@@ -12,8 +12,8 @@ fn talk(data: &[u8]) -> Vec<Output> {
     let mut server = Server::new(Config::default());
     let mut all = Vec::new();
     for step in steps(data) {
-        all.extend(server.wake(step.now));
-        assert_rests(server.next_wake(), step.now);
+        all.extend(server.handle_timeout(step.now));
+        assert_rests(server.next_timeout(), step.now);
         let outputs = server.receive(step.now, step.message);
         run(&mut server, step.now, &outputs, &mut all);
         all.extend(outputs);

@@ -385,12 +385,12 @@ impl ClientEngine {
     }
 
     /// The moment to call [`Self::wake`] at, if nothing comes in before.
-    pub fn next_wake(&self) -> Option<Duration> {
+    pub fn next_timeout(&self) -> Option<Duration> {
         self.open.values().filter(|open| !open.expired).map(Open::deadline).min()
     }
 
     /// Lets time pass: requests whose time is over are given up.
-    pub fn wake(&mut self, now: Duration) -> Vec<Output> {
+    pub fn handle_timeout(&mut self, now: Duration) -> Vec<Output> {
         let mut out = Vec::new();
         let due = |open: &Open| !open.expired && open.deadline() <= now;
         let ids: Vec<i64> = self.open.iter().filter(|(_, open)| due(open)).map(|(id, _)| *id).collect();

@@ -223,14 +223,14 @@ impl Host {
     }
 
     /// Does what is due.
-    pub fn wake(&mut self, now: Duration) -> Vec<Output> {
+    pub fn handle_timeout(&mut self, now: Duration) -> Vec<Output> {
         for at in 0..self.servers.len() {
-            let outputs = self.servers[at].client.wake(now);
+            let outputs = self.servers[at].client.handle_timeout(now);
             self.take_in(ServerId(at), outputs);
         }
         self.ask_proposals(now, |side, cx| {
-            if side.next_wake().is_some_and(|at| at <= cx.now) {
-                side.wake(cx);
+            if side.next_timeout().is_some_and(|at| at <= cx.now) {
+                side.handle_timeout(cx);
             }
             false
         });
@@ -238,9 +238,9 @@ impl Host {
     }
 
     /// When to call [`Host::wake`].
-    pub fn next_wake(&self) -> Option<Duration> {
-        let clients = self.servers.iter().filter_map(|server| server.client.next_wake());
-        clients.chain(self.proposals.iter().filter_map(|proposal| proposal.side.next_wake())).min()
+    pub fn next_timeout(&self) -> Option<Duration> {
+        let clients = self.servers.iter().filter_map(|server| server.client.next_timeout());
+        clients.chain(self.proposals.iter().filter_map(|proposal| proposal.side.next_timeout())).min()
     }
 
     /// Takes an order; it is begun once those before it are done.
@@ -345,9 +345,9 @@ impl Host {
         false
     }
 
-    fn moment(&mut self, now: Duration, moment: &LifecycleEvent<'_>, next: Next) {
+    fn announce(&mut self, now: Duration, moment: &LifecycleEvent<'_>, next: Next) {
         self.ask_proposals(now, |side, cx| {
-            side.moment(cx, moment);
+            side.lifecycle_event(cx, moment);
             false
         });
         self.work = Work::Settling(Box::new(next));
@@ -369,7 +369,7 @@ impl Host {
             self.settle_effects(now);
             match std::mem::replace(&mut self.work, Work::Idle) {
                 Work::Connecting if self.servers.iter().all(Server::is_settled) => {
-                    self.moment(now, &LifecycleEvent::SessionStart, Next::Finish(OrderResult::Connected));
+                    self.announce(now, &LifecycleEvent::SessionStart, Next::Finish(OrderResult::Connected));
                 }
                 Work::Settling(next) if self.proposals.iter().all(|proposal| proposal.side.is_settled()) => {
                     self.proceed(now, *next)
@@ -392,7 +392,7 @@ impl Host {
         match next {
             Next::LayOut => {
                 let agent = self.turn.as_ref().map(|turn| turn.agent).unwrap_or_default();
-                self.moment(now, &LifecycleEvent::Prompt(agent), Next::Ask);
+                self.announce(now, &LifecycleEvent::Prompt(agent), Next::Ask);
             }
             Next::Ask => self.lay_out(),
             Next::CallTool(used) => self.call_tool(now, used),

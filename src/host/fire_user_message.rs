@@ -115,15 +115,15 @@ impl UserMessageFire {
     }
 
     /// The moment to call [`Self::wake`] at.
-    pub fn next_wake(&self) -> Option<Duration> {
-        self.client.next_wake().into_iter().chain(self.messages.next_wake()).min()
+    pub fn next_timeout(&self) -> Option<Duration> {
+        self.client.next_timeout().into_iter().chain(self.messages.next_timeout()).min()
     }
 
     /// Lets time pass.
-    pub fn wake(&mut self, now: Duration) -> Vec<Report> {
-        let outputs = self.client.wake(now);
+    pub fn handle_timeout(&mut self, now: Duration) -> Vec<Report> {
+        let outputs = self.client.handle_timeout(now);
         let mut reports = self.report(now, outputs);
-        let actions = self.messages.wake(now);
+        let actions = self.messages.handle_timeout(now);
         self.act(now, actions, &mut reports);
         reports
     }

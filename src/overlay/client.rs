@@ -12,7 +12,7 @@ use std::time::Duration;
 impl Overlay {
     /// A message of the client's.
     pub fn from_client(&mut self, now: Duration, message: Vec<u8>) -> Vec<Output> {
-        let mut out = self.wake(now);
+        let mut out = self.handle_timeout(now);
         let envelope = Envelope::scan(&message);
         match (envelope.kind, envelope.method.as_deref()) {
             (MessageKind::Request, Some(method)) => {

@@ -138,14 +138,14 @@ impl EmbeddedServer {
     }
 
     /// Does what is due.
-    pub fn wake(&mut self, now: Duration, ids: &mut Ids) -> Vec<Output> {
-        let outputs = self.server.wake(now);
+    pub fn handle_timeout(&mut self, now: Duration, ids: &mut Ids) -> Vec<Output> {
+        let outputs = self.server.handle_timeout(now);
         self.given(outputs, ids)
     }
 
     /// When it wants to be woken next.
-    pub fn next_wake(&self) -> Option<Duration> {
-        self.server.next_wake()
+    pub fn next_timeout(&self) -> Option<Duration> {
+        self.server.next_timeout()
     }
 
     fn given(&mut self, outputs: Vec<server::Output>, ids: &mut Ids) -> Vec<Output> {

@@ -10,7 +10,7 @@ use std::time::Duration;
 impl Overlay {
     /// A message of the server's.
     pub fn from_server(&mut self, now: Duration, message: Vec<u8>) -> Vec<Output> {
-        let mut out = self.wake(now);
+        let mut out = self.handle_timeout(now);
         let envelope = Envelope::scan(&message);
         match envelope.kind {
             MessageKind::Result | MessageKind::Error => {

@@ -47,7 +47,7 @@ impl Stage {
 
     fn wait(&mut self, ms: u64) -> Vec<String> {
         self.now += Duration::from_millis(ms);
-        words(self.overlay.wake(self.now))
+        words(self.overlay.handle_timeout(self.now))
     }
 
     /// The handshake with a client that knows all proposals; the answer to `initialize` as the client sees it.
@@ -256,7 +256,7 @@ fn a_user_message_is_answered_by_all_tools_in_order_and_their_answers_stay_here(
 fn a_tool_that_does_not_answer_is_given_up_and_its_late_answer_kept_from_the_client() {
     let mut stage = Stage::ready("conversation: [{tool: slow}]");
     stage.client(request(7, "conversation/userMessage", json!({"messageId": "m", "content": "x"})));
-    assert_eq!(stage.overlay.next_wake(), Some(own_requests::GRACE_PERIOD));
+    assert_eq!(stage.overlay.next_timeout(), Some(own_requests::GRACE_PERIOD));
     let said = stage.wait(30_000);
     assert_eq!(put(&said, "s2c"), json!({"jsonrpc": "2.0", "id": 7, "result": {}}));
     let taken_back = |said: &[String], number: u64| {
@@ -379,10 +379,10 @@ fn files_and_times_set_rules_off() {
     assert_eq!(stage.file("docs/a.md"), [] as [&str; 0], "it rests");
     stage.wait(10_000);
     assert_eq!(stage.file("docs/a.md").len(), 1);
-    assert_eq!(stage.overlay.next_wake(), Some(Duration::from_secs(60)));
+    assert_eq!(stage.overlay.next_timeout(), Some(Duration::from_secs(60)));
     assert_eq!(put(&stage.wait(50_000), "s2c")["params"]["reminder"]["body"], "minute 1");
     assert_eq!(put(&stage.wait(60_000), "s2c")["params"]["reminder"]["body"], "minute 2");
-    assert_eq!(stage.overlay.next_wake(), None);
+    assert_eq!(stage.overlay.next_timeout(), None);
 }
 
 #[test]

@@ -153,12 +153,12 @@ impl ProbeRun {
     }
 
     /// When it wants to be woken at the latest.
-    pub fn next_wake(&self) -> Option<Duration> {
+    pub fn next_timeout(&self) -> Option<Duration> {
         self.run.as_ref().map(|run| run.due)
     }
 
     /// Does what is due.
-    pub fn wake(&mut self, now: Duration) -> Vec<Order> {
+    pub fn handle_timeout(&mut self, now: Duration) -> Vec<Order> {
         let Some(run) = self.run.as_mut().filter(|run| run.due <= now) else { return Vec::new() };
         match run.step {
             Step::Starting => self.conclude(now),

@@ -49,10 +49,10 @@ impl<F: FnMut(&str, bool) -> Does> Client<F> {
         let (mut stream, mut id, mut dies, mut is_frozen) = (0, 0, None, false);
         for _ in 0..10_000 {
             let Some(order) = orders.pop_front() else {
-                let due = probe_run.next_wake().expect("something is waited for");
+                let due = probe_run.next_timeout().expect("something is waited for");
                 now = now.max(dies.filter(|at| *at < due).unwrap_or(due));
                 let is_dead = dies.take_if(|at| *at <= now).is_some();
-                orders.extend(if is_dead { probe_run.ended(now, code(0)) } else { probe_run.wake(now) });
+                orders.extend(if is_dead { probe_run.ended(now, code(0)) } else { probe_run.handle_timeout(now) });
                 continue;
             };
             match order {
@@ -254,7 +254,7 @@ fn a_client_that_never_comes_or_never_ends_its_handshake_is_a_failure() {
     let mut probe_run = ProbeRun::new(Plan::of(&[]), SETTINGS);
     probe_run.begin(Duration::ZERO);
     probe_run.pass(Duration::ZERO, 1, ClientToServer, br#"{"jsonrpc":"2.0","id":1,"method":"server/discover"}"#);
-    probe_run.wake(SETTINGS.connect);
+    probe_run.handle_timeout(SETTINGS.connect);
     assert_eq!(probe_run.probe_report(), Err(ClientFailure::OnlyModern));
 }
 
@@ -273,7 +273,7 @@ fn a_late_answer_counts_and_says_that_it_was_late() {
     say(&mut probe_run, 0, ServerToClient, r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
     assert_eq!(send(say(&mut probe_run, 1, ClientToServer, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#)), "push/event");
     say(&mut probe_run, 1, ServerToClient, r#"{"jsonrpc":"2.0","id":2,"method":"push/event"}"#);
-    assert_eq!(send(probe_run.wake(Duration::from_millis(2001))), "ping");
+    assert_eq!(send(probe_run.handle_timeout(Duration::from_millis(2001))), "ping");
     say(&mut probe_run, 2002, ClientToServer, r#"{"jsonrpc":"2.0","id":2,"result":{"accepted":true}}"#);
     let probe_report = probe_run.probe_report().expect("a survey");
     assert_eq!(of(&probe_report, "push/event"), ("answered", "late".to_owned()));

@@ -93,7 +93,7 @@ impl Proposal for Conversation {
         Some(Box::<fan_out::FanOut>::default())
     }
 
-    fn moment(&self, message: &Observed<'_>) -> Option<ConversationEvent> {
+    fn conversation_event(&self, message: &Observed<'_>) -> Option<ConversationEvent> {
         (message.method == Some(USER_MESSAGE) && !message.envelope.kind.is_response())
             .then_some(ConversationEvent::UserMessage)
     }

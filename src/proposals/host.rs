@@ -442,7 +442,7 @@ pub trait HostSide {
     fn disconnected(&mut self, _cx: &mut HostCx<'_>, _server: ServerId) {}
 
     /// A moment of the conversation. Whatever the room waits for then, it says so by [`HostSide::is_settled`].
-    fn moment(&mut self, _cx: &mut HostCx<'_>, _moment: &LifecycleEvent<'_>) {}
+    fn lifecycle_event(&mut self, _cx: &mut HostCx<'_>, _moment: &LifecycleEvent<'_>) {}
 
     /// Whether the conversation may go on.
     fn is_settled(&self) -> bool {
@@ -486,10 +486,10 @@ pub trait HostSide {
     fn inferred(&mut self, _cx: &mut HostCx<'_>, _token: u64, _outcome: &Result<Inferred, String>) {}
 
     /// A timer is due.
-    fn wake(&mut self, _cx: &mut HostCx<'_>) {}
+    fn handle_timeout(&mut self, _cx: &mut HostCx<'_>) {}
 
     /// When the next timer is due.
-    fn next_wake(&self) -> Option<Duration> {
+    fn next_timeout(&self) -> Option<Duration> {
         None
     }
 

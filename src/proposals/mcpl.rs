@@ -122,7 +122,7 @@ impl Proposal for Mcpl {
         Box::<rules::McplObserver>::default()
     }
 
-    fn moment(&self, message: &Observed<'_>) -> Option<ConversationEvent> {
+    fn conversation_event(&self, message: &Observed<'_>) -> Option<ConversationEvent> {
         match (message.method?, message.envelope.kind) {
             (BEFORE_INFERENCE, MessageKind::Request) => Some(ConversationEvent::Inference),
             (AFTER_INFERENCE, MessageKind::Request | MessageKind::Notification) => Some(ConversationEvent::Inferred),

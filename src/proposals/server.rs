@@ -329,10 +329,10 @@ pub trait ServerSide: Send {
     fn end(&mut self, _cx: &mut dyn ServerCx) {}
 
     /// When it wants to be woken next.
-    fn next_wake(&self, _cx: &dyn ServerCx) -> Option<Duration> {
+    fn next_timeout(&self, _cx: &dyn ServerCx) -> Option<Duration> {
         None
     }
 
-    /// Does what is due. Afterwards [`Self::next_wake`] lies ahead.
-    fn wake(&mut self, _cx: &mut dyn ServerCx) {}
+    /// Does what is due. Afterwards [`Self::next_timeout`] lies ahead.
+    fn handle_timeout(&mut self, _cx: &mut dyn ServerCx) {}
 }

@@ -20,9 +20,9 @@ pub trait Engine {
     /// A request did not get through.
     fn undelivered(&mut self, now: Duration, lost: &Undelivered) -> Vec<Self::Output>;
     /// A timer is due.
-    fn wake(&mut self, now: Duration) -> Vec<Self::Output>;
+    fn handle_timeout(&mut self, now: Duration) -> Vec<Self::Output>;
     /// When the next timer is due.
-    fn next_wake(&self) -> Option<Duration>;
+    fn next_timeout(&self) -> Option<Duration>;
     /// The peer is gone.
     fn closed(&mut self, now: Duration) -> Vec<Self::Output>;
     /// The connection failed.
@@ -60,12 +60,12 @@ macro_rules! engine {
                 }
             }
 
-            fn wake(&mut self, now: Duration) -> Vec<$output> {
-                Self::wake(self, now)
+            fn handle_timeout(&mut self, now: Duration) -> Vec<$output> {
+                Self::handle_timeout(self, now)
             }
 
-            fn next_wake(&self) -> Option<Duration> {
-                Self::next_wake(self)
+            fn next_timeout(&self) -> Option<Duration> {
+                Self::next_timeout(self)
             }
 
             fn closed(&mut self, now: Duration) -> Vec<$output> {
@@ -150,7 +150,7 @@ impl<E: Engine> Runner<E> {
             if self.peer_gone || until.is_some_and(|until| self.now() >= until) {
                 return None;
             }
-            let timer = self.engine.next_wake().into_iter().chain(until).min().map(|at| self.began + at);
+            let timer = self.engine.next_timeout().into_iter().chain(until).min().map(|at| self.began + at);
             // A peer that takes nothing must not keep the engine from its timers.
             let incoming = tokio::select! {
                 incoming = self.link.turn(&mut self.outbox) => incoming,
@@ -158,7 +158,7 @@ impl<E: Engine> Runner<E> {
             };
             // An engine must learn of the time before it learns of what came after it.
             let now = self.now();
-            let mut outputs = self.engine.wake(now);
+            let mut outputs = self.engine.handle_timeout(now);
             match incoming {
                 None => {}
                 Some(Incoming::Message(message)) => outputs.extend(self.engine.receive(now, &message)),

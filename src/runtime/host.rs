@@ -175,7 +175,7 @@ impl HostRunner {
                 return reported;
             }
             // A time without a limit is no time.
-            let due = self.host.next_wake().and_then(|at| self.began.checked_add(at));
+            let due = self.host.next_timeout().and_then(|at| self.began.checked_add(at));
             let (mut incoming, mut put) = (None, None);
             tokio::select! {
                 found = self.inbox.recv() => incoming = found,
@@ -184,7 +184,7 @@ impl HostRunner {
             }
             let now = self.now();
             // An engine must learn of the time before it learns of what came after it.
-            let mut outputs = self.host.wake(now);
+            let mut outputs = self.host.handle_timeout(now);
             if let Some((server, incoming)) = incoming {
                 outputs.extend(self.receive(now, server, incoming));
             }

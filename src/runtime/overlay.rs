@@ -75,7 +75,7 @@ impl Between {
         let began = Instant::now();
         let mut is_client_gone = false;
         loop {
-            let due = self.overlay.next_wake().map(|at| began + at);
+            let due = self.overlay.next_timeout().map(|at| began + at);
             let outputs = tokio::select! {
                 message = outgoing.recv(), if !is_client_gone && has_room(&self.to_server) => match message {
                     Some(message) => self.overlay.from_client(began.elapsed(), message),
@@ -112,7 +112,7 @@ impl Between {
                 Some((path, absolute)) = changes.recv() => {
                     self.overlay.file_changed(began.elapsed(), &path, &absolute)
                 }
-                () = sleep_until(due) => self.overlay.wake(began.elapsed()),
+                () = sleep_until(due) => self.overlay.handle_timeout(began.elapsed()),
             };
             outputs.into_iter().for_each(|output| self.carry(output));
             if is_client_gone && self.to_server.is_empty() {

@@ -133,7 +133,7 @@ pub async fn play(
                     None => end = Some(End::Left),
                 },
                 sent = delayed.recv() => playing.arrivals.extend(sent),
-                () = sleep_until(due) => outputs = playing.wake(),
+                () = sleep_until(due) => outputs = playing.handle_timeout(),
             }
         }
         let cut = playing.take(outputs);
@@ -159,7 +159,7 @@ impl<T: FnMut(ScenarioServerEvent<'_>)> Playing<T> {
     }
 
     fn due(&self, wait: Option<Duration>) -> Option<Instant> {
-        let engine = self.present.as_ref().and_then(|present| present.engine.next_wake());
+        let engine = self.present.as_ref().and_then(|present| present.engine.next_timeout());
         wait.into_iter().chain(engine).min().and_then(|at| self.began.checked_add(at))
     }
 
@@ -238,9 +238,9 @@ impl<T: FnMut(ScenarioServerEvent<'_>)> Playing<T> {
         }
     }
 
-    fn wake(&mut self) -> Vec<Output> {
+    fn handle_timeout(&mut self) -> Vec<Output> {
         let now = self.now();
-        self.present.as_mut().map(|present| present.engine.wake(now)).unwrap_or_default()
+        self.present.as_mut().map(|present| present.engine.handle_timeout(now)).unwrap_or_default()
     }
 
     fn take(&mut self, outputs: Vec<Output>) -> Option<End> {

@@ -65,7 +65,7 @@ pub fn serve(
     let mut listeners = Listeners::default();
     let mut has_ended = false;
     loop {
-        let grace_period = server.next_wake().map(|at| at.saturating_sub(began.elapsed()));
+        let grace_period = server.next_timeout().map(|at| at.saturating_sub(began.elapsed()));
         let arrival = match grace_period {
             None => arrivals.recv().map_err(|_| RecvTimeoutError::Disconnected),
             Some(grace_period) => arrivals.recv_timeout(grace_period),
@@ -85,7 +85,7 @@ pub fn serve(
             }
             Ok(ServerInput::Brought(ticket, completed)) => server.complete_io(now, ticket, completed),
             Ok(ServerInput::Injected(message)) => vec![Output::Send(message)],
-            Err(RecvTimeoutError::Timeout) => server.wake(now.max(Duration::from_nanos(1))),
+            Err(RecvTimeoutError::Timeout) => server.handle_timeout(now.max(Duration::from_nanos(1))),
             Ok(ServerInput::End) => {
                 has_ended = true;
                 server.end(now)

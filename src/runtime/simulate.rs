@@ -108,7 +108,7 @@ impl Simulation<'_> {
                     if next > self.now {
                         (self.now, at_once) = (next, 0);
                     }
-                    self.wake();
+                    self.handle_timeout();
                 }
                 PlayerAction::Finished => break,
                 todo => {
@@ -130,26 +130,26 @@ impl Simulation<'_> {
     /// When something happens next; `None` where nothing ever will.
     fn next_time(&self, wait: Option<Duration>) -> Option<Duration> {
         let message = self.queue.peek().map(|Reverse(message)| message.at);
-        let servers = self.servers.iter().flatten().filter_map(Server::next_wake);
-        let all = servers.chain(message).chain(self.host.next_wake()).chain(wait);
+        let servers = self.servers.iter().flatten().filter_map(Server::next_timeout);
+        let all = servers.chain(message).chain(self.host.next_timeout()).chain(wait);
         // What has no deadline is due at the end of time.
         all.min().filter(|at| *at < Duration::MAX)
     }
 
     /// Wakes whoever wants to be, once all messages of the moment have arrived.
-    fn wake(&mut self) {
+    fn handle_timeout(&mut self) {
         if self.queue.peek().is_some_and(|Reverse(message)| message.at <= self.now) {
             return;
         }
         for at in 0..self.servers.len() {
-            let due = |server: &&mut Server| server.next_wake().is_some_and(|at| at <= self.now);
+            let due = |server: &&mut Server| server.next_timeout().is_some_and(|at| at <= self.now);
             if let Some(server) = self.servers[at].as_mut().filter(due) {
-                let outputs = server.wake(self.now);
+                let outputs = server.handle_timeout(self.now);
                 self.take_in(ServerId(at), outputs);
             }
         }
-        if self.host.next_wake().is_some_and(|at| at <= self.now) {
-            let outputs = self.host.wake(self.now);
+        if self.host.next_timeout().is_some_and(|at| at <= self.now) {
+            let outputs = self.host.handle_timeout(self.now);
             self.outputs.extend(outputs);
         }
     }

@@ -131,15 +131,15 @@ impl ServerProposals {
         self.on().for_each(|side| side.end(cx));
     }
 
-    pub fn next_wake(&self, cx: &Connection) -> Option<Duration> {
-        self.0.iter().filter(|proposal| proposal.is_on).filter_map(|proposal| proposal.side.next_wake(cx)).min()
+    pub fn next_timeout(&self, cx: &Connection) -> Option<Duration> {
+        self.0.iter().filter(|proposal| proposal.is_on).filter_map(|proposal| proposal.side.next_timeout(cx)).min()
     }
 
     /// Wakes those that are due.
-    pub fn wake(&mut self, cx: &mut Connection) {
+    pub fn handle_timeout(&mut self, cx: &mut Connection) {
         for side in self.on() {
-            if side.next_wake(cx).is_some_and(|at| at <= cx.now()) {
-                side.wake(cx);
+            if side.next_timeout(cx).is_some_and(|at| at <= cx.now()) {
+                side.handle_timeout(cx);
             }
         }
     }

@@ -158,9 +158,9 @@ impl Host {
     fn pass(&mut self, time: Duration) -> Vec<Value> {
         let end = self.now + time;
         let mut messages = Vec::new();
-        while let Some(at) = self.server.next_wake().filter(|at| *at <= end) {
+        while let Some(at) = self.server.next_timeout().filter(|at| *at <= end) {
             self.now = self.now.max(at);
-            let outputs = self.server.wake(self.now);
+            let outputs = self.server.handle_timeout(self.now);
             messages.extend(self.sort(outputs));
         }
         self.now = end;

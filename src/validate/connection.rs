@@ -204,7 +204,7 @@ impl Connection {
             return;
         }
         let observed = &message.observed;
-        let reported = method.and_then(proposals::of_method).and_then(|proposal| proposal.moment(observed));
+        let reported = method.and_then(proposals::of_method).and_then(|proposal| proposal.conversation_event(observed));
         let moment = reported.and_then(|moment| self.turns.reported(moment));
         if let Some(moment) = moment {
             reach(&mut self.observers, &mut self.overlap, moment, header, &mut self.findings);

@@ -258,7 +258,7 @@ impl Conducted {
                     Order::Over => return Ok(()),
                 }
             }
-            let due = self.probe_run.next_wake().unwrap_or(Duration::MAX);
+            let due = self.probe_run.next_timeout().unwrap_or(Duration::MAX);
             let rest = due.saturating_sub(self.began.elapsed());
             let event = tokio::time::timeout(rest, self.events.recv()).await;
             let now = self.began.elapsed();
@@ -271,7 +271,7 @@ impl Conducted {
                     self.probe_run.ended(now, end)
                 }
                 Ok(Some(Event::Ended(..))) => Vec::new(),
-                Ok(None) | Err(_) => self.probe_run.wake(now),
+                Ok(None) | Err(_) => self.probe_run.handle_timeout(now),
             };
         }
     }

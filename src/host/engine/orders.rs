@@ -153,10 +153,10 @@ impl Host {
                     self.history.insert(0, Utterance { role: "user", text: summary });
                 }
                 self.report("compacted", None, text, json!({"messages": kept}));
-                self.moment(now, &LifecycleEvent::Compacted, Next::Finish(OrderResult::Ok));
+                self.announce(now, &LifecycleEvent::Compacted, Next::Finish(OrderResult::Ok));
             }
             Order::Allow { server, proposal, is_allowed } => self.allow(now, &server, proposal.as_deref(), is_allowed),
-            Order::End => self.moment(now, &LifecycleEvent::SessionEnd, Next::Finish(OrderResult::Ended)),
+            Order::End => self.announce(now, &LifecycleEvent::SessionEnd, Next::Finish(OrderResult::Ended)),
         }
     }
 

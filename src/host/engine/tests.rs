@@ -108,9 +108,9 @@ impl Stage {
     /// Time passes as far as the host waits for it.
     fn pass(&mut self) {
         while !self.host.is_idle() {
-            let Some(at) = self.host.next_wake() else { break };
+            let Some(at) = self.host.next_timeout() else { break };
             self.now = self.now.max(at);
-            let outputs = self.host.wake(self.now);
+            let outputs = self.host.handle_timeout(self.now);
             self.play(outputs);
         }
     }

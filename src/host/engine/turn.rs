@@ -47,11 +47,11 @@ impl Host {
             let message_id = uuid::Builder::from_random_bytes(random).into_uuid().to_string();
             let history = std::mem::take(&mut self.history);
             let moment = LifecycleEvent::UserMessage { message_id: &message_id, text: &text, history: &history };
-            self.moment(now, &moment, Next::LayOut);
+            self.announce(now, &moment, Next::LayOut);
             self.history = history;
             begins.message = Some(&text);
         }
-        self.moment(now, &LifecycleEvent::TurnBegins(begins), Next::LayOut);
+        self.announce(now, &LifecycleEvent::TurnBegins(begins), Next::LayOut);
     }
 
     /// Begins a turn that the room at this place asked for.
@@ -62,7 +62,7 @@ impl Host {
         let text = format!("turn {} begins without a message", self.turns);
         self.report("woken", Some(server), text, json!({"turn": self.turns, "by": proposal, "key": key}));
         let begins = Beginning { agent: Agent::Main, message: None, woken: Some((proposal, key)) };
-        self.moment(now, &LifecycleEvent::TurnBegins(begins), Next::LayOut);
+        self.announce(now, &LifecycleEvent::TurnBegins(begins), Next::LayOut);
     }
 
     /// Lays out the prompt and asks the model.
@@ -186,7 +186,7 @@ impl Host {
         let Some(turn) = &self.turn else { return };
         let (agent, answer, usage) = (turn.agent, turn.answer.clone(), turn.usage);
         if at >= self.proposals.len() {
-            return self.moment(now, &LifecycleEvent::Answered(agent, &answer), Next::TurnOver);
+            return self.announce(now, &LifecycleEvent::Answered(agent, &answer), Next::TurnOver);
         }
         self.ask_proposal(now, at, |side, cx| side.rewrite(cx, &answer, usage));
         self.work = Work::Settling(Box::new(Next::Rewrite(at + 1)));
@@ -229,7 +229,7 @@ impl Host {
 
     pub(super) fn use_tool(&mut self, now: Duration, used: ToolUse) {
         let moment = used.clone();
-        self.moment(now, &LifecycleEvent::BeforeTool(&moment), Next::CallTool(used));
+        self.announce(now, &LifecycleEvent::BeforeTool(&moment), Next::CallTool(used));
     }
 
     pub(super) fn call_tool(&mut self, now: Duration, used: ToolUse) {
@@ -249,7 +249,7 @@ impl Host {
             Err(why) => json!({"isError": true, "content": [{"type": "text", "text": why}]}),
         });
         let moment = used.clone();
-        self.moment(now, &LifecycleEvent::AfterTool(&moment), Next::AfterTool(used, result));
+        self.announce(now, &LifecycleEvent::AfterTool(&moment), Next::AfterTool(used, result));
     }
 
     pub(super) fn after_tool(&mut self, now: Duration, used: ToolUse, result: Result<Value, String>) {
@@ -296,7 +296,7 @@ impl Host {
             false => OrderResult::Turn { turn: number, answer },
             true => OrderResult::Woken { turn: number, answer },
         };
-        self.moment(now, &LifecycleEvent::TurnOver(turn.agent), Next::Finish(done));
+        self.announce(now, &LifecycleEvent::TurnOver(turn.agent), Next::Finish(done));
     }
 }
 

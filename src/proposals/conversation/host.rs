@@ -235,13 +235,13 @@ impl UserMessages {
     }
 
     /// The moment to call [`Self::wake`] at.
-    pub fn next_wake(&self) -> Option<Duration> {
+    pub fn next_timeout(&self) -> Option<Duration> {
         let live = self.waiting.iter().filter(|waiting| !waiting.expired);
         live.map(|waiting| waiting.since.saturating_add(self.deadline)).min()
     }
 
     /// Lets time pass: messages whose deadline is over are given up, the conversation goes on without them (A13).
-    pub fn wake(&mut self, now: Duration) -> Vec<Action> {
+    pub fn handle_timeout(&mut self, now: Duration) -> Vec<Action> {
         let deadline = self.deadline;
         let due = |waiting: &&mut Waiting| !waiting.expired && waiting.since.saturating_add(deadline) <= now;
         let over = self.waiting.iter_mut().filter(due).map(|waiting| {

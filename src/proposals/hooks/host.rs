@@ -371,7 +371,7 @@ impl HostSide for HooksHostSide {
         self.finish(cx);
     }
 
-    fn moment(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
+    fn lifecycle_event(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
         let event = match moment {
             LifecycleEvent::SessionStart => self.event(cx, EventKind::SessionStart),
             LifecycleEvent::SessionEnd => self.event(cx, EventKind::SessionEnd),

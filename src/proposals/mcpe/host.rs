@@ -347,7 +347,7 @@ impl HostSide for McpeHostSide {
         self.greeted.remove(&server);
     }
 
-    fn moment(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
+    fn lifecycle_event(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
         if matches!(moment, LifecycleEvent::Prompt(Agent::Main)) {
             self.sources.iter_mut().for_each(|(server, source)| source.inject(cx, *server));
         }
@@ -398,14 +398,14 @@ impl HostSide for McpeHostSide {
         }
     }
 
-    fn wake(&mut self, cx: &mut HostCx<'_>) {
+    fn handle_timeout(&mut self, cx: &mut HostCx<'_>) {
         for (server, source) in &mut self.sources {
             source.subscribing.retain(|until| *until > cx.now);
             source.drop_parked(cx, *server);
         }
     }
 
-    fn next_wake(&self) -> Option<Duration> {
+    fn next_timeout(&self) -> Option<Duration> {
         let waits = self.sources.values().filter(|source| !source.parked.is_empty());
         waits.filter_map(|source| source.subscribing.front().copied()).min()
     }

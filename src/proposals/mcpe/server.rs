@@ -82,16 +82,16 @@ impl ServerSide for McpeServerSide {
         Some(Ok(result))
     }
 
-    fn next_wake(&self, cx: &dyn ServerCx) -> Option<Duration> {
+    fn next_timeout(&self, cx: &dyn ServerCx) -> Option<Duration> {
         let due = self.subscriptions.next_due().map(|at| cx.when(at));
-        due.into_iter().chain(self.handlers.next_wake()).min()
+        due.into_iter().chain(self.handlers.next_timeout()).min()
     }
 
     /// Delivers what is due and ends what is over. What was due already when it was asked for comes behind the answer.
-    fn wake(&mut self, cx: &mut dyn ServerCx) {
-        let acts = self.subscriptions.wake(cx.wall_ns());
+    fn handle_timeout(&mut self, cx: &mut dyn ServerCx) {
+        let acts = self.subscriptions.handle_timeout(cx.wall_ns());
         self.act(acts, cx);
-        self.handlers.wake(&self.subscriptions.settings, cx);
+        self.handlers.handle_timeout(&self.subscriptions.settings, cx);
     }
 
     fn completed(&mut self, ticket: u64, outcome: &JobOutcome, cx: &mut dyn ServerCx) -> bool {

@@ -328,7 +328,7 @@ impl HostSide for McplHostSide {
         self.inferring.retain(|_, running| running.server != server);
     }
 
-    fn moment(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
+    fn lifecycle_event(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
         match moment {
             LifecycleEvent::TurnBegins(begins) => self.begin(cx, begins),
             LifecycleEvent::Answered(_, text) => self.answered(cx, text),
@@ -435,7 +435,7 @@ impl HostSide for McplHostSide {
         self.end_of(cx, token, outcome);
     }
 
-    fn wake(&mut self, cx: &mut HostCx<'_>) {
+    fn handle_timeout(&mut self, cx: &mut HostCx<'_>) {
         let now = cx.now;
         for (server, peer) in &mut self.peers {
             for pending in peer.scopes.take(|pending| pending.until <= now) {
@@ -446,7 +446,7 @@ impl HostSide for McplHostSide {
         }
     }
 
-    fn next_wake(&self) -> Option<Duration> {
+    fn next_timeout(&self) -> Option<Duration> {
         self.peers.values().flat_map(|peer| &peer.scopes.pending).map(|pending| pending.until).min()
     }
 

@@ -238,7 +238,7 @@ impl HostSide for ReminderHostSide {
         }
     }
 
-    fn moment(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
+    fn lifecycle_event(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
         match moment {
             LifecycleEvent::Prompt(agent) => self.render(cx, *agent),
             LifecycleEvent::TurnOver(Agent::Main) => self.age(cx),

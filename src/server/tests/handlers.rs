@@ -42,7 +42,7 @@ impl Host {
 
     fn wait(&mut self, time: Duration) {
         self.now += time;
-        let outputs = self.server.wake(self.now);
+        let outputs = self.server.handle_timeout(self.now);
         self.sort(outputs);
     }
 
@@ -140,7 +140,7 @@ fn e34_a_webhook_is_tried_again_later_and_later_and_waits_as_it_is_asked_to() {
     }
     host.came(json!({"end": "answered", "status": 500}));
     assert_eq!((&host.run()["outcome"], &host.run()["attempt"]), (&json!("failed"), &json!(4)));
-    assert_eq!(host.server.next_wake().map(|at| at > host.now), Some(true), "only its lifetime is due");
+    assert_eq!(host.server.next_timeout().map(|at| at > host.now), Some(true), "only its lifetime is due");
     host.publish(2);
     host.came(json!({"end": "answered", "status": 404}));
     assert_eq!(host.run()["outcome"], "failed", "that is no matter of time");

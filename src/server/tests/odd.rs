@@ -118,8 +118,8 @@ proptest! {
             prop_assert!(settled <= asked);
         }
         // The slowest count: a thousand numbers of a minute each.
-        while let Some(at) = host.server.next_wake().filter(|at| *at <= seconds(60_000)) {
-            settled += answers(&host.server.wake(at));
+        while let Some(at) = host.server.next_timeout().filter(|at| *at <= seconds(60_000)) {
+            settled += answers(&host.server.handle_timeout(at));
         }
         prop_assert_eq!(settled, asked);
     }

@@ -91,11 +91,11 @@ impl ServerSide for BellSide {
         true
     }
 
-    fn next_wake(&self, _cx: &dyn ServerCx) -> Option<Duration> {
+    fn next_timeout(&self, _cx: &dyn ServerCx) -> Option<Duration> {
         self.polished
     }
 
-    fn wake(&mut self, cx: &mut dyn ServerCx) {
+    fn handle_timeout(&mut self, cx: &mut dyn ServerCx) {
         self.polished = None;
         cx.report(json!({"report": "polished"}));
     }

@@ -225,7 +225,7 @@ fn beside(
             Some(Answer { message, latency }) => {
                 stand_in.take(|server| server.receive(latency, &with_members(&message, &[("id", own_id)]))).1
             }
-            None => stand_in.take(|server| server.wake(timeout)).1,
+            None => stand_in.take(|server| server.handle_timeout(timeout)).1,
         };
         if let Some(fact) = &mut settled {
             fact["id"] = id.into();

@@ -320,9 +320,9 @@ fn c20_c21_scopes_are_judged_by_the_lists_and_else_asked() {
 fn amb_c17_a_scope_that_nobody_decides_on_is_denied_in_time_and_at_the_end() {
     let mut stage = live_stage(&[("mcpl.scope_cache", None, json!(false))]);
     stage.says(0, &elevate(1, "/a"));
-    assert_eq!(stage.host.next_wake(), Some(Duration::from_secs(30)));
+    assert_eq!(stage.host.next_timeout(), Some(Duration::from_secs(30)));
     stage.now = Duration::from_secs(30);
-    let outputs = stage.host.wake(stage.now);
+    let outputs = stage.host.handle_timeout(stage.now);
     stage.play(outputs);
     assert_eq!(stage.answer(json!(1))["approved"], false);
     stage.order(proposal("scope", json!({"label": "/b"})));
@@ -1057,7 +1057,7 @@ fn a_server_that_goes_leaves_nothing_waiting() {
     stage.play(outputs);
     let outputs = stage.host.closed(stage.now, ServerId(1), None);
     stage.play(outputs);
-    assert!(stage.host.is_idle() && stage.host.next_wake().is_none());
+    assert!(stage.host.is_idle() && stage.host.next_timeout().is_none());
     let token = stage.inferences[0].token;
     stage.inferred(token, Ok(Inferred::default()));
     assert!(stage.is_open(json!(1)));

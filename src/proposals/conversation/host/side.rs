@@ -198,7 +198,7 @@ impl HostSide for ConversationHostSide {
         self.subscribers.remove(&server);
     }
 
-    fn moment(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
+    fn lifecycle_event(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
         if let LifecycleEvent::UserMessage { message_id, text, history } = *moment {
             self.fan_out(cx, message_id, text, history);
         }
@@ -257,16 +257,16 @@ impl HostSide for ConversationHostSide {
         }
     }
 
-    fn wake(&mut self, cx: &mut HostCx<'_>) {
+    fn handle_timeout(&mut self, cx: &mut HostCx<'_>) {
         let ids: Vec<ServerId> = self.subscribers.keys().copied().collect();
         for server in ids {
-            let actions = self.subscribers.get_mut(&server).map(|subscriber| subscriber.engine.wake(cx.now));
+            let actions = self.subscribers.get_mut(&server).map(|subscriber| subscriber.engine.handle_timeout(cx.now));
             self.act(cx, server, actions.unwrap_or_default());
         }
     }
 
-    fn next_wake(&self) -> Option<Duration> {
-        self.subscribers.values().filter_map(|subscriber| subscriber.engine.next_wake()).min()
+    fn next_timeout(&self) -> Option<Duration> {
+        self.subscribers.values().filter_map(|subscriber| subscriber.engine.next_timeout()).min()
     }
 
     fn allow(&mut self, cx: &mut HostCx<'_>, server: ServerId, is_allowed: bool) {

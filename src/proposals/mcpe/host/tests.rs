@@ -114,7 +114,7 @@ impl Bench {
     /// What the next prompt has.
     fn prompt(&mut self) -> Vec<String> {
         self.effects.clear();
-        self.with(|side, cx| side.moment(cx, &LifecycleEvent::Prompt(Agent::Main)));
+        self.with(|side, cx| side.lifecycle_event(cx, &LifecycleEvent::Prompt(Agent::Main)));
         let text = |effect: &Effect| match effect {
             Effect::Inject(injection) if injection.slot == SLOT => Some(injection.text.clone()),
             _ => None,
@@ -318,12 +318,12 @@ fn e10_what_waits_for_an_answer_that_never_comes_is_reported_in_time() {
     let mut bench = Bench::plain(&[]);
     let used = ToolUse { server: Some(SERVER), tool: SUBSCRIBE.to_owned(), arguments: json!({}), output: None };
     bench.gate(&used);
-    assert_eq!(bench.side.next_wake(), None, "nothing waits");
+    assert_eq!(bench.side.next_timeout(), None, "nothing waits");
     bench.event("a", "1");
-    assert_eq!(bench.side.next_wake(), Some(DEADLINE));
+    assert_eq!(bench.side.next_timeout(), Some(DEADLINE));
     bench.now = DEADLINE;
-    bench.with(|side, cx| side.wake(cx));
-    assert_eq!((bench.reported("stray"), bench.side.next_wake()), (1, None));
+    bench.with(|side, cx| side.handle_timeout(cx));
+    assert_eq!((bench.reported("stray"), bench.side.next_timeout()), (1, None));
 }
 
 #[test]

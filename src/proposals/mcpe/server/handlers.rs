@@ -138,12 +138,12 @@ impl Handlers {
     }
 
     /// When one is tried again.
-    pub fn next_wake(&self) -> Option<Duration> {
+    pub fn next_timeout(&self) -> Option<Duration> {
         self.asleep.iter().map(|(at, _)| *at).min()
     }
 
     /// Tries again what is due, before all that waits.
-    pub fn wake(&mut self, settings: &Settings, cx: &mut dyn ServerCx) {
+    pub fn handle_timeout(&mut self, settings: &Settings, cx: &mut dyn ServerCx) {
         let now = cx.now();
         let (due, asleep) = std::mem::take(&mut self.asleep).into_iter().partition(|(at, _)| *at <= now);
         self.asleep = asleep;

@@ -269,7 +269,7 @@ impl Subscriptions {
     }
 
     /// Does what is due, in the order of its times. Afterwards [`Self::next_due`] lies ahead.
-    pub fn wake(&mut self, now: i64) -> Vec<SubscriptionAction> {
+    pub fn handle_timeout(&mut self, now: i64) -> Vec<SubscriptionAction> {
         let mut acts = Vec::new();
         loop {
             let all = self.table.iter().enumerate().filter_map(|(index, known)| Some((known.next_due()?, index)));

@@ -63,7 +63,7 @@ impl Desk {
         let mut all = Vec::new();
         while let Some(at) = self.subscriptions.next_due().filter(|at| *at <= until) {
             self.now = self.now.max(at);
-            let acts = self.subscriptions.wake(self.now);
+            let acts = self.subscriptions.handle_timeout(self.now);
             verify(&acts);
             all.extend(acts.into_iter().map(|act| (self.now, act)));
         }

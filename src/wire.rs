@@ -10,9 +10,9 @@ pub mod framing;
 pub mod json;
 mod limit;
 pub mod outline;
-pub mod span;
 pub mod sse;
 pub mod text;
+pub mod units;
 
 pub use envelope::{Envelope, Fault, Faults, Id, IdKey, MessageKind};
 pub use framing::{Frame, Framing, LONGEST_MESSAGE, LineFramer, Messages, PIECE, TooLong};

@@ -3,7 +3,7 @@
 use super::Context;
 use super::commands::record::spawn_error;
 use super::printer::note;
-use super::target::{Target, TargetKind, refuse, span};
+use super::target::{Target, TargetKind, refuse};
 use crate::error::{CommandError, ErrorKind};
 use crate::host::client::{ClientConfig, EraChoice, Handshake, Joined, Output, Root};
 use crate::process::child::ServerCommand;
@@ -25,6 +25,7 @@ use crate::transport::client::remote::Carrier;
 use crate::transport::client::websocket;
 use crate::transport::local::stdio::{self, ByteObserver, Pipe, StdioServer};
 use crate::transport::{Link, Observers, Remote, TransportNotice};
+use crate::wire::units::parse_time;
 use crate::wire::{Direction, Frame, LineFramer, PIECE};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -48,7 +49,7 @@ pub struct ClientOptions {
     #[arg(long, value_name = "VERSION")]
     protocol_version: Option<String>,
     /// How long an answer may take: 30s where nothing is said.
-    #[arg(long, value_name = "TIME", value_parser = span)]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
     timeout: Option<Duration>,
     /// A root to offer to the server: a folder or a URI (repeatable).
     #[arg(long = "root", value_name = "PATH")]

@@ -12,7 +12,6 @@ use clap::{ArgAction, Args};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// The variable of the environment with a token for the server that a URL names.
 const TOKEN: &str = "MCPREEL_TOKEN";
@@ -372,21 +371,6 @@ pub fn key_value(text: &str) -> Result<(String, String), String> {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => Err("this is not KEY=VALUE".into()),
     }
-}
-
-/// A time span: `500ms`, `2s`, `1.5s`, `3m`; a bare number is seconds.
-pub fn span(text: &str) -> Result<Duration, String> {
-    let end = text.find(|found: char| !found.is_ascii_digit() && found != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    let factor = match unit {
-        "ms" => 1e-3,
-        "" | "s" => 1.0,
-        "m" => 60.0,
-        "h" => 3600.0,
-        _ => return Err("a time is like 500ms, 2s or 3m".into()),
-    };
-    let seconds = number.parse::<f64>().map_err(|_| "a time is like 500ms, 2s or 3m".to_owned())? * factor;
-    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use crate::proposals::REGISTRY;
 use crate::proposals::host::{Inference, Injection, PromptPlace, ServerView, Slot, quoted};
-use crate::wire::span::micros;
+use crate::wire::units::micros;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::time::Duration;

@@ -2,6 +2,7 @@
 //!
 //! Never: what an option does.
 
+use crate::wire::units::{parse_size, parse_time};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -293,8 +294,8 @@ fn read(kind: SettingKind, value: &Value) -> Option<SettingValue> {
             _ => None,
         },
         SettingKind::Count => number(|text| text.parse().ok()),
-        SettingKind::Bytes => number(parse_bytes),
-        SettingKind::Time => number(|text| u64::try_from(parse_time(text)?.as_nanos()).ok()),
+        SettingKind::Bytes => number(|text| parse_size(text).ok()),
+        SettingKind::Time => number(|text| u64::try_from(parse_time(text).ok()?.as_nanos()).ok()),
         SettingKind::Choice(words) => {
             words.iter().find(|word| Some(**word) == text).map(|word| SettingValue::Text(word))
         }
@@ -323,34 +324,6 @@ fn words(value: &Value) -> Option<Vec<String>> {
 /// A word, where it is one: an object is a word as JSON.
 fn word(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned).or_else(|| value.is_object().then(|| value.to_string()))
-}
-
-fn parse_bytes(text: &str) -> Option<u64> {
-    let digits = text.trim_end_matches(|found: char| found.is_ascii_alphabetic());
-    let unit = match &text[digits.len()..] {
-        "" | "B" => 1,
-        "k" | "K" | "KiB" => 1 << 10,
-        "M" | "MiB" => 1 << 20,
-        _ => return None,
-    };
-    digits.trim().parse::<u64>().ok()?.checked_mul(unit)
-}
-
-/// A time as people write it: `500ms`, `2s`, `1.5m`, `1h`; a number alone is seconds.
-pub fn parse_time(text: &str) -> Option<Duration> {
-    let text = text.trim();
-    let digits = text.trim_end_matches(|found: char| found.is_alphabetic());
-    let unit = match &text[digits.len()..] {
-        "us" | "µs" => 1e-6,
-        "ms" => 1e-3,
-        "" | "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        "d" => 86400.0,
-        _ => return None,
-    };
-    let number: f64 = digits.trim().parse().ok()?;
-    Duration::try_from_secs_f64(number * unit).ok()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::host::engine::OrderResult;
 use crate::host::prompt::{Prompt, PromptPart};
 use crate::proposals::host::{HostEvent, ServerId, ServerView};
 use crate::wire::Envelope;
-use crate::wire::span::micros;
+use crate::wire::units::micros;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::Duration;

@@ -3,7 +3,7 @@
 
 use super::expect::{Expectation, Want};
 use super::format::TextPosition;
-use crate::wire::span::micros;
+use crate::wire::units::micros;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;

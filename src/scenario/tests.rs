@@ -23,7 +23,7 @@ fn errors_point_at_their_line_and_show_it() {
 #[test]
 fn every_complaint_has_its_place() {
     let cases: &[(&str, u64, u64, &str)] = &[
-        ("steps:\n  - wait: soon\n", 6, 11, "\"soon\" is no time"),
+        ("steps:\n  - wait: soon\n", 6, 11, "invalid time \"soon\""),
         ("steps:\n  - user: [a]\n", 6, 5, "a text or a mapping"),
         ("steps:\n  - usr: hello\n", 6, 5, "`usr` is not known here; there are: user, model"),
         ("steps:\n  - {}\n", 6, 5, "a step is one of user"),

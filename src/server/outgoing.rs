@@ -5,7 +5,7 @@ use super::timers::Timer;
 use super::{Report, Server};
 use crate::proposals;
 use crate::proposals::server::Granted;
-use crate::wire::span::micros;
+use crate::wire::units::micros;
 use crate::wire::{Envelope, Id, IdKey, MessageKind};
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -5,6 +5,7 @@
 
 use crate::proposals;
 use crate::trace::{EventHeader, EventKind, Flags, RecordedId};
+use crate::wire::units::{parse_size, parse_time};
 use crate::wire::{Direction, MessageKind, json};
 use globset::{GlobBuilder, GlobMatcher};
 
@@ -391,8 +392,8 @@ fn parse_term(token: &str) -> Result<Term, FilterError> {
         ),
         "id" => Term::Id(value.to_owned()),
         "stream" => Term::Stream(value.parse().map_err(|_| wrong("a stream has a number".into()))?),
-        "slow" => Term::Slow(limit(value, TIMES).ok_or_else(|| wrong("a time is like >500ms".into()))?),
-        "size" => Term::Size(limit(value, SIZES).ok_or_else(|| wrong("a size is like >10k".into()))?),
+        "slow" => Term::Slow(limit(value, nanoseconds).map_err(wrong)?),
+        "size" => Term::Size(limit(value, bytes).map_err(wrong)?),
         "text" => Term::Text(value.as_bytes().to_vec()),
         _ => {
             let names: Vec<_> = TERMS.iter().filter_map(|term| term.0.split(':').next()).collect();
@@ -426,11 +427,7 @@ fn kinds(name: &str) -> Option<Vec<MessageKind>> {
     MessageKind::ALL.into_iter().find(|kind| kind.name() == name).map(|kind| vec![kind])
 }
 
-const TIMES: &[(&str, f64)] = &[("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 6e10), ("", 1e6)];
-const SIZES: &[(&str, f64)] =
-    &[("k", 1e3), ("K", 1e3), ("kB", 1e3), ("M", 1e6), ("MB", 1e6), ("G", 1e9), ("GB", 1e9), ("B", 1.0), ("", 1.0)];
-
-fn limit(text: &str, units: &[(&str, f64)]) -> Option<Limit> {
+fn limit(text: &str, parse: impl Fn(&str) -> Result<i64, String>) -> Result<Limit, String> {
     let (at_least, inclusive, number) = match text.as_bytes() {
         [b'>', b'=', ..] => (true, true, &text[2..]),
         [b'<', b'=', ..] => (false, true, &text[2..]),
@@ -438,11 +435,15 @@ fn limit(text: &str, units: &[(&str, f64)]) -> Option<Limit> {
         [b'<', ..] => (false, false, &text[1..]),
         _ => (true, true, text),
     };
-    let end = number.find(|found: char| !found.is_ascii_digit() && found != '.').unwrap_or(number.len());
-    let (digits, unit) = number.split_at(end);
-    let factor = units.iter().find(|known| known.0 == unit)?.1;
-    let value = digits.parse::<f64>().ok()? * factor;
-    Some(Limit { at_least, inclusive, value: value as i64 })
+    parse(number).map(|value| Limit { at_least, inclusive, value })
+}
+
+fn nanoseconds(text: &str) -> Result<i64, String> {
+    parse_time(text).map(|time| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX))
+}
+
+fn bytes(text: &str) -> Result<i64, String> {
+    parse_size(text).map(u64::cast_signed)
 }
 
 #[cfg(test)]

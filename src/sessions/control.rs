@@ -12,7 +12,7 @@ use crate::process::supervisor::NO_HANDLERS;
 use crate::record::status::Status;
 use crate::sessions::sockets::{RejectedPeer, VERSION, admit, bind_abstract};
 use crate::wire::Direction;
-use crate::wire::span::millis;
+use crate::wire::units::millis;
 use rustix::event::{PollFd, PollFlags, poll};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};

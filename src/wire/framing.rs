@@ -237,10 +237,14 @@ impl LineFramer {
         // A header block is short, or none.
         let is_in_headers = matches!(self.state, State::HeaderBlock { .. });
         let limit = if is_in_headers { self.limit.max(HEADER_BLOCK_LIMIT) } else { self.limit };
-        if self.carry.len() >= limit {
-            sink(Frame { payload: &self.carry, framing: Framing::Fragment });
+        // A CR may be the first half of the line's end, which belongs to one frame.
+        let is_in_body = matches!(self.state, State::Body { .. });
+        let held = usize::from(!is_in_body && self.carry.last() == Some(&b'\r'));
+        let end = self.carry.len() - held;
+        if self.carry.len() >= limit && end > 0 {
+            sink(Frame { payload: &self.carry[..end], framing: Framing::Fragment });
             self.is_broken = true;
-            self.carry.clear();
+            self.carry.drain(..end);
         }
     }
 
@@ -435,6 +439,14 @@ mod tests {
         let long = [&vec![b'x'; 3 * LONG][..], b"\r\nnext\n"].concat();
         assert_eq!(cut(&long, 1 << 16, 3 * LONG), Ok(vec![vec![b'x'; 3 * LONG], b"next".to_vec()]));
         assert_eq!(cut(&long, 1 << 16, 3 * LONG - 1), Err(TooLong));
+    }
+
+    #[test]
+    fn a_line_end_is_never_torn() {
+        let found = frames(&[b"123", b"45\r", b"\nx\r", b"\r\r", b"\n"], 6);
+        let wanted: [(&[u8], _); 3] =
+            [(b"12345", Framing::Fragment), (b"", Framing::CrLf), (b"x\r\r", Framing::CrLf)];
+        assert_eq!(found, wanted.map(|(text, framing)| (text.to_vec(), framing)));
     }
 
     fn any_stream() -> impl Strategy<Value = Vec<u8>> {

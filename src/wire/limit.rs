@@ -1,5 +1,6 @@
 //! The longest message that is accepted, as a value with a unit.
 
+use super::units::parse_size;
 use std::fmt;
 use std::str::FromStr;
 
@@ -46,19 +47,8 @@ impl FromStr for MessageLimit {
 
     /// A number of bytes, or of units of 1024 bytes and its powers: `65536`, `512K`, `64M`, `1G`.
     fn from_str(text: &str) -> Result<Self, String> {
-        const FORM: &str = "a size is a number of bytes, or one with K, M or G, as in 64M";
-        let end = text.find(|found: char| !found.is_ascii_digit()).unwrap_or(text.len());
-        let (number, unit) = text.split_at(end);
-        let shift = match unit.to_ascii_uppercase().as_str() {
-            "" | "B" => 0,
-            "K" | "KB" | "KIB" => 10,
-            "M" | "MB" | "MIB" => 20,
-            "G" | "GB" | "GIB" => 30,
-            _ => return Err(FORM.to_owned()),
-        };
-        let number: usize = number.parse().map_err(|_| FORM.to_owned())?;
-        match number.checked_mul(1 << shift) {
-            Some(bytes @ 1..=LARGEST_LIMIT) => Ok(Self(bytes)),
+        match parse_size(text)?.try_into() {
+            Ok(bytes @ 1..=LARGEST_LIMIT) => Ok(Self(bytes)),
             _ => Err("the limit must be from 1 byte to 1G, which is the longest event of a reel".to_owned()),
         }
     }

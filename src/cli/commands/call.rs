@@ -9,7 +9,7 @@ use crate::render::pretty::{Layout, pretty};
 use crate::render::text::Escaping;
 use crate::runtime::client::{Answer, Failure};
 use crate::wire::Envelope;
-use crate::wire::span::millis;
+use crate::wire::units::millis;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::io::Write as _;

@@ -9,7 +9,7 @@ use crate::cli::hosting::HostServers;
 use crate::cli::hosting::editor::Lines;
 use crate::cli::hosting::lines::{self, Line};
 use crate::cli::printer::note;
-use crate::cli::target::{Target, span};
+use crate::cli::target::Target;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::host::engine::Host;
@@ -20,6 +20,7 @@ use crate::runtime::host_session::HostSession;
 use crate::runtime::model::Model;
 use crate::sessions::answers::Answers;
 use crate::sessions::live::{self, About};
+use crate::wire::units::parse_time;
 use clap::builder::Resettable;
 use clap::{Arg, ArgAction, Args, ValueEnum};
 use serde_json::json;
@@ -106,7 +107,7 @@ pub struct HostArgs {
     #[arg(long, value_name = "COMMAND", conflicts_with = "model")]
     model_command: Option<String>,
     /// How long that program may take.
-    #[arg(long, value_name = "TIME", default_value = "120s", value_parser = span)]
+    #[arg(long, value_name = "TIME", default_value = "120s", value_parser = parse_time)]
     model_timeout: Duration,
     /// A policy, in YAML or JSON: `all` and `servers`, each with options by proposal; and a `layout`.
     #[arg(long, value_name = "FILE")]

@@ -8,7 +8,7 @@ mod watch;
 use crate::cli::handlers::{Allowed, HandlerArgs};
 use crate::cli::listening::{self, ListenOptions};
 use crate::cli::printer::note;
-use crate::cli::target::{Limits, span};
+use crate::cli::target::Limits;
 use crate::cli::{Context, Outcome, values};
 use crate::error::{CommandError, ErrorKind};
 use crate::proposals::REGISTRY;
@@ -28,6 +28,7 @@ use crate::sessions::sockets::BoundSocket;
 use crate::transport::listen::gateway::{Backend, Gateway};
 use crate::transport::local::stdio::read_messages;
 use crate::wire::Direction;
+use crate::wire::units::parse_time;
 use clap::{Args, ValueEnum};
 use keep::SharedRecorder;
 use local::{Local, LocalArgs, LocalServer};
@@ -129,7 +130,7 @@ pub struct ServeCommon {
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
     /// How long an answer of the host is waited for.
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = span)]
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_time)]
     answer_timeout: Duration,
     /// Draw ids from this seed; the same seed and input give the same bytes.
     #[arg(long, value_name = "NUMBER")]

@@ -13,7 +13,7 @@ use crate::session::view::{Placed, Words};
 use crate::sessions::live;
 use crate::trace::{AheadReader, EventHeader, EventKind, Flags, Item, ReelReader};
 use crate::wire::MessageKind;
-use crate::wire::span::millis_of;
+use crate::wire::units::millis_of;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -5,7 +5,7 @@ mod table;
 use super::serve::keep::SharedRecorder;
 use crate::cli::listening;
 use crate::cli::printer::note;
-use crate::cli::target::{Limits, span};
+use crate::cli::target::Limits;
 use crate::cli::{Context, Outcome, client_session};
 use crate::error::{CommandError, ErrorKind};
 use crate::probe::{ClientEnd, ClientFailure, Order, Plan, ProbeReport, ProbeRun, Settings};
@@ -21,6 +21,7 @@ use crate::server::{Config, Report, Server};
 use crate::transport::listen::gateway::{Backend, Gateway};
 use crate::transport::listen::origin_check::Access;
 use crate::wire::Direction;
+use crate::wire::units::parse_time;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::ffi::{OsStr, OsString};
@@ -77,10 +78,10 @@ pub struct SurviveArgs {
     #[arg(long, value_name = "PROPOSAL")]
     only: Vec<String>,
     /// How long an answer is waited for, to a message and to a ping.
-    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = span)]
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = parse_time)]
     wait: Duration,
     /// How long the client may take from its start to the end of the handshake.
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = span)]
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_time)]
     connect: Duration,
     /// How often the client is started again at most.
     #[arg(long, value_name = "NUMBER", default_value_t = 20)]

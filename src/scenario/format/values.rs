@@ -1,6 +1,6 @@
 //! What values a scenario is made of: with their places, in order, in several forms.
 
-use crate::proposals::policy::parse_time;
+use crate::wire::units::parse_time;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -107,8 +107,7 @@ pub struct Span(pub Duration);
 impl<'de> Deserialize<'de> for Span {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Placed { value, .. } = Placed::<String>::deserialize(deserializer)?;
-        let wrong = || de::Error::custom(format!("{value:?} is no time; write 250ms, 2s, 1.5m, 1h or 1d"));
-        parse_time(&value).map(Self).ok_or_else(wrong)
+        parse_time(&value).map(Self).map_err(de::Error::custom)
     }
 }
 
@@ -122,7 +121,7 @@ impl JsonSchema for Span {
             "description": "A time: 250ms, 2s, 1.5m, 1h, 1d; a number alone is seconds.",
             "type": ["string", "number"],
             "minimum": 0,
-            "pattern": r"^\s*[0-9]+(\.[0-9]+)?\s*(us|µs|ms|s|m|min|h|d)?\s*$",
+            "pattern": r"^\s*[0-9]+(\.[0-9]+)?\s*(ns|us|µs|ms|s|m|min|h|d)?\s*$",
         })
     }
 }

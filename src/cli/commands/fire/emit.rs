@@ -4,7 +4,6 @@
 use super::repeat::{Repeating, Tally};
 use super::{Format, result_text};
 use crate::cli::commands::serve::{Reaction, ServeCommon, ServeExtras, run_server};
-use crate::cli::target::span;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::host::client::message::with_members;
@@ -15,6 +14,7 @@ use crate::runtime::client::Answer;
 use crate::server::{Config, Fired, Output, Plan, Report, Server};
 use crate::sessions::live::{self, Live, RecordedHandshake};
 use crate::wire::Envelope;
+use crate::wire::units::parse_time;
 use clap::Args;
 use serde_json::{Value, json};
 use std::cell::Cell;
@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Args)]
 pub struct DeliveryOptions {
     /// How long after the handshake.
-    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = span)]
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_time)]
     after: Duration,
     /// Only when the process gets SIGUSR1.
     #[arg(long, conflicts_with_all = ["repeat", "interval"])]

@@ -16,7 +16,7 @@ use crate::runtime::client::{Answer, Connection, Failure};
 use crate::server::{Fired, Plan, Report};
 use crate::sessions::injection::{Refused, request_id};
 use crate::sessions::live;
-use crate::wire::span::millis;
+use crate::wire::units::millis;
 use crate::wire::{Envelope, Id, MessageKind};
 use clap::{Args, ValueEnum};
 use serde_json::value::RawValue;

@@ -1,8 +1,8 @@
 //! What `serve` watches, and whether it remembers: the options, checked.
 
-use crate::cli::target::span;
 use crate::error::CommandError;
 use crate::runtime::watch::{Folder, Options, PreparedWatchers};
+use crate::wire::units::parse_time;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -27,13 +27,13 @@ pub struct WatchArgs {
     #[arg(long = "watch-command", value_name = "COMMAND")]
     commands: Vec<String>,
     /// Run the commands again after this time, too.
-    #[arg(long = "watch-every", value_name = "TIME", value_parser = span, requires = "commands")]
+    #[arg(long = "watch-every", value_name = "TIME", value_parser = parse_time, requires = "commands")]
     every: Option<Duration>,
     /// How long a command may take.
-    #[arg(long = "watch-limit", value_name = "TIME", value_parser = span, default_value = "5m")]
+    #[arg(long = "watch-limit", value_name = "TIME", value_parser = parse_time, default_value = "5m")]
     limit: Duration,
     /// Tell changes once nothing has changed for so long.
-    #[arg(long = "watch-quiet", value_name = "TIME", value_parser = span, default_value = "200ms")]
+    #[arg(long = "watch-quiet", value_name = "TIME", value_parser = parse_time, default_value = "200ms")]
     quiet: Duration,
 }
 

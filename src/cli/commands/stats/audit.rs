@@ -11,7 +11,7 @@ use crate::render::line;
 use crate::render::table::{BLANK, fitted};
 use crate::session::audit::{Audit, Row};
 use crate::trace::ReelReader;
-use crate::wire::span::millis_of;
+use crate::wire::units::millis_of;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;

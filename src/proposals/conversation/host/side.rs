@@ -10,7 +10,7 @@ use crate::proposals::host::{
     HostCx, HostSide, Inbound, Injection, LifecycleEvent, PromptPlace, RequestOutcome, ServerId, Slot, Utterance, cut,
 };
 use crate::proposals::policy::{Policies, Policy, Setting, SettingKind};
-use crate::wire::span::micros;
+use crate::wire::units::micros;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -153,10 +153,11 @@ fn run_words(words: &[&str], context: &Context) -> Result<Outcome, CommandError>
 
 /// The trampoline could not become the server: as a shell would tell it.
 pub fn trampoline_failed(error: &io::Error) -> ExitCode {
+    let is_denied = error.kind() == io::ErrorKind::PermissionDenied;
     let error = CommandError::new(ErrorKind::Peer, format!("cannot start the server: {error}"));
     Printer::new(ColorChoice::Auto).complain(&error);
     crate::record::startup_error::answer_client(&error.message);
-    ExitCode::from(if error.message.contains("ermission") { 126 } else { 127 })
+    ExitCode::from(if is_denied { 126 } else { 127 })
 }
 
 /// The whole command line, with what each of its commands is about.

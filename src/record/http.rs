@@ -351,13 +351,13 @@ impl Exchanges {
         state.open.insert(number, exchange);
     }
 
-    fn end(&self, number: u32, direction: Direction, reason: Option<&str>) {
+    fn end(&self, number: u32, direction: Direction, reason: Option<&str>, is_client_gone: bool) {
         let mut state = self.lock();
         let Some(mut exchange) = state.open.remove(&number) else { return };
         self.end_body(&mut exchange, number, direction);
         if let Some(reason) = reason {
             // That a client closes what it has heard enough of is how such streams end.
-            let is_closed = exchange.is_answered && reason.contains("client");
+            let is_closed = exchange.is_answered && is_client_gone;
             let (what, failed) = if is_closed { ("closed", Flags::default()) } else { ("broken off", Flags::FAILED) };
             let reported = json!({"what": what, "reason": reason});
             self.transport(exchange.stream, number, Flags::toward(direction).with(failed), &reported);
@@ -385,7 +385,7 @@ impl Exchanges {
         let reported = json!({"what": "refused", "status": status.as_u16(), "reason": reason});
         self.transport(stream, number, Flags::SERVER_TO_CLIENT.with(Flags::FAILED), &reported);
         (self.complain)(&format!("a request was answered with {}: {reason}", status.as_u16()));
-        self.end(number, Direction::ServerToClient, None);
+        self.end(number, Direction::ServerToClient, None, false);
     }
 
     fn end_body(&self, exchange: &mut Exchange, number: u32, direction: Direction) {
@@ -484,10 +484,11 @@ impl ExchangeObserver for Exchanges {
         use Direction::{ClientToServer, ServerToClient};
         match seen {
             ExchangeEvent::RequestBody(bytes) => self.push(exchange, ClientToServer, bytes),
-            ExchangeEvent::RequestEnd(reason) => self.end(exchange, ClientToServer, reason),
+            ExchangeEvent::RequestEnd(reason) => self.end(exchange, ClientToServer, reason, false),
             ExchangeEvent::Response(head) => self.begin_response(exchange, head),
             ExchangeEvent::ResponseBody(bytes) => self.push(exchange, ServerToClient, bytes),
-            ExchangeEvent::ResponseEnd(reason) => self.end(exchange, ServerToClient, reason),
+            ExchangeEvent::ResponseEnd(reason) => self.end(exchange, ServerToClient, reason, false),
+            ExchangeEvent::ClientGone(reason) => self.end(exchange, ServerToClient, Some(reason), true),
             ExchangeEvent::Refused(status, reason) => self.refuse(exchange, status, reason),
         }
     }

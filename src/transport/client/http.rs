@@ -182,6 +182,8 @@ pub enum ExchangeEvent<'a> {
     ResponseBody(&'a [u8]),
     /// Its body is over; or the exchange broke off, with the reason.
     ResponseEnd(Option<&'a str>),
+    /// The client hung up before the response was over; with the reason in words.
+    ClientGone(&'a str),
     /// There is no response of the server's: it was made here, with this status, for this reason.
     Refused(http::StatusCode, &'a str),
 }

@@ -234,7 +234,9 @@ impl Exchange {
 
 impl Drop for Exchange {
     fn drop(&mut self) {
-        self.end(Some("closed by the client"));
+        if !std::mem::replace(&mut self.is_over, true) {
+            self.see(ExchangeEvent::ClientGone("closed by the client"));
+        }
     }
 }
 

@@ -369,7 +369,7 @@ impl Passage {
 impl Drop for Passage {
     fn drop(&mut self) {
         if !self.answered {
-            self.see(ExchangeEvent::ResponseEnd(Some("the client hung up before the response")));
+            self.see(ExchangeEvent::ClientGone("the client hung up before the response"));
         }
     }
 }
@@ -472,11 +472,13 @@ impl hyper::body::Body for Tee {
 
 impl Drop for Tee {
     fn drop(&mut self) {
-        let reason = match self.direction {
-            Direction::ClientToServer => "the rest was not taken",
-            Direction::ServerToClient => "the client hung up",
-        };
-        self.end(Some(reason));
+        match self.direction {
+            Direction::ClientToServer => self.end(Some("the rest was not taken")),
+            Direction::ServerToClient if !std::mem::replace(&mut self.ended, true) => {
+                self.watch.see(self.exchange, ExchangeEvent::ClientGone("the client hung up"));
+            }
+            Direction::ServerToClient => {}
+        }
     }
 }
 

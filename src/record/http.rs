@@ -516,7 +516,7 @@ impl ExchangeObserver for Exchanges {
         let cut = match exchange.reading(direction) {
             Reading::Events(_) => MessageSplitter::Events(Events::default()),
             Reading::Frames(..) => MessageSplitter::Frames(Frames::new(direction == Direction::ClientToServer)),
-            Reading::Json(_) | Reading::Other { .. } | Reading::Over => return None,
+            Reading::Json(..) | Reading::Other { .. } | Reading::Over => return None,
         };
         if exchange.coding.is_some() {
             return None;

@@ -1,13 +1,13 @@
 //! One body on its way into the reel: cut into messages by what it is.
 
 use crate::wire::sse::{Carried, SseFramer, carried};
-use crate::wire::{Envelope, Fault, MessageKind};
+use crate::wire::{Envelope, Fault, MessageKind, PIECE};
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocket, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message};
 
-/// A body longer than this is recorded in fragments, as a line is.
+/// An event or WebSocket message longer than this (64 MiB) is recorded in fragments. A JSON body is recorded in pieces.
 const HOLD: usize = 64 << 20;
 /// So much room at most is made for a body that announces its length.
 const ROOM: usize = 2 << 20;
@@ -39,8 +39,8 @@ pub enum BodyPiece<'a> {
 /// A body that is being read.
 #[derive(Debug)]
 pub enum Reading {
-    /// One message.
-    Json(Vec<u8>),
+    /// One message: the bytes that are held, and whether pieces of it have been recorded.
+    Json(Vec<u8>, bool),
     /// An event stream.
     Events(SseFramer),
     /// WebSocket frames, and how many bytes came since the last message.
@@ -66,7 +66,7 @@ impl Reading {
         let kind = content_type.unwrap_or("json").to_ascii_lowercase();
         match is_mcp {
             true if kind.starts_with("text/event-stream") => Self::Events(SseFramer::default()),
-            true if kind.contains("json") => Self::Json(Vec::with_capacity(length.unwrap_or(0).min(ROOM))),
+            true if kind.contains("json") => Self::Json(Vec::with_capacity(length.unwrap_or(0).min(ROOM)), false),
             _ => Self::Other { length: 0, kept: Vec::new(), keep: if is_mcp { KEEP } else { 0 } },
         }
     }
@@ -80,11 +80,12 @@ impl Reading {
     /// Takes the next bytes.
     pub fn push(&mut self, bytes: &[u8], mut sink: impl FnMut(BodyPiece<'_>)) {
         match self {
-            Self::Json(held) => {
+            Self::Json(held, is_broken) => {
                 held.extend_from_slice(bytes);
-                if held.len() >= HOLD {
+                if held.len() >= PIECE {
                     sink(BodyPiece::Fragment(held));
                     held.clear();
+                    *is_broken = true;
                 }
             }
             Self::Events(framer) => {
@@ -118,7 +119,7 @@ impl Reading {
     /// How many bytes wait here for the rest of their message.
     pub fn held(&self) -> usize {
         match self {
-            Self::Json(held) => held.len(),
+            Self::Json(held, _) => held.len(),
             Self::Events(framer) => framer.pending(),
             Self::Frames(_, since) => *since,
             Self::Other { kept, .. } => kept.len(),
@@ -129,9 +130,9 @@ impl Reading {
     /// Holds nothing back any more: the message that is not whole yet is recorded as far as it is there.
     pub fn let_go(&mut self, mut sink: impl FnMut(BodyPiece<'_>)) {
         match self {
-            Self::Json(held) => {
+            Self::Json(held, is_broken) => {
                 sink(BodyPiece::Fragment(held));
-                *held = Vec::new();
+                (*held, *is_broken) = (Vec::new(), true);
             }
             Self::Events(framer) => framer.finish(|block| pass_block(block, &mut sink)),
             Self::Frames(..) => {
@@ -145,7 +146,7 @@ impl Reading {
     /// The status refused the request: a body that does not claim to be JSON-RPC is no message, as with what an
     /// authorization layer answers (RFC 6750). For a body that is whole.
     pub fn read_as_refusal(&mut self) {
-        let Self::Json(held) = self else { return };
+        let Self::Json(held, false) = self else { return };
         let envelope = Envelope::scan(held);
         let claims = match envelope.kind {
             MessageKind::Batch | MessageKind::Malformed => true,
@@ -162,9 +163,9 @@ impl Reading {
     /// The body is over.
     pub fn finish(&mut self, mut sink: impl FnMut(BodyPiece<'_>)) {
         match self {
-            Self::Json(held) if held.is_empty() => {}
+            Self::Json(held, false) if held.is_empty() => {}
             // Given away, not copied: it can be most of what the tap holds.
-            Self::Json(held) => sink(BodyPiece::Whole(Cow::Owned(std::mem::take(held)))),
+            Self::Json(held, _) => sink(BodyPiece::Whole(Cow::Owned(std::mem::take(held)))),
             // An event without its blank line is none: no client takes it (HTML Standard, 9.2.6).
             Self::Events(framer) => framer.finish(|block| sink(BodyPiece::Block { block: &block, joined: None })),
             Self::Frames(..) | Self::Other { length: 0, .. } | Self::Over => {}
@@ -262,6 +263,25 @@ mod tests {
         assert_eq!(read(reading(), &[b"{\"a\"", b":1}"]), ["whole {\"a\":1}"]);
         assert!(read(reading(), &[]).is_empty());
         assert_eq!(read(Reading::of(None, true, Some(2)), &[b"{}"]), ["whole {}"]);
+    }
+
+    #[test]
+    fn a_long_json_body_comes_in_pieces_with_an_end() {
+        let mut sizes = Vec::new();
+        let mut reading = Reading::of(Some("application/json"), true, None);
+        let mut sink = |piece: BodyPiece<'_>| match piece {
+            BodyPiece::Fragment(bytes) => sizes.push((false, bytes.len())),
+            BodyPiece::Whole(bytes) => sizes.push((true, bytes.len())),
+            other => panic!("{other:?}"),
+        };
+        for _ in 0..8 {
+            reading.push(&vec![b' '; PIECE / 4], &mut sink);
+        }
+        assert_eq!(reading.held(), 0);
+        // What is refused is no message, but its beginning is in the reel already.
+        reading.read_as_refusal();
+        reading.finish(&mut sink);
+        assert_eq!(sizes, [(false, PIECE), (false, PIECE), (true, 0)]);
     }
 
     #[test]

@@ -188,6 +188,9 @@ impl Policies {
     }
 
     /// Sets `PROPOSAL.NAME` for one server, or for all.
+    ///
+    /// # Errors
+    /// The option is unknown, the value has the wrong kind, or an option of the host itself is set for one server.
     pub fn set(&mut self, server: Option<&str>, option: &str, value: &Value) -> Result<(), PolicyError> {
         let found = option.split_once('.').and_then(|(proposal, name)| {
             let (proposal, settings) = self.known.iter().find(|(known, _)| *known == proposal)?;
@@ -218,6 +221,9 @@ impl Policies {
     }
 
     /// Reads a policy: `{"all": {PROPOSAL: {NAME: VALUE}}, "servers": {SERVER: {PROPOSAL: {NAME: VALUE}}}}`.
+    ///
+    /// # Errors
+    /// The policy has another structure, or an option cannot be set. Options before that one are set.
     pub fn read(&mut self, file: &Value) -> Result<(), PolicyError> {
         let object = |value: &Value, what: &str| {
             let found = value.as_object().cloned();

@@ -20,7 +20,7 @@ rules! {
         "Each user message has a `messageId` of its own.",
         "SEP-1975, conversation/userMessage";
     RESENT = Warning "conversation/message-resent",
-        "The host does not send the same user message to a server again; after a failure, it may try again with the next message.",
+        "The host sends each user message only once to a server; it may retry with later messages only.",
         "SEP-1975, Error Handling";
     NOT_FANNED_OUT = Error "conversation/not-fanned-out",
         "The host sends each user message to all servers that declared `conversationEvents.onUserMessage: true`.",
@@ -29,7 +29,7 @@ rules! {
         "The host sends no user messages to a server after the user has revoked its access.",
         "SEP-1975, Security Implications";
     NOT_AWAITED = Warning "conversation/not-awaited",
-        "The host asks the model only after all servers have responded to the user message, or their time limit has passed.",
+        "The host waits for the servers' responses to a user message, or their time limit, before it asks the model.",
         "SEP-1975, Message Flow and Timeouts";
     SLOW = Warning "conversation/slow-answer",
         "A server responds to a user message within 500 ms; otherwise hosts skip it.",
@@ -44,19 +44,19 @@ rules! {
         "A `conversation/context` message contains the `messageId` of its user message, even if only one is waiting.",
         "SEP-1975, conversation/context, AMB-A1";
     CARRIER = Info "conversation/carrier",
-        "The proposal does not say clearly whether user messages and contexts are requests, responses or notifications.",
+        "The proposal does not say clearly if user messages and contexts are requests, responses or notifications.",
         "SEP-1975, Message Flow, AMB-A1";
     BOTH_TEXTS = Warning "conversation/both-texts",
-        "A context contains either `context` (plain text) or `structuredContext`, not both.",
+        "A server answers a user message with either `context` (plain text) or `structuredContext`, not both.",
         "SEP-1975, conversation/context, AMB-A2";
     RELEVANCE = Info "conversation/relevance",
-        "The `relevance` of a memory is between 0 and 1, which is how hosts usually read it.",
+        "The `relevance` of a memory in a server's context is between 0 and 1, as hosts usually expect.",
         "SEP-1975, conversation/context";
     CONTEXT_SIZE = Warning "conversation/context-size",
-        "A context has at most 16 KiB, so that space remains for the conversation.",
+        "The context that a server returns for a user message has at most 16 KiB.",
         "SEP-1975, Open Questions 1";
     HISTORY = Info "conversation/history-shared",
-        "The host shares more than the user's message with the server: `recentHistory` contains earlier messages.",
+        "With `recentHistory`, the host shares earlier messages of the conversation with the server.",
         "SEP-1975, Security Implications, AMB-A3";
     FUTURE_KEY = Info "conversation/future-key",
         "`onUserMessage` is the only member that the proposal defines in `conversationEvents`.",
@@ -160,7 +160,7 @@ impl ConversationObserver {
         findings.hold(&NOT_TEXT);
         if message.declared.server.is_object() {
             findings.check(&UNDECLARED_SERVER, seq, is_subscribed(message.declared), || {
-                "the host sent a user message, but the server did not declare conversationEvents.onUserMessage: true".to_owned()
+                "the server did not declare conversationEvents.onUserMessage: true".to_owned()
             });
         }
         findings.check(&REVOKED, seq, !self.revoked, || {

@@ -49,7 +49,7 @@ pub static SETTINGS: &[Setting] = &[
         name: "trusted",
         kind: SettingKind::Flag,
         default: "false",
-        text: "Whether you trust the server, so that its hooks may have the priority `required` (otherwise `important`)",
+        text: "Whether you trust the server; otherwise, its hooks with the priority required become important",
         source: "SEP-2282, Priority levels and trust",
     },
     Setting {
@@ -77,7 +77,7 @@ pub static SETTINGS: &[Setting] = &[
         name: "per_event",
         kind: SettingKind::Count,
         default: "8",
-        text: "How many hooks of a server fire at one event; those with the highest priority and declared first are preferred",
+        text: "How many hooks of a server fire at one event; those with the highest priority are preferred",
         source: "SEP-2282, Client behaviour",
     },
     Setting {

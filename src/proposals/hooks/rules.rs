@@ -21,7 +21,8 @@ rules! {
         "`hooks` and `experimental.hooks` are identical if both are declared; otherwise `hooks` applies.",
         "SEP-2282, Relationship to experimental capabilities";
     UNKNOWN_EVENT = Warning "hooks/unknown-event",
-        "The event of a hook is one of `session_start`, `session_end`, `pre_tool_use`, `post_tool_use`, `pre_request` and `post_request`.",
+        "The event of a hook is one of `session_start`, `session_end`, `pre_tool_use`, `post_tool_use`, `pre_request` \
+         and `post_request`.",
         "SEP-2282, Event types, AMB-D11";
     ARGS_WITHOUT_TOOL = Error "hooks/args-without-tool",
         "A hook with `context_tool_args` also has a `context_tool`.",
@@ -33,10 +34,10 @@ rules! {
         "The `context_tool` of a hook is one of the server's own tools.",
         "SEP-2282, Hook declaration schema";
     VARIABLE_PLACE = Warning "hooks/variable-place",
-        "A hook uses `{tool_name}` and `{tool_input}` only on tool events, and `{tool_output}` only on `post_tool_use`.",
+        "Hooks use `{tool_name}` and `{tool_input}` only on tool events, `{tool_output}` only on `post_tool_use`.",
         "SEP-2282, Template variables";
     NO_NEGOTIATION = Warning "hooks/no-negotiation",
-        "A server does not declare hooks in revision 2026-07-28, because hooks need the handshake (`initialize`), which that revision does not have.",
+        "A server does not declare hooks in revision 2026-07-28: they need the handshake, which it does not have.",
         "SEP-2282, Capability negotiation, AMB-D1";
     TOOL_ARGUMENTS = Error "hooks/tool-arguments",
         "The `context_tool_args` of a hook match the tool's input schema.",
@@ -48,10 +49,11 @@ rules! {
         "A client leaves template variables unchanged that have no value at the event.",
         "SEP-2282, Template variables";
     ORDER = Error "hooks/order",
-        "A client fires `pre_tool_use` hooks before it sends the tool call, and `post_tool_use` hooks after it has the result.",
+        "`pre_tool_use` hooks fire before the client sends the tool call, `post_tool_use` hooks after the result.",
         "SEP-2282, Event types";
     UNKNOWN_VARIABLE = Info "hooks/unknown-variable",
-        "The template variables are `{project_name}`, `{session_id}`, `{tool_name}`, `{tool_input}` and `{tool_output}`; clients leave others unchanged.",
+        "Template variables are `{project_name}`, `{session_id}`, `{tool_name}`, `{tool_input}` and `{tool_output}`; \
+         clients leave others unchanged.",
         "SEP-2282, Template variables";
 }
 

@@ -76,7 +76,7 @@ pub static SETTINGS: &[Setting] = &[
         name: "role_hints",
         kind: SettingKind::Choice(&["follow", "system"]),
         default: "follow",
-        text: "Whether a reminder's roleHint decides where in the prompt it goes (follow), or all go into the system prompt (system)",
+        text: "Whether a reminder goes where its roleHint says (follow), or always into the system prompt (system)",
         source: "Reminder RFC, Host-side rendering",
     },
 ];

@@ -17,7 +17,7 @@ rules! {
         "A server declares `reminders.emit` before it sends reminders; otherwise hosts drop them.",
         "Reminder RFC, Server capability advertisement";
     UNLISTED = Warning "reminder/unlisted-value",
-        "A reminder uses only `propagate` and `roleHint` values that the server declared. This includes the defaults that apply if it omits them.",
+        "A reminder uses only `propagate` and `roleHint` values that the server declared, also by default.",
         "Reminder RFC, Server capability advertisement";
     ODD_ID = Info "reminder/id-not-uuid7",
         "The `id` of a reminder should be a version 7 UUID.",
@@ -38,13 +38,13 @@ rules! {
         "A server sends a reminder in one form only: `notifications/reminder`, or the older `_meta.harn.reminder`.",
         "Reminder RFC, Compatibility and migration";
     LEGACY_ENVELOPE = Warning "reminder/legacy-envelope",
-        "A server sends reminders as `notifications/reminder`; `_meta.harn.reminder` in `notifications/message` is an older form.",
+        "Reminders are `notifications/reminder`; `_meta.harn.reminder` in `notifications/message` is an older form.",
         "Reminder RFC, From the current _meta envelope";
     LEGACY_SHAPE = Error "reminder/legacy-shape",
-        "A reminder in the older form (`_meta.harn.reminder`) has an `id` and a `body`, and all its members have the right types.",
+        "A reminder in the older form (`_meta.harn.reminder`) has an `id`, a `body`, and members of the right types.",
         "Reminder RFC, From the current _meta envelope";
     LEGACY_CAPABILITY = Warning "reminder/legacy-capability",
-        "A server declares reminders at `capabilities.reminders`; `capabilities._meta.harn.reminders` is an older place.",
+        "Servers declare reminders at `capabilities.reminders`; `capabilities._meta.harn.reminders` is older.",
         "Reminder RFC, Reference implementation status";
     LEGACY_PLACE = Warning "reminder/legacy-place",
         "The older form `_meta.harn.reminder` is a member of the message's `params`, not next to `params`.",
@@ -59,7 +59,7 @@ rules! {
         "A reminder belongs to the session; hosts do not relate one that arrives during a tool call to that call.",
         "Reminder RFC, Open questions 2";
     NO_UPDATE = Info "reminder/no-resource-update",
-        "With a reminder about a changed file, the server also sends `notifications/resources/updated` to clients that subscribed to the file.",
+        "With a reminder about a file, the server sends `notifications/resources/updated` to the file's subscribers.",
         "Reminder RFC, Positioning vs file-watcher / build-watcher use cases";
     TURN_BUDGET = Warning "reminder/turn-budget",
         "At most 10 reminders of a server wait for the same turn, so that they do not fill the prompt.",

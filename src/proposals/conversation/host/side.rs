@@ -227,7 +227,8 @@ impl HostSide for ConversationHostSide {
                 true
             }
             None => {
-                cx.report("stray", Some(server), "the server sent conversation/context without having declared conversationEvents.onUserMessage: dropped", Value::Null);
+                let text = "a context from a server that did not declare conversationEvents.onUserMessage, dropped";
+                cx.report("stray", Some(server), text, Value::Null);
                 false
             }
         }

@@ -50,9 +50,9 @@ fn a_conversation_reads_as_a_transcript() {
     let reported = host(&stage, &["--say", "what is the schema?", "--do", "/tool add_note text=x"]);
     let wanted = "\
 · memory host connected: memory: legacy 2025-11-25
-· memory conversation subscribed: memory sees what the user says
+· memory conversation subscribed: memory receives the user's messages
 · memory hooks declared: memory declares 3 hooks
-· memory hooks fires: hook 0 fires on session_start: asks search_memories
+· memory hooks fires: hook 0 fires on session_start: calls search_memories
 you> what is the schema?
 · memory conversation context: 120 B of context
 · host prompt: turn 1: 1079 B, 3 parts of servers
@@ -93,7 +93,7 @@ fn a_conversation_is_reported_in_json_too() {
     assert_eq!(prompt["external"][1], label);
     assert_eq!(find("tool")["result"]["structuredContent"]["sum"], 3);
     let subscribed = json!({"event": "fact", "room": "conversation", "what": "subscribed", "server": "memory",
-        "text": "memory sees what the user says", "data": {"allowed": true}});
+        "text": "memory receives the user's messages", "data": {"allowed": true}});
     assert!(events.contains(&subscribed), "{events:?}");
     assert!(stage.path(find("reel")["path"].as_str().expect("a path")).exists());
 }
@@ -632,7 +632,7 @@ fn a_host_joins_a_tapped_session_beside_its_client_who_notices_nothing() {
     failed(&reported, 0, &["mcpreel: joined beside the session's own client"]);
     for said in [
         "· mcpreel host connected: mcpreel: legacy 2025-11-25",
-        "· mcpreel hooks fires: hook 0 fires on session_start: asks search_memories",
+        "· mcpreel hooks fires: hook 0 fires on session_start: calls search_memories",
         "· mcpreel conversation context: ",
     ] {
         assert!(reported.out().contains(said), "{said} in {reported:?}");

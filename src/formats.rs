@@ -1,6 +1,6 @@
-//! Other people's formats, in and out: one file a format.
+//! Import and export of other formats, with one file per format.
 //!
-//! Never: tokio, printing.
+//! This module must never use tokio or print.
 
 pub mod jsonl;
 pub mod transcript;

@@ -9,9 +9,9 @@ use std::time::Duration;
 pub enum CaseOutcome {
     /// It passed.
     Passed,
-    /// It failed: a line, and all there is to say.
+    /// It failed: a summary line, and the details.
     Failed(String, String),
-    /// It was not judged, and why.
+    /// It was not run, and why.
     Skipped(String),
 }
 

@@ -72,15 +72,15 @@ fn summary(report: &Report, palette: &Palette, out: &mut impl Write) -> fmt::Res
         "{style}{word}{style:#} {}: {} of {} held, {} not reached, {}; {} in {}",
         visible_text(&report.name),
         count(Verdict::Passed),
-        counted(report.expectations.len(), "expectation"),
+        counted(report.expectations.len() as u64, "expectation"),
         count(Verdict::NotReached),
-        counted(report.problems.len(), "problem"),
+        counted(report.problems.len() as u64, "problem"),
         counted(report.steps, "step"),
         duration(i64::try_from(report.took.as_nanos()).unwrap_or(i64::MAX)),
     )
 }
 
-fn counted(number: impl Display + PartialEq<usize>, name: &str) -> String {
+fn counted(number: u64, name: &str) -> String {
     format!("{number} {name}{}", if number == 1 { "" } else { "s" })
 }
 

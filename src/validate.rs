@@ -49,7 +49,7 @@ impl Default for Options {
     }
 }
 
-/// The maximum number of connections that are checked at the same time; closed ones make room for new ones.
+/// The maximum number of connections that are checked at the same time; closed ones make space for new ones.
 pub const MAX_CONNECTIONS: usize = 1000;
 /// The maximum number of connections whose facts are kept.
 const MAX_FACTS: usize = 1000;
@@ -78,9 +78,9 @@ pub struct Validator {
     overviews: Overviews,
     /// Closed connections that are still in memory, in the order in which they were closed.
     closed: VecDeque<u32>,
-    /// Some connections were finished early to make room for others.
+    /// Some connections were finished early to make space for others.
     has_retired: bool,
-    /// There was no room for some connections.
+    /// There was no space for some connections.
     is_full: bool,
     /// The time of the latest event.
     now: i64,

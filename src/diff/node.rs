@@ -16,7 +16,7 @@ pub enum Node {
     Number {
         /// The text as it was written.
         text: Box<str>,
-        /// The same for all spellings of one value; under [`Options::exact`](super::Options::exact), the text.
+        /// The same for all notations of a value; with [`Options::exact`](super::Options::exact), the text.
         value: Box<str>,
     },
     /// A string.
@@ -89,31 +89,31 @@ impl Node {
     }
 
     /// Returns hashes for measuring similarity: of the leaves with the names above them, of these names, and of the
-    /// words in longer texts. They are sorted, and there are about `max` at most.
-    pub fn leaves(&self, most: usize) -> Vec<u64> {
+    /// words in longer texts. They are sorted, and there are about `max` at max.
+    pub fn leaves(&self, max: usize) -> Vec<u64> {
         let mut found = Vec::new();
-        self.collect_leaves(0, most, &mut found);
+        self.collect_leaves(0, max, &mut found);
         found.sort_unstable();
         found
     }
 
-    fn collect_leaves(&self, above: u64, most: usize, found: &mut Vec<u64>) {
-        if found.len() >= most {
+    fn collect_leaves(&self, above: u64, max: usize, found: &mut Vec<u64>) {
+        if found.len() >= max {
             return;
         }
         let below = |name: &str| hash_of(&(above, name));
         match self {
-            Self::List(items) => items.iter().for_each(|item| item.collect_leaves(above, most, found)),
+            Self::List(items) => items.iter().for_each(|item| item.collect_leaves(above, max, found)),
             Self::Map(members) => {
-                members.iter().for_each(|(name, value)| value.collect_leaves(below(name), most, found));
+                members.iter().for_each(|(name, value)| value.collect_leaves(below(name), max, found));
             }
-            Self::Json { inner, .. } => inner.collect_leaves(above, most, found),
+            Self::Json { inner, .. } => inner.collect_leaves(above, max, found),
             leaf => {
                 found.push(above);
                 found.push(hash_of(&(above, leaf.fingerprint(false, &mut Vec::new()))));
                 let text = leaf.words();
-                let proposal = most.saturating_sub(found.len());
-                found.extend(text.split_whitespace().take(proposal).map(below));
+                let left = max.saturating_sub(found.len());
+                found.extend(text.split_whitespace().take(left).map(below));
             }
         }
     }

@@ -84,8 +84,8 @@ pub struct Hunk {
 pub struct Change {
     /// The part of the unit.
     pub side: UnitSide,
-    /// Where in it: a JSON pointer with the left side's indices, the right side's for what was added. It goes on into
-    /// JSON that stands inside a text.
+    /// The place in that part: a JSON pointer with the indices of the left side, or of the right side for added values.
+    /// It continues into JSON inside of texts.
     pub place: String,
     /// The kind of change.
     pub kind: ChangeKind,

@@ -286,8 +286,8 @@ impl<R: BufRead> Reader<R> {
     }
 
     fn parse_header(&self) -> Result<FileHeader, JsonlError> {
-        let value: Value = serde_json::from_slice(&self.line)
-            .map_err(|error| self.error(format!("not JSON: {error}")))?;
+        let value: Value =
+            serde_json::from_slice(&self.line).map_err(|error| self.error(format!("not JSON: {error}")))?;
         let reel = value.get("reel").ok_or_else(|| self.error("missing \"reel\""))?;
         match reel["version"].as_u64() {
             Some(version) if version <= u64::from(VERSION) => {}

@@ -373,9 +373,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    type Told = (i64, EventKind, Framing, Flags, String);
+    type Seen = (i64, EventKind, Framing, Flags, String);
 
-    fn read(text: &str) -> Result<(FileHeader, Vec<Told>), JsonlError> {
+    fn read(text: &str) -> Result<(FileHeader, Vec<Seen>), JsonlError> {
         let mut reader = Reader::new(text.as_bytes())?;
         let header = reader.header().clone();
         let mut events = Vec::new();

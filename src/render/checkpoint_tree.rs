@@ -26,8 +26,8 @@ pub fn text(tree: &CheckpointTree, palette: &Palette, out: &mut String) {
         }
     }
     if tree.left_out > 0 {
-                let s = if tree.left_out == 1 { "" } else { "s" };
-                let _ = writeln!(out, "{} more checkpoint{s} not shown", tree.left_out);
+        let s = if tree.left_out == 1 { "" } else { "s" };
+        let _ = writeln!(out, "{} more checkpoint{s} not shown", tree.left_out);
     }
 }
 

@@ -318,9 +318,10 @@ impl Parser<'_> {
         };
         self.at += 1;
         match token.as_str() {
-            "not" | "(" if self.depth == DEEPEST => {
-                Err(FilterError { reason: format!("the filter is nested more than {DEEPEST} levels deep"), at: token.clone() })
-            }
+            "not" | "(" if self.depth == DEEPEST => Err(FilterError {
+                reason: format!("the filter is nested more than {DEEPEST} levels deep"),
+                at: token.clone(),
+            }),
             "not" => {
                 self.depth += 1;
                 let node = self.one()?;
@@ -379,16 +380,15 @@ fn parse_term(token: &str) -> Result<Term, FilterError> {
     Ok(match name {
         "method" => Term::Method(glob(value).map_err(wrong)?),
         "tool" => Term::Tool(glob(value).map_err(wrong)?),
-        "dir" => {
-            Term::Direction(Direction::from_short(value).ok_or_else(|| wrong("expected c2s or s2c".into()))?)
-        }
+        "dir" => Term::Direction(Direction::from_short(value).ok_or_else(|| wrong("expected c2s or s2c".into()))?),
         "ext" => Term::Extension(
             proposals::by_name(value)
                 .map(|proposal| proposal.descriptor().name)
                 .ok_or_else(|| wrong(format!("unknown proposal; expected one of {}", extension_names())))?,
         ),
         "kind" => Term::Kind(
-            kinds(value).ok_or_else(|| wrong(format!("unknown kind of message; expected one of {}", meaning_of("kind"))))?,
+            kinds(value)
+                .ok_or_else(|| wrong(format!("unknown kind of message; expected one of {}", meaning_of("kind"))))?,
         ),
         "event" => Term::Event(
             EventKind::from_name(value)

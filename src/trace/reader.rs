@@ -52,8 +52,8 @@ impl std::fmt::Display for Damage {
         if self.of_index {
             return write!(out, "the index at byte {offset} is wrong, and ignored: {reason}");
         }
-                let s = if *bytes == 1 { "" } else { "s" };
-                write!(out, "damage at byte {offset}: {reason}; {bytes} byte{s} skipped")?;
+        let s = if *bytes == 1 { "" } else { "s" };
+        write!(out, "damage at byte {offset}: {reason}; {bytes} byte{s} skipped")?;
         match (events, self.at_end) {
             (0, true) => write!(out, " at the end of the reel"),
             (0, false) => write!(out, ", no events lost"),
@@ -439,7 +439,8 @@ impl ReelReader {
             // The segment itself is valid, but the ones before it are missing. It is read again after this.
             self.position.seq = header.first_seq;
             let events = header.first_seq.saturating_sub(expected);
-            let reason = if events > 0 { "events are missing before this place" } else { "event numbers decrease here" };
+            let reason =
+                if events > 0 { "events are missing before this place" } else { "event numbers decrease here" };
             return Ok(Item::Damage(Damage { events, ..Damage::passed_over(start, start, reason.to_owned()) }));
         }
         if header.starts_group() {

@@ -356,7 +356,7 @@ fn a_flipped_byte_costs_at_most_its_group_and_is_reported() {
             assert!(lost == 0 || !damages.is_empty(), "flipped at {at}: a silent loss");
             let reported: u64 = damages.iter().map(|damage| damage.events).sum();
             let at_end = damages.iter().any(|damage| damage.at_end);
-            assert!(reported == lost || at_end, "flipped at {at}: {lost} lost, {reported} told: {damages:?}");
+            assert!(reported == lost || at_end, "flipped at {at}: {lost} lost, {reported} reported: {damages:?}");
         }
     }
 }

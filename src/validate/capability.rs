@@ -26,7 +26,7 @@ pub(super) fn check(message: &Message<'_>, findings: &mut Findings) {
         {
             let passes = |place: &CapabilityPlace| matches!(place.path.first(), Some(&"experimental" | &"extensions"));
             findings.check(&rules::STRIPPED, seq, blocks.iter().any(|(place, _)| passes(place)), || {
-                                let (name, place) = (proposal.descriptor().name, place.path.join("."));
+                let (name, place) = (proposal.descriptor().name, place.path.join("."));
                 format!("the server declares {name} only at {place}, where official SDKs drop it")
             });
         }

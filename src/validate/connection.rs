@@ -152,7 +152,8 @@ impl Connection {
         for item in items {
             let envelope = Envelope::scan(item);
             let initializes = envelope.method.as_deref() == Some("initialize");
-            self.findings.check(&rules::BATCHED_INITIALIZE, seq, !initializes, || "the batch contains initialize".to_owned());
+            self.findings
+                .check(&rules::BATCHED_INITIALIZE, seq, !initializes, || "the batch contains initialize".to_owned());
             if stream::is_message(seq, envelope.kind, item, &envelope, &mut self.findings) {
                 self.take_message(event.header, &envelope, item, overviews);
             }
@@ -183,7 +184,11 @@ impl Connection {
         let step = self.tracker.take(seq, time, direction, envelope, content);
         if self.tracker.forgotten() > self.forgotten {
             self.forgotten = self.tracker.forgotten();
-            self.findings.note(&rules::NOT_CHECKED, seq, "too many requests are pending; none of them is checked for its response");
+            self.findings.note(
+                &rules::NOT_CHECKED,
+                seq,
+                "too many requests are pending; none of them is checked for its response",
+            );
             self.pairs.forget();
         }
         self.pairs.share(step.era == Era::Modern && (self.behind_listener || header.exchange != 0));

@@ -62,7 +62,11 @@ impl Lifecycle {
             let excepted = may_be_early(method) && method != "notifications/initialized";
             if !excepted && !self.start_judged {
                 self.start_judged = true;
-                findings.note(&rules::NOT_INITIALIZED, seq, format!("the {side} sent {method}, but no initialize came before it"));
+                findings.note(
+                    &rules::NOT_INITIALIZED,
+                    seq,
+                    format!("the {side} sent {method}, but no initialize came before it"),
+                );
             }
             return;
         }
@@ -104,7 +108,7 @@ fn check_agreement(observed: &Observed<'_>, tracker: &Tracker, findings: &mut Fi
     }
     let text = tracker.version_text.as_deref().unwrap_or_default();
     findings.check(&rules::UNKNOWN_REVISION, observed.seq, tracker.revision.is_some(), || {
-                format!("the server answered initialize with the unknown revision {text:?}")
+        format!("the server answered initialize with the unknown revision {text:?}")
     });
     let modern = tracker.revision.map(Revision::era) == Some(Era::Modern);
     findings.check(&rules::MODERN_HANDSHAKE, observed.seq, !modern, || {

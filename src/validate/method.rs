@@ -51,8 +51,8 @@ impl Methods {
             MessageKind::Request => &rules::UNKNOWN_REQUEST,
             _ => &rules::UNKNOWN_NOTIFICATION,
         };
-                let sender = sender(observed.direction);
-                findings.note(rule, observed.seq, format!("the {sender} sent {:?}", proposals::clip(method, 80)));
+        let sender = sender(observed.direction);
+        findings.note(rule, observed.seq, format!("the {sender} sent {:?}", proposals::clip(method, 80)));
     }
 
     fn check_known(&mut self, spec: &'static MethodSpec, message: &Message<'_>, findings: &mut Findings) {
@@ -108,7 +108,8 @@ fn check_modern_server(message: &Message<'_>, pairs: &Pairs, findings: &mut Find
     }
     let method = observed.method.unwrap_or_default();
     let is_request = observed.envelope.kind == MessageKind::Request;
-    findings.check(&rules::SERVER_REQUEST, observed.seq, !is_request, || format!("the server sent the request {method}"));
+    findings
+        .check(&rules::SERVER_REQUEST, observed.seq, !is_request, || format!("the server sent the request {method}"));
     if !is_request {
         let solicited = message.before.lost || pairs.waits(Direction::ClientToServer);
         findings.check(&rules::UNSOLICITED, observed.seq, solicited, || {
@@ -127,14 +128,18 @@ fn check_refusal(message: &Message<'_>, findings: &mut Findings) {
     }
     if proposals::method_spec(method).is_none() {
         let as_params = code == errors::INVALID_PARAMS;
-        findings.check(&rules::INVALID_PARAMS_CODE, seq, !as_params, || format!("{method} was refused with error {code}"));
-        findings.check(&rules::REFUSAL_CODE, seq, unknown || as_params, || format!("{method} was refused with error {code}"));
+        findings
+            .check(&rules::INVALID_PARAMS_CODE, seq, !as_params, || format!("{method} was refused with error {code}"));
+        findings.check(&rules::REFUSAL_CODE, seq, unknown || as_params, || {
+            format!("{method} was refused with error {code}")
+        });
     } else if message.era == Era::Legacy {
         if method == "ping" {
             findings.note(&rules::PING_REFUSED, seq, format!("a ping was answered with error {code}"));
         }
         if lifecycle::was_declared(observed, asked) {
-            findings.check(&rules::DECLARED_REFUSED, seq, !unknown, || format!("{method} was refused with error {code}"));
+            findings
+                .check(&rules::DECLARED_REFUSED, seq, !unknown, || format!("{method} was refused with error {code}"));
         }
     }
     let means = proposals::error_name(method, code);

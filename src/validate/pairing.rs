@@ -180,9 +180,9 @@ impl Pairs {
         let key = (direction, id.key());
         let fresh = step.reused.is_some() || !self.answered.contains(&key);
         if !self.is_shared || direction == Direction::ServerToClient {
-                        findings.check(&rules::ID_REUSED, seq, fresh, || {
+            findings.check(&rules::ID_REUSED, seq, fresh, || {
                 format!("the {} used id {} before, for a request that was answered", sender(direction), id.key())
-                        });
+            });
         }
         let token = content["_meta"].get("progressToken").map(Value::to_string);
         let method = envelope.method.as_deref().unwrap_or_default().to_owned();
@@ -203,10 +203,10 @@ impl Pairs {
                 let Some(token) = content.get("progressToken").map(Value::to_string) else { return };
                 let key = (direction.reversed(), token);
                 let known = self.lost.is_some() || self.tokens.contains_key(&key);
-                                findings.check(&rules::PROGRESS_TOKEN, seq, known, || {
+                findings.check(&rules::PROGRESS_TOKEN, seq, known, || {
                     let sender = sender(direction);
                     format!("the {sender} reported progress for token {}, which belongs to no pending request", key.1)
-                                });
+                });
             }
             _ => {}
         }
@@ -223,11 +223,12 @@ impl Pairs {
         };
         let open = self.open.get_mut(&(direction, key));
         let initializes = open.as_ref().is_some_and(|open| open.method == "initialize");
-        findings.check(&rules::CANCELLED_INITIALIZE, seq, !initializes, || "the client cancelled initialize".to_owned());
+        findings
+            .check(&rules::CANCELLED_INITIALIZE, seq, !initializes, || "the client cancelled initialize".to_owned());
         let known = open.is_some() || self.lost.is_some();
-                findings.check(&rules::CANCEL_UNKNOWN, seq, known, || {
-                    format!("the {} cancelled request {id}, which is not pending", sender(direction))
-                });
+        findings.check(&rules::CANCEL_UNKNOWN, seq, known, || {
+            format!("the {} cancelled request {id}, which is not pending", sender(direction))
+        });
         if let Some(open) = open {
             open.cancelled = true;
         }
@@ -266,7 +267,7 @@ impl Pairs {
         } else if self.lost.is_none() {
             let (sender, id) = (sender(direction), id.key());
             let seen = format!("the {sender} answered request {id}, but no such request is pending");
-                        findings.note(&rules::ORPHAN, seq, seen);
+            findings.note(&rules::ORPHAN, seq, seen);
             self.check_notified(seq, after, findings);
         }
     }
@@ -292,7 +293,7 @@ impl Pairs {
                 true if !long_lived => &rules::UNANSWERED,
                 _ => &rules::OPEN_AT_END,
             };
-                        findings.note(rule, open.seq, format!("{} got no response for {} ms", open.method, age / 1_000_000));
+            findings.note(rule, open.seq, format!("{} got no response for {} ms", open.method, age / 1_000_000));
         }
         findings.hold(&rules::UNANSWERED);
     }

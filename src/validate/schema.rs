@@ -86,7 +86,11 @@ fn report(what: &str, violations: Vec<SchemaViolation>, rule: &'static Rule, seq
         findings.note(rule, seq, format!("{what} {violation}"));
     }
     if more > 0 {
-                findings.note(rule, seq, format!("{what} has {more} more schema {}", if more == 1 { "violation" } else { "violations" }));
+        findings.note(
+            rule,
+            seq,
+            format!("{what} has {more} more schema {}", if more == 1 { "violation" } else { "violations" }),
+        );
     }
 }
 
@@ -94,7 +98,14 @@ fn check_tool_arguments(observed: &Observed<'_>, method: &str, findings: &mut Fi
     let Some((proposal, tool)) = tool_proposal(method, observed.content) else { return };
     let empty = json!({});
     let arguments = observed.content.get("arguments").unwrap_or(&empty);
-    check_proposal(proposal, &format!("tool:{tool}:arguments"), arguments, &rules::TOOL_ARGUMENTS, observed.seq, findings);
+    check_proposal(
+        proposal,
+        &format!("tool:{tool}:arguments"),
+        arguments,
+        &rules::TOOL_ARGUMENTS,
+        observed.seq,
+        findings,
+    );
 }
 
 fn check_tool_result(observed: &Observed<'_>, method: &str, findings: &mut Findings) {

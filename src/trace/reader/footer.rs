@@ -92,7 +92,9 @@ impl ReelReader {
                     }
                 }
                 if group.is_none_or(|group| header.first_time < group.2 || header.first_time > group.3) {
-                    return Ok(Some(format!("the times of the segment at byte {offset} are outside those of its group")));
+                    return Ok(Some(format!(
+                        "the times of the segment at byte {offset} are outside those of its group"
+                    )));
                 }
                 seq = seq.saturating_add(u64::from(header.count));
                 bytes = bytes.saturating_add(u64::from(header.payload_raw));

@@ -128,7 +128,7 @@ fn an_index_that_lies_on_purpose_is_found_and_hides_nothing() {
     }
     let unused = |reader: &mut ReelReader| reader.seek_seq(17).expect("seeking works");
     std::fs::write(&path, forged(&bytes, lies[2].1)).expect("the reel is written");
-    let reason = seen(&path, unused).1.expect("told").to_string();
+    let reason = seen(&path, unused).1.expect("reported").to_string();
     assert!(reason.contains("what it says of group 0 cannot be true; it is not used"), "{reason}");
 }
 

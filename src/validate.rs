@@ -223,7 +223,7 @@ impl Validator {
         }
         if !std::mem::replace(&mut self.is_full, true) {
             let seen = format!(
-                "mcpreel checks at most {MAX_CONNECTIONS} open streams at a time, and skips this one and possibly others"
+                "mcpreel checks at most {MAX_CONNECTIONS} open streams at a time; it skips this one, and maybe others"
             );
             let finding = Finding { stream, rule: &rules::NOT_CHECKED, seq: Some(seq), direction: None, seen };
             self.report.add(finding, &mut self.kept, self.options.max_per_rule);

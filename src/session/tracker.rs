@@ -18,9 +18,9 @@ pub struct Step {
     pub reused: Option<Asked>,
 }
 
-/// Longer params are remembered only in outline, in bytes.
+/// Params of more bytes than this are remembered only in outline.
 const LONGEST_PARAMS: usize = 16 * 1024;
-/// Longer texts are left out of an outline, in bytes.
+/// Texts of more bytes than this are left out of an outline.
 const LONGEST_TEXT: usize = 256;
 
 /// Tracks one connection.

@@ -283,9 +283,9 @@ fn report_event(event: &Event<'_>, out: &mut String) {
     }
 }
 
-/// Longer ids are shortened to their beginning and their end, in characters.
+/// Ids of more characters than this are shortened to their beginning and their end.
 const LONGEST_ID: usize = 12;
-/// The length of each end, in characters.
+/// The number of characters of each end.
 const ID_ENDS: usize = 4;
 
 /// Appends a request id for display. A long one is shortened to what distinguishes it. `mark` is the prefix that the

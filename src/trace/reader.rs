@@ -191,7 +191,7 @@ pub struct ReelReader {
 /// The number of bytes read ahead for each segment: its header, and usually all its records.
 const READ_AHEAD: usize = 4 << 10;
 
-/// Buffers that a large message made larger than this are made smaller again, in bytes.
+/// Buffers that a large message made larger than this number of bytes are made smaller again.
 const KEEP: usize = 320 << 10;
 
 /// The maximum length of a decompressed record part in a valid reel, in bytes: half a MiB and one record.

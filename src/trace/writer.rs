@@ -63,7 +63,7 @@ pub struct NewEvent<'a> {
 /// A segment is written after this number of record bytes, since readers need memory for each of its events.
 const RECORD_BYTES: usize = 64 << 10;
 
-/// Longer fragments are stored uncompressed, in bytes (8 MiB).
+/// Fragments of more bytes than this are stored uncompressed (8 MiB).
 const STORED_FRAGMENT: usize = 8 << 20;
 
 /// The maximum payload of an event, in bytes.

@@ -105,7 +105,7 @@ const LONGEST_BODY: usize = 1 << 30;
 /// The default maximum length of a message, in bytes (64 MiB).
 pub const LONGEST_MESSAGE: usize = 64 << 20;
 
-/// Longer frames are recorded in pieces of about this length, in bytes (4 MiB).
+/// Frames of more bytes than this are recorded in pieces of about this length (4 MiB).
 pub const PIECE: usize = 4 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -239,7 +239,7 @@ impl LineFramer {
 
     /// Emits the collected part of a frame that is longer than the limit.
     fn break_off(&mut self, sink: &mut impl FnMut(Frame<'_>)) {
-        // A long header block cannot be one.
+        // Do not split what may still become a header block.
         let is_in_headers = matches!(self.state, State::HeaderBlock { .. });
         let limit = if is_in_headers { self.limit.max(HEADER_BLOCK_LIMIT) } else { self.limit };
         if self.carry.len() >= limit {

@@ -129,7 +129,7 @@ fn an_index_that_lies_on_purpose_is_found_and_hides_nothing() {
     let unused = |reader: &mut ReelReader| reader.seek_seq(17).expect("seeking works");
     std::fs::write(&path, forged(&bytes, lies[2].1)).expect("the reel is written");
     let reason = seen(&path, unused).1.expect("reported").to_string();
-    assert!(reason.contains("what it says of group 0 cannot be true; it is not used"), "{reason}");
+    assert!(reason.contains("is wrong, and ignored: its entry for group 0 is not possible"), "{reason}");
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn a_footer_that_is_cut_out_or_moved_is_reported() {
         ciborium::from_reader::<Index, _>(&bytes[at + SEGMENT_HEADER_LEN..]).expect("an index").groups;
     let last = groups.last().expect("groups").0 as usize;
     let reported = problems(&[&bytes[..last], &bytes[at..]].concat(), &path);
-    assert!(reported[0].contains("it counts 40 events, and 3"), "{reported:?}");
+    assert!(reported[0].contains("it counts 40 events, but there are 3"), "{reported:?}");
     let reported = problems(&[&bytes[..at], &bytes[trailer..]].concat(), &path);
     assert!(reported[0].contains("the trailer says that it begins at byte"), "{reported:?}");
 }

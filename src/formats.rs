@@ -1,6 +1,6 @@
 //! Other file formats: what `export` writes and `import` reads. One file per format, and a table for each direction.
 //!
-//! Never: tokio, printing, files (readers and writers come in as arguments).
+//! This module must never use tokio or files, or print: readers and writers come in as arguments.
 
 pub mod jsonl;
 pub mod transcript;

@@ -55,17 +55,17 @@ fn split(text: &str) -> (&str, &str) {
     (&text[..end], text[end..].trim_start())
 }
 
-/// Whole microseconds; the most there are where it is longer.
+/// Returns whole microseconds, or `u64::MAX` if there are more.
 pub fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// Milliseconds with three decimals.
+/// Returns milliseconds with three decimals.
 pub fn millis(time: Duration) -> f64 {
     micros(time) as f64 / 1e3
 }
 
-/// The same of nanoseconds, which may be negative where a clock was set back.
+/// Converts nanoseconds to milliseconds with three decimals. The value may be negative if a clock was set back.
 pub fn millis_of(nanoseconds: i64) -> f64 {
     (nanoseconds / 1000) as f64 / 1e3
 }

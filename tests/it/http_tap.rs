@@ -317,7 +317,7 @@ fn a_server_that_is_not_there_is_an_error_in_every_view() {
     assert_eq!(messages(&events).len(), 1, "what was asked is kept");
     assert_eq!(reported(&events, "refused")[0]["status"], 502);
     let shown = stage.ok(&["show", "t.reel", "error"]).out();
-    assert!(shown.contains("answered 502 by the tap") && shown.contains("refused"), "{shown}");
+    assert!(shown.contains("answered by mcpreel with status 502") && shown.contains("refused"), "{shown}");
     let stats = stage.ok(&["stats", "t.reel", "--format", "json"]).json();
     assert_eq!((&stats["failed_exchanges"], &stats["unanswered"]), (&1.into(), &0.into()), "{stats}");
 }

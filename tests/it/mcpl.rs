@@ -114,10 +114,10 @@ fn c34_checkpoints_are_drawn_as_a_tree_with_branches_rollbacks_and_what_is_gone(
     let expected = "\
 notes
 chk_abc  add, seq 3, data  rolled back to at seq 11
-├── chk_def  add, seq 5, patch  not undone at seq 9: a mail was sent
+├── chk_def  add, seq 5, patch  rollback failed at seq 9: a mail was sent
 │   chk_ghi  mail, seq 7
 └── chk_xyz  add, seq 13, patch  ← here
-chk_old  not in this recording  pruned, told at seq 15
+chk_old  not in this recording  pruned, as the server reported at seq 15
 ";
     assert_eq!(drawn, expected);
     let tree = stage.ok(&["show", "t.reel", "--view", "tree", "--format", "json"]).json();

@@ -180,7 +180,7 @@ fn the_limit_is_64_mib_where_nothing_is_said() {
     let words = [&["call", "tools/list", "--"][..], &ENDLESS].concat();
     let (output, most) = watched(stage.mcpreel(&words), "");
     assert_eq!(output.code(), 4, "{output:?}");
-    assert!(output.err().contains("more than 64 MiB, the limit; --max-message"), "{}", output.err());
+    assert!(output.err().contains("more than 64 MiB; set a higher limit with --max-message"), "{}", output.err());
     within("call", most, BASE + 80 * MIB);
 }
 
@@ -193,7 +193,7 @@ fn an_endless_line_of_a_client_ends_its_connection() {
         let (output, most) = watched(stage.mcpreel(words), line.clone());
         assert_eq!(output.code(), 4, "{words:?}: {output:?}");
         let said = output.err();
-        assert!(said.contains("more than 2 MiB, the limit; --max-message"), "{words:?}: {said}");
+        assert!(said.contains("more than 2 MiB; set a higher limit with --max-message"), "{words:?}: {said}");
         within(words[0], most, BASE);
     }
     let client = "exec tr '\\0' x </dev/zero | eval \"$MCPREEL_SERVER\"";

@@ -182,7 +182,7 @@ fn check_reel(stage: &Stage) {
     let verdict = stage.run(&["validate", "o.reel"], "");
     assert_eq!(verdict.code(), 0, "{}", verdict.out());
     let shown = stage.ok(&["show", "o.reel"]).out();
-    assert!(shown.contains("changed on its way: {\"id\" :1"), "{shown}");
+    assert!(shown.contains("changed on the way: {\"id\" :1"), "{shown}");
 }
 
 #[test]

@@ -266,7 +266,7 @@ fn in_full() {
          "jsonrpc": "2.0",
          "id": 8,
          
-       ! the text breaks off or its brackets do not pair
+       ! the text ends early, or its brackets do not match
        ! EOF while parsing an object at line 1 column 24
     23     0.225000 ←      3 B               noise �␀�
        �␀�
@@ -819,7 +819,7 @@ fn lines_that_cannot_be_imported_are_named_and_leave_nothing() {
         ("{\"reel\":{\"version\":9,\"created\":\"2026-01-01T00:00:00Z\"}}\n".into(), "newer"),
         (format!("{good}{{\"dir\":\"c2s\"}}\n"), "line 2"),
         ("{\"reel\":{\"version\":1}}\n".into(), "\"reel\" has no \"created\" time"),
-        (format!("{good}{{\"time\":\"{CREATED}\"}}\n"), "line 2: it has no message, text or base64"),
+        (format!("{good}{{\"time\":\"{CREATED}\"}}\n"), "line 2: missing \"message\", \"text\" or \"base64\""),
         (format!("{good}\n\n{{\"time\":\"{CREATED}\",\"dir\":\"up\"}}\n"), "line 4"),
         (format!("{good}{{\"time\":\"{CREATED}\",\"base64\":\"!\"}}\n"), "base64"),
     ] {

@@ -306,7 +306,7 @@ fn a_torn_tail_is_named_and_repaired() {
     stage.write("torn.reel", &whole[..footer - 1]);
     let verified = stage.run(&["reel", "verify", "torn.reel"], "");
     assert_eq!(verified.code(), 1);
-    assert!(verified.out().contains("the last segment is cut"), "{verified:?}");
+    assert!(verified.out().contains("the last segment is incomplete"), "{verified:?}");
     stage.ok(&["reel", "repair", "torn.reel", "-o", "mended.reel"]);
     stage.ok(&["reel", "verify", "mended.reel"]);
     assert_eq!(stage.info("mended.reel")["kinds"]["gap"]["count"], 1);

@@ -1,4 +1,4 @@
-//! Whole scenarios in virtual time.
+//! Tests of whole scenarios in virtual time.
 
 use super::*;
 use crate::scenario::Verdict;
@@ -24,7 +24,7 @@ fn play(text: &str) -> Played {
     Played { report, prompts, messages }
 }
 
-/// Verdicts of the expectations, in order.
+/// The verdicts on the expectations, in order.
 fn verdicts(report: &Report) -> Vec<Verdict> {
     report.expectations.iter().map(crate::scenario::Judged::verdict).collect()
 }
@@ -332,7 +332,7 @@ fn the_same_seed_gives_the_same_bytes() {
     let (one, other) = (play(&text), play(&text));
     assert_eq!(one.messages, other.messages);
     assert_eq!(one.prompts, other.prompts);
-    // What is sent at one moment arrives in its order.
+    // Messages of the same time arrive in order.
     let methods = one.messages[..4].iter().map(|(_, text)| Envelope::scan(text.as_bytes()).method.map(String::from));
     let methods: Vec<String> = methods.flatten().collect();
     assert_eq!(methods, ["initialize", "notifications/initialized", "tools/list"]);

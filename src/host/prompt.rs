@@ -265,7 +265,7 @@ mod tests {
     fn waiting(server: usize, slot: &'static str, weight: i64, text: &str) -> QueuedInjection {
         let what = "context".to_owned();
         let injection = Injection { server: ServerId(server), slot, weight, what, text: text.to_owned() };
-        QueuedInjection { injection, proposal: "room", at: Duration::ZERO }
+        QueuedInjection { injection, proposal: "proposal", at: Duration::ZERO }
     }
 
     fn order(waiting: Vec<QueuedInjection>, layout: &Layout, most: usize) -> (Vec<String>, usize) {

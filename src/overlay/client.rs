@@ -114,8 +114,8 @@ impl Overlay {
             }
             _ if self.phase == Phase::New && !self.said_no_carrier && is_stateless(method, params) => {
                 self.said_no_carrier = true;
-                let why = "the client works without a handshake (2026-07-28), where the proposals have nothing to \
-                           travel on; nothing is added";
+                let why = "the client uses MCP 2026-07-28 without a handshake, which cannot carry the proposals; \
+                           the overlay adds nothing";
                 out.push(Output::Tell(why.to_owned()));
             }
             _ => {}

@@ -187,7 +187,7 @@ mod tests {
         sender.send(ServerInput::Asked(fired, Box::new(received))).expect("sent");
         sender.send(ServerInput::End).expect("sent");
         serve(Server::new(Config::default()), &arrivals, Vec::new(), |_| {}, Some, drop).expect("served");
-        let (fact, last) = facts.recv().expect("told");
+        let (fact, last) = facts.recv().expect("a report");
         assert!(fact.starts_with("NotSent") && last, "{fact}");
     }
 }

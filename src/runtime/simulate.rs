@@ -20,7 +20,7 @@ pub enum SimulateError {
     /// A server runs in real time.
     #[error(
         "the server {name:?} (line {line}) is not built in, so it cannot run in virtual time; \
-        play the scenario with the real clock, or make the server builtin"
+        use the real clock, or a builtin server"
     )]
     External {
         /// The server.

@@ -351,13 +351,13 @@ fn amb_a1_context_comes_as_a_notification_too_where_requests_are_not_known() {
             vec![format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32601,"message":"Method not found"}}}}"#)]
         }
         "conversation/userMessage" => {
-            let params = json!({"messageId": params["messageId"], "context": "told later"});
+            let params = json!({"messageId": params["messageId"], "context": "sent later"});
             vec![json!({"jsonrpc": "2.0", "method": "conversation/context", "params": params}).to_string()]
         }
         _ => Vec::new(),
     };
     let mut stage = stage(vec![("n", server(subscribed(), answers))], &[]);
-    assert!(stage.turn("x").contains("told later"));
+    assert!(stage.turn("x").contains("sent later"));
     assert_eq!(stage.now, Duration::ZERO);
 }
 
@@ -795,7 +795,7 @@ fn a_new_session_is_reported_and_set_up_anew_but_not_without_end() {
         let again = stage.sent.iter().rfind(|(_, text)| text.contains("ping")).expect("asked again").1.clone();
         let again: Value = serde_json::from_str(&again).expect("JSON");
         stage.says(0, &json!({"jsonrpc": "2.0", "id": again["id"], "result": {}}));
-        stage.reported("renewed").last().expect("told").data["set_up"] == true
+        stage.reported("renewed").last().expect("reported").data["set_up"] == true
     };
     assert_eq!(subscriptions(&stage), 1);
     assert!(renew(&mut stage));

@@ -114,7 +114,7 @@ async fn what_is_to_be_sent_while_nobody_is_there_is_a_problem_and_the_end_waits
     let mut link = stage.enter(1);
     shake_hands(&mut link).await;
     let report = stage.report().await;
-    assert_eq!(whys(&report), ["it was not fired: the host was disconnected and has not come back"]);
+    assert_eq!(whys(&report), ["it was not sent: the host was disconnected and has not come back"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -160,11 +160,11 @@ async fn a_host_that_goes_before_the_steps_are_done_is_reported() {
     shake_hands(&mut link).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
     drop(link);
-    assert_eq!(whys(&stage.report().await), ["the scenario ended while this was done"]);
+    assert_eq!(whys(&stage.report().await), ["the scenario ended during this step"]);
     let nobody = Stage::open("steps: []\n");
     let Stage { entering, playing, .. } = nobody;
     drop(entering);
-    assert_eq!(whys(&playing.await.expect("a report")), ["the servers were never all connected or given up"]);
+    assert_eq!(whys(&playing.await.expect("a report")), ["the scenario ended before all servers had connected or failed"]);
 }
 
 #[tokio::test(start_paused = true)]

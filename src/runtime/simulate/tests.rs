@@ -107,16 +107,16 @@ expect:
         "{report:?}"
     );
     let whys = whys(&report);
-    assert_eq!(whys[0], r#"not seen; the nearest is not it: /content is "hello", not "goodbye""#);
-    assert_eq!(whys[1], "seen once, wanted never");
-    assert_eq!(whys[2], r#"it has "hello""#);
+    assert_eq!(whys[0], r#"not seen; the closest candidate does not match: /content is "hello", not "goodbye""#);
+    assert_eq!(whys[1], "seen once, expected never");
+    assert_eq!(whys[2], r#"it contains "hello""#);
     assert_eq!(whys[3], "not seen");
-    assert_eq!(whys[4], r#"not seen; the nearest is not it: it came before "last" was met"#);
-    assert_eq!(whys[6], r#"not seen; the nearest is not it: /content/0/text is "{\"sum\":3}", not "{\"sum\":4}""#);
+    assert_eq!(whys[4], r#"not seen; the closest candidate does not match: it arrived before "last" was met"#);
+    assert_eq!(whys[6], r#"not seen; the closest candidate does not match: /content/0/text is "{\"sum\":3}", not "{\"sum\":4}""#);
     let nearest = report.expectations[0].failure.as_ref().and_then(|failure| failure.nearest.as_deref());
     assert!(nearest.is_some_and(|nearest| nearest.starts_with("c2s {")), "{nearest:?}");
     assert_eq!(report.expectations[3].failure.as_ref().map(|failure| failure.at.as_secs()), Some(3));
-    report.validated(&["room/rule: broken".to_owned()]);
+    report.validated(&["proposal/rule: broken".to_owned()]);
     assert_eq!(verdicts(&report).last(), Some(&Failed));
     assert!(!report.is_passed());
 }
@@ -278,7 +278,7 @@ steps:
 "
     ));
     assert_eq!(verdicts(&played.report), [Failed, Failed, Passed], "{:?}", played.report);
-    assert_eq!(whys(&played.report)[0], "seen once, wanted exactly 2 times");
+    assert_eq!(whys(&played.report)[0], "seen once, expected exactly 2 times");
 }
 
 #[test]

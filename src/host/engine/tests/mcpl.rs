@@ -598,7 +598,7 @@ fn c12_amb_c14_context_of_a_set_that_may_not_speak_is_dropped() {
     let answers = |set: Value| {
         move |method: &str, _: &Value, id: &str| match method {
             "context/beforeInference" => {
-                let injection = json!({"namespace": "n", "position": "system", "content": "told"});
+                let injection = json!({"namespace": "n", "position": "system", "content": "injected"});
                 result(id, &json!({"featureSet": set, "contextInjections": [injection]}))
             }
             _ => Vec::new(),
@@ -612,7 +612,7 @@ fn c12_amb_c14_context_of_a_set_that_may_not_speak_is_dropped() {
         (Value::Null, true),
     ] {
         let mut stage = stage(vec![("m", live(block(), answers(set.clone())))], &off);
-        assert_eq!(stage.turn("x").contains("told"), is_taken, "{set}");
+        assert_eq!(stage.turn("x").contains("injected"), is_taken, "{set}");
         assert_eq!(stage.reported("dropped").len(), usize::from(!is_taken));
     }
 }
@@ -625,7 +625,7 @@ fn c49_f5_a_hook_that_is_silent_holds_nothing_up_beyond_its_time() {
     let prompt = stage.turn("x");
     assert_eq!(stage.now, Duration::from_secs(5));
     assert!(prompt.contains("n system"));
-    let timed_out = stage.facts.iter().find(|fact| fact.proposal == "mcpl" && fact.what == "timed out").expect("told");
+    let timed_out = stage.facts.iter().find(|fact| fact.proposal == "mcpl" && fact.what == "timed out").expect("reported");
     assert_eq!(timed_out.data["outcome"], "timeout");
     let id = stage.by("context/beforeInference")[0]["id"].clone();
     stage.says(0, &json!({"jsonrpc": "2.0", "id": id, "result": {"featureSet": "memory.retrieval"}}));
@@ -791,7 +791,7 @@ fn c59_the_model_is_reported_of() {
     let info = stage.answer(json!(0));
     assert_eq!(Mcpl.descriptor().schemas.check("model/info:result", &info).expect("a schema"), []);
     stage.order(proposal("model-info", json!({})));
-    assert_eq!(stage.reported("model info").last().expect("told").data, info);
+    assert_eq!(stage.reported("model info").last().expect("reported").data, info);
 }
 
 fn channel(id: &str, direction: &str) -> Value {
@@ -893,7 +893,7 @@ fn c66_c67_c72_what_answers_a_channel_goes_to_who_watches_it_and_into_it_moderat
         "{}",
         stage.prompts[0].to_text()
     );
-    // Behaviour C42: the hook is told the channel.
+    // Behaviour C42: the hook learns which channel it is.
     let channels = json!({"candidates": ["ui", "out", "two"],
         "incoming": {"channelId": "two", "messageId": "m2", "threadId": "t"}, "defaultOutgoing": {"channelId": "two"}});
     assert_eq!(stage.by("context/beforeInference")[0]["params"]["channels"], channels);

@@ -413,7 +413,8 @@ impl Host {
         for waiting in std::mem::take(&mut self.pending) {
             let injection = waiting.injection;
             let data = json!({"slot": injection.slot, "text": injection.text, "proposal": waiting.proposal});
-            let text = format!("not injected, because no prompt follows: {:?}", crate::proposals::clip(&injection.text, 80));
+            let text =
+                format!("not injected, because no prompt follows: {:?}", crate::proposals::clip(&injection.text, 80));
             self.report("unprompted", Some(injection.server), text, data);
         }
     }

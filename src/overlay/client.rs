@@ -153,7 +153,9 @@ impl Overlay {
                 if is_ours {
                     out.push(Output::Taken(TO_SERVER, message.to_vec()));
                 }
-                out.extend(numbers.into_iter().map(|number| self.take_back(number, "the client cancelled the request")));
+                out.extend(
+                    numbers.into_iter().map(|number| self.take_back(number, "the client cancelled the request")),
+                );
                 is_ours
             }
             method if self.embedded_server.takes_method(method) && self.phase >= Phase::Answered => {

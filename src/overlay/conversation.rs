@@ -47,7 +47,9 @@ impl Overlay {
                 let error = json!({"code": errors::INVALID_PARAMS, "message": why});
                 return out.push(Output::Put(TO_CLIENT, answer(id, "error", &error)));
             }
-            (Err(why), None) => return out.push(Output::Tell(format!("the client sent an invalid user message: {why}"))),
+            (Err(why), None) => {
+                return out.push(Output::Tell(format!("the client sent an invalid user message: {why}")));
+            }
         };
         self.conversing.seen += 1;
         let turn = self.conversing.seen;
@@ -73,12 +75,18 @@ impl Overlay {
         let tool = &answering.tool;
         let said = match &result {
             Ok(result) if result["isError"] == true => {
-                out.push(Output::Tell(format!("the tool {tool}, called for a user message, failed: {}", super::plan::said(result))));
+                out.push(Output::Tell(format!(
+                    "the tool {tool}, called for a user message, failed: {}",
+                    super::plan::said(result)
+                )));
                 None
             }
             Ok(result) => answering.word(result, &open.about),
             Err(error) => {
-                out.push(Output::Tell(format!("the tool {tool}, called for a user message, failed: {}", super::message_of(error))));
+                out.push(Output::Tell(format!(
+                    "the tool {tool}, called for a user message, failed: {}",
+                    super::message_of(error)
+                )));
                 None
             }
         };

@@ -322,7 +322,10 @@ fn requests_that_nobody_answers_are_remembered_up_to_a_limit() {
     let answer = |id: usize| json!({"jsonrpc": "2.0", "id": format!("{PREFIX}{id}"), "result": {"accepted": true}});
     let mut facts = |id: usize| {
         let outputs = stage.overlay.from_client(stage.now, answer(id).to_string().into_bytes());
-        assert!(matches!(outputs[0], Output::Taken(Direction::ClientToServer, _)), "never forwarded to the server: {outputs:?}");
+        assert!(
+            matches!(outputs[0], Output::Taken(Direction::ClientToServer, _)),
+            "never forwarded to the server: {outputs:?}"
+        );
         outputs.len() - 1
     };
     assert_eq!((facts(1), facts(2)), (0, 1), "the oldest is forgotten");
@@ -461,7 +464,11 @@ fn what_is_wrong_with_a_file_is_reported_with_its_line() {
     for (yaml, line, words) in [
         ("hooks:\n  - {event: session_strat, priority: important, context: x}", 2, "invalid hook"),
         ("hooks:\n  - {event: session_start, priority: important}", 2, "exactly one of context"),
-        ("rules:\n  - when: {every: 1s, file: x}\n    fire: {kind: reminder, body: x}", 2, "expected exactly one of message"),
+        (
+            "rules:\n  - when: {every: 1s, file: x}\n    fire: {kind: reminder, body: x}",
+            2,
+            "expected exactly one of message",
+        ),
         ("rules:\n  - when: {every: 1s}\n    fire: {kind: remember, body: x}", 3, "unknown kind"),
         ("rules:\n  - when: {every: 1s}\n    fire: {kind: log, data: x}", 3, "an overlay can send reminder"),
         ("rules:\n  - when: {every: 1s}\n    fire: {kind: reminder}", 3, "body"),

@@ -237,9 +237,8 @@ impl HandlerRunner {
         let fill = |text: &str| {
             let filled = pieces(text).map_err(io::Error::other)?.into_iter().map(|piece| match piece {
                 HeaderPiece::Text(text) => Ok(text),
-                HeaderPiece::Name(name) => {
-                    value(name).ok_or_else(|| io::Error::other(format!("${{{name}}} is not allowed for that host and port")))
-                }
+                HeaderPiece::Name(name) => value(name)
+                    .ok_or_else(|| io::Error::other(format!("${{{name}}} is not allowed for that host and port"))),
             });
             filled.collect::<io::Result<String>>()
         };

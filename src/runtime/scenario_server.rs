@@ -205,7 +205,9 @@ impl<T: FnMut(ScenarioServerEvent<'_>)> Playing<T> {
             }
             PlayerAction::Fire(_, fired) => match &mut self.present {
                 Some(present) => outputs.extend(present.engine.fire(now, &fired)),
-                None => self.part.player.see(now, &Observation::NotFired("the host was disconnected and has not come back")),
+                None => {
+                    self.part.player.see(now, &Observation::NotFired("the host was disconnected and has not come back"))
+                }
             },
             PlayerAction::Disconnect(_) if self.present.is_some() => return Lead::Cut,
             PlayerAction::Disconnect(_) => {}

@@ -183,7 +183,7 @@ mod tests {
         let (sender, arrivals) = channel();
         let (reported, facts) = channel();
         let fired = Fired::new("log", serde_json::json!({"data": null}));
-        let received = move |fact: &Report, last| reported.send((format!("{fact:?}"), last)).expect("heard");
+        let received = move |fact: &Report, last| reported.send((format!("{fact:?}"), last)).expect("received");
         sender.send(ServerInput::Asked(fired, Box::new(received))).expect("sent");
         sender.send(ServerInput::End).expect("sent");
         serve(Server::new(Config::default()), &arrivals, Vec::new(), |_| {}, Some, drop).expect("served");

@@ -245,7 +245,9 @@ impl IoRunner {
             }
         }
         if let Some(more) = changed.len().checked_sub(MAX_AT_ONCE).filter(|more| *more > 0) {
-            fired.push(file_changed(&format!("{more} more files changed; read files again before you edit them"), "*"));
+            let files = if more == 1 { "file" } else { "files" };
+            let body = format!("{more} more {files} changed; read files again before you edit them");
+            fired.push(file_changed(&body, "*"));
         }
         fired
     }

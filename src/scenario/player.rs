@@ -500,10 +500,10 @@ impl Player {
     pub fn finish(mut self, now: Duration) -> Report {
         if self.stage != Stage::Over {
             let (place, why) = match (&self.current, self.stage) {
-                (Some(current), _) if current.done.is_none() => {
-                    (current.place, "the scenario ended during this step")
+                (Some(current), _) if current.done.is_none() => (current.place, "the scenario ended during this step"),
+                (Some(current), _) => {
+                    (current.place, "the scenario ended before the expectations of this step were decided")
                 }
-                (Some(current), _) => (current.place, "the scenario ended before the expectations of this step were decided"),
                 (None, Stage::Connecting) => {
                     (TextPosition::default(), "the scenario ended before all servers had connected or failed")
                 }

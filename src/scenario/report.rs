@@ -139,6 +139,7 @@ impl Report {
             let Some(is_clean) = one.validates else { continue };
             let why = match errors.len() {
                 0 => "no rule is broken".to_owned(),
+                1 => format!("1 error: {}", errors.first().map_or("", String::as_str)),
                 count => format!("{count} errors; the first: {}", errors.first().map_or("", String::as_str)),
             };
             let failure = Failure { at: took, repeat: None, why, nearest: None };

@@ -106,8 +106,10 @@ impl Resolver<'_> {
         let id = self.server_id(name)?;
         match self.servers.get(id.0).map(|server| &server.kind) {
             Some(ServerKind::BuiltIn(_)) => Ok(id),
-            _ => self
-                .wrong(name.place, format!("{:?} is not a built-in server, so mcpreel cannot make it send anything", name.value)),
+            _ => self.wrong(
+                name.place,
+                format!("{:?} is not a built-in server, so mcpreel cannot make it send anything", name.value),
+            ),
         }
     }
 
@@ -121,7 +123,8 @@ impl Resolver<'_> {
 
     fn glob(&self, pattern: &Placed<String>) -> Result<GlobMatcher> {
         let glob = GlobBuilder::new(&pattern.value).literal_separator(false).build();
-        let error = |error: globset::Error| self.error(pattern.place, format!("invalid pattern of a method: {}", error.kind()));
+        let error =
+            |error: globset::Error| self.error(pattern.place, format!("invalid pattern of a method: {}", error.kind()));
         Ok(glob.map_err(error)?.compile_matcher())
     }
 
@@ -206,7 +209,10 @@ impl Resolver<'_> {
                 ServerKind::Command { command: command.value, env: part.env.clone(), cwd: part.cwd.clone() }
             }
             (None, None, Some(url)) => ServerKind::Url { url: url.value, headers: part.headers.clone() },
-            _ => return self.wrong(place, format!("the server {:?} needs exactly one of builtin, command and url", name.value)),
+            _ => {
+                return self
+                    .wrong(place, format!("the server {:?} needs exactly one of builtin, command and url", name.value));
+            }
         };
         if !matches!(kind, ServerKind::Command { .. }) && (!part.env.is_empty() || part.cwd.is_some()) {
             return self.wrong(place, "env and cwd require a server with a command");
@@ -277,7 +283,10 @@ impl Resolver<'_> {
                 _ => 1,
             });
             if count > MAX_STEPS {
-                return self.wrong(step.place, format!("there are more than {MAX_STEPS} steps up to here; use fewer repetitions"));
+                return self.wrong(
+                    step.place,
+                    format!("there are more than {MAX_STEPS} steps up to here; use fewer repetitions"),
+                );
             }
         }
         Ok(count)
@@ -353,7 +362,10 @@ impl Resolver<'_> {
             return self.wrong(place, "model is only allowed in a step with user");
         }
         if is_repeat && !part.expect.is_empty() {
-            return self.wrong(place, "expect is not allowed beside repeat, only in the steps within it or for the whole scenario");
+            return self.wrong(
+                place,
+                "expect is not allowed beside repeat, only in the steps within it or for the whole scenario",
+            );
         }
         let (replies, expect) = (self.replies(part.model)?, self.expectations(part.expect)?);
         Ok(Step { place, action, replies, expect })

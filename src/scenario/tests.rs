@@ -14,7 +14,7 @@ fn errors_point_at_their_line_and_show_it() {
     let text = format!("{SERVERS}steps:\n  - user: hello\n  - tool: {{server: memry, name: echo}}\n");
     let error = Scenario::read(&text).expect_err("no such server");
     insta::assert_snapshot!(error, @r#"
-    line 7, column 20: there is no server "memry"; there are: memory, other
+    line 7, column 20: unknown server "memry"; known: memory, other
       7 |   - tool: {server: memry, name: echo}
         |                    ^
     "#);

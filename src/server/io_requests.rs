@@ -182,7 +182,8 @@ impl Server {
                 self.cx.put(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
             }
             None => {
-                let why = "the host offers no model: it declares neither inference requests (MCPL) nor sampling".to_owned();
+                let why =
+                    "the host offers no model: it declares neither inference requests (MCPL) nor sampling".to_owned();
                 self.proposals.completed(ticket, &JobOutcome::silent(JobEnd::Unstarted { why }), &mut self.cx);
             }
         }

@@ -92,11 +92,14 @@ impl ClientEngine {
         };
         match Revision::parse(version) {
             None if version != self.version => {
-                let reason = format!("the server answered initialize with protocol version {version}, which mcpreel does not know");
+                let reason = format!(
+                    "the server answered initialize with protocol version {version}, which mcpreel does not know"
+                );
                 return self.fail(reason, out);
             }
             Some(revision) if revision.era() == Era::Modern => {
-                self.notes.push(format!("the server answered initialize with {version}, a revision that has no initialize"));
+                self.notes
+                    .push(format!("the server answered initialize with {version}, a revision that has no initialize"));
             }
             _ => {}
         }
@@ -175,7 +178,8 @@ impl ClientEngine {
                 self.fail(format!("the server did not answer {} within {:?}", open.method, open.timeout), out);
             }
             Role::Call => {
-                let params = json!({"requestId": self.id(id), "reason": format!("no answer within {:?}", open.timeout)});
+                let params =
+                    json!({"requestId": self.id(id), "reason": format!("no answer within {:?}", open.timeout)});
                 out.extend(self.notify(now, "notifications/cancelled", params));
                 out.push(Output::TimedOut { handle: open.handle, method: open.method, after: open.timeout });
             }

@@ -1,5 +1,6 @@
 //! Orders to the host: what it can do, how each begins, and how it can end.
 
+use super::turn::parts_from_servers;
 use super::{Host, Next, Work};
 use crate::host::prompt::{Prompt, Role};
 use crate::proposals::host::{Agent, LifecycleEvent, Utterance};
@@ -77,9 +78,10 @@ impl ModelReply {
     pub fn echo(prompt: &Prompt) -> Self {
         let own = |role: Role| prompt.parts.iter().rfind(move |part| part.role == role && part.origin.is_none());
         let said = own(Role::User).map_or("", |part| part.text.as_str());
-        let external = prompt.parts.iter().filter(|part| part.origin.is_some()).count();
+        let external = parts_from_servers(prompt.parts.iter().filter(|part| part.origin.is_some()).count());
         let tools = prompt.parts.iter().filter(|part| part.role == Role::Tool).count();
-        let text = format!("echo: {said} ({external} parts of servers, {tools} tool results)");
+        let results = if tools == 1 { "result" } else { "results" };
+        let text = format!("echo: {said} ({external}, {tools} tool {results})");
         Self { text, tool_calls: Vec::new() }
     }
 }
@@ -147,7 +149,7 @@ impl Host {
             },
             Order::Compact { summary } => {
                 let kept = self.history.len().saturating_sub(2);
-                let text = format!("{kept} earlier messages were compacted");
+                let text = format!("compacted {kept} earlier {}", if kept == 1 { "message" } else { "messages" });
                 self.history.drain(..kept);
                 if let Some(summary) = summary {
                     self.history.insert(0, Utterance { role: "user", text: summary });

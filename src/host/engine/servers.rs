@@ -332,13 +332,13 @@ impl Host {
             view.is_open = false;
         }
         self.report("gone", Some(server), format!("{name}: {reason}"), json!({"reason": reason}));
-        self.calls.retain(|(whose, _), _| *whose != server);
+        self.calls.retain(|(at, _), _| *at != server);
         let mut lost: Vec<(RequestHandle, Owner)> = Vec::new();
-        self.owners.retain(|(whose, handle), owner| {
-            if *whose == server {
+        self.owners.retain(|(at, handle), owner| {
+            if *at == server {
                 lost.push((*handle, *owner));
             }
-            *whose != server
+            *at != server
         });
         lost.sort_by_key(|(handle, _)| *handle);
         for (_, owner) in lost {

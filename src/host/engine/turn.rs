@@ -92,7 +92,7 @@ impl Host {
         let labels = prompt.labels();
         let count = labels.as_array().map_or(0, Vec::len);
         let bytes: usize = prompt.parts.iter().map(|part| part.text.len()).sum();
-        let text = format!("turn {}: {bytes} B, {count} parts of servers", prompt.turn);
+        let text = format!("turn {}: {bytes} B, {}", prompt.turn, parts_from_servers(count));
         let data = json!({"turn": prompt.turn, "round": prompt.round, "bytes": bytes, "external": labels});
         self.report("prompt", None, text, data);
         self.turn = Some(turn);
@@ -164,7 +164,7 @@ impl Host {
                 self.report(
                     "too many calls",
                     None,
-                    format!("left out {extra} tool calls beyond the limit of {MAX_CALLS}"),
+                    format!("left out tool calls beyond the limit of {MAX_CALLS}: {extra}"),
                     Value::Null,
                 );
             }
@@ -173,7 +173,12 @@ impl Host {
             return self.next_call(now);
         }
         if !reply.tool_calls.is_empty() {
-            self.report("too many rounds", None, format!("the model reached the limit of {most} tool rounds per turn"), Value::Null);
+            self.report(
+                "too many rounds",
+                None,
+                format!("the model reached the limit of {most} tool rounds per turn"),
+                Value::Null,
+            );
         }
         turn.usage.output += tokens(&reply.text);
         turn.answer = reply.text;
@@ -277,7 +282,9 @@ impl Host {
     }
 
     pub(super) fn end_turn(&mut self, now: Duration) {
-        let Some(turn) = self.turn.take() else { return self.finish(OrderResult::Failed("no turn is in progress".to_owned())) };
+        let Some(turn) = self.turn.take() else {
+            return self.finish(OrderResult::Failed("no turn is in progress".to_owned()));
+        };
         self.pending.splice(0..0, turn.kept);
         if turn.agent == Agent::Main {
             if !turn.is_woken {
@@ -304,6 +311,11 @@ fn said_with_calls(reply: &ModelReply) -> String {
     let calls = reply.tool_calls.iter().map(|call| format!("[calls {} {}]", call.tool, call.arguments));
     let said = Some(reply.text.clone()).filter(|text| !text.is_empty());
     said.into_iter().chain(calls).collect::<Vec<_>>().join("\n")
+}
+
+/// The number of injected parts, in words.
+pub(super) fn parts_from_servers(count: usize) -> String {
+    format!("{count} {} from servers", if count == 1 { "part" } else { "parts" })
 }
 
 /// The text of a tool's result; without text, its JSON.

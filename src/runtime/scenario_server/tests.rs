@@ -91,7 +91,11 @@ async fn a_host_that_was_cut_off_comes_back_to_the_part_that_it_left() {
     ));
     let mut link = stage.enter(1);
     shake_hands(&mut link).await;
-    assert_eq!(receive(&mut link).await["method"], "notifications/reminder", "what was sent before the cut is delivered");
+    assert_eq!(
+        receive(&mut link).await["method"],
+        "notifications/reminder",
+        "what was sent before the cut is delivered"
+    );
     assert!(matches!(link.receive().await, Incoming::Failed(_)));
     assert_eq!((stage.next().await, stage.next().await), ("cut", "waits"));
     let mut link = stage.enter(2);
@@ -161,10 +165,13 @@ async fn a_host_that_goes_before_the_steps_are_done_is_reported() {
     tokio::time::sleep(Duration::from_secs(1)).await;
     drop(link);
     assert_eq!(whys(&stage.report().await), ["the scenario ended during this step"]);
-    let nobody = Stage::open("steps: []\n");
-    let Stage { entering, playing, .. } = nobody;
+    let unvisited = Stage::open("steps: []\n");
+    let Stage { entering, playing, .. } = unvisited;
     drop(entering);
-    assert_eq!(whys(&playing.await.expect("a report")), ["the scenario ended before all servers had connected or failed"]);
+    assert_eq!(
+        whys(&playing.await.expect("a report")),
+        ["the scenario ended before all servers had connected or failed"]
+    );
 }
 
 #[tokio::test(start_paused = true)]

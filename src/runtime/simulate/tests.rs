@@ -112,7 +112,10 @@ expect:
     assert_eq!(whys[2], r#"it contains "hello""#);
     assert_eq!(whys[3], "not seen");
     assert_eq!(whys[4], r#"not seen; the closest candidate does not match: it arrived before "last" was met"#);
-    assert_eq!(whys[6], r#"not seen; the closest candidate does not match: /content/0/text is "{\"sum\":3}", not "{\"sum\":4}""#);
+    assert_eq!(
+        whys[6],
+        r#"not seen; the closest candidate does not match: /content/0/text is "{\"sum\":3}", not "{\"sum\":4}""#
+    );
     let nearest = report.expectations[0].failure.as_ref().and_then(|failure| failure.nearest.as_deref());
     assert!(nearest.is_some_and(|nearest| nearest.starts_with("c2s {")), "{nearest:?}");
     assert_eq!(report.expectations[3].failure.as_ref().map(|failure| failure.at.as_secs()), Some(3));

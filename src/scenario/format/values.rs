@@ -107,7 +107,8 @@ pub struct Span(pub Duration);
 impl<'de> Deserialize<'de> for Span {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Placed { value, .. } = Placed::<String>::deserialize(deserializer)?;
-        let wrong = || de::Error::custom(format!("invalid time {value:?}; write, for example, 250ms, 2s, 1.5m, 1h or 1d"));
+        let wrong =
+            || de::Error::custom(format!("invalid time {value:?}; write, for example, 250ms, 2s, 1.5m, 1h or 1d"));
         parse_time(&value).map(Self).ok_or_else(wrong)
     }
 }

@@ -40,7 +40,8 @@ impl Resolver<'_> {
         let bound = self.bound(&part, place)?;
         let is_timed = part.within.is_some() || part.after.is_some() || bound != Bound::AtLeast(1);
         if part.validates.is_some() && is_timed {
-            return self.wrong(place, "validates is decided once, at the end, and cannot be combined with anything else");
+            return self
+                .wrong(place, "validates is decided once, at the end, and cannot be combined with anything else");
         }
         let mut wants = Vec::new();
         wants.extend(part.message.map(|part| self.message(part)).transpose()?);
@@ -51,12 +52,14 @@ impl Resolver<'_> {
             (Want::Validates(is_clean), if is_clean { "no rule is broken" } else { "a rule is broken" }.to_owned())
         }));
         let Some((want, mut what)) = wants.pop().filter(|_| wants.is_empty()) else {
-            return self.wrong(place, "an expectation needs exactly one of message, prompt, fact, result and validates");
+            return self
+                .wrong(place, "an expectation needs exactly one of message, prompt, fact, result and validates");
         };
         let within = part.within.map(|span| span.0);
         what += &match bound {
             Bound::AtLeast(1) => String::new(),
             Bound::AtLeast(count) => format!("; at least {count} times"),
+            Bound::Exactly(1) => "; exactly once".to_owned(),
             Bound::Exactly(count) => format!("; exactly {count} times"),
             Bound::Never => "; never".to_owned(),
         };

@@ -29,7 +29,7 @@ impl Host {
     fn job(&self) -> &HandlerJob {
         match self.io_requests.last().map(|io_request| &io_request.task) {
             Some(Task::Room(job)) => job,
-            other => panic!("no chore: {other:?}"),
+            other => panic!("no job: {other:?}"),
         }
     }
 

@@ -625,7 +625,8 @@ fn c49_f5_a_hook_that_is_silent_holds_nothing_up_beyond_its_time() {
     let prompt = stage.turn("x");
     assert_eq!(stage.now, Duration::from_secs(5));
     assert!(prompt.contains("n system"));
-    let timed_out = stage.facts.iter().find(|fact| fact.proposal == "mcpl" && fact.what == "timed out").expect("reported");
+    let timed_out =
+        stage.facts.iter().find(|fact| fact.proposal == "mcpl" && fact.what == "timed out").expect("reported");
     assert_eq!(timed_out.data["outcome"], "timeout");
     let id = stage.by("context/beforeInference")[0]["id"].clone();
     stage.says(0, &json!({"jsonrpc": "2.0", "id": id, "result": {"featureSet": "memory.retrieval"}}));

@@ -210,8 +210,10 @@ impl Resolver<'_> {
             }
             (None, None, Some(url)) => ServerKind::Url { url: url.value, headers: part.headers.clone() },
             _ => {
-                return self
-                    .wrong(place, format!("the server {:?} needs exactly one of builtin, command and url", name.value));
+                return self.wrong(
+                    place,
+                    format!("the server {:?} needs exactly one of builtin, command and url", name.value),
+                );
             }
         };
         if !matches!(kind, ServerKind::Command { .. }) && (!part.env.is_empty() || part.cwd.is_some()) {

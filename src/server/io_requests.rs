@@ -178,7 +178,7 @@ impl Server {
         let sampling = || self.session.samples.then(|| (SAMPLING, sampling(asked)));
         match self.proposals.inference(asked).or_else(sampling) {
             Some((method, params)) => {
-                let id = self.cx.open(method, json!({"chore": ticket}));
+                let id = self.cx.open(method, json!({"job": ticket}));
                 self.cx.put(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
             }
             None => {
@@ -191,7 +191,7 @@ impl Server {
 
     /// Handles the output of the host's model, if it was asked for a job. Returns whether it was.
     pub(super) fn inferred(&mut self, about: &Value, answer: Option<Result<&Value, &str>>) -> bool {
-        let Some(ticket) = about["chore"].as_u64() else { return false };
+        let Some(ticket) = about["job"].as_u64() else { return false };
         let outcome = match answer {
             Some(Ok(result)) => said(result),
             Some(Err(why)) => JobOutcome::silent(JobEnd::Unstarted { why: format!("the host refused: {why}") }),
@@ -205,7 +205,7 @@ impl Server {
     pub(super) fn leave(&mut self) {
         self.proposals.end(&mut self.cx);
         // The host will not answer any more.
-        let asked: Vec<u64> = self.cx.asking.abouts().filter_map(|about| about["chore"].as_u64()).collect();
+        let asked: Vec<u64> = self.cx.asking.abouts().filter_map(|about| about["job"].as_u64()).collect();
         for ticket in asked {
             self.proposals.completed(ticket, &JobOutcome::silent(JobEnd::Stopped), &mut self.cx);
         }

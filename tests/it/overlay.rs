@@ -321,7 +321,12 @@ fn a_tool_that_the_server_lacks_is_reported_and_so_is_a_folder_that_is_not_there
     client.send(&request(2, "tools/list", json!({})));
     client.message(|message| message["id"] == 2);
     let ended = client.end();
-    assert!(ended.err().contains("the server has no tool \"recal\", which the overlay names in line 2; did you mean recall?"), "{ended:?}");
+    assert!(
+        ended
+            .err()
+            .contains("the server has no tool \"recal\", which the overlay names in line 2; did you mean recall?"),
+        "{ended:?}"
+    );
     stage.write("overlay.yaml", "rules: [{when: {file: 'gone/*'}, fire: {kind: reminder, body: x}}]");
     let reported = stage.run(&["overlay", "overlay.yaml", "--", "python3", "plain.py"], "");
     assert!(reported.code() == 3 && reported.err().contains("gone"), "{reported:?}");

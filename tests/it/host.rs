@@ -55,7 +55,7 @@ fn a_conversation_reads_as_a_transcript() {
 · memory hooks fires: hook 0 fires on session_start: asks search_memories
 you> what is the schema?
 · memory conversation context: 120 B of context
-· host prompt: turn 1: 1079 B, 3 parts from servers
+· host prompt: turn 1: 1068 B, 3 parts from servers
 model> echo: what is the schema? (3 parts from servers, 0 tool results)
 · memory hooks fires: hook 1 fires on post_tool_use
 tool> Note added

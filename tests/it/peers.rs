@@ -460,7 +460,7 @@ fn a_start_that_fails_is_reported_with_its_end() {
     script(&stage, "os.kill(os.getpid(), 9)");
     for words in [&["call", "tools/list"][..], &["fire", "hook", "session_start"], &["fire", "user-message", "x"]] {
         let output = run(&stage, words, &SCRIPTED);
-        assert!(output.err().contains("the server ended by signal 9 before the handshake"), "{output:?}");
+        assert!(output.err().contains("the server ended by signal 9 during the handshake"), "{output:?}");
     }
 }
 

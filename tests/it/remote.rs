@@ -1042,7 +1042,7 @@ fn a_websocket_carries_one_message_a_frame() {
     assert_eq!(messages[0]["message"]["method"], "initialize");
     assert_eq!((&messages[4]["dir"], &messages[4]["message"]["result"]["tools"]), (&json!("s2c"), &json!([])));
     let bye = stage.run(&["call", "bye", "--url", &url, "--era", "legacy"], "");
-    failed(&bye, 4, &["closed the connection before it answered bye", "1008 not you"]);
+    failed(&bye, 4, &["closed the connection before answering bye", "1008 not you"]);
 }
 
 #[test]

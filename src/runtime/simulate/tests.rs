@@ -315,7 +315,7 @@ steps:
     assert_eq!(verdicts(&report), [Passed; 6], "{report:?}");
     let problems: Vec<&str> = report.problems.iter().map(|problem| problem.why.as_str()).collect();
     assert_eq!(problems.len(), 3, "{problems:?}");
-    assert!(problems[0].contains("cut") && problems[1].contains("session_start"), "{problems:?}");
+    assert!(problems[0].contains("disconnected") && problems[1].contains("session_start"), "{problems:?}");
 }
 
 #[test]

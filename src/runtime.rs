@@ -1,4 +1,4 @@
-//! The thin runners: they connect sans-IO engines to transports and to the clock, and know nothing else.
+//! Thin runners that connect sans-IO engines to transports and to the clock, and decide nothing themselves.
 
 pub mod builtin;
 pub mod channel_socket;
@@ -22,7 +22,7 @@ pub mod webhook;
 
 pub use client::{Connection, Failure};
 
-/// Sleeps until then; for ever where there is no such time.
+/// Sleeps until `at`, or forever if it is `None`.
 pub(crate) async fn sleep_until(at: Option<tokio::time::Instant>) {
     match at {
         Some(at) => tokio::time::sleep_until(at).await,

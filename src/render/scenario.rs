@@ -142,8 +142,8 @@ faults:
         insta::assert_snapshot!(out, @r"
         failed a.yaml:3  message method a/b
           at 2s: not seen
-        problem a.yaml  at 0ns: it was not fired: bell ␇
-        problem a.yaml  at 2s: the servers were never all connected or given up
+        problem a.yaml  at 0ns: it was not sent: bell ␇
+        problem a.yaml  at 2s: the scenario ended before all servers had connected or failed
         not used a.yaml:7  no message matched this fault
         failed nothing ␛ happens: 2 of 3 expectations held, 0 not reached, 2 problems; 0 steps in 2.00 s
         ");

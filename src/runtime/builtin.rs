@@ -1,4 +1,4 @@
-//! Runs the built-in server on a link in this process, with orders from outside.
+//! Runs the built-in server on an in-process link, and passes orders to it.
 
 use super::sleep_until;
 use crate::server::{Fired, Output, Server};

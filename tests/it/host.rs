@@ -55,14 +55,14 @@ fn a_conversation_reads_as_a_transcript() {
 · memory hooks fires: hook 0 fires on session_start: calls search_memories
 you> what is the schema?
 · memory conversation context: 120 B of context
-· host prompt: turn 1: 1079 B, 3 parts of servers
-model> echo: what is the schema? (3 parts of servers, 0 tool results)
+· host prompt: turn 1: 1068 B, 3 parts from servers
+model> echo: what is the schema? (3 parts from servers, 0 tool results)
 · memory hooks fires: hook 1 fires on post_tool_use
 tool> Note added
 · memory hooks fires: hook 2 fires on session_end
-· memory host unprompted: no prompt follows for: \"A note was just saved with add_note. If it holds beyond this \
+· memory host unprompted: not injected, because no prompt follows: \"A note was just saved with add_note. If it holds beyond this \
 session, `remember`…\"
-· memory host unprompted: no prompt follows for: \"This session is ending. `remember` what took effort to find out.\"
+· memory host unprompted: not injected, because no prompt follows: \"This session is ending. `remember` what took effort to find out.\"
 ";
     assert_eq!((reported.code(), reported.out().as_str()), (0, wanted), "{reported:?}");
     let reel = reel(&reported);
@@ -82,7 +82,7 @@ fn a_conversation_is_reported_in_json_too() {
         events.iter().filter_map(|event| event["event"].as_str()).filter(|it| *it != "fact").collect();
     assert_eq!(kinds, ["connected", "prompt", "turn", "tool", "ended", "reel"]);
     let find = |kind: &str| events.iter().find(|event| event["event"] == kind).expect("told");
-    let answer = "echo: hello (2 parts of servers, 0 tool results)";
+    let answer = "echo: hello (2 parts from servers, 0 tool results)";
     assert_eq!(find("turn"), &json!({"event": "turn", "turn": 1, "answer": answer}));
     let prompt = find("prompt");
     let messages = prompt["prompt"]["messages"].as_array().expect("messages");
@@ -435,7 +435,7 @@ for line in sys.stdin:
     assert_eq!(reported.code(), 1, "{reported:?}");
     assert!(reported.err().contains("waiting for quiet (tools/list)"), "{reported:?}");
     assert!(reported.err().contains("waiting for quiet (ping)"), "{reported:?}");
-    assert!(reported.out().contains("quiet host no tools: its tools are not known: no answer in time"), "{reported:?}");
+    assert!(reported.out().contains("quiet host no tools: its tools are unknown: no answer in time"), "{reported:?}");
     assert!(reported.out().contains("failed: no answer in time"), "{reported:?}");
 }
 

@@ -213,7 +213,7 @@ fn raw_messages_go_to_a_server_that_is_started_for_them() {
     assert!(pong.code() == 0 && pong.out().contains(r#""id":"p","result":{}"#), "{pong:?}");
     let first = ["fire", "raw", r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#, "--no-handshake"];
     let early = run(&first);
-    assert!(early.code() == 1 && early.out().contains("initialize comes first"), "{early:?}");
+    assert!(early.code() == 1 && early.out().contains("the first request must be initialize"), "{early:?}");
     failed(&run(&["fire", "raw", "{\n}"]), 2, &["line break", "jq -c"]);
     failed(&run(&["fire", "raw", "{}", "--as", "server"]), 2, &["live session only"]);
 }

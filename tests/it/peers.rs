@@ -440,7 +440,7 @@ fn what_was_not_agreed_as_asked_is_reported() {
     script(&stage, "request = heard()\nerror(request, -32601, 'Method not found')\nresult(heard(), tools=[])\nheard()");
     let modern = run(&stage, &["call", "tools/list", "--era", "modern"], &SCRIPTED);
     assert_eq!((modern.code(), modern.err().lines().count()), (0, 1), "{modern:?}");
-    assert!(modern.err().contains("taken as modern all the same"), "{modern:?}");
+    assert!(modern.err().contains("continued in the modern era, as requested"), "{modern:?}");
     script(&stage, "handshake()\nresult(heard(), tools=[])");
     let other = run(&stage, &["call", "tools/list", "--protocol-version", "2024-11-05"], &SCRIPTED);
     assert_eq!((other.code(), other.err().lines().count()), (0, 1), "{other:?}");
@@ -455,12 +455,12 @@ fn a_start_that_fails_is_reported_with_its_end() {
     let output = run(&stage, &["call", "tools/list"], &SCRIPTED);
     assert_eq!(output.code(), 4, "{output:?}");
     let err = output.err();
-    assert!(err.contains("the server ended with exit code 3 before the handshake was over"), "{err}");
+    assert!(err.contains("the server ended with exit code 3 during the handshake"), "{err}");
     assert!(err.contains("line 8\n") && err.contains("line 19\n") && !err.contains("line 7\n"), "{err}");
     script(&stage, "os.kill(os.getpid(), 9)");
     for words in [&["call", "tools/list"][..], &["fire", "hook", "session_start"], &["fire", "user-message", "x"]] {
         let output = run(&stage, words, &SCRIPTED);
-        assert!(output.err().contains("the server ended by signal 9 before the handshake"), "{output:?}");
+        assert!(output.err().contains("the server ended by signal 9 during the handshake"), "{output:?}");
     }
 }
 

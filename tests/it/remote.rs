@@ -79,7 +79,7 @@ fn a_legacy_session_goes_its_way_in_each_revision() {
             }
         }
         let reported = output.err();
-        for step in ["server/discover was answered with", "GET → 405", "DELETE → 200", "legacy era"] {
+        for step in ["the server answered server/discover with", "GET → 405", "DELETE → 200", "legacy era"] {
             assert!(reported.contains(step), "{output:?}");
         }
     }
@@ -265,7 +265,7 @@ fn a_host_sets_a_server_up_anew_that_was_started_again() {
     let steps = ["--do", "/wait 200ms", "--do", "/request w ping", "--do", "/wait 300ms"];
     let reported = stage.run(&[&["host", "-s", &server][..], &set, &steps].concat(), "");
     assert_eq!(reported.code(), 0, "{reported:?}");
-    let renewed = "w host renewed: w: legacy 2025-11-25, in a new session: it is set up anew";
+    let renewed = "w host renewed: w: legacy 2025-11-25, in a new session: the server was set up again";
     assert!(reported.out().contains(renewed) && reported.out().contains("answer> {}"), "{reported:?}");
     let called = |session: &str| {
         let of = |asked: &&Asked| asked.method() == "tools/call" && asked.header("mcp-session-id") == Some(session);
@@ -1042,7 +1042,7 @@ fn a_websocket_carries_one_message_a_frame() {
     assert_eq!(messages[0]["message"]["method"], "initialize");
     assert_eq!((&messages[4]["dir"], &messages[4]["message"]["result"]["tools"]), (&json!("s2c"), &json!([])));
     let bye = stage.run(&["call", "bye", "--url", &url, "--era", "legacy"], "");
-    failed(&bye, 4, &["closed the connection before it answered bye", "1008 not you"]);
+    failed(&bye, 4, &["closed the connection before answering bye", "1008 not you"]);
 }
 
 #[test]

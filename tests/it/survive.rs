@@ -131,7 +131,7 @@ fn one_that_ends_by_itself_is_not_broken_and_one_that_never_comes_is_an_error() 
     assert_eq!(reported.code(), 0, "{reported:?}");
     let never = survive(&Stage::new(), r#"{"start":3}"#, &[]);
     assert_eq!(never.code(), 4, "{never:?}");
-    assert!(never.err().contains("exit code 3") && never.err().contains("hello from the client"), "{never:?}");
+    assert!(never.err().contains("exited with code 3") && never.err().contains("hello from the client"), "{never:?}");
     let missing = Stage::new();
     let missing = missing.run(&["survive", "-o", "x.reel", "--", "./no-such-client"], "");
     assert!(missing.code() == 4 && missing.err().contains("cannot be started"), "{missing:?}");

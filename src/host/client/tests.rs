@@ -191,7 +191,7 @@ fn x11_with_the_handshake_first_a_legacy_server_gets_no_other_message() {
     assert_eq!(sent_value(&accepted.start(ms(0)))["method"], "initialize");
     let opened = accepted.receive(ms(1), initialize_answer(1, "2025-11-25").as_bytes());
     assert_eq!((handshake(&opened).era, sent(&opened)), (Era::Legacy, vec![INITIALIZED.to_owned()]));
-    // The first failure stands, however the probe ends.
+    // The first failure is reported, however the probe ends.
     let refused = || {
         let mut client = client(EraChoice::Handshake);
         client.start(ms(0));
@@ -426,7 +426,7 @@ fn a_connection_that_is_joined_is_open_at_once_and_its_ids_are_its_own() {
     let started = client.start(ms(0));
     assert_eq!(handshake(&started).version_text, "2025-06-18");
     assert_eq!(sent(&started), [r#"{"jsonrpc":"2.0","id":"mcpreel-0123abcd-1","method":"a"}"#]);
-    // Others' answers are others': the same number, another prefix.
+    // Responses to others are ignored: the same number, another prefix.
     for id in ["1", r#""1""#, r#""mcpreel-ffffffff-1""#] {
         let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#);
         assert!(matches!(&client.receive(ms(1), answer.as_bytes())[..], [Output::Stray { .. }]), "{id}");
@@ -437,7 +437,7 @@ fn a_connection_that_is_joined_is_open_at_once_and_its_ids_are_its_own() {
     assert!(matches!(&late[..], [Output::Answered { handle, late: true, .. }] if *handle == asked));
     let (refused, _) = client.request(ms(60), "b", Params::Absent);
     let lost = client.undelivered(ms(61), br#""mcpreel-0123abcd-2""#, "full", None);
-    assert_eq!(failure(&lost).0, Some(refused), "the one that was not taken");
+    assert_eq!(failure(&lost).0, Some(refused), "the one that was rejected");
 }
 
 #[test]
@@ -509,12 +509,12 @@ fn a_session_that_is_over_is_opened_anew_once_for_a_request() {
     let out = client.session_over(ms(3), b"2", "HTTP 404");
     assert_eq!(sent_value(&out)["method"], "initialize");
     assert!(matches!(&out[0], Output::Renewing { reason } if reason == "HTTP 404"), "{out:?}");
-    assert!(client.session_over(ms(3), b"3", "HTTP 404").is_empty(), "it waits for the same session");
+    assert!(client.session_over(ms(3), b"3", "HTTP 404").is_empty(), "it waits for the same new session");
     let out = client.receive(ms(4), initialize_answer(4, "2025-11-25").as_bytes());
     let methods = sent(&out);
     assert!(methods[0].contains("notifications/initialized"), "{methods:?}");
     assert!(methods[1].contains(r#""id":5,"method":"a/b""#) && methods[2].contains(r#""id":6,"method":"c/d""#));
-    assert!(!out.iter().any(|output| matches!(output, Output::Ready(_))), "it is told once: {out:?}");
+    assert!(!out.iter().any(|output| matches!(output, Output::Ready(_))), "Ready is emitted once: {out:?}");
     assert!(out.iter().any(|output| matches!(output, Output::Renewed(new) if new.era == Era::Legacy)), "{out:?}");
     assert_eq!(failure(&client.session_over(ms(5), b"5", "again")), (Some(first), "again".to_owned()));
     let answered = client.receive(ms(6), br#"{"jsonrpc":"2.0","id":6,"result":{}}"#);

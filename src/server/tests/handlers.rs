@@ -1,4 +1,4 @@
-//! Handlers of subscriptions, in virtual time: what goes outside, what comes back, and what is made of it.
+//! Tests of subscriptions' handlers in virtual time: the jobs, their outcomes, and the reports.
 
 use super::super::{Outside, Task};
 use super::*;
@@ -25,15 +25,15 @@ impl Host {
         assert_eq!(reported[0]["method"], "events/event", "the notification comes all the same");
     }
 
-    /// The chore that went out last.
+    /// The job that was sent last.
     fn job(&self) -> &HandlerJob {
         match self.io_requests.last().map(|io_request| &io_request.task) {
             Some(Task::Room(job)) => job,
-            other => panic!("no chore: {other:?}"),
+            other => panic!("no job: {other:?}"),
         }
     }
 
-    /// What came of the oldest that is under way.
+    /// Completes the oldest job in progress.
     fn came(&mut self, outcome: Value) {
         let ticket = self.io_requests.remove(0).ticket;
         let outputs = self.server.complete_io(self.now, ticket, Some(outcome));
@@ -46,7 +46,7 @@ impl Host {
         self.sort(outputs);
     }
 
-    /// The last word about a run.
+    /// The last report about a run.
     fn run(&self) -> Value {
         self.reports.iter().rfind(|fact| fact["report"] == "handler").cloned().unwrap_or_default()
     }

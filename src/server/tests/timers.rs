@@ -93,7 +93,7 @@ fn subscriptions_end_on_time_whoever_comes_first() {
     let made = host.tool("events_subscribe", &json!({"expiresAt": "1970-01-01T00:01:00Z"}));
     let id = made["structuredContent"]["subscriptionId"].clone();
     assert_eq!(host.server.next_timeout(), Some(seconds(60)));
-    // A message that comes before the wake finds the subscription ended all the same.
+    // A message that arrives before the wake-up still finds the subscription ended.
     host.now = seconds(61);
     let messages = host.fire(&json!({"kind": "event", "type": "a.b"}));
     assert_eq!(

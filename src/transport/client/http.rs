@@ -1,6 +1,6 @@
-//! HTTP as it is used here: one client with one way to connect, and what can be seen of an exchange as it passes.
+//! The HTTP client, and the interface for observing exchanges.
 //!
-//! Header names keep their spelling on both sides, since what passes is recorded as it was.
+//! Header names keep their spelling in both directions, because exchanges are recorded as they are.
 
 use super::error_response::TOKEN_ADVICE;
 use super::proxy_connector::ProxyConnector;
@@ -25,23 +25,23 @@ use tower_service::Service;
 
 /// Why a body broke off.
 pub type BodyError = Box<dyn Error + Send + Sync>;
-/// A body that is sent.
+/// A body to send.
 pub type Body = UnsyncBoxBody<Bytes, BodyError>;
 
-/// A body of these bytes.
+/// A body with these bytes.
 pub fn full(bytes: impl Into<Bytes>) -> Body {
     Full::new(bytes.into()).map_err(|never| match never {}).boxed_unsync()
 }
 
-/// No body.
+/// An empty body.
 pub fn empty() -> Body {
     Empty::new().map_err(|never| match never {}).boxed_unsync()
 }
 
-/// Why an exchange did not come about.
+/// Why an exchange failed.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum HttpError {
-    /// The URL is none, or of a kind that is not spoken.
+    /// The URL is invalid, or its scheme is not supported.
     #[error("{0:?} is no URL to attach to: {1}")]
     Url(String, String),
     /// A header cannot be sent.
@@ -50,46 +50,46 @@ pub enum HttpError {
     /// The certificates cannot be read.
     #[error("cannot read certificates from {0:?}: {1}")]
     Certificates(PathBuf, String),
-    /// A body that is to be sent has more bytes than these.
+    /// The body to send is longer than this limit, in bytes.
     #[error("the body is longer than {0} bytes")]
     TooLong(u64),
-    /// There is no connection, or it broke before the response.
+    /// No connection, or it broke before the response.
     #[error("{0}")]
     Exchange(String),
-    /// Nobody listens there.
+    /// The connection was refused.
     #[error("{0}")]
     Refused(String),
-    /// No such host is known.
+    /// The host name is unknown.
     #[error("{0}")]
     UnknownHost(String),
     /// The server's certificate is not trusted.
     #[error("{0}")]
     Certificate(String),
-    /// The server shows a certificate authority's certificate as its own.
+    /// The server uses a certificate authority's certificate as its own.
     #[error("{0}")]
     Authority(String),
-    /// TLS was spoken to a port that does not speak it.
+    /// TLS was used on a port that does not support it.
     #[error("{0}")]
     NoTls(String),
-    /// HTTP was spoken to a port that answered nothing, or nothing of HTTP: it may speak TLS.
+    /// A plain HTTP request got no answer, or one that is not HTTP; the port may require TLS.
     #[error("{0}")]
     NoHttp(String),
-    /// The server does not take a WebSocket.
+    /// The server does not accept a WebSocket.
     #[error("{0}")]
     NoWebSocket(String),
-    /// The server wants to know who asks.
+    /// The server requires authentication.
     #[error("{0}")]
     Token(String),
-    /// The server sends us elsewhere, and we do not go.
+    /// The server redirects to a place that mcpreel does not follow.
     #[error("{0}")]
     Redirect(String),
-    /// A proxy named by the environment is in the way.
+    /// A proxy from the environment failed.
     #[error("{0}")]
     Proxy(String),
 }
 
 impl HttpError {
-    /// What to do next, where that is known.
+    /// What to do next, if known.
     pub fn advice(&self) -> Option<&'static str> {
         Some(match self {
             Self::Url(..) => "a URL is like https://host/mcp, wss://host/path, unix:/path/to/socket or tcp:host:port",
@@ -114,12 +114,12 @@ impl HttpError {
         })
     }
 
-    /// Reads from an error and its causes why `place` cannot be reached.
+    /// Determines from an error and its causes why `place` cannot be reached.
     pub(crate) fn unreachable(place: &str, error: &(dyn Error + 'static)) -> Self {
         Self::read(place, format!("cannot reach {place}: {}", error_chain(error)), error)
     }
 
-    /// An exchange that broke off before its response.
+    /// The error of an exchange that broke off before its response.
     pub(crate) fn of_exchange(place: &str, error: &(dyn Error + 'static)) -> Self {
         let mut causes = std::iter::successors(Some(error), |cause| (*cause).source());
         if let Some(Self::TooLong(limit)) = causes.find_map(|cause| cause.downcast_ref()) {
@@ -142,7 +142,7 @@ impl HttpError {
                 return Self::UnknownHost(reported);
             }
             match found.downcast_ref() {
-                // The certificate library's own word, which is in no type of its.
+                // The library has no type for this case, only this name.
                 Some(rustls::Error::InvalidCertificate(why)) if format!("{why:?}").contains("CaUsedAsEndEntity") => {
                     return Self::Authority(reported);
                 }
@@ -160,7 +160,7 @@ impl HttpError {
             if system.is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
                 return Self::Refused(reported);
             }
-            // An error wrapped in one of the system's is hidden from `source`.
+            // `source` does not return an error wrapped in an I/O error.
             let wrapped = system.and_then(io::Error::get_ref).map(|inner| inner as &(dyn Error + 'static));
             cause = wrapped.or_else(|| found.source());
         }
@@ -168,13 +168,12 @@ impl HttpError {
     }
 }
 
-/// What is seen of one exchange after the request's head, in order. `None` as a reason means that it came to its end as
-/// it should.
+/// An event of one exchange after the request's head, in order. A reason of `None` means a regular end.
 #[derive(Debug)]
 pub enum ExchangeEvent<'a> {
-    /// Some bytes of the request's body.
+    /// Bytes of the request's body.
     RequestBody(&'a [u8]),
-    /// Its body is over; or it broke off, with the reason.
+    /// The request's body ended, or broke off for this reason.
     RequestEnd(Option<&'a str>),
     /// The response's head.
     Response(&'a http::response::Parts),
@@ -189,8 +188,8 @@ pub enum ExchangeEvent<'a> {
 /// Sees every exchange, each by a number of its own.
 pub trait ExchangeObserver: Send + Sync {
     /// A new exchange on a connection of the client's (numbered by the caller, from 1), with the request's head.
-    /// Answers the exchange's number.
-    fn begin(&self, connection: u32, head: &http::request::Parts) -> u32;
+    /// A new exchange with this head on a client connection (numbered by the caller, from 1). Returns the exchange's
+    /// number.
     /// Something passed.
     fn see(&self, exchange: u32, seen: ExchangeEvent<'_>);
     /// A client's connection is over.
@@ -205,8 +204,8 @@ pub trait ExchangeObserver: Send + Sync {
         Some(body)
     }
     /// What has a say in one direction of this exchange, where that is made of messages that can be told apart. What
-    /// passes is seen before it comes there.
-    fn body_filter(&self, exchange: u32, direction: Direction) -> Option<Box<dyn BodyFilter>> {
+    /// The filter for one direction of this exchange, if its body is a stream of messages. Bytes are observed before
+    /// they reach the filter.
         let _ = (exchange, direction);
         None
     }
@@ -240,8 +239,8 @@ pub(crate) const HEAD_LIMIT: usize = 128 << 10;
 /// How many headers a head may have.
 pub(crate) const MAX_HEADERS: usize = 512;
 /// How long an idle connection is kept: less than the 5 s after which common servers close it, so that no request goes
-/// into a connection that is just being closed.
-const IDLE: Duration = Duration::from_secs(4);
+/// How long an idle connection is kept. Common servers close it after 5 s, and a request must not be sent while that
+/// happens.
 
 impl HttpClient {
     /// A client for this server; nothing is connected yet. Proxies come from the environment.

@@ -1,5 +1,5 @@
-//! Exchanges with one HTTP endpoint: requests with the headers that all of them share, seen by a watch, and answers
-//! read within limits.
+//! Exchanges with one HTTP endpoint: adds shared headers, reports exchanges to an observer, and reads responses within
+//! limits.
 
 use super::error_response::Refusal;
 use super::http::{ExchangeEvent, HttpClient, HttpError, NoObserver, SharedObserver, empty, full};
@@ -54,8 +54,11 @@ impl Endpoint {
     }
 
     /// Another endpoint of the same server, by a reference that is resolved against this one's URL. One of another
-    /// origin is refused: it would get this one's tokens (2024-11-05, transports, HTTP with SSE).
-    pub fn at(&self, reference: &str) -> Result<Self, HttpError> {
+    /// Another endpoint of the same server; `reference` is resolved against this endpoint's URL. Another origin is
+    /// refused, because it would receive this server's tokens (MCP 2024-11-05, HTTP with SSE).
+    ///
+    /// # Errors
+    /// The reference is invalid, or has another origin.
         let failed = |why: &str| HttpError::Url(reference.to_owned(), why.to_owned());
         let url = self.url.join(reference).map_err(|error| failed(&error.to_string()))?;
         if url.origin() != self.url.origin() {
@@ -71,10 +74,13 @@ impl Endpoint {
     }
 
     /// Sends one request and waits for the head of its answer. Where the server sends us elsewhere, the request goes
-    /// there: without the user's headers from where the origin changes on, and never from https to http. To the watch
-    /// all of that is one exchange with several heads. A redirect that would make another request of it is the answer
-    /// (RFC 9110, 15.4: only 307 and 308 keep a POST).
-    pub async fn ask(&self, method: Method, headers: &HeaderMap, body: Option<Bytes>) -> Result<Answer, HttpError> {
+    /// Sends one request and waits for the response's head. Follows redirects: without the user's headers once the
+    /// origin changes, and never from https to http. The observer sees all of this as one exchange with several heads.
+    /// A redirect that would change the request's method is returned as the response (RFC 9110 §15.4: only 307 and 308
+    /// keep a POST).
+    ///
+    /// # Errors
+    /// The exchange failed, or a redirect cannot be followed.
         let mut exchange = Exchange::begin(&self.watch, &self.request(&method, headers));
         if let Some(body) = &body {
             exchange.see(ExchangeEvent::RequestBody(body));
@@ -305,8 +311,7 @@ impl Answer {
     }
 
     /// What an answer that is not the message that was asked for says: its head, with as much of its body as comes within
-    /// the limits.
-    pub async fn refusal(mut self, limit: MessageLimit, grace_period: Duration) -> (Refusal, Vec<u8>) {
+    /// Describes a response that is not the expected message, with as much of its body as arrives within the limits.
         let mut body = Vec::new();
         let read = async {
             while body.len() < limit.bytes()

@@ -1,4 +1,4 @@
-//! TLS: the system's certificates, those the user names, or none at all where the user wants that.
+//! TLS with the system's certificates, those that the user adds, or without verification if the user chooses so.
 
 use super::http::HttpError;
 use super::remote::Remote;
@@ -10,7 +10,10 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use std::sync::{Arc, OnceLock};
 
-/// How TLS is spoken to this server.
+/// The TLS configuration for this server.
+///
+/// # Errors
+/// The certificates cannot be read.
 pub fn config(remote: &Remote) -> Result<ClientConfig, HttpError> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
@@ -37,8 +40,8 @@ pub fn config(remote: &Remote) -> Result<ClientConfig, HttpError> {
     Ok(builder.dangerous().with_custom_certificate_verifier(trusted).with_no_client_auth())
 }
 
-/// Checks certificates against those of the system and those that the user names. Reading the system's takes longer
-/// than all the rest of a start, so it waits until TLS is spoken.
+/// Verifies certificates against those of the system and of the user. Loading the system's takes longer than the rest
+/// of the start, so it is delayed until TLS is used.
 #[derive(Debug)]
 struct Trusted {
     provider: Arc<CryptoProvider>,
@@ -93,7 +96,7 @@ impl ServerCertVerifier for Trusted {
     }
 }
 
-/// Takes any certificate; signatures are still checked.
+/// Accepts any certificate, but verifies signatures.
 #[derive(Debug)]
 struct Trusting(Arc<CryptoProvider>);
 

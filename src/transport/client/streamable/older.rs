@@ -1,5 +1,5 @@
-//! HTTP+SSE (2024-11-05) from the client's side: one stream carries all that the server says, and names where messages
-//! go.
+//! HTTP+SSE (2024-11-05) on the client side: one stream carries all messages of the server, and announces where the
+//! client posts its own.
 
 use super::super::remote::TransportNotice;
 use super::{Call, Client, Failure, REFUSAL_LIMIT, StreamPosition};
@@ -11,12 +11,15 @@ use hyper::header::HeaderMap;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// How long the first event may take.
+/// The time limit for the first event.
 const ENDPOINT: Duration = Duration::from_secs(10);
 
 impl Client {
-    /// HTTP+SSE: asks for the stream that names where messages go, then sends `initialize` there and passes on what the
-    /// stream carries, to its end. The first failure stands where there is no such stream.
+    /// Opens the event stream, sends `initialize` to the endpoint that it announces, and passes on the stream's
+    /// messages to its end.
+    ///
+    /// # Errors
+    /// There is no such stream; returns the first failure.
     pub(super) async fn fall_back(&self, call: &Call, first: Failure) -> Result<(), Failure> {
         let status = first.status.map(|status| status.to_string()).unwrap_or_default();
         self.step(format!("POST initialize → {status}; trying HTTP+SSE"));
@@ -71,7 +74,7 @@ impl Client {
         }
     }
 
-    /// HTTP+SSE: a message is only handed in; its answer comes on the stream.
+    /// Posts a message; its answer arrives on the stream.
     pub(super) async fn hand_in(&self, endpoint: &Endpoint, call: &Call) -> Result<(), Failure> {
         let answer = endpoint.ask(Method::POST, &call.headers, Some(call.message.clone())).await?;
         if answer.status().is_success() {

@@ -32,7 +32,7 @@ pub struct ServerCommand {
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
     /// The command is empty.
-    #[error("no command was given")]
+    #[error("no command given")]
     Nothing,
     /// The program is not in `PATH`.
     #[error("there is no program {0:?} in PATH")]
@@ -122,7 +122,7 @@ pub fn become_if_asked() -> Option<io::Error> {
     }
     if getppid().map(Pid::as_raw_pid) != Some(parent) {
         // The parent died before the request took effect.
-        return Some(io::Error::other("the tap is gone"));
+        return Some(io::Error::other("mcpreel has exited"));
     }
     Some(Command::new(program).arg0(name).args(args).exec())
 }

@@ -27,11 +27,11 @@ pub fn carry_if_asked() -> Option<ExitCode> {
     if args.next()? != PLUG {
         return None;
     }
-    let carried = args.next().ok_or_else(|| io::Error::other("no socket was named")).and_then(|socket| carry(&socket));
+    let carried = args.next().ok_or_else(|| io::Error::other("no socket given")).and_then(|socket| carry(&socket));
     match carried {
         Ok(()) => Some(ExitCode::SUCCESS),
         Err(error) => {
-            let _ = writeln!(io::stderr(), "mcpreel: the server is not there: {error}");
+            let _ = writeln!(io::stderr(), "mcpreel: cannot reach the server: {error}");
             Some(ExitCode::from(4))
         }
     }

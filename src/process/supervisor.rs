@@ -188,7 +188,7 @@ impl ExitReport {
 /// when the process is asked to end, and the list of its children (those of its only thread).
 fn settle(parent: u64) -> io::Result<(UnixStream, File)> {
     let children = File::open("/proc/thread-self/children")
-        .map_err(|error| io::Error::other(format!("this system does not tell a process's children: {error}")))?;
+        .map_err(|error| io::Error::other(format!("cannot read the list of child processes: {error}")))?;
     let (reported, reports) = UnixStream::pair()?;
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
         signal_hook::low_level::pipe::register(signal, reports.try_clone()?)?;
@@ -198,7 +198,7 @@ fn settle(parent: u64) -> io::Result<(UnixStream, File)> {
     hide()?;
     set_parent_process_death_signal(Some(Signal::TERM))?;
     if getppid().map(|pid| pid.as_raw_pid().unsigned_abs().into()) != Some(parent) {
-        return Err(io::Error::other("whoever started it is gone"));
+        return Err(io::Error::other("the parent process has exited"));
     }
     Ok((reported, children))
 }
@@ -266,7 +266,7 @@ fn become_command(argv: &[OsString], reach: ProcessReach) -> ExitCode {
 }
 
 fn exec(argv: &[OsString], reach: ProcessReach) -> io::Error {
-    let Some((program, arguments)) = argv.split_first() else { return io::Error::other("no command was given") };
+    let Some((program, arguments)) = argv.split_first() else { return io::Error::other("no command given") };
     if let Err(error) = rustix::stdio::dup2_stdout(io::stderr()) {
         return error.into();
     }

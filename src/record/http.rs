@@ -384,7 +384,7 @@ impl Exchanges {
         let Some(stream) = stream else { return };
         let reported = json!({"what": "refused", "status": status.as_u16(), "reason": reason});
         self.transport(stream, number, Flags::SERVER_TO_CLIENT.with(Flags::FAILED), &reported);
-        (self.complain)(&format!("a request was answered with {}: {reason}", status.as_u16()));
+        (self.complain)(&format!("mcpreel answered a request with {}: {reason}", status.as_u16()));
         self.end(number, Direction::ServerToClient, None);
     }
 

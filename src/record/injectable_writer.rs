@@ -31,13 +31,13 @@ pub enum InjectionFailure {
     #[error("the stream toward the {0} is closed")]
     Closed(&'static str),
     /// The stream uses `Content-Length` frames, and lines cannot be put between them.
-    #[error("the stream toward the {0} is framed by Content-Length; messages can be put between lines only")]
+    #[error("the stream toward the {0} uses Content-Length framing; messages can be injected only between lines")]
     ByLength(&'static str),
     /// A line has begun and does not end.
-    #[error("the stream toward the {0} stands in the middle of a line")]
+    #[error("the stream toward the {0} is in the middle of a line")]
     WithinLine(&'static str),
     /// The peer's pipe is full.
-    #[error("the {0} does not read")]
+    #[error("the {0} is not reading")]
     NotRead(&'static str),
 }
 

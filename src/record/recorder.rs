@@ -416,7 +416,7 @@ impl<T: ReelStore> Work<T> {
         self.flush();
         let is_at_end = |reel: &mut Open<T::Sink>| reel.is_full_for(len) && reel.took_its_part();
         let Some(reel) = self.reel.take_if(is_at_end) else { return };
-        let problem = format!("{} has reached the limit of a file's size (ulimit -f)", reel.name);
+        let problem = format!("{} has reached the file size limit (ulimit -f)", reel.name);
         self.status.fails(&problem);
         self.leave(reel, &problem);
         self.go_on(&problem, true);
@@ -513,7 +513,7 @@ impl<T: ReelStore> Work<T> {
             self.report(&format!("{problem}; the session ends, because its recording is required"));
             self.status.give_up(problem);
         } else if !self.is_given_up {
-            self.report(&format!("{problem}; traffic flows on unrecorded"));
+            self.report(&format!("{problem}; traffic continues unrecorded"));
         }
     }
 

@@ -80,10 +80,10 @@ impl Session for Live {
         deadline: Instant,
     ) -> Result<InjectionProgress, String> {
         if stream != 0 {
-            return Err(format!("there is no stream {stream}: a session over stdio has stream 0 only"));
+            return Err(format!("there is no stream {stream}: a session over stdio has only stream 0"));
         }
         if toward == Direction::ServerToClient && self.to_client == ToClient::Nowhere {
-            return Err("this session has no client: standard output is the reel's".to_owned());
+            return Err("this session has no client: its reel is written to standard output".to_owned());
         }
         let put = self.ways[toward as usize].gate.inject(message, deadline);
         put.map(|()| InjectionProgress::Written).map_err(|why| why.to_string())
@@ -203,7 +203,7 @@ fn start_lanes(
     to_client: ToClient,
     answers: &Arc<Answers>,
 ) -> io::Result<Lanes> {
-    let missing = || io::Error::other("a pipe of the server is missing");
+    let missing = || io::Error::other("a pipe to the server is missing");
     let (stdin, stdout, stderr) = (
         child.stdin.take().ok_or_else(missing)?,
         child.stdout.take().ok_or_else(missing)?,

@@ -46,7 +46,7 @@ impl Bridge {
 impl Backend for Bridge {
     fn open(&self, stream: u32) -> Result<Opened, String> {
         let started = stdio::spawn(&self.command, None);
-        let (link, server) = started.map_err(|error| format!("the server cannot be started: {error}"))?;
+        let (link, server) = started.map_err(|error| format!("cannot start the server: {error}"))?;
         let mut reported = json!({
             "transport": "stdio", "command": redact::redact_arguments(&self.command.words()),
             "pid": server.id(), "behind": "http",

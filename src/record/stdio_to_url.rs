@@ -131,10 +131,10 @@ impl Session for SharedSession {
         _deadline: Instant,
     ) -> Result<InjectionProgress, String> {
         if stream != 0 && stream != self.stream {
-            return Err(format!("there is no stream {stream}: this session is {}", self.stream));
+            return Err(format!("there is no stream {stream}: this session has only stream {}", self.stream));
         }
         let ordered = self.orders.try_send((toward, message.to_vec()));
-        ordered.map(|()| InjectionProgress::Queued).map_err(|_| "the session takes nothing now".to_owned())
+        ordered.map(|()| InjectionProgress::Queued).map_err(|_| "the session cannot take another message now".to_owned())
     }
 }
 
@@ -191,7 +191,7 @@ fn note_answers(message: &[u8], open: &mut HashSet<IdKey>) {
 fn failure(failed: &Undelivered) -> Vec<u8> {
     let said = failed.refusal.as_deref().and_then(|refusal| json::first_member(refusal, "error"));
     // Only the client can repeat the handshake.
-    let next = if failed.session_over { "; a new one begins with a new initialize" } else { "" };
+    let next = if failed.session_over { "; send initialize to begin a new one" } else { "" };
     let made = json!({"code": NOT_DELIVERED, "message": format!("mcpreel: {}{next}", failed.reason)}).to_string();
     [br#"{"jsonrpc":"2.0","id":"#, &failed.id[..], br#","error":"#, said.unwrap_or(made.as_bytes()), b"}"].concat()
 }
@@ -333,6 +333,6 @@ mod tests {
         let over =
             Undelivered { id: b"1".to_vec(), reason: "over".into(), session_over: true, ..Undelivered::default() };
         let reported = String::from_utf8(failure(&over)).expect("text");
-        assert!(reported.contains("mcpreel: over; a new one begins with a new initialize"), "{reported}");
+        assert!(reported.contains("mcpreel: over; send initialize to begin a new one"), "{reported}");
     }
 }

@@ -201,7 +201,7 @@ impl<S: Sink> ReelStore for SingleReel<S> {
     type Sink = S;
 
     fn next(&mut self) -> io::Result<S> {
-        self.0.take().ok_or_else(|| io::Error::other("it cannot be opened once more"))
+        self.0.take().ok_or_else(|| io::Error::other("the output cannot be reopened"))
     }
 }
 
@@ -256,7 +256,7 @@ impl ReelStore for Files {
                 }
             }
         }
-        Err(failure.unwrap_or_else(|| io::Error::other("there is no folder to write a reel to")))
+        Err(failure.unwrap_or_else(|| io::Error::other("there is no folder for the reel")))
     }
 }
 

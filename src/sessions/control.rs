@@ -75,7 +75,7 @@ pub trait Session: Send + Sync {
     /// The session has no server of mcpreel's own, or cannot fire this event.
     fn fire(&self, stream: u32, fired: Value, received: FactCallback) -> Result<(), String> {
         let _ = (stream, fired, received);
-        Err("only a session of `serve` fires events of its own; send the message instead".to_owned())
+        Err("only a session of `serve` can fire events; send the message instead".to_owned())
     }
 
     /// What is currently known of the session, in addition to what was known at its start.
@@ -94,10 +94,10 @@ pub fn choose(named: u32, streams: &[u32], none: &str) -> Result<u32, String> {
         (0, [only]) => Ok(*only),
         (0, [first, ..]) => {
             let names: Vec<String> = streams.iter().map(u32::to_string).collect();
-            Err(format!("there are several sessions: {}; name one, as in --session NAME#{first}", names.join(", ")))
+            Err(format!("there are several sessions: {}; choose one, for example with --session NAME#{first}", names.join(", ")))
         }
         (named, all) if all.contains(&named) => Ok(named),
-        (named, _) => Err(format!("stream {named} has no open connection that could take it")),
+        (named, _) => Err(format!("stream {named} has no open connection")),
     }
 }
 
@@ -194,14 +194,14 @@ impl Porch {
         }
         let name = self.room.as_ref().map(|(name, _)| name.as_str());
         // Callers of protocol version 1 read this as an error.
-        let why = "this session is spoken to at its abstract socket (version 2 of the control protocol)";
+        let why = "connect to this session's abstract socket instead (version 2 of the control protocol)";
         Ok(json!({"version": VERSION, "abstract": name, "failed": why}))
     }
 
     fn refusal(&mut self, rejected: RejectedPeer) -> Value {
         let why = match rejected {
-            RejectedPeer::User => "another user may not use this session",
-            RejectedPeer::Gone => "who asked is gone",
+            RejectedPeer::User => "this session belongs to another user",
+            RejectedPeer::Gone => "the calling process has exited",
             RejectedPeer::Handler(pid) => {
                 if !std::mem::replace(&mut self.has_warned, true) {
                     let who = format!("a handler of a subscription (process {pid})");
@@ -254,7 +254,7 @@ enum Toward {
 fn welcome(shared: &Arc<ConnectionContext>, mut stream: UnixStream) {
     if shared.connected.fetch_add(1, Ordering::AcqRel) >= MAX_CONNECTIONS {
         shared.connected.fetch_sub(1, Ordering::AcqRel);
-        let reported = json!({"failed": format!("{MAX_CONNECTIONS} are connected to this session already")});
+        let reported = json!({"failed": format!("this session already has {MAX_CONNECTIONS} connections, the maximum")});
         let _ = writeln!(stream, "{reported}");
         return;
     }
@@ -282,7 +282,7 @@ fn converse(shared: &Arc<ConnectionContext>, owner: u64, stream: UnixStream) -> 
         match read_line(&mut reader, &mut line) {
             Ok(Line::Whole) => take(shared, owner, &line, &outbox),
             Ok(Line::TooLong) => {
-                outbox.push(&json!({"failed": format!("a line has at most {LONGEST_LINE} bytes")}));
+                outbox.push(&json!({"failed": format!("a line may have at most {LONGEST_LINE} bytes")}));
                 break;
             }
             Ok(Line::End) | Err(_) => break,
@@ -329,7 +329,7 @@ fn take(shared: &ConnectionContext, owner: u64, line: &[u8], outbox: &Arc<Outbox
     let tag = asked.as_ref().map_or(Value::Null, |asked| asked["tag"].clone());
     let request = asked.and_then(Request::deserialize);
     let failed = match request {
-        Err(error) => Err(format!("this request is not understood: {error}")),
+        Err(error) => Err(format!("invalid request: {error}")),
         Ok(Request::Info) => {
             let mut reported = shared.info.clone();
             reported.extend(shared.recording.iter().flat_map(|recording| recording.facts()));

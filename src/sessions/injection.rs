@@ -26,19 +26,19 @@ pub type Key = (u32, Direction, Box<str>);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// It would be two lines.
-    #[error("a message is one line; this one has a line break in it")]
+    #[error("the message contains a line break; it must be a single line")]
     LineBreak,
     /// Its answers could not be assigned.
-    #[error("a batch cannot be put into a live session; send its messages one by one")]
+    #[error("a batch cannot be injected; send its messages one by one")]
     Batch,
     /// The id could be a peer's own.
-    #[error("the id of an injected request is a string like {MARK}0123abcd-1, its eight hexadecimal digits random")]
+    #[error("the id of an injected request must be a string like {MARK}0123abcd-1, with eight random hexadecimal digits")]
     Id,
     /// Another request with this id waits or was given up.
-    #[error("a request with this id was put in before")]
+    #[error("a request with this id was already injected")]
     Used,
     /// Too many requests wait.
-    #[error("{MAX_OPEN} injected requests wait for their answers already")]
+    #[error("{MAX_OPEN} injected requests are already waiting for answers, the maximum")]
     TooMany,
 }
 

@@ -37,10 +37,10 @@ const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 #[derive(Debug, thiserror::Error)]
 pub enum SocketError {
     /// The folder is not the user's alone.
-    #[error("{} is not yours alone: {}", .0.display(), .1)]
+    #[error("{} is not private: {}", .0.display(), .1)]
     NotOurs(PathBuf, &'static str),
     /// The path is too long for a socket's address.
-    #[error("{} is longer than a socket's path may be ({LONGEST_PATH} bytes)", .0.display())]
+    #[error("{} is too long for a socket's path (at most {LONGEST_PATH} bytes)", .0.display())]
     TooLong(PathBuf),
     /// The system refused.
     #[error("{}: {}", .0.display(), .1)]
@@ -146,13 +146,13 @@ fn lock(folder: &Path) -> Result<File, SocketError> {
     // Does not follow a link, which in a folder open to all users could lead anywhere.
     let about = std::fs::symlink_metadata(folder).map_err(failed)?;
     if !about.is_dir() {
-        return not_ours("it is no folder");
+        return not_ours("it is not a folder");
     }
     if about.uid() != getuid().as_raw() {
         return not_ours("it belongs to another user");
     }
     if about.mode() & 0o077 != 0 {
-        return not_ours("others may enter it (its mode must be 0700)");
+        return not_ours("other users can enter it (its mode must be 0700)");
     }
     let file = File::options().write(true).create(true).truncate(false).open(folder.join("lock")).map_err(failed)?;
     file.lock().map_err(failed)?;
@@ -236,24 +236,24 @@ pub fn connect(socket: &Path) -> io::Result<UnixStream> {
     BufReader::new(&door).take(LONGEST_GREETING).read_line(&mut line)?;
     let greeting: Value = serde_json::from_str(&line).unwrap_or_default();
     let Some(name) = greeting["abstract"].as_str() else {
-        let why = greeting["failed"].as_str().unwrap_or("it does not say where it can be spoken to");
+        let why = greeting["failed"].as_str().unwrap_or("it does not name its abstract socket");
         return Err(io::Error::other(why));
     };
     let stream = UnixStream::connect_addr(&SocketAddr::from_abstract_name(name)?).map_err(|error| {
         io::Error::other(match error.kind() {
             io::ErrorKind::PermissionDenied => {
-                "this process may not connect to abstract Unix sockets of others, as no handler of a subscription may"
+                "this process may not connect to abstract Unix sockets of others, for example because it is a handler"
                     .to_owned()
             }
             io::ErrorKind::ConnectionRefused => {
-                format!("its abstract socket @{name} is not there; does it run in another network namespace?")
+                format!("its abstract socket @{name} does not exist here; is it in another network namespace?")
             }
             _ => format!("its abstract socket @{name}: {error}"),
         })
     })?;
     let (here, there) = (peer(&door)?, peer(&stream)?);
     if here != there || is_kept(there.1) != Some(false) {
-        return Err(io::Error::other("not the session itself answers at its socket, but another process"));
+        return Err(io::Error::other("another process answers at the session's socket"));
     }
     Ok(stream)
 }
@@ -300,7 +300,7 @@ pub fn listen(
 pub fn info(socket: &Path) -> io::Result<Map<String, Value>> {
     match ask(socket, &json!({"op": "info"}), ASK_GRACE_PERIOD)?["info"].take() {
         Value::Object(info) => Ok(info),
-        _ => Err(io::Error::other("it does not say what it is")),
+        _ => Err(io::Error::other("its answer contains no session information")),
     }
 }
 

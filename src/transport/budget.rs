@@ -316,7 +316,7 @@ impl BudgetPermit {
     }
 
     /// The error for an exhausted budget.
-    pub const SPENT: &str = "too many unfinished messages are under way on other connections; try again later";
+    pub const SPENT: &str = "too many unfinished messages on other connections; try again later";
 }
 
 impl Drop for BudgetPermit {

@@ -136,7 +136,7 @@ impl Reading {
             }
             Self::Events(framer) => framer.finish(|block| pass_block(block, &mut sink)),
             Self::Frames(..) => {
-                sink(BodyPiece::Frame("unreadable", b"too many unfinished messages are under way"));
+                sink(BodyPiece::Frame("unreadable", b"too many unfinished messages"));
                 *self = Self::Over;
             }
             Self::Other { .. } | Self::Over => {}

@@ -58,7 +58,7 @@ impl Write for Decoded {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut decoded = self.lock();
         let left = decoded.1.checked_sub(bytes.len());
-        decoded.1 = left.ok_or_else(|| io::Error::other(format!("it swells to more than {SWELL} times its length")))?;
+        decoded.1 = left.ok_or_else(|| io::Error::other(format!("it decodes to more than {SWELL} times its size")))?;
         decoded.0.extend_from_slice(bytes);
         Ok(bytes.len())
     }

@@ -18,10 +18,10 @@ pub enum InjectionFailure {
     #[error("has ended")]
     Ended,
     /// Too many messages are waiting.
-    #[error("takes nothing now: {MAX_WAITING} messages or {} MiB wait to be read already", MAX_BYTES >> 20)]
+    #[error("is full: {MAX_WAITING} messages or {} MiB are already waiting", MAX_BYTES >> 20)]
     Full,
     /// The deadline has passed.
-    #[error("is not read, or stands in the middle of a message")]
+    #[error("is not being read, or is in the middle of a message")]
     Late,
 }
 

@@ -44,7 +44,7 @@ impl Exchanges {
     pub(super) fn way(&self, stream: u32, toward: Direction) -> Result<(u32, InjectionRoute), String> {
         match toward {
             Direction::ClientToServer => {
-                let stream = choose(stream, &self.sessions(), "no client has sent anything yet")?;
+                let stream = choose(stream, &self.sessions(), "no client has sent a message yet")?;
                 Ok((stream, self.way_to_server(stream)?))
             }
             Direction::ServerToClient => {
@@ -79,7 +79,7 @@ impl Exchanges {
             return Err(compressed(coding));
         }
         if !endpoint.is_here {
-            return Err("the server wants messages posted to another server; nothing is sent there".to_owned());
+            return Err("the server wants messages posted to another server; mcpreel does not send any there".to_owned());
         }
         Ok(InjectionRoute::Post(headers, Some(endpoint.target.clone())))
     }
@@ -109,9 +109,9 @@ impl Exchanges {
     /// Reports an endpoint that lets clients bypass mcpreel, because their messages are not recorded.
     pub(super) fn report_bypass(&self, stream: u32) {
         const WHY: &str =
-            "the server's endpoint event names a whole URL, so that what its clients send goes past the tap";
+            "the server's endpoint event contains a complete URL, so messages of its clients bypass mcpreel";
         self.queue.note(Ready::about(EventKind::Gap, stream), &json!({"reason": WHY}));
-        (self.complain)(&format!("{WHY}; have the server name a path only, or its address as clients see it"));
+        (self.complain)(&format!("{WHY}; configure the server to send only a path, or the address that clients use"));
     }
 }
 
@@ -132,5 +132,5 @@ impl State {
 
 /// The error for injecting into a compressed stream.
 fn compressed(coding: &str) -> String {
-    format!("the event stream is compressed ({coding}), and nothing can be put in or taken out there")
+    format!("the event stream is compressed ({coding}), so messages cannot be injected or removed")
 }

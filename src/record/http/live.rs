@@ -38,8 +38,8 @@ const REPORTED: usize = 400;
 /// The code of the error that answers a server's request if no client can be asked.
 const NOBODY: i64 = -32000;
 /// The message of that error.
-const UNASKED: &str = "mcpreel: this was asked on the stream of a message that was put into the session, and the \
-    client has no stream open on which it could be asked";
+const UNASKED: &str = "mcpreel: the server sent this request in response to an injected message, but the client \
+    has no open stream on which it could be asked";
 /// How long a server's request may wait to be inserted into its client's stream, and how long its refusal may take.
 const GRACE_PERIOD: Duration = Duration::from_secs(5);
 
@@ -95,7 +95,7 @@ impl HttpSession {
     fn place(&self, target: Option<String>) -> Result<Uri, String> {
         let Some(target) = target else { return Ok(self.url.clone()) };
         let mut parts = self.url.clone().into_parts();
-        let wrong = |error: &dyn std::fmt::Display| format!("the server's endpoint cannot be posted to: {error}");
+        let wrong = |error: &dyn std::fmt::Display| format!("cannot post to the server's endpoint: {error}");
         parts.path_and_query = Some(target.parse().map_err(|error| wrong(&error as &InvalidUri))?);
         Uri::from_parts(parts).map_err(|error| wrong(&error))
     }
@@ -163,7 +163,7 @@ impl HttpSession {
         }
         if failed {
             let said: String = received.said.trim().chars().take(REPORTED).collect();
-            let _ = taken.send(Err(format!("the server refused it with status {}: {said}", head.status.as_u16())));
+            let _ = taken.send(Err(format!("the server rejected the message with status {}: {said}", head.status.as_u16())));
         }
     }
 

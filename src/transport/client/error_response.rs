@@ -14,7 +14,7 @@ const MAX_OF_HEADER: usize = 500;
 
 /// What to do about a server that requires authentication.
 pub const TOKEN_ADVICE: &str =
-    "it wants a token, and does not accept one that was given: -H 'Authorization: Bearer …' or MCPREEL_TOKEN sets it";
+    "the server requires a valid token: set one with -H 'Authorization: Bearer …' or MCPREEL_TOKEN";
 
 /// The content of such a response. Its text contains the status, the challenge and the beginning of the body, on one
 /// line and with control characters made visible.
@@ -47,11 +47,11 @@ impl Refusal {
     pub fn advice(&self) -> Option<String> {
         Some(match self.status.as_u16() {
             401 => TOKEN_ADVICE.to_owned(),
-            403 => "the server forbids it: is the token right, and may it be used from here?".to_owned(),
+            403 => "the server denies access: is the token right, and is it valid for this machine?".to_owned(),
             300..=399 if !self.location.is_empty() => {
-                format!("a POST is not sent elsewhere by that; it points to {}", self.location)
+                format!("mcpreel does not follow this redirect with a POST; it points to {}", self.location)
             }
-            405 => "is the path right? Often it is /mcp or /sse".to_owned(),
+            405 => "is the path right? It is often /mcp or /sse".to_owned(),
             429 | 503 => "the server is busy; try again later".to_owned(),
             _ => return None,
         })

@@ -30,7 +30,7 @@ pub async fn post(url: &str, headers: &[(String, String)], body: &str, kept: usi
     let failed = |why: &dyn std::fmt::Display| HttpError::Url(url.to_owned(), why.to_string());
     let uri: Uri = url.parse().map_err(|error: http::uri::InvalidUri| failed(&error))?;
     let is_plain = uri.scheme_str() == Some("http");
-    let host = uri.authority().ok_or_else(|| failed(&"it names no host"))?.to_string();
+    let host = uri.authority().ok_or_else(|| failed(&"it has no host"))?.to_string();
     let mut request = Request::builder().method(Method::POST).uri(uri).body(full(body.to_owned()));
     if let Ok(request) = &mut request {
         let all = request.headers_mut();
@@ -47,14 +47,14 @@ pub async fn post(url: &str, headers: &[(String, String)], body: &str, kept: usi
     }
     let request = request.map_err(|error| failed(&error))?;
     let remote = Remote { url: url.to_owned(), ..Remote::default() };
-    // What is not encrypted is not given to a proxy, which could read it.
+    // An unencrypted request does not go to a proxy, which could read it.
     let client = if is_plain { HttpClient::straight(&remote)? } else { HttpClient::new(&remote)? };
     let (head, mut answered) = client.send(request).await?.into_parts();
     let mut posted = Posted { status: head.status.as_u16(), headers: head.headers, body: Vec::new(), bytes: 0 };
     while posted.bytes < MAX_READ
         && let Some(frame) = answered.frame().await
     {
-        // The status is there: a body that breaks off is as long as it is.
+        // The status is known, so a body that breaks off is accepted as it is.
         let Ok(frame) = frame else { break };
         let Ok(bytes) = frame.into_data() else { continue };
         let room = kept.saturating_sub(posted.body.len()).min(bytes.len());

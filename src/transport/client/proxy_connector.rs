@@ -96,7 +96,7 @@ impl Service<Uri> for ProxyConnector {
         Box::pin(async move {
             let name = place(proxy.uri());
             let failed = |error: BoxError| {
-                HttpError::Proxy(format!("the proxy {name} does not let us through: {}", error_chain(&*error)))
+                HttpError::Proxy(format!("cannot connect through the proxy {name}: {}", error_chain(&*error)))
             };
             reach.through(&proxy, uri).await.map_err(|error| failed(error).into())
         })

@@ -84,12 +84,12 @@ impl Remote {
             "http" | "https" => Ok(Carrier::Http),
             "ws" | "wss" => Ok(Carrier::WebSocket),
             "unix" if !rest.is_empty() => Ok(Carrier::Unix(rest.into())),
-            "unix" => Err(failed("no path follows")),
+            "unix" => Err(failed("the path is missing")),
             "tcp" => match rest.rsplit_once(':') {
                 Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => Ok(Carrier::Tcp(rest.into())),
-                _ => Err(failed("HOST:PORT must follow")),
+                _ => Err(failed("expected tcp:HOST:PORT")),
             },
-            _ => Err(failed("its scheme is none of http, https, ws, wss, unix, tcp")),
+            _ => Err(failed("unknown scheme; expected http, https, ws, wss, unix or tcp")),
         }
     }
 

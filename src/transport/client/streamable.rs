@@ -345,7 +345,7 @@ impl Client {
         if self.state().marks.knows(&tool) {
             return false;
         }
-        self.step(format!("the server misses headers for {tool}; reading tools/list, then trying again"));
+        self.step(format!("the server reports missing headers for {tool}; reading tools/list, then trying again"));
         let mut cursor = String::new();
         for _ in 0..MAX_PAGES {
             let message = format!(
@@ -402,7 +402,7 @@ impl Client {
 
     async fn read_body(&self, answer: Answer, call: &Call) -> Result<(), Failure> {
         let (status, headers) = (answer.status(), answer.head.headers.clone());
-        let broken = |why| Failure::new(format!("the answer to {} did not come whole: {why}", call.method));
+        let broken = |why| Failure::new(format!("the answer to {} is incomplete: {why}", call.method));
         let body = answer.whole(self.limit).await.map_err(broken)?;
         let envelope = Envelope::scan(&body);
         let is_refusal = match envelope.kind {
@@ -421,7 +421,7 @@ impl Client {
         }
         match self.take(body, Some(call)).await {
             true => Ok(()),
-            false => Err(Failure::new(format!("the body that the server sent does not answer {}", call.method))),
+            false => Err(Failure::new(format!("the body of the server's response does not answer {}", call.method))),
         }
     }
 
@@ -435,7 +435,7 @@ impl Client {
             {
                 let words = in_words(&message);
                 let reported =
-                    format!("the server answered {} with an error that breaks JSON-RPC: {words}", call.method);
+                    format!("the server answered {} with an error that violates JSON-RPC: {words}", call.method);
                 self.give_up(call, Failure::new(reported)).await;
                 return true;
             }
@@ -544,15 +544,15 @@ impl Client {
         loop {
             *fruitless += 1;
             if *fruitless > MAX_ATTEMPTS {
-                return Err(Failure::new(format!("{reported}; {MAX_ATTEMPTS} attempts to resume it brought nothing")));
+                return Err(Failure::new(format!("{reported}; {MAX_ATTEMPTS} attempts to resume it failed")));
             }
-            self.step(format!("{reported}; resuming behind event {last} in {retry:?}"));
+            self.step(format!("{reported}; resuming after event {last} in {retry:?}"));
             sleep(retry).await;
             let headers = self.state().headers();
             match self.get(Some(last)).await {
                 Ok(answer) if answer.is_stream() => return Ok(answer),
                 Ok(answer) => {
-                    let refused = self.refused(answer, "the GET that resumes it", &headers).await;
+                    let refused = self.refused(answer, "the resuming GET", &headers).await;
                     // The server has accepted the request once; sending it again would execute it twice.
                     let reason = format!("{reported}; {}", refused.reason);
                     return Err(Failure { reason, session_over: false, ..refused });
@@ -576,10 +576,10 @@ impl Client {
         let ended = match self.get(None).await {
             Ok(answer) if answer.is_stream() => {
                 drop(opened);
-                self.step("GET → a stream for what the server says by itself");
+                self.step("GET → a stream for the server's own messages");
                 self.follow(answer, None).await.err().map(|failure| failure.reason)
             }
-            Ok(answer) => Some(format!("GET → {}; the server has no stream of its own", answer.status())),
+            Ok(answer) => Some(format!("GET → {}; the server offers no GET stream", answer.status())),
             Err(error) => Some(error.to_string()),
         };
         if let Some(ended) = ended {
@@ -622,7 +622,7 @@ impl Client {
             let mut state = self.state();
             state.is_over |= state.session.as_ref() == session;
             reason = format!("the session is over: {reason}");
-            advice = Some("the server does not keep its sessions: does it start anew all the time?".to_owned());
+            advice = Some("the server no longer knows the session: was it restarted?".to_owned());
         } else if status == StatusCode::NOT_FOUND {
             let path = self.endpoint.url().path();
             advice = Some(format!("is the path right? It is {path}; often it is /mcp or /sse"));

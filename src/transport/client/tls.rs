@@ -18,7 +18,7 @@ pub fn config(remote: &Remote) -> Result<ClientConfig, HttpError> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
-        .map_err(|error| HttpError::Exchange(format!("TLS cannot be set up: {error}")))?;
+        .map_err(|error| HttpError::Exchange(format!("cannot set up TLS: {error}")))?;
     if remote.insecure {
         let trusting = Arc::new(Trusting(provider));
         return Ok(builder.dangerous().with_custom_certificate_verifier(trusting).with_no_client_auth());
@@ -33,7 +33,7 @@ pub fn config(remote: &Remote) -> Result<ClientConfig, HttpError> {
             added += 1;
         }
         if added == 0 {
-            return Err(failed(&"it holds no certificate"));
+            return Err(failed(&"it contains no certificate"));
         }
     }
     let trusted = Arc::new(Trusted { provider, named, verifier: OnceLock::new() });
@@ -57,7 +57,7 @@ impl Trusted {
             WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&self.provider)).build()
         };
         let built = self.verifier.get_or_init(build).as_ref();
-        built.map_err(|error| rustls::Error::General(format!("no certificate can be trusted: {error}")))
+        built.map_err(|error| rustls::Error::General(format!("there are no trusted certificates: {error}")))
     }
 }
 

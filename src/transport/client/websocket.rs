@@ -66,8 +66,8 @@ pub async fn connect(
     let socket = match open(remote, true).await? {
         Some(socket) => socket,
         None => {
-            report(TransportNotice::Step("the server does not know the sub-protocol mcp; connecting without one"));
-            open(remote, false).await?.ok_or_else(|| HttpError::Exchange("the server wants a sub-protocol".into()))?
+            report(TransportNotice::Step("the server does not support the sub-protocol mcp; connecting without it"));
+            open(remote, false).await?.ok_or_else(|| HttpError::Exchange("the server requires a sub-protocol".into()))?
         }
     };
     let bounds = Bounds { why: IntakeLimits::of_server(remote.limit).exceeded(), meter: Meter::default() };
@@ -108,7 +108,7 @@ pub(crate) fn accept(headers: &HeaderMap) -> Result<Response<Body>, &'static str
         return Err("Sec-WebSocket-Version must be 13");
     }
     let accepted = derive_accept_key(key.as_bytes());
-    let accepted = HeaderValue::try_from(accepted).map_err(|_| "Sec-WebSocket-Key cannot be used")?;
+    let accepted = HeaderValue::try_from(accepted).map_err(|_| "invalid Sec-WebSocket-Key")?;
     let mut response = Response::new(empty());
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
     let answered = response.headers_mut();
@@ -223,15 +223,15 @@ async fn open(remote: &Remote, with_protocol: bool) -> Result<Option<Socket<Toki
             Ok(None)
         }
         Ok(Err(Error::Http(response))) => Err(refused(&response)),
-        Ok(Err(error)) => Err(HttpError::NoWebSocket(format!("no WebSocket came about: {}", error_chain(&error)))),
-        Err(_) => Err(HttpError::NoWebSocket(format!("no WebSocket came about within {OPENING:?}"))),
+        Ok(Err(error)) => Err(HttpError::NoWebSocket(format!("cannot open the WebSocket: {}", error_chain(&error)))),
+        Err(_) => Err(HttpError::NoWebSocket(format!("the WebSocket did not open within {OPENING:?}"))),
     }
 }
 
 fn refused(response: &Response<Option<Vec<u8>>>) -> HttpError {
     let body = response.body().as_deref().unwrap_or_default();
     let refusal = Refusal::read(response.status(), response.headers(), body);
-    let reported = format!("the server answered the WebSocket's opening with {refusal}");
+    let reported = format!("the server answered the WebSocket handshake with {refusal}");
     match response.status() {
         StatusCode::UNAUTHORIZED => HttpError::Token(reported),
         _ => HttpError::NoWebSocket(reported),
@@ -290,7 +290,7 @@ impl<S: Bytes> Reader<S> {
                     if self.owe(asked.len()).await {
                         continue;
                     }
-                    failed = Some(format!("the peer sends pings and has read none of the answers for {PONGS_TAKEN:?}"));
+                    failed = Some(format!("the peer sends pings but has not read any pong for {PONGS_TAKEN:?}"));
                     break None;
                 }
                 Some(Ok(Message::Pong(reported))) => {
@@ -303,7 +303,7 @@ impl<S: Bytes> Reader<S> {
                     break None;
                 }
                 Some(Err(Error::ConnectionClosed)) | None => break None,
-                Some(Err(error)) => break Some(format!("the WebSocket broke: {}", error_chain(&error))),
+                Some(Err(error)) => break Some(format!("the WebSocket connection broke: {}", error_chain(&error))),
             };
             self.bounds.meter.clear();
             (self.observer)(Direction::ServerToClient, Some(&message));

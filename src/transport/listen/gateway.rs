@@ -220,7 +220,7 @@ impl Gateway {
         if let Some(version) = text(&head.headers, VERSION)
             && Revision::parse(&version).is_none()
         {
-            return Err(plain(StatusCode::BAD_REQUEST, &format!("MCP-Protocol-Version {version:?} is not known")));
+            return Err(plain(StatusCode::BAD_REQUEST, &format!("unknown MCP-Protocol-Version {version:?}")));
         }
         if head.method == Method::GET && head.headers.get(header::UPGRADE).is_some_and(proxy::is_websocket) {
             return self.upgrade(&head.headers, head.extensions.remove::<OnUpgrade>());
@@ -231,7 +231,7 @@ impl Gateway {
                 Err(plain(StatusCode::NOT_ACCEPTABLE, "a GET must accept text/event-stream"))
             }
             Method::GET if is_sse => self.begin_sse(),
-            _ if is_sse => Err(plain(StatusCode::METHOD_NOT_ALLOWED, "HTTP+SSE begins with GET")),
+            _ if is_sse => Err(plain(StatusCode::METHOD_NOT_ALLOWED, "HTTP+SSE begins with a GET")),
             Method::POST if !is_json(&head.headers) => {
                 Err(plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "a POST must have the Content-Type application/json"))
             }
@@ -256,7 +256,7 @@ impl Gateway {
                 }
                 let said = match text(&head.headers, LAST_EVENT) {
                     Some(last) => session.resume(&last).ok_or_else(|| {
-                        plain(StatusCode::BAD_REQUEST, "nothing is known, or kept, of the event in Last-Event-ID")
+                        plain(StatusCode::BAD_REQUEST, "the event in Last-Event-ID is unknown or no longer stored")
                     })?,
                     None => session.listen().ok_or_else(|| {
                         plain(StatusCode::CONFLICT, "this session has a GET stream already; only one is allowed")
@@ -268,9 +268,9 @@ impl Gateway {
                 let session = self.session(&head.headers)?;
                 lock(&self.sessions).remove(&session.id);
                 session.close("DELETE").await;
-                Ok(plain(StatusCode::OK, "the session is over").answer())
+                Ok(plain(StatusCode::OK, "the session has ended").answer())
             }
-            _ => Err(plain(StatusCode::METHOD_NOT_ALLOWED, "only POST, GET and DELETE are spoken here")),
+            _ => Err(plain(StatusCode::METHOD_NOT_ALLOWED, "only POST, GET and DELETE are supported")),
         }
     }
 
@@ -282,7 +282,7 @@ impl Gateway {
     ) -> Result<Response<Body>, Refusal> {
         let envelope = Envelope::scan(&message);
         if matches!(envelope.kind, MessageKind::Malformed | MessageKind::Noise | MessageKind::Blank) {
-            return Err(rpc_error(StatusCode::BAD_REQUEST, -32700, "the body is no JSON"));
+            return Err(rpc_error(StatusCode::BAD_REQUEST, -32700, "the body is not valid JSON"));
         }
         let version = json::at_path(&message, &["params", "_meta", meta::PROTOCOL_VERSION]).and_then(json::as_str);
         let is_modern = version.and_then(|version| Revision::parse(&version)).is_some_and(|it| it.era() == Era::Modern);
@@ -394,10 +394,10 @@ impl Gateway {
     /// The session that a request names.
     fn session(&self, headers: &HeaderMap) -> Result<Arc<Session>, Refusal> {
         let Some(id) = text(headers, SESSION) else {
-            return Err(plain(StatusCode::BAD_REQUEST, "the request has no Mcp-Session-Id, and is no initialize"));
+            return Err(plain(StatusCode::BAD_REQUEST, "the request has no Mcp-Session-Id and is not initialize"));
         };
         let found = lock(&self.sessions).get(&id).filter(|session| !session.is_closed()).cloned();
-        found.ok_or_else(|| plain(StatusCode::NOT_FOUND, "there is no such session, or no more"))
+        found.ok_or_else(|| plain(StatusCode::NOT_FOUND, "this session does not exist or has ended"))
     }
 }
 
@@ -418,7 +418,7 @@ impl Drop for Newborn<'_> {
 }
 
 fn full_up() -> Refusal {
-    let reason = format!("{MAX_SESSIONS} sessions are in use, which is the most; try again once one of them is over");
+    let reason = format!("{MAX_SESSIONS} sessions are in use, the maximum; try again once one of them has ended");
     plain(StatusCode::SERVICE_UNAVAILABLE, &reason)
 }
 

@@ -59,7 +59,7 @@ async fn answer(
         return refuse(status, why.split(';').next().unwrap_or_default());
     }
     if head.method != Method::POST {
-        return refuse(StatusCode::METHOD_NOT_ALLOWED, "only POST is taken here");
+        return refuse(StatusCode::METHOD_NOT_ALLOWED, "only POST is supported");
     }
     if !is_json(&head.headers) {
         return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body must be application/json");

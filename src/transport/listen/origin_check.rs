@@ -36,10 +36,10 @@ impl Access {
             return malformed("the request has both Content-Length and Transfer-Encoding".into());
         }
         let Some(given) = only(&head.headers, HOST)? else { return malformed("the request has no Host".into()) };
-        let Some(host) = Authority::read(&given) else { return malformed(format!("Host {given:?} is no host")) };
+        let Some(host) = Authority::read(&given) else { return malformed(format!("invalid Host {given:?}")) };
         if let Some(target) = head.uri.authority() {
             let Some(target) = Authority::read(target.as_str()) else {
-                return malformed(format!("the request's target names {target:?}, which is no host"));
+                return malformed(format!("the request's target has an invalid host: {target:?}"));
             };
             self.check_name(&target, "the target's host")?;
             if !target.is_same(&host) {
@@ -60,7 +60,7 @@ impl Access {
         if is_address || host.is_local() || self.hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(name)) {
             return Ok(());
         }
-        Err((StatusCode::FORBIDDEN, format!("{what} {name:?} is not this machine; --allow-host {name} lets it in")))
+        Err((StatusCode::FORBIDDEN, format!("{what} {name:?} is not this machine; allow it with --allow-host {name}")))
     }
 
     fn check_origin(&self, origin: &str, host: &Authority) -> Result<(), Refused> {
@@ -69,7 +69,7 @@ impl Access {
         if is_from_here || self.origins.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin)) {
             return Ok(());
         }
-        let reason = format!("Origin {origin:?} is not this machine; --allow-origin {origin} lets it in");
+        let reason = format!("Origin {origin:?} is not this machine; allow it with --allow-origin {origin}");
         Err((StatusCode::FORBIDDEN, reason))
     }
 }

@@ -61,7 +61,7 @@ impl Proxy {
         let wrong = |reason: &str| HttpError::Url(remote.url.clone(), reason.to_owned());
         let url: Uri = remote.http_url().parse().map_err(|error: uri::InvalidUri| wrong(&error.to_string()))?;
         let (Some("http" | "https"), Some(authority)) = (url.scheme_str(), url.authority()) else {
-            return Err(wrong("only http, https, ws and wss can be put behind --listen"));
+            return Err(wrong("--listen supports only http, https, ws and wss"));
         };
         // Without user information, which does not belong in `Host`.
         let host = authority.as_str().rsplit('@').next().unwrap_or_default();

@@ -44,11 +44,11 @@ impl BodyFault {
             Self::TooLong => intake.exceeded(),
             Self::Spent => BudgetPermit::SPENT.to_owned(),
             Self::Stalled => format!(
-                "the body comes too slowly: it has {} seconds, and one more for each {} KiB",
+                "the body arrives too slowly: it may take {} seconds, and one more for each {} KiB",
                 GRACE_PERIOD.as_secs(),
                 BYTES_A_SECOND >> 10
             ),
-            Self::Broken(why) => format!("the body cannot be read: {why}"),
+            Self::Broken(why) => format!("cannot read the body: {why}"),
         }
     }
 }

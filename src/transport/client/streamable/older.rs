@@ -34,7 +34,7 @@ impl Client {
         let mut place = StreamPosition::default();
         let mut answered = false;
         let (end, ()) = tokio::join!(self.receive(events, None, &mut place, &mut answered), asked);
-        (self.report)(TransportNotice::Advice(&format!("the stream of HTTP+SSE {end}")));
+        (self.report)(TransportNotice::Advice(&format!("the HTTP+SSE stream {end}")));
         let _ = self.incoming.send(Incoming::Closed).await;
         Ok(())
     }
@@ -43,7 +43,7 @@ impl Client {
         let first = async {
             let answer = self.get(None).await.map_err(|error| error.to_string())?;
             if !answer.is_stream() {
-                return Err(format!("GET → {}, no stream of events", answer.status()));
+                return Err(format!("GET → {}, not an event stream", answer.status()));
             }
             let from = answer.endpoint.clone();
             let mut events = answer.events(self.limit);
@@ -51,7 +51,7 @@ impl Client {
                 let block = events
                     .next()
                     .await
-                    .map_err(|end| format!("GET → a stream that {end} before it named an endpoint"))?;
+                    .map_err(|end| format!("GET → an event stream that {end} before it announced an endpoint"))?;
                 let event = SseEvent::parse(&block);
                 if event.event.as_deref() == Some("endpoint") {
                     let data = event.data.unwrap_or_default();

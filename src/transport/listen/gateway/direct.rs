@@ -85,7 +85,7 @@ impl Directs {
         };
         let way = way.upgrade();
         let room = way.as_ref().and_then(|way| way.try_reserve(message.len()));
-        Some(room.ok_or_else(|| format!("the {peer} takes nothing now")).map(|room| {
+        Some(room.ok_or_else(|| format!("the {peer} cannot take another message now")).map(|room| {
             see(&message);
             room.send(message);
         }))
@@ -202,7 +202,7 @@ impl Gateway {
 
     /// Passes a message of HTTP+SSE to its session, which begins with the first message.
     pub(super) async fn post_sse(self: &Arc<Self>, query: &str, line: Vec<u8>) -> Result<(), Refusal> {
-        let unknown = || plain(StatusCode::NOT_FOUND, "there is no such session, or no more");
+        let unknown = || plain(StatusCode::NOT_FOUND, "this session does not exist or has ended");
         let session = {
             let mut streams = lock(&self.directs.streams);
             let found = query.strip_prefix("session=").and_then(|id| streams.get_mut(id)).ok_or_else(unknown)?;

@@ -25,9 +25,9 @@ const LATE: Duration = Duration::from_secs(60);
 const LISTENER: u64 = 0;
 
 /// Why a message was dropped; reported once per session.
-const NOBODY: &str = "what belongs to no request of a client goes to none: a message of the server's was dropped";
-const UNRECEIVED: &str = "no client listens, and more waits than is kept: the oldest messages were dropped";
-const UNREAD: &str = "a client does not read: messages on their way to it were dropped";
+const NOBODY: &str = "a message of the server was dropped, because it belongs to no request of a client";
+const UNRECEIVED: &str = "no client listens, and too many messages are waiting: the oldest were dropped";
+const UNREAD: &str = "a client does not read its stream: messages to it were dropped";
 
 /// See the module.
 #[derive(Default)]

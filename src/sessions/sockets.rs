@@ -431,7 +431,7 @@ mod tests {
         for (greeting, words) in [
             (json!({"version": VERSION, "abstract": name}), "network namespace"),
             (json!({"version": VERSION, "failed": NO_HANDLERS}), NO_HANDLERS),
-            (json!({"tag": 1, "info": {}}), "does not say where"),
+            (json!({"tag": 1, "info": {}}), "does not name"),
             (json!({"abstract": "x".repeat(200)}), ""),
         ] {
             let error = greeted(&greeting).expect_err("nobody is there").to_string();

@@ -177,7 +177,10 @@ impl Overlay {
 
     /// When to call [`Self::wake`] next.
     pub fn next_timeout(&self) -> Option<Duration> {
-        [self.embedded_server.next_timeout(), self.asking.next_due(), self.triggers.next_due()].into_iter().flatten().min()
+        [self.embedded_server.next_timeout(), self.asking.next_due(), self.triggers.next_due()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Does what is due.

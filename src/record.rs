@@ -1,6 +1,6 @@
-//! The transparent tap: bytes go through untouched and at once, a copy goes to a recorder that works beside them.
+//! Transparent recording: bytes pass through unchanged and without delay, and a copy goes to a recorder thread.
 //!
-//! Never: `render`, `cli`.
+//! Never uses `render` or `cli`.
 
 pub mod answer_filter;
 pub mod http;

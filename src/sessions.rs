@@ -1,6 +1,6 @@
-//! Live sessions: finding them, speaking to them from outside, and putting messages into them.
+//! Live sessions: finds them, talks to them, and injects messages into them.
 //!
-//! Never: what a proposal means, printing.
+//! Knows nothing of the meaning of proposals, and never prints.
 
 pub mod answers;
 pub mod control;

@@ -1,4 +1,4 @@
-//! An overlay's text: it reads, and then an overlay can be made of it; or the error points at its line.
+//! An overlay file: if it can be read, an overlay can be made of it; otherwise the error shows its line.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

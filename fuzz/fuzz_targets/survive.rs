@@ -1,4 +1,4 @@
-//! A survey of a client that says anything and ends whenever it likes: it comes to an end, and to a report or a reason.
+//! The test of a client that sends anything and exits at any time: it ends with a report or a reason.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Other tools' transcripts: what is read can be written as a reel, and every event of it comes back.
+//! Other tools' transcripts: what is read can be written as a reel, and every event is read back.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -35,12 +35,7 @@ fn every_complaint_has_its_place() {
         ("steps:\n  - allow: {server: memory, proposal: conversatoin}\n", 6, 39, "unknown proposal"),
         ("steps:\n  - user: a\n    model: {calls: [{tool: t, server: nobody}]}\n", 7, 39, "unknown server"),
         ("steps:\n  - repeat: {times: 2, steps: [{disconnect: nobody}]}\n", 6, 45, "unknown server"),
-        (
-            "host: {policy: {all: {conversation: {dedline: 1s}}}}\n",
-            5,
-            47,
-            "unknown option \"conversation.dedline\"",
-        ),
+        ("host: {policy: {all: {conversation: {dedline: 1s}}}}\n", 5, 47, "unknown option \"conversation.dedline\""),
         ("host: {policy: {servers: {nobody: {hooks: {trusted: true}}}}}\n", 5, 27, "unknown server"),
         ("host: {policy: {all: {hooks: {trusted: maybe}}}}\n", 5, 40, "hooks.trusted takes true or false"),
         ("host:\n  layout: {nowhere: []}\n", 6, 11, "unknown position"),

@@ -456,8 +456,7 @@ mod tests {
     #[test]
     fn a_line_end_is_never_torn() {
         let found = frames(&[b"123", b"45\r", b"\nx\r", b"\r\r", b"\n"], 6);
-        let wanted: [(&[u8], _); 3] =
-            [(b"12345", Framing::Fragment), (b"", Framing::CrLf), (b"x\r\r", Framing::CrLf)];
+        let wanted: [(&[u8], _); 3] = [(b"12345", Framing::Fragment), (b"", Framing::CrLf), (b"x\r\r", Framing::CrLf)];
         assert_eq!(found, wanted.map(|(text, framing)| (text.to_vec(), framing)));
     }
 

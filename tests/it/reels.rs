@@ -1,5 +1,5 @@
-//! Duty: what the commands over a reel print: one fixed reel with core MCP, all five proposals, errors, noise, standard
-//! error and notes, held against what is expected to the byte.
+//! What the commands for reels print: one fixed reel with core MCP, all five proposals, errors, noise, standard error
+//! and notes, compared byte for byte.
 
 use crate::common::{BINARY, CREATED, Live, Stage, assert_same, finish, message, time, until};
 use insta::assert_snapshot;
@@ -122,7 +122,7 @@ fn show(arguments: &[&str]) -> String {
     stage().ok(&[&["show", "s.reel"], arguments].concat()).out()
 }
 
-/// The numbers of the events that a filter lets through.
+/// The numbers of the events that match a filter.
 fn seqs(filter: &[&str]) -> Vec<u64> {
     let lines = show(&[&["--format", "json"], filter].concat());
     let number = |line: &str| serde_json::from_str::<Value>(line).expect("JSON")["seq"].as_u64().expect("a number");
@@ -920,7 +920,7 @@ fn what_comes_through_a_pipe_is_shown_as_it_comes_in_every_form() {
     for (form, first) in [("list", "    0 "), ("full", "    0 "), ("json", "{\"seq\":0,")] {
         let mut reader = stage.start(&["show", "--format", form, "-"]);
         reader.write(&whole[..footer]);
-        // Nothing says yet that this is all.
+        // Nothing shows yet that this is all.
         assert!(reader.line().starts_with(first), "{form}");
         reader.write(&whole[footer..]);
         assert_eq!(reader.end().code(), 0, "{form}");

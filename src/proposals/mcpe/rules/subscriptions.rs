@@ -343,7 +343,7 @@ impl Subscriptions {
         let late = message.time.saturating_sub(subscription.since) > GRACE;
         let resumes = subscription.changing.iter().any(|change| change.resumes);
         findings.check(&INACTIVE, seq, subscription.state == State::Active || !late || resumes, || {
-            format!("the server delivered to {id}, which is {}", subscription.state).to_lowercase()
+            format!("the server delivered to {id}, which is {:?}", subscription.state).to_lowercase()
         });
         subscription.check_delivery(method, events, seq, findings);
         subscription.check_times(method, events, message, findings);

@@ -37,7 +37,7 @@ fn every_complaint_has_its_place() {
         ("steps:\n  - repeat: {times: 2, steps: [{disconnect: nobody}]}\n", 6, 45, "unknown server"),
         ("host: {policy: {all: {conversation: {dedline: 1s}}}}\n", 5, 47, "unknown option \"conversation.dedline\""),
         ("host: {policy: {servers: {nobody: {hooks: {trusted: true}}}}}\n", 5, 27, "unknown server"),
-        ("host: {policy: {all: {hooks: {trusted: maybe}}}}\n", 5, 40, "hooks.trusted takes true or false"),
+        ("host: {policy: {all: {hooks: {trusted: maybe}}}}\n", 5, 40, "invalid value \"maybe\" for hooks.trusted"),
         ("host:\n  layout: {nowhere: []}\n", 6, 11, "unknown position"),
         ("events:\n  - {at: 1s, times: 2, server: memory, fire: {kind: log, data: x}}\n", 6, 5, "needs every"),
         ("faults:\n  - {drop: true, duplicate: true}\n", 6, 5, "a fault needs exactly one of"),

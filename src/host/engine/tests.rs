@@ -445,7 +445,7 @@ fn b24_b26_b27_the_older_envelope_is_read_in_its_own_case_and_only_there() {
     stage.says(0, &reminder("old", &json!({"body": "by the old way"})));
     assert_eq!(stage.reported("duplicate").len(), 1);
     stage.says(0, &reminder("new", &json!({"ttl_turns": 1})));
-    assert!(stage.reported("malformed")[0].text.contains("ttl_turns is ttlTurns here"));
+    assert!(stage.reported("malformed")[0].text.contains("ttl_turns must be spelled ttlTurns"));
     let prompt = stage.turn("x");
     assert_eq!((prompt.matches("by the old way").count(), prompt.contains("body of new")), (1, false));
 }
@@ -485,7 +485,7 @@ fn b1_a_reminder_must_not_be_a_request() {
     stage.says(0, &request);
     assert!(!stage.turn("x").contains("body of one"));
     assert!(stage.sent.iter().any(|(_, text)| text.contains("\"r1\"") && text.contains("-32601")));
-    assert!(stage.reported("malformed")[0].text.contains("it must have no id"), "{:?}", stage.facts);
+    assert!(stage.reported("malformed")[0].text.contains("instead of a notification"), "{:?}", stage.facts);
 }
 
 #[test]

@@ -183,7 +183,7 @@ fn c66_output_is_observed_and_thinking_too() {
         assert!(!host.has_reported("outgoing_fault"));
     }
     host.notify("channels/outgoing/chunk", &about("discord:#general", json!({"index": 5, "delta": "x"})));
-    assert_eq!(host.reported()["why"], "a chunk out of order");
+    assert_eq!(host.reported()["why"], "a chunk is out of order");
     host.notify("channels/outgoing/chunk", &about("no:where", json!({"index": 0, "delta": "x"})));
     assert_eq!(host.reported()["why"], "there is no channel no:where");
     host.notify("featureSets/update", &json!({"disabled": ["channels.observe"]}));
@@ -191,7 +191,7 @@ fn c66_output_is_observed_and_thinking_too() {
     let content = json!({"content": [{"type": "text", "text": "x"}]});
     host.notify("channels/outgoing/complete", &about("discord:#general", content));
     let reported = host.reports.iter().filter_map(|report| report["why"].as_str());
-    assert_eq!(reported.collect::<Vec<_>>(), ["feature set channels.observe is not enabled", "the whole came before"]);
+    assert_eq!(reported.collect::<Vec<_>>(), ["feature set channels.observe is not enabled", "the whole text came twice"]);
 }
 
 #[test]

@@ -182,7 +182,7 @@ impl McplHostSide {
                     self.chain = None;
                     let name = cx.server(server).map_or("", |view| view.name.as_str());
                     cx.rewrite(Err(format!(
-                        "the answer is withheld, because the blocking hook of {name} failed: {why}"
+                        "the blocking hook of {name} failed: {why}"
                     )));
                 }
             }

@@ -191,7 +191,10 @@ fn c66_output_is_observed_and_thinking_too() {
     let content = json!({"content": [{"type": "text", "text": "x"}]});
     host.notify("channels/outgoing/complete", &about("discord:#general", content));
     let reported = host.reports.iter().filter_map(|report| report["why"].as_str());
-    assert_eq!(reported.collect::<Vec<_>>(), ["feature set channels.observe is not enabled", "the whole text came twice"]);
+    assert_eq!(
+        reported.collect::<Vec<_>>(),
+        ["feature set channels.observe is not enabled", "the whole text came twice"]
+    );
 }
 
 #[test]

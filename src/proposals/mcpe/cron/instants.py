@@ -40,8 +40,8 @@ def by_croniter(expression, begin):
 
 
 def steps(seconds):
-    told = [b - a for a, b in zip([0] + seconds, seconds)]
-    runs = [(step, len(list(run))) for step, run in groupby(told)]
+    deltas = [b - a for a, b in zip([0] + seconds, seconds)]
+    runs = [(step, len(list(run))) for step, run in groupby(deltas)]
     return " ".join(str(step) if count == 1 else f"{step}*{count}" for step, count in runs)
 
 

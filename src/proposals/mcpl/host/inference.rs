@@ -94,7 +94,10 @@ impl McplHostSide {
             return denied(format!("the limit of inferences in a session ({}) is reached", peer.inferences));
         }
         if peer.inference_tokens >= peer.policy.number("inference_tokens") {
-            return denied(format!("the limit of inference tokens in a session is reached: {} were used", peer.inference_tokens));
+            return denied(format!(
+                "the limit of inference tokens in a session is reached: {} were used",
+                peer.inference_tokens
+            ));
         }
         peer.inferences += 1;
         Ok(messages)

@@ -65,7 +65,7 @@ impl McplHostSide {
         let most = peer.policy.length("state_bytes");
         let tree = peer.states.entry(set.clone()).or_insert_with(|| Tree::new(how == "full", most));
         let odd = tree.take(state);
-        let text = format!("{} after {}", state["checkpoint"], state["parent"]);
+        let text = format!("checkpoint {}, parent {}", state["checkpoint"], state["parent"]);
         let data = json!({"feature_set": set, "checkpoint": state["checkpoint"], "parent": state["parent"]});
         cx.report("state", Some(server), text, data);
         odd.into_iter().for_each(|odd| cx.report("odd", Some(server), odd, Value::Null));

@@ -234,7 +234,7 @@ fn c20_c21_what_the_host_denies_fails_and_is_not_done() {
     }
     let asked = host.ask("tools/call", &write("/x", None));
     let done = host.pass(seconds(30));
-    assert_eq!(text(&done[0]["result"]), "scope /x was not granted: the host did not answer");
+    assert_eq!(text(&done[0]["result"]), "scope /x was not granted: the host did not respond");
     // What comes late changes nothing any more, and what was taken back is not done either.
     host.answer(&asked[0]["id"], &json!({"approved": true}));
     let asked = host.ask("tools/call", &write("/x", None));

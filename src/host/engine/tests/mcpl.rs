@@ -184,7 +184,7 @@ fn c3_c6_what_one_side_does_not_declare_is_not_used() {
     assert!(!none.sent[0].1.contains("mcpl"));
     none.turn("x");
     assert!(none.by("context/beforeInference").is_empty());
-    assert!(none.reported("not used")[0].text.contains("was not offered"));
+    assert!(none.reported("not used")[0].text.contains("although the client did not"));
     let mut some = live_stage(&[("mcpl.offer", None, json!("contextHooks.afterInference"))]);
     some.says(0, &event(1, "memory.proactive", "e"));
     some.turn("x");
@@ -277,7 +277,7 @@ fn c18_f10_sets_change_at_runtime_and_by_hand() {
         "added": {"memory.semantic": set("pushEvents")}, "removed": ["memory.proactive", "never.there"]}});
     stage.says(0, &changed);
     assert_eq!(stage.by("featureSets/update")[2]["params"]["enabled"], json!(["memory.semantic"]));
-    assert!(stage.odd("never.there is removed"));
+    assert!(stage.odd("removed never.there"));
     stage.says(0, &event(1, "memory.semantic", "e1"));
     stage.says(0, &event(2, "memory.proactive", "e2"));
     assert_eq!(stage.answer(json!(1))["accepted"], true);
@@ -364,7 +364,7 @@ fn c25_c26_amb_c4_scoped_tools_carry_their_scope_and_are_held_to_it() {
     assert_eq!((calls.len(), calls[1]["params"].get("scope")), (2, None));
     stage.order(proposal("feature-sets", json!({"disable": "notes.edit"})));
     stage.order(call("note", json!({})));
-    assert!(matches!(stage.done.last(), Some(OrderResult::Tool(Err(why))) if why.contains("notes.edit is off")));
+    assert!(matches!(stage.done.last(), Some(OrderResult::Tool(Err(why))) if why.contains("notes.edit is disabled")));
 }
 
 #[test]
@@ -382,7 +382,7 @@ fn f7_hooks_fire_before_the_gate_and_a_context_tool_goes_through_it() {
     let fired: Vec<&str> = stage.reported("fires").iter().filter_map(|fact| fact.data["event"].as_str()).collect();
     assert_eq!(fired, ["pre_tool_use"]);
     stage.turn("x");
-    assert!(stage.reported("tool failed")[0].text.contains("files.edit is off"));
+    assert!(stage.reported("tool failed")[0].text.contains("files.edit is disabled"));
     assert!(stage.by("tools/call").is_empty());
 }
 
@@ -513,7 +513,7 @@ fn c38_an_event_may_wait_for_a_turn_share_one_or_be_refused() {
     }
     assert_eq!(queue.answer(json!(1)), json!({"accepted": true}));
     assert_eq!(queue.reported("event")[0].data["wake"], "no");
-    assert!(queue.answer(json!(3))["reason"].as_str().is_some_and(|why| why.contains("2 wait")));
+    assert!(queue.answer(json!(3))["reason"].as_str().is_some_and(|why| why.contains("2 are already waiting")));
     assert_eq!(queue.prompts.len(), 1);
     assert!(queue.turn("y").contains("news e2"));
     let mut refuse = lane("refuse");

@@ -8,7 +8,7 @@ use crate::proposals::recent::Recent;
 use crate::proposals::timestamp;
 use std::collections::{BTreeSet, VecDeque};
 
-/// How long after a subscription was stopped a delivery may still have been in transit, in nanoseconds.
+/// How long after a subscription was stopped a delivery may arrive that was sent before, in nanoseconds.
 const GRACE: i64 = 250_000_000;
 /// How far from its scheduled time a delivery may be, in nanoseconds.
 const SLACK: i64 = 2_000_000_000;

@@ -44,7 +44,7 @@ fn what_only_a_proposal_knows_is_done_by_hand_and_a_wrong_order_names_those_that
     let off = ["--do", "/do feature-sets disable=notes.*", "--do", "/tool add_note text=y"];
     let off = stage.run(&[&note[..], &off].concat(), b"");
     assert_eq!(off.code(), 1);
-    assert!(off.out().contains("notes.edit is off"), "{off:?}");
+    assert!(off.out().contains("notes.edit is disabled"), "{off:?}");
 }
 
 #[test]

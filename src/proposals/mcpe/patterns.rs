@@ -1,5 +1,5 @@
-//! Patterns of event types: how MCPE is understood here, and how other implementations treat wildcards (MCPE
-//! 2025-01-01 §5).
+//! Patterns of event types: how MCPE is understood here, and how other implementations treat wildcards
+//! (MCPE 2025-01-01 §5).
 
 /// Whether a pattern contains a wildcard.
 pub fn is_wildcard(pattern: &str) -> bool {

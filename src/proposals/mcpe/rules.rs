@@ -291,7 +291,7 @@ impl McpeObserver {
     fn note_dialect(&mut self, is_other: bool, seq: u64, seen: &str, findings: &mut Findings) {
         if is_other && !self.dialect_reported {
             self.dialect_reported = true;
-            findings.note(&OTHER_DIALECT, seq, seen);
+            findings.note(&OTHER_DIALECT, seq, format!("{seen} belongs to another draft for events"));
         }
     }
 }

@@ -54,7 +54,7 @@ pub static SLOTS: &[Slot] = &[
 ];
 
 /// Why a request that timed out has no outcome.
-const NOT_IN_TIME: &str = "no answer in time";
+const NOT_IN_TIME: &str = "no response in time";
 
 /// How many timed-out requests are remembered, to recognise late responses.
 const MAX_LATE: usize = 256;

@@ -135,7 +135,7 @@ impl ServerSide for McplServerSide {
 
     fn permit(&mut self, handler_policy: &HandlerPolicy) {
         if handler_policy.kinds.contains(&JobKind::Agent) && !handler_policy.has_program {
-            self.negotiated.add_set(AGENT, negotiated::set("inferenceRequest", "Has the host's model look at events"));
+            self.negotiated.add_set(AGENT, negotiated::set("inferenceRequest", "Lets the host's model look at events"));
         }
     }
 
@@ -175,7 +175,7 @@ impl ServerSide for McplServerSide {
     fn list_tools(&self, tools: &mut Vec<Value>) {
         if let Some(tool) = tools.iter_mut().find(|tool| tool["name"] == ADD_NOTE) {
             tool["_meta"] = json!({"featureSet": NOTES_SET});
-            tool["description"] = json!("Adds a note; the result carries the state");
+            tool["description"] = json!("Adds a note; the result contains the state");
         }
         tools.push(scopes::tool());
     }

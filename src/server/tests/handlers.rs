@@ -65,7 +65,7 @@ fn webhook() -> Value {
 fn e33_e36_what_is_not_allowed_is_refused_and_what_is_runs_beside_the_notification() {
     let mut host = Host::allowed(&[JobKind::Webhook]);
     let refused = host.tool("events_subscribe", &json!({"handler": {"type": "bash", "command": "id"}}));
-    assert!(refused["isError"] == true && text(&refused).contains("webhook only"), "{refused}");
+    assert!(refused["isError"] == true && text(&refused).contains("only webhook handlers"), "{refused}");
     assert!(host.io_requests.is_empty());
     let mut host = Host::allowed(&[JobKind::Bash]);
     let id = host.handled_by(json!({"type": "bash", "command": "cat"}));

@@ -183,7 +183,7 @@ fn c66_output_is_observed_and_thinking_too() {
         assert!(!host.has_reported("outgoing_fault"));
     }
     host.notify("channels/outgoing/chunk", &about("discord:#general", json!({"index": 5, "delta": "x"})));
-    assert_eq!(host.reported()["why"], "a chunk out of order");
+    assert_eq!(host.reported()["why"], "a chunk is out of order");
     host.notify("channels/outgoing/chunk", &about("no:where", json!({"index": 0, "delta": "x"})));
     assert_eq!(host.reported()["why"], "there is no channel no:where");
     host.notify("featureSets/update", &json!({"disabled": ["channels.observe"]}));
@@ -191,7 +191,10 @@ fn c66_output_is_observed_and_thinking_too() {
     let content = json!({"content": [{"type": "text", "text": "x"}]});
     host.notify("channels/outgoing/complete", &about("discord:#general", content));
     let reported = host.reports.iter().filter_map(|report| report["why"].as_str());
-    assert_eq!(reported.collect::<Vec<_>>(), ["feature set channels.observe is not enabled", "the whole came before"]);
+    assert_eq!(
+        reported.collect::<Vec<_>>(),
+        ["feature set channels.observe is not enabled", "the whole text came twice"]
+    );
 }
 
 #[test]
@@ -231,7 +234,7 @@ fn c20_c21_what_the_host_denies_fails_and_is_not_done() {
     }
     let asked = host.ask("tools/call", &write("/x", None));
     let done = host.pass(seconds(30));
-    assert_eq!(text(&done[0]["result"]), "scope /x was not granted: the host did not answer");
+    assert_eq!(text(&done[0]["result"]), "scope /x was not granted: the host did not respond");
     // A late response changes nothing, and a cancelled call is not performed.
     host.answer(&asked[0]["id"], &json!({"approved": true}));
     let asked = host.ask("tools/call", &write("/x", None));

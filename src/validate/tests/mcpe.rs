@@ -566,9 +566,9 @@ pub const CASES: &[Case] = &[
     ),
 ];
 
-/// Servers that keep to their times.
+/// Servers that respect their schedules.
 pub const QUIET: &[&str] = &[
-    // A maximum delays what is over it.
+    // A maximum delays the events that exceed it.
     r##"$EVENTS
            c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},"delivery":
                {"channels":["realtime","cron"],"cronSchedule":{"expression":"* * * * *","maxEventsPerDelivery":1}}}}}
@@ -583,7 +583,7 @@ pub const QUIET: &[&str] = &[
                "metadata":{"timestamp":"2026-01-01T09:00:00Z","priority":"low"}}]}}
            @120000 s>c {"method":"events/batch","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","events":[{"id":"22222222-2222-4222-8222-222222222222","type":"a","data":{},
                "metadata":{"timestamp":"2026-01-01T09:00:00Z","priority":"low"}}]}}"##,
-    // One too many is refused.
+    // One subscription too many is refused.
     r##"hello 2025-11-25 {} | {"tools":{},"events":{"maxSubscriptions":1,"deliveryChannels":["realtime"],
             "features":{"pause":true,"wildcards":true,"cronSchedule":false,"scheduledDelivery":false}}}
            c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},"delivery":
@@ -594,7 +594,7 @@ pub const QUIET: &[&str] = &[
            c>s {"id":2,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},"delivery":
                {"channels":["realtime"]}}}}
            s>c {"id":2,"result":{"isError":true,"content":[{"type":"text","text":"maximum of subscriptions"}]}}"##,
-    // In Berlin it is nine: a batch on schedule.
+    // It is nine o'clock in Berlin: the batch is on schedule.
     r##"$EVENTS
            c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},"delivery":
                {"channels":["cron"],"cronSchedule":{"expression":"0 9 * * *","timezone":"Europe/Berlin"}}}}}
@@ -607,7 +607,7 @@ pub const QUIET: &[&str] = &[
            @86460000 s>c {"method":"events/batch","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","events":[
                {"id":"22222222-2222-4222-8222-222222222223","type":"a","data":{},
                "metadata":{"timestamp":"2026-01-01T08:00:30Z","priority":"low"}}]}}"##,
-    // One batch at its time, and the end.
+    // One batch at its time, followed by the expiry.
     r##"$EVENTS
            c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},"delivery":
                {"channels":["scheduled"],"scheduledDelivery":{"deliverAt":"2026-01-01T01:00:00Z"}}}}}
@@ -621,7 +621,7 @@ pub const QUIET: &[&str] = &[
            c>s {"id":9,"method":"tools/call","params":{"name":"events_list","arguments":{}}}
            s>c {"id":9,"result":{"structuredContent":{"subscriptions":[
                {"id":"11111111-1111-4111-8111-111111111111","status":"expired"}]},"content":[]}}"##,
-    // A lifetime that is told to be over.
+    // A subscription that is reported to have expired.
     r##"$EVENTS
            c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},"delivery":
                {"channels":["realtime"]}}}}
@@ -642,7 +642,7 @@ pub const QUIET: &[&str] = &[
            s>c {"id":"p","result":{}}"##,
 ];
 
-/// What of E is about times is quiet where the times are kept.
+/// The rules about times report nothing if the times are respected.
 #[test]
 fn e12_e24_e25_e26_a_server_that_keeps_its_times_is_reported_nothing() {
     for script in QUIET {
@@ -693,7 +693,7 @@ fn e1_e5_e6_e16_to_e19_messages_keep_to_their_schemas() {
     }
 }
 
-/// A scheduled time that is over already is delivered and expired before the answer is out (E10).
+/// With a scheduled time that has passed, the delivery and the expiry may come before the response.
 #[test]
 fn a_delivery_may_come_before_the_answer_that_explains_it() {
     let report = super::run(
@@ -714,7 +714,7 @@ fn a_delivery_may_come_before_the_answer_that_explains_it() {
     assert_eq!(super::ids(&report), super::BTreeSet::from(["lifecycle/stripped-capability"]), "{:?}", report.findings);
 }
 
-/// After its expiry was told, nothing more may come.
+/// Nothing may be delivered after the expiry was reported.
 #[test]
 fn an_expiry_before_the_answer_counts() {
     let report = super::run(
@@ -734,7 +734,7 @@ fn an_expiry_before_the_answer_counts() {
     assert!(super::ids(&report).contains("mcpe/delivery-inactive"), "{:?}", report.findings);
 }
 
-/// Two ways of delivery bring an event twice, and that is legal.
+/// With two ways of delivery an event comes twice, which is valid.
 #[test]
 fn both_ways_of_delivery_complete_io_an_event_twice() {
     let report = super::run(
@@ -755,8 +755,8 @@ fn both_ways_of_delivery_complete_io_an_event_twice() {
     assert!(!super::ids(&report).contains("mcpe/event-twice"), "{:?}", report.findings);
 }
 
-/// While a resume or an update waits for its answer, deliveries may be by the old or by the new; a subscription whose
-/// time is over does not count.
+/// While a call to resume or update is open, deliveries may follow the old or the new state. An expired subscription
+/// does not count towards the maximum.
 #[test]
 fn calls_that_wait_leave_both_states_open() {
     let report = super::run(
@@ -787,7 +787,7 @@ fn calls_that_wait_leave_both_states_open() {
     assert_eq!(super::ids(&report), super::BTreeSet::from(["lifecycle/stripped-capability"]), "{:?}", report.findings);
 }
 
-/// What a server of the working group's protocol declares and is asked, in any of its dialects, is no mistake here.
+/// The working group's protocol, in any of its dialects, causes no errors here.
 #[test]
 fn amb_e6_the_neighbours_protocol_is_recognised_and_left_alone() {
     let traffic = r##"c>s {"id":1,"method":"tools/list"}
@@ -821,7 +821,7 @@ fn amb_e6_the_neighbours_protocol_is_recognised_and_left_alone() {
     assert_eq!(quiet.findings.iter().map(|it| it.rule.id).collect::<Vec<_>>(), ["mcpe/other-dialect"]);
 }
 
-/// One member of this proposal's is enough to be held to it.
+/// A capability with a single member of MCPE is checked as MCPE.
 #[test]
 fn e1_a_declaration_with_a_member_of_the_proposal_is_one() {
     for declared in [r#"{"maxSubscriptions":1}"#, r#"{"deliveryChannels":["realtime"]}"#, r#"{"features":{}}"#] {
@@ -836,7 +836,7 @@ fn e1_a_declaration_with_a_member_of_the_proposal_is_one() {
     assert!(super::ids(&tools).contains("mcpe/capability-missing"), "{:#?}", tools.findings);
 }
 
-/// What the server never sent is not held against it.
+/// What the server never sent causes no findings.
 #[test]
 fn a_delivery_by_the_client_is_reported_of_the_client_alone() {
     let report = super::run(

@@ -1,7 +1,7 @@
 use super::Case;
 
 /// Scripts begin with `$UPDATED` (both sides declare everything, and the host sent its first update) or `$HELLO`
-/// (no update yet); see [`super::good`].
+/// (without an update); see [`super::good`].
 pub const CASES: &[Case] = &[
     (
         "mcpl/undeclared",
@@ -507,13 +507,13 @@ pub const CASES: &[Case] = &[
     ),
 ];
 
-/// What `$UPDATED` and this script bring at warning level or above.
+/// The findings of `$UPDATED` and this script that are warnings or errors.
 fn serious(script: &str) -> Vec<&'static str> {
     let report = super::run(script);
     report.findings.iter().filter(|it| it.rule.severity > super::Severity::Info).map(|it| it.rule.id).collect()
 }
 
-/// What a gap swallowed is not held against what came after it: chunks, registrations, updates, checkpoints.
+/// What is missing in a gap causes no findings about what follows: chunks, registrations, updates, checkpoints.
 #[test]
 fn what_a_gap_swallowed_is_not_missed() {
     for loss in ["gap", "damage"] {
@@ -554,7 +554,7 @@ fn what_a_gap_swallowed_is_not_missed() {
     }
 }
 
-/// What begins after a gap is judged as ever.
+/// What begins after a gap is checked as usual.
 #[test]
 fn after_a_gap_what_begins_anew_is_judged() {
     let found = serious(
@@ -569,7 +569,7 @@ fn after_a_gap_what_begins_anew_is_judged() {
     assert_eq!(found, ["mcpl/chunk-order", "mcpl/chunk-text"]);
 }
 
-/// A host may tell its channels again, and its checkpoints.
+/// A server may repeat its channels and its checkpoints.
 #[test]
 fn reporting_the_same_again_is_no_reuse() {
     let found = serious(
@@ -583,7 +583,8 @@ fn reporting_the_same_again_is_no_reuse() {
     assert_eq!(found, Vec::<&str>::new());
 }
 
-/// In one update an exact name beats a pattern, and what only patterns contradict is left open.
+/// Within one update an exact name takes precedence over a pattern; if only patterns contradict each other, nothing is
+/// reported.
 #[test]
 fn an_exact_name_beats_a_pattern_of_the_same_update() {
     for (enabled, disabled) in [("a.push", "a.*"), ("a.*", "*"), ("a.push", "a.push"), ("a.*", "a.push")] {
@@ -601,7 +602,7 @@ fn an_exact_name_beats_a_pattern_of_the_same_update() {
     }
 }
 
-/// Where not both sides declared MCPL, no first update is due.
+/// If only one side declares MCPL, no first update is due.
 #[test]
 fn c5_before_the_first_update_is_nothing_where_none_is_due() {
     let push = r#"s>c {"id":1,"method":"push/event","params":{"featureSet":"a.push","eventId":"e1",

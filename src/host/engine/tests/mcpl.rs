@@ -185,7 +185,7 @@ fn c3_c6_what_one_side_does_not_declare_is_not_used() {
     assert!(!none.sent[0].1.contains("mcpl"));
     none.turn("x");
     assert!(none.by("context/beforeInference").is_empty());
-    assert!(none.reported("not used")[0].text.contains("was not offered"));
+    assert!(none.reported("not used")[0].text.contains("although the client did not"));
     let mut some = live_stage(&[("mcpl.offer", None, json!("contextHooks.afterInference"))]);
     some.says(0, &event(1, "memory.proactive", "e"));
     some.turn("x");
@@ -202,7 +202,7 @@ fn c3_c6_what_one_side_does_not_declare_is_not_used() {
 
 #[test]
 fn c4_c60_any_version_and_flattened_channels_are_taken_and_c_v05_is_named() {
-    for (version, word) in [("0.5", "speaks 0.5"), ("0.9", "0.9, treated as 0.4")] {
+    for (version, word) in [("0.5", "speaks MCPL 0.5"), ("0.9", "0.9, which mcpreel treats as 0.4")] {
         let mut newer = block();
         newer["version"] = json!(version);
         newer["channels"] = json!(true);
@@ -278,7 +278,7 @@ fn c18_f10_sets_change_at_runtime_and_by_hand() {
         "added": {"memory.semantic": set("pushEvents")}, "removed": ["memory.proactive", "never.there"]}});
     stage.says(0, &changed);
     assert_eq!(stage.by("featureSets/update")[2]["params"]["enabled"], json!(["memory.semantic"]));
-    assert!(stage.odd("never.there is removed"));
+    assert!(stage.odd("removed never.there"));
     stage.says(0, &event(1, "memory.semantic", "e1"));
     stage.says(0, &event(2, "memory.proactive", "e2"));
     assert_eq!(stage.answer(json!(1))["accepted"], true);
@@ -359,13 +359,13 @@ fn c25_c26_amb_c4_scoped_tools_carry_their_scope_and_are_held_to_it() {
     let scope = json!({"label": "/project/a", "payload": {"path": "/project/a"}});
     assert_eq!(stage.by("tools/call")[0]["params"]["scope"], scope);
     stage.order(call("edit", json!({"path": "/etc/hosts"})));
-    assert!(matches!(stage.done.last(), Some(OrderResult::Tool(Err(why))) if why.contains("out of its scope")));
+    assert!(matches!(stage.done.last(), Some(OrderResult::Tool(Err(why))) if why.contains("/etc/hosts is denied")));
     stage.order(call("note", json!({"path": "/etc/hosts"})));
     let calls = stage.by("tools/call");
     assert_eq!((calls.len(), calls[1]["params"].get("scope")), (2, None));
     stage.order(proposal("feature-sets", json!({"disable": "notes.edit"})));
     stage.order(call("note", json!({})));
-    assert!(matches!(stage.done.last(), Some(OrderResult::Tool(Err(why))) if why.contains("notes.edit is off")));
+    assert!(matches!(stage.done.last(), Some(OrderResult::Tool(Err(why))) if why.contains("notes.edit is disabled")));
 }
 
 #[test]
@@ -383,7 +383,7 @@ fn f7_hooks_fire_before_the_gate_and_a_context_tool_goes_through_it() {
     let fired: Vec<&str> = stage.reported("fires").iter().filter_map(|fact| fact.data["event"].as_str()).collect();
     assert_eq!(fired, ["pre_tool_use"]);
     stage.turn("x");
-    assert!(stage.reported("tool failed")[0].text.contains("files.edit is off"));
+    assert!(stage.reported("tool failed")[0].text.contains("files.edit is disabled"));
     assert!(stage.by("tools/call").is_empty());
 }
 
@@ -514,7 +514,7 @@ fn c38_an_event_may_wait_for_a_turn_share_one_or_be_refused() {
     }
     assert_eq!(queue.answer(json!(1)), json!({"accepted": true}));
     assert_eq!(queue.reported("event")[0].data["wake"], "no");
-    assert!(queue.answer(json!(3))["reason"].as_str().is_some_and(|why| why.contains("2 wait")));
+    assert!(queue.answer(json!(3))["reason"].as_str().is_some_and(|why| why.contains("2 are already waiting")));
     assert_eq!(queue.prompts.len(), 1);
     assert!(queue.turn("y").contains("news e2"));
     let mut refuse = lane("refuse");
@@ -681,7 +681,7 @@ fn c46_c47_c48_f6_answers_go_through_a_chain_and_everybody_else_sees_what_came_o
 
 #[test]
 fn c75_a_blocking_hook_that_fails_lets_the_answer_through_or_withholds_it() {
-    for (how, shown) in [("open", "ok"), ("closed", "[the answer is withheld: m has to see it first")] {
+    for (how, shown) in [("open", "ok"), ("closed", "[the answer is withheld: the blocking hook of m failed")] {
         let mut strict = block();
         strict["contextHooks"] = json!({"afterInference": {"blocking": true}});
         let mut stage = stage(vec![("m", live(strict, silent))], &[("mcpl.on_failure", None, json!(how))]);
@@ -845,7 +845,7 @@ fn c61_c62_c63_c64_channels_are_registered_changed_and_listed() {
     let listed = stage.answer(json!("l"));
     let ids: Vec<&str> = listed["channels"].as_array().unwrap().iter().filter_map(|one| one["id"].as_str()).collect();
     assert_eq!(ids, ["new", "other", "out", "two"]);
-    for odd in ["two is registered twice", "never is removed", "other is updated"] {
+    for odd in ["registered the channel two twice", "removed the channel never", "updated the channel other"] {
         assert!(stage.odd(odd), "{odd}");
     }
     stage.says(0, &request(json!("b"), "channels/register", json!({})));
@@ -938,7 +938,7 @@ fn c68_c69_c70_every_message_has_its_result() {
     let mut notified = incoming(3, &[("two", "m9")]);
     notified.as_object_mut().unwrap().remove("id");
     stage.says(0, &notified);
-    assert!(stage.odd("is a notification"));
+    assert!(stage.odd("as a notification"));
 }
 
 #[test]

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Makes instants.txt: when cron expressions fire in 2026, by PyPI cronsim and croniter.
+"""Writes instants.txt: when cron expressions fire in 2026, according to PyPI cronsim and croniter.
 
-A line is a zone, an expression and the instants as seconds: the first one since 2026-01-01T00:00:00Z, then the steps,
-equal ones counted (`86400*3` for three days). Where the two implementations disagree, `cronsim` counts (it follows
-Debian's cron), and a line `# differs` says what croniter says instead: `+` it fires too, `-` it does not fire.
+A line contains a time zone, an expression and the instants in seconds: the first since 2026-01-01T00:00:00Z, then the
+steps, with equal ones counted (`86400*3` for three days). Where the two implementations disagree, the line follows
+`cronsim` (which follows Debian's cron), and a line `# differs` has the differences of croniter: `+` for an instant that
+only croniter has, `-` for one that it lacks.
 
     pip install cronsim croniter tzdata
     python3 instants.py > instants.txt
@@ -39,8 +40,8 @@ def by_croniter(expression, begin):
 
 
 def steps(seconds):
-    told = [b - a for a, b in zip([0] + seconds, seconds)]
-    runs = [(step, len(list(run))) for step, run in groupby(told)]
+    deltas = [b - a for a, b in zip([0] + seconds, seconds)]
+    runs = [(step, len(list(run))) for step, run in groupby(deltas)]
     return " ".join(str(step) if count == 1 else f"{step}*{count}" for step, count in runs)
 
 

@@ -8,7 +8,7 @@ use crate::proposals::recent::Recent;
 use crate::proposals::timestamp;
 use std::collections::{BTreeSet, VecDeque};
 
-/// How long after a subscription was stopped a delivery may still have been in transit, in nanoseconds.
+/// How long after a subscription was stopped a delivery may arrive that was sent before, in nanoseconds.
 const GRACE: i64 = 250_000_000;
 /// How far from its scheduled time a delivery may be, in nanoseconds.
 const SLACK: i64 = 2_000_000_000;
@@ -250,7 +250,7 @@ impl Subscriptions {
         if let Some(most) = capability(message.declared).and_then(|events| events["maxSubscriptions"].as_f64()) {
             let live = self.known.values().filter(|it| it.is_live(now, message.time)).count();
             findings.check(&TOO_MANY, seq, live as f64 <= most, || {
-                format!("the server granted {live} subscriptions; its maxSubscriptions is {most}")
+                format!("the number of subscriptions is {live}, but maxSubscriptions is {most}")
             });
         }
         self.settle_if_none_pends(findings);
@@ -343,7 +343,7 @@ impl Subscriptions {
         let late = message.time.saturating_sub(subscription.since) > GRACE;
         let resumes = subscription.changing.iter().any(|change| change.resumes);
         findings.check(&INACTIVE, seq, subscription.state == State::Active || !late || resumes, || {
-            format!("the server delivered to {id}, which is {:?}", subscription.state).to_lowercase()
+            format!("the server delivered to {id}, which is {}", subscription.state.name())
         });
         subscription.check_delivery(method, events, seq, findings);
         subscription.check_times(method, events, message, findings);
@@ -476,7 +476,7 @@ impl Subscription {
         }
         if let (BATCH, Some(most)) = (method, self.delivery["cronSchedule"]["maxEventsPerDelivery"].as_f64()) {
             findings.check(&BATCH_SIZE, seq, events.len() as f64 <= most, || {
-                format!("the batch contains {} events; maxEventsPerDelivery is {most}", events.len())
+                format!("the batch contains more events ({}) than maxEventsPerDelivery ({most})", events.len())
             });
         }
     }

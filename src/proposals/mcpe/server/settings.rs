@@ -1,5 +1,5 @@
-//! The settings of the server's side: limits, lifetimes, rates, and which events may be subscribed to (MCPE
-//! 2025-01-01, Security Considerations).
+//! The settings of the server's side: limits, lifetimes, rates, and which events may be subscribed to
+//! (MCPE 2025-01-01, Security Considerations).
 
 use super::filter::Filter;
 use crate::proposals::mcpe::patterns::{covers, is_odd};

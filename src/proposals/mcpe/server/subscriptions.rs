@@ -122,11 +122,11 @@ impl Subscriptions {
         check_end(&delivery, expires, call.now)?;
         let most = self.settings.max_subscriptions;
         if self.table.iter().filter(|known| known.status != Status::Expired).count() >= most {
-            return Err(format!("the limit of at most {most} subscriptions is reached: unsubscribe from one first"));
+            return Err(format!("too many subscriptions (at most {most}): unsubscribe from one first"));
         }
         let rate = self.settings.subscriptions_per_minute;
         if !self.made.admits(rate, call.now) {
-            return Err(format!("the limit of {rate} subscriptions in a minute is reached: try again later"));
+            return Err(format!("too many subscriptions in a minute (at most {rate}): try again later"));
         }
         let mut made = Subscription::new(id, filter, delivery, expires, call.now);
         made.handler = handler.map(Arc::new);

@@ -181,9 +181,7 @@ impl McplHostSide {
                 if is_closed {
                     self.chain = None;
                     let name = cx.server(server).map_or("", |view| view.name.as_str());
-                    cx.rewrite(Err(format!(
-                        "the answer is withheld, because the blocking hook of {name} failed: {why}"
-                    )));
+                    cx.rewrite(Err(format!("the blocking hook of {name} failed: {why}")));
                 }
             }
             _ => {}

@@ -88,13 +88,16 @@ impl McplHostSide {
             return denied(format!("the host's policy forbids inferences of {set}"));
         }
         if open >= MAX_OPEN || self.is_over {
-            return denied(format!("{open} inferences are open, or the session ends"));
+            return denied("too many inferences are open, or the session ends".to_owned());
         }
         if peer.inferences >= peer.policy.number("inferences") {
-            return denied(format!("{} inferences are all there may be", peer.inferences));
+            return denied(format!("the limit of inferences in a session ({}) is reached", peer.inferences));
         }
         if peer.inference_tokens >= peer.policy.number("inference_tokens") {
-            return denied(format!("its inferences took {} tokens, as many as they may", peer.inference_tokens));
+            return denied(format!(
+                "the limit of inference tokens in a session is reached: {} were used",
+                peer.inference_tokens
+            ));
         }
         peer.inferences += 1;
         Ok(messages)
@@ -125,7 +128,7 @@ impl McplHostSide {
             Err(why) => Err(Refusal::new(errors::INTERNAL_ERROR, format!("the model failed: {why}"))),
         };
         let (outcome, text) = match &answer {
-            Ok(result) => ("success", format!("{} tokens", result["usage"]["outputTokens"])),
+            Ok(result) => ("success", format!("output tokens: {}", result["usage"]["outputTokens"])),
             Err(refused) => ("failure", refused.message.clone()),
         };
         let data = json!({"feature_set": running.set, "model": cx.model.id, "pieces": running.pieces,

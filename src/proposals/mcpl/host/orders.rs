@@ -68,8 +68,10 @@ impl McplHostSide {
         match (fitting.next(), fitting.next()) {
             (Some(only), None) => Ok(*only),
             (None, _) if self.peers.is_empty() => Err("MCPL was negotiated with no server".to_owned()),
-            (None, _) => Err(format!("{wanted:?} does not speak MCPL; there are: {}", known())),
-            _ => Err(format!("say which server=NAME; there are: {}", known())),
+            (None, _) => {
+                Err(format!("no MCPL with the server {:?}; servers with MCPL: {}", wanted.unwrap_or_default(), known()))
+            }
+            _ => Err(format!("server=NAME is missing; servers with MCPL: {}", known())),
         }
     }
 
@@ -79,7 +81,7 @@ impl McplHostSide {
         let set = match text(params, "set") {
             Some(set) if can.contains(&set.as_str()) => set,
             None if can.len() == 1 => can[0].to_owned(),
-            _ => return Err(format!("set=SET is missing; sets that can roll back: {}", can.join(", "))),
+            _ => return Err(format!("set=SET must name a feature set that can roll back: {}", can.join(", "))),
         };
         let usage = "rollback [server=NAME] [set=SET] checkpoint=ID, or back=STEPS";
         let checkpoint = match text(params, "back").map(|steps| steps.parse()) {

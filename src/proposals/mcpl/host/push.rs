@@ -128,8 +128,8 @@ impl McplHostSide {
         });
         event.inference = match joined {
             Some(other) => other.inference.clone(),
-            // What a server sends while it handles a hook begins no turn: hooks and turns could repeat for ever (MCPL
-            // 0.4 §10.7).
+            // What a server sends while it handles a hook begins no turn: hooks and turns could repeat for ever
+            // (MCPL 0.4 §10.7).
             None if lane == "queue" || refuses_nested && self.is_in_hook(server) => None,
             None => {
                 let inference = self.next_inference();

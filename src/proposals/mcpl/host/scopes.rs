@@ -148,8 +148,8 @@ impl Scopes {
         }
     }
 
-    /// Decides on a scope. In order of precedence: the blacklist, the whitelist, the user's decision, the policy (MCPL
-    /// 0.4 §7.6).
+    /// Decides on a scope. In order of precedence: the blacklist, the whitelist, the user's decision, the policy
+    /// (MCPL 0.4 §7.6).
     pub fn judge(&self, set: &str, label: &str) -> Verdict {
         let fits = |list: &[Pattern]| list.iter().any(|pattern| pattern.is_for(set) && pattern.fits(label));
         if fits(&self.black) {

@@ -160,8 +160,8 @@ impl Sets {
     /// tolerated.
     ///
     /// # Errors
-    /// -32602 without a set, -32003 for an unknown set, -32001 for one that is disabled or lacks the use (MCPL 0.4
-    /// §6.6).
+    /// -32602 without a set, -32003 for an unknown set, -32001 for one that is disabled or lacks the use
+    /// (MCPL 0.4 §6.6).
     pub fn gate(&self, set: &Value, uses: &str, policy: &Policy) -> Result<Option<String>, Refusal> {
         let Some(set) = set.as_str() else {
             return Err(Refusal::new(errors::INVALID_PARAMS, "featureSet is missing"));

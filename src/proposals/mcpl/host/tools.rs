@@ -26,8 +26,8 @@ impl Peer {
 }
 
 impl McplHostSide {
-    /// Prepares a tool call: refuses it if its set is disabled or its scope denied, and adds scope and state (MCPL 0.4
-    /// §7.7 and §8.4).
+    /// Prepares a tool call: refuses it if its set is disabled or its scope denied, and adds scope and state
+    /// (MCPL 0.4 §7.7 and §8.4).
     pub(super) fn gate_tool(&mut self, cx: &mut HostCx<'_>, used: &ToolUse, params: &mut Value) -> Result<(), String> {
         let Some((server, peer)) = used.server.and_then(|server| Some((server, self.peers.get(&server)?))) else {
             return Ok(());
@@ -65,7 +65,7 @@ impl McplHostSide {
         let most = peer.policy.length("state_bytes");
         let tree = peer.states.entry(set.clone()).or_insert_with(|| Tree::new(how == "full", most));
         let odd = tree.take(state);
-        let text = format!("{} after {}", state["checkpoint"], state["parent"]);
+        let text = format!("checkpoint {}, parent {}", state["checkpoint"], state["parent"]);
         let data = json!({"feature_set": set, "checkpoint": state["checkpoint"], "parent": state["parent"]});
         cx.report("state", Some(server), text, data);
         odd.into_iter().for_each(|odd| cx.report("odd", Some(server), odd, Value::Null));

@@ -4,7 +4,7 @@ use super::*;
 use crate::proposals::mcpl::feature_sets;
 use std::collections::BTreeMap;
 
-/// How long after an update a message may still have been in transit when it was sent, in nanoseconds.
+/// How long after an update a message may arrive that the server sent before it, in nanoseconds.
 const GRACE: i64 = 250_000_000;
 /// How many switched patterns are kept. They are the host's own patterns, so there are few.
 const MAX_SWITCHES: usize = 4096;

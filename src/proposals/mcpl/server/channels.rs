@@ -223,7 +223,7 @@ impl Channels {
         let mut message = json!({
             "channelId": channel,
             "messageId": draft.message_id.unwrap_or_else(|| format!("msg_{}", cx.uuid_v7())),
-            "author": draft.author.unwrap_or_else(|| json!({"id": "u_1", "name": "Someone"})),
+            "author": draft.author.unwrap_or_else(|| json!({"id": "u_1", "name": "Somebody"})),
             "timestamp": cx.stamp(),
             "content": text.into_iter().chain(draft.content).collect::<Vec<_>>(),
         });

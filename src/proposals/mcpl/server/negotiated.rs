@@ -31,7 +31,7 @@ fn own_sets() -> Map<String, Value> {
         (RETRIEVAL, set("contextHooks.beforeInference", before)),
         (EXTRACTION, set("contextHooks.afterInference", "Remembers what was asked and answered")),
         (PROACTIVE, set("pushEvents", "Reports events as they happen")),
-        (CONSOLIDATION, set("inferenceRequest", "Has the host's model summarize the memories")),
+        (CONSOLIDATION, set("inferenceRequest", "Lets the host's model summarize the memories")),
         (NOTES_SET, json!({"description": "Edits notes", "uses": ["tools"], "rollback": true})),
         (PAGES, scoped("tools", "Writes notes under paths that the host approves")),
     ];

@@ -204,7 +204,7 @@ pub fn said(scope: &Value, granted: &Granted<'_>, cx: &mut dyn ServerCx) {
 /// Lets the waiting call fail after the host refused the request or did not respond.
 pub fn unsaid(scope: &Value, error: Option<&Value>, cx: &mut dyn ServerCx) {
     if let Some(ticket) = scope["ticket"].as_u64() {
-        let why = error.map_or("the host did not answer", |error| error["message"].as_str().unwrap_or_default());
+        let why = error.map_or("the host did not respond", |error| error["message"].as_str().unwrap_or_default());
         cx.settle(ticket, Ok(refused(scope, why)));
     }
 }

@@ -95,7 +95,7 @@ impl Handler {
             let known: Vec<&str> = handler_policy.kinds.iter().map(|kind| kind.name()).collect();
             let here = match known.is_empty() {
                 true => "it runs no handlers".to_owned(),
-                false => format!("it runs {} only", known.join(" and ")),
+                false => format!("it runs only {} handlers", known.join(" and ")),
             };
             return Err(format!("{} handlers are not allowed on this server: {here}", kind.name()));
         }

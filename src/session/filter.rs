@@ -556,7 +556,7 @@ mod tests {
         assert!(reason("foo").contains("text:foo"));
         assert!(reason("colour:red").contains("method"));
         assert!(reason("ext:nope").contains("mcpl"));
-        assert!(reason("(error").contains("not closed"));
+        assert!(reason("(error").contains("missing closing parenthesis"));
         assert!(reason("error and").contains("missing"));
         assert!(reason("text:\"a").contains("quote"));
         assert!(reason("error )").contains("unexpected"));

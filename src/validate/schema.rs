@@ -54,7 +54,7 @@ fn check_content(
     }
     if let Some(violations) = schema::core(era).check(&definition, value) {
         findings.hold(rule);
-        report(method, violations, rule, seq, findings);
+        report(&definition, violations, rule, seq, findings);
     }
 }
 
@@ -73,24 +73,41 @@ pub(super) fn check_proposal(
     for violation in violations {
         match proposal.exemption(definition, value, &violation) {
             Exemption::None => strict.push(violation),
-            Exemption::Instead(other) => findings.note(other, seq, format!("{definition} {violation}")),
+            Exemption::Instead(other) => findings.note(other, seq, at_place(&describe(definition), &violation)),
             Exemption::Accepted => {}
         }
     }
     report(definition, strict, rule, seq, findings);
 }
 
-fn report(what: &str, violations: Vec<SchemaViolation>, rule: &'static Rule, seq: u64, findings: &mut Findings) {
+fn report(definition: &str, violations: Vec<SchemaViolation>, rule: &'static Rule, seq: u64, findings: &mut Findings) {
+    let what = describe(definition);
     let more = violations.len().saturating_sub(MAX_VIOLATIONS);
     for violation in violations.iter().take(MAX_VIOLATIONS) {
-        findings.note(rule, seq, format!("{what} {violation}"));
+        findings.note(rule, seq, at_place(&what, violation));
     }
     if more > 0 {
-        findings.note(
-            rule,
-            seq,
-            format!("{what} has {more} more schema {}", if more == 1 { "violation" } else { "violations" }),
-        );
+        let s = if more == 1 { "" } else { "s" };
+        findings.note(rule, seq, format!("{what}: {more} more violation{s} of the schema"));
+    }
+}
+
+/// Describes the value that a definition is for, such as `the params of tools/call`.
+fn describe(definition: &str) -> String {
+    if let Some(side) = definition.strip_prefix("capability:") {
+        return format!("the capabilities of the {side}");
+    }
+    let (name, part) = definition.rsplit_once(':').unwrap_or((definition, "content"));
+    match name.strip_prefix("tool:") {
+        Some(tool) => format!("the {part} of the tool {tool}"),
+        None => format!("the {part} of {name}"),
+    }
+}
+
+fn at_place(what: &str, violation: &SchemaViolation) -> String {
+    match violation.place.as_str() {
+        "" => format!("{what}: {}", violation.reason),
+        place => format!("{what}, at {place}: {}", violation.reason),
     }
 }
 

@@ -1,4 +1,5 @@
-//! Plays a scenario in virtual time and prints its report and its speed: `cargo run --release --example simulate -- FILE`.
+//! Plays a scenario in virtual time and prints its report and its speed:
+//! `cargo run --release --example simulate -- FILE`.
 //! The exit code is 1 if an expectation failed.
 
 use mcpreel::host::engine::ModelReply;

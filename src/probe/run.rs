@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// How long to wait for further notices once a client is exiting.
 const LEAVING: Duration = Duration::from_millis(700);
-/// How much longer than its first life to watch a client that may exit by itself.
+/// How much longer a quiet run lasts than the run in which the client ended.
 const MARGIN: Duration = Duration::from_millis(500);
 /// Maximum difference between two lifetimes that count as equal.
 const SAME: Duration = Duration::from_millis(250);

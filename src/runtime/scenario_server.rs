@@ -98,8 +98,8 @@ struct Playing<T> {
 }
 
 /// Plays a server on the connections that enter, one after another ([`ScenarioServerEvent::Waits`]), until the host is
-/// gone: it closed its connection, or it was cut off and nothing is left to do. If no more connections can enter, a
-/// host that was cut off counts as gone at once. A connection with nothing but `server/discover` does not count.
+/// gone: it closed its connection, or it was cut off and nothing is left to do. Once no more connections can enter, the
+/// host counts as gone, even if it is still connected. A connection with nothing but `server/discover` does not count.
 /// Returns the player's report.
 pub async fn play(
     part: ScenarioServer,

@@ -2,8 +2,8 @@
 //!
 //! 1. It passes everything that happens to [`Player::see`].
 //! 2. Then, and at the time of the last [`PlayerAction::Wait`], it calls [`Player::next`] repeatedly and does what it
-//! says, until that is [`PlayerAction::Wait`] or [`PlayerAction::Finished`]. If it controls the delivery of messages,
-//! it delivers those that are due first.
+//!    says, until that is [`PlayerAction::Wait`] or [`PlayerAction::Finished`]. If it controls the delivery of
+//!    messages, it delivers those that are due first.
 //! 3. It calls [`Player::fate`] for each message when it is sent, before anything else happens to the message.
 //! 4. It calls [`Player::reply`] for the model's reply to each prompt, and asks a model if there is none.
 //! 5. At the end it takes the [`Report`].

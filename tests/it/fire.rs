@@ -282,7 +282,7 @@ fn a_server_of_the_modern_era_alone_is_found_and_nothing_is_sent_to_it() {
         let hosted = stage.run(&[&["host"], target].concat(), "hi\n");
         assert_eq!(hosted.code(), 0, "{hosted:?}");
         let reported = format!("{}{}", hosted.out(), hosted.err());
-        assert!(reported.contains("modern 2026-07-28, which has no carrier for the five proposals"), "{hosted:?}");
+        assert!(reported.contains("modern 2026-07-28, which cannot carry the five proposals"), "{hosted:?}");
         assert!(reported.contains("echo: hi"), "{hosted:?}");
     }
     assert!(server.is_running());

@@ -380,13 +380,13 @@ fn e33_where_the_kernel_cannot_hold_a_handler_off_others_that_is_said() {
 fn e33_a_supervisor_that_is_lost_leaves_nothing_of_its_command() {
     let stage = Stage::new();
     let mut server = Server::start(&stage, &["--allow-handlers", "bash"]);
-    let script = "setsid sleep 600 & echo $! $$ > pids; echo $PPID > keeper; touch begun; wait";
+    let script = "setsid sleep 600 & echo $! $$ > pids; echo $PPID > supervisor; touch begun; wait";
     server.begin(&stage, script);
     // As the system does when memory runs out.
-    let supervisor = pids(&stage, "keeper")[0].to_string();
+    let supervisor = pids(&stage, "supervisor")[0].to_string();
     assert!(Command::new("kill").args(["-KILL", &supervisor]).status().expect("it runs").success());
     let run = server.ended(0);
-    assert!(run["outcome"] == "failed" && run["why"].to_string().contains("keeper"), "{run}");
+    assert!(run["outcome"] == "failed" && run["why"].to_string().contains("supervisor"), "{run}");
     let pids = pids(&stage, "pids");
     assert_eq!((pids.len(), pids.iter().filter(|pid| lives(**pid)).count()), (2, 0), "{pids:?}");
     server.end();

@@ -32,7 +32,9 @@ pub enum Refused {
     #[error("a batch cannot be injected; send its messages one by one")]
     Batch,
     /// The id could be a peer's own.
-    #[error("the id of an injected request must be a string like {MARK}0123abcd-1, with eight random hexadecimal digits")]
+    #[error(
+        "the id of an injected request must be a string like {MARK}0123abcd-1, with eight random hexadecimal digits"
+    )]
     Id,
     /// Another request with this id waits or was given up.
     #[error("a request with this id was already injected")]

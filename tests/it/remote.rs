@@ -839,7 +839,8 @@ fn a_redirect_is_followed_without_the_users_headers_to_strangers() {
         );
         assert_eq!(asked.header("host"), Some(format!("127.0.0.1:{}", home.port).as_str()));
     }
-    for reported in ["POST → 308 Permanent Redirect; following the redirect to", "307 Temporary Redirect", "without your headers"]
+    for reported in
+        ["POST → 308 Permanent Redirect; following the redirect to", "307 Temporary Redirect", "without your headers"]
     {
         assert!(output.err().contains(reported), "{output:?}");
     }

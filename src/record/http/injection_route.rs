@@ -79,7 +79,9 @@ impl Exchanges {
             return Err(compressed(coding));
         }
         if !endpoint.is_here {
-            return Err("the server wants messages posted to another server; mcpreel does not send any there".to_owned());
+            return Err(
+                "the server wants messages posted to another server; mcpreel does not send any there".to_owned()
+            );
         }
         Ok(InjectionRoute::Post(headers, Some(endpoint.target.clone())))
     }

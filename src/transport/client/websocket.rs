@@ -67,7 +67,9 @@ pub async fn connect(
         Some(socket) => socket,
         None => {
             report(TransportNotice::Step("the server does not support the sub-protocol mcp; connecting without it"));
-            open(remote, false).await?.ok_or_else(|| HttpError::Exchange("the server requires a sub-protocol".into()))?
+            open(remote, false)
+                .await?
+                .ok_or_else(|| HttpError::Exchange("the server requires a sub-protocol".into()))?
         }
     };
     let bounds = Bounds { why: IntakeLimits::of_server(remote.limit).exceeded(), meter: Meter::default() };

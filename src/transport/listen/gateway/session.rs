@@ -173,9 +173,12 @@ impl Session {
     /// # Errors
     /// The server cannot take a message now.
     pub fn put(&self, message: Vec<u8>, see: impl FnOnce(&[u8])) -> Result<(), String> {
-        let room = self.outgoing.try_reserve(message.len()).ok_or_else(|| "the server cannot take another message now".to_owned())?;
+        let slot = self
+            .outgoing
+            .try_reserve(message.len())
+            .ok_or_else(|| "the server cannot take another message now".to_owned())?;
         see(&message);
-        room.send(message);
+        slot.send(message);
         Ok(())
     }
 
@@ -190,7 +193,8 @@ impl Session {
         self.is_used();
         let (said, lost) = self.lock().resume(last)?;
         if lost > 0 {
-            let reported = format!("a client resumed a stream, but {lost} of its messages are lost: only recent ones are stored");
+            let reported =
+                format!("a client resumed a stream, but {lost} of its messages are lost: only recent ones are stored");
             self.backend.lost(self.stream, &reported);
         }
         Some(said)

@@ -269,7 +269,7 @@ mod tests {
         drop(into);
     }
 
-    /// What a server sends: own lines, answers to injected requests, and a stray piece.
+    /// What a server sends: lines of its own, answers to injected requests, and a stray piece.
     #[derive(Clone, Debug)]
     enum Said {
         Line(Vec<u8>),

@@ -434,7 +434,7 @@ mod tests {
             (json!({"tag": 1, "info": {}}), "does not name"),
             (json!({"abstract": "x".repeat(200)}), ""),
         ] {
-            let error = greeted(&greeting).expect_err("nobody is there").to_string();
+            let error = greeted(&greeting).expect_err("not a session").to_string();
             assert!(error.contains(words), "{words}: {error}");
         }
     }

@@ -407,7 +407,9 @@ fn a_session_that_goes_on_in_another_reel_keeps_its_client() {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "my client", "version": "1"}}}));
     let reported = |seen: &Value| (seen["client"].clone(), seen["version"].clone());
     let wanted = (json!("my client"), json!("2025-06-18"));
-    until("the client is told", || session(stage.mcpreel(&["sessions"]), "s").filter(|seen| reported(seen) == wanted));
+    until("the client is notified", || {
+        session(stage.mcpreel(&["sessions"]), "s").filter(|seen| reported(seen) == wanted)
+    });
     for line in noise(600_000).lines() {
         client.write(format!("{line}\n"));
         client.line();

@@ -100,7 +100,7 @@ impl HttpSession {
         Uri::from_parts(parts).map_err(|error| wrong(&error))
     }
 
-    /// Builds and records an own request with this message.
+    /// Builds and records a separate request with this message.
     fn request(&self, post: &Post, message: &[u8]) -> Result<Request<Body>, String> {
         let mut headers = post.headers.clone();
         let envelope = Envelope::scan(message);
@@ -134,7 +134,7 @@ impl HttpSession {
         Ok(request)
     }
 
-    /// Sends an own request and passes the server's requests in its response on to the client.
+    /// Sends such a request, and passes the server's requests in its response on to the client.
     async fn ask(&self, post: &Post, request: Request<Body>, taken: &Sender<Result<(), String>>) {
         let response = match self.client.send(request).await {
             Ok(response) => response,

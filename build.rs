@@ -1,7 +1,7 @@
-//! Duty: have the functions that `record` and `show` run lie together in the release binary.
+//! Places the functions that `record` and `show` run next to each other in the release binary.
 //!
-//! A page of code is in memory, with its neighbours, as soon as one function on it has run. Strewn over twenty
-//! megabytes, the few that a tap runs bring in half of them. `order.ld` names them; `benches/order.py` makes it.
+//! When a function runs, its page of code and the neighbouring pages are loaded. If the few functions that recording
+//! runs were scattered over twenty megabytes, half of these would be loaded. `benches/order.py` makes `order.ld`.
 
 use std::env;
 use std::path::Path;
@@ -19,18 +19,18 @@ fn main() {
     }
 }
 
-/// Whoever chooses a linker may have one that knows no such scripts: gold, mold.
+/// Whether a linker was chosen; it may not support such scripts (gold, mold).
 fn chooses_linker() -> bool {
     let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
     let crosses = env::var("HOST").ok() != env::var("TARGET").ok();
     crosses || env::var_os("RUSTC_LINKER").is_some() || flags.contains("link-arg") || flags.contains("linker")
 }
 
-/// Nor need the system's linker be the usual one, where that is the one that is used.
+/// Whether the system's linker supports such scripts.
 fn has_known_linker() -> bool {
-    let asked = Command::new("cc").arg("-Wl,--version").output();
-    asked.is_ok_and(|answer| {
-        let told = String::from_utf8_lossy(&answer.stdout);
-        told.starts_with("GNU ld") || told.lines().next().is_some_and(|line| line.contains("LLD"))
+    let output = Command::new("cc").arg("-Wl,--version").output();
+    output.is_ok_and(|answer| {
+        let version = String::from_utf8_lossy(&answer.stdout);
+        version.starts_with("GNU ld") || version.lines().next().is_some_and(|line| line.contains("LLD"))
     })
 }

@@ -1,35 +1,35 @@
-# Short names for those who have `just`. Nothing needs it: tests/run.sh and cargo do the work.
+# Short names for common commands. `just` is optional: tests/run.sh and cargo do the work.
 
-# What there is.
+# List the commands.
 default:
     @just --list
 
-# The suite to run after every change: formatting, lints, tests, one smoke test of each thing.
+# The suite to run after every change: formatting, lints, tests, one smoke test per capability.
 test:
     tests/run.sh
 
-# Everything else: all real clients and servers, conformance suites, benchmarks' results, fuzz targets.
+# Everything else: all real clients and servers, conformance suites, results of benchmarks, fuzz targets.
 test-full:
     tests/full.sh
 
-# The demonstration.
+# Run the demonstration.
 demo:
     cargo run --release -- demo
 
-# Make completions and manual pages anew.
+# Regenerate completions and manual pages.
 generated:
     cargo run -- completions --all completions
     cargo run -- man --all man
 
-# Licences, sources and advisories of all dependencies (needs cargo-deny).
+# Check licences, sources and advisories of all dependencies (needs cargo-deny).
 deny:
     cargo deny check
 
-# Fuzz one target of fuzz/README.md (needs cargo-fuzz and a nightly toolchain; the README tells how without).
+# Fuzz one target of fuzz/README.md, which also describes how without cargo-fuzz and a nightly toolchain.
 fuzz target seconds="60":
     cargo +nightly fuzz run {{target}} -- -max_total_time={{seconds}}
 
-# Measure against rivals.
+# Run the benchmarks.
 bench:
     cargo build --release
     python3 benches/compare.py

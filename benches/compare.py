@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The release binary against its rivals, in one run, from outside the process.
+"""Compares the release binary with its rivals, in one run, from outside the process.
 
     python3 benches/compare.py [--bin target/release/mcpreel] [--work DIR] [--messages 1000000]
                                [--only NAME,...] [--pairs 5] [--from FILE] [--json OUT]
 
 Prints one table: figure, ours, rival, ratio, CPU ratio, target, verdict. Each pair is run
-A B A B after a warm-up, and the median of the rounds' ratios is what a target judges. A rival
-that is not on the machine is skipped with the reason. Exit code 0: no target missed; 1: some were
-missed or could not be measured; 2: usage. What each figure means is in benches/README.md.
+A B A B after a warm-up, and targets apply to the median of the rounds' ratios. A rival
+that is not installed is skipped with the reason. Exit code 0: no target missed; 1: some were
+missed or could not be measured; 2: usage. benches/README.md explains each figure.
 """
 
 import argparse
@@ -71,7 +71,7 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def measure(ctx: Context, figures: Figures, names: list[str], out: Path | None, check: bool) -> int:
-    """Measures these figures and prints the table; answers the exit code, with `check` whatever the speed."""
+    """Measures these figures and prints the table. Returns the exit code; `check` ignores the speed."""
     where = machine(ctx)
     print(", ".join(f"{name} {value}" for name, value in where.items()))
     rows = []

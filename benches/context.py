@@ -1,4 +1,4 @@
-"""What the figures share: the tools, the workload, and the reels made from it (each made once)."""
+"""Shared by the figures: the tools, the workload, and the reels made from it (each made once)."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def compile_client(name: str, into: Path) -> str:
 
 
 def find_program(name: str) -> str | None:
-    """A rival on PATH, or where the variable of its name in capitals says (JAQ=/opt/jaq)."""
+    """A rival on PATH, or at the path in the variable with its name in capitals (JAQ=/opt/jaq)."""
     return shutil.which(os.environ.get(name.upper(), name))
 
 
@@ -77,8 +77,8 @@ class Context:
 
     @cached_property
     def installed(self) -> Path:
-        """A copy of the binary: as it is installed. In the page cache it lies in large pieces, of which more is mapped
-        at each touch than of what the linker just wrote."""
+        """A copy of the binary, as when it is installed. The page cache holds it in large pieces, of which more is
+        mapped at each access than of a file that the linker has just written."""
         path = self.fresh("mcpreel")
         shutil.copy(self.bin, path)
         return path
@@ -87,7 +87,7 @@ class Context:
 
     @cached_property
     def jsonl(self) -> Path:
-        """The workload. It is kept between runs; its name holds all it depends on."""
+        """The workload. It is kept between runs; its name contains everything it depends on."""
         if self.source:
             stat = self.source.stat()
             kind = f"{self.source.stem}-{stat.st_size}-{stat.st_mtime_ns}"
@@ -109,7 +109,7 @@ class Context:
 
     @cached_property
     def small_jsonl(self) -> Path:
-        """The first messages only, for what would take a rival minutes."""
+        """Only the first messages, for tasks that would take a rival minutes."""
         path = self.work / "small.jsonl"
         with open(self.jsonl, "rb") as whole, open(path, "wb") as part:
             part.writelines(islice(whole, PRETTY_MESSAGES + 1))
@@ -120,7 +120,7 @@ class Context:
         return self.import_reel(self.small_jsonl, self.work / "small.reel")
 
     def fresh(self, name: str) -> Path:
-        """A path in the work folder at which nothing is."""
+        """An unused path in the work folder."""
         path = self.work / name
         path.unlink(missing_ok=True)
         return path
@@ -139,7 +139,7 @@ class Context:
         return reel
 
     def recorded_messages(self, reel: Path) -> int:
-        """How many messages a reel holds: what `stats` says, else a count of the exported lines."""
+        """The number of messages in a reel, from `stats` or by counting the exported lines."""
         _, text = self.runner.output(self.ours("stats", "--format", "json", reel))
         try:
             count = message_count(json.loads(text))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How well `mcpreel diff` finds what was changed: precision and recall on recordings with known changes.
+"""How well `mcpreel diff` finds changes: precision and recall on recordings with known changes.
 
     diff_quality.py [--messages 1000,10000,100000] [--profiles workload,repeated,...] [--seed N] [--binary PATH]
 
@@ -10,9 +10,9 @@ report what was dropped, inserted and edited, and nothing else.
   changes  each reported unit with its kind of change, against the true ones
   pairs    the two places (seq in A, seq in B) of each unit reported as changed, against the true ones
 
-Units that say the same and follow each other directly are interchangeable: which one of them was dropped, nobody can
-say. Everything is made from one seed, so a run can be repeated. Exits with 1 where precision is under 0.999 or recall
-under 0.99.
+Units with the same content that follow each other directly are interchangeable: which of them was dropped cannot be
+determined. Everything is made from one seed, so a run can be repeated. Exits with 1 if precision is under 0.999 or
+recall under 0.99.
 """
 
 import argparse
@@ -43,12 +43,12 @@ class Unit:
         self.origin, self.state = origin, "same"
 
     def content(self):
-        """What the unit says, without ids."""
+        """The unit's content, without ids."""
         return json.dumps([strip(message) for _, message in [self.first, *self.later]], sort_keys=True)
 
 
 def strip(message):
-    """A message without what every run chooses anew."""
+    """A message without values that differ in every run."""
     kept = {key: value for key, value in message.items() if key != "id"}
     params = kept.get("params")
     if isinstance(params, dict):
@@ -184,9 +184,9 @@ def edit(rng, message):
 
 
 def apart(rng, units, wire, plain, changes):
-    """Some of these units, no two of them near each other or in one run of the same units; and what is near them.
+    """Some of these units, no two of them close to each other or in one run of equal units; and their neighbours.
 
-    What is dropped next to what is inserted is the same as one that is edited: nobody can tell the two apart.
+    A dropped unit next to an inserted one cannot be distinguished from an edited one.
     """
     region, number, last = {}, {}, {}
     for unit, part in wire:
@@ -291,7 +291,7 @@ def renumbered(message, number, unit, ids):
 
 
 def runs(units, wire, seqs):
-    """For each unit's seq, the seq of the first of the same units that follow each other directly in its stream."""
+    """For each unit's seq, the seq of the first of the equal units that follow each other directly in its stream."""
     first, last = {}, {}
     for number, part in wire:
         if part:
@@ -323,7 +323,7 @@ def judge(report, left, right, show):
     said, said_pairs = [], []
     for unit in report["units"]:
         if unit["method"] in ("notifications/progress", "notifications/cancelled"):
-            continue  # They come and go with their call, which is what is judged.
+            continue  # They belong to their call, which is judged.
         side = "right" if unit["status"] == "only_right" else "left"
         seq = unit[side]["seq"]
         said.append((unit["status"], (run_right if side == "right" else run_left).get(seq, seq)))

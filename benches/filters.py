@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""A thousand subscriptions and a hundred thousand events: how many filter decisions a second the built-in server makes,
-and whether every subscription gets what is for it, once and in order.
+"""A thousand subscriptions and a hundred thousand events: the built-in server's filter decisions per second,
+and whether every subscription gets its events, once and in order.
 
     python3 benches/filters.py [--bin target/release/mcpreel] [--subscriptions 1000] [--events 100000]
 
-Each filter has a wildcard, tags and a priority. The events come through the server's tool `emit`, over stdio. What should
-be delivered is worked out here, by other means. Exit code 0: all is right at 200,000 decisions a second or more; 1: not.
+Each filter has a wildcard, tags and a priority. The events are sent with the server's tool `emit`, over stdio. This
+script computes independently what should be delivered. Exit code 0: all correct at 200,000 decisions per second or
+more; 1: not.
 """
 
 import argparse
@@ -41,7 +42,7 @@ def is_for(event: dict, wanted: dict) -> bool:
 
 
 def expected(subscriptions: int, events: int) -> list[list[int]]:
-    """What each subscription should get. Filters and events repeat, so that not all pairs are looked at."""
+    """What each subscription should get. Filters and events repeat, so not all pairs need to be compared."""
     by_kind: dict[str, list[int]] = {}
     for at in range(subscriptions):
         by_kind.setdefault(json.dumps(filter_of(at)), []).append(at)

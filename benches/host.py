@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The host over eight built-in servers: turns a second, memory, and whether the same seed gives the same prompts.
+"""The host with eight built-in servers: turns per second, memory, and whether the same seed gives the same prompts.
 
     python3 benches/host.py [--bin target/release/mcpreel] [--turns 1000] [--servers 8] [--only stdio,http,...]
 
-For each transport the same conversation is held twice without a model. The prompts of all runs must be the same byte
-for byte. Exit code 0: all figures hold; 1: one does not.
+For each transport, the same conversation runs twice without a model. The prompts of all runs must be the same byte
+for byte. Exit code 0: all targets met; 1: not.
 """
 
 import argparse
@@ -19,32 +19,32 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = "conversation,reminder,hooks"
+PROPOSALS = "conversation,reminder,hooks"
 LEAST_RATE = 500
 
 
 def serve(binary: str, seed: int) -> list[str]:
     words = [binary, "serve", "--era", "legacy", "--seed", str(seed)]
-    return words + [word for room in ROOMS.split(",") for word in ("--declare", room)]
+    return words + [word for proposal in PROPOSALS.split(",") for word in ("--declare", proposal)]
 
 
 def listening(binary: str, seed: int, where: str, home: str) -> tuple[subprocess.Popen, str]:
-    """A server that listens, and its URL."""
+    """A listening server and its URL."""
     process = subprocess.Popen([*serve(binary, seed), "--listen", where], stderr=subprocess.PIPE, text=True,
                                env=os.environ | {"MCPREEL_HOME": home})
     for line in process.stderr:
         found = re.search(r"((?:https?|wss?)://\S+|unix:\S+|tcp:\S+)", line)
         if found:
             return process, found[1].rstrip(".,;")
-    raise SystemExit(f"`serve --listen {where}` said no address")
+    raise SystemExit(f"`serve --listen {where}` printed no address")
 
 
 def run(binary: str, transport: str, turns: int, servers: int, home: str) -> tuple[float, float, list[str]]:
-    """Turns a second, peak MB of the host, the prompts."""
+    """Turns per second, the host's peak memory in MB, the prompts."""
     words, others = [binary, "host", "--model", "none", "--format", "json", "--seed", "7", "--project", "bench"], []
     for at in range(servers):
         if transport == "memory":
-            words += ["--builtin", f"s{at}:{ROOMS}"]
+            words += ["--builtin", f"s{at}:{PROPOSALS}"]
             continue
         if transport == "stdio":
             spec = " ".join(serve(binary, at))
@@ -62,7 +62,7 @@ def run(binary: str, transport: str, turns: int, servers: int, home: str) -> tup
                             env=os.environ | {"MCPREEL_HOME": home})
     first = last = began
     prompts, peak = [], 0.0
-    # The whole conversation is in the pipe's buffer or waits there: the host takes a line when it is free.
+    # The host reads the next line of the conversation from the pipe when it is idle.
     if os.fork() == 0:
         host.stdin.write(lines)
         host.stdin.close()
@@ -86,7 +86,7 @@ def run(binary: str, transport: str, turns: int, servers: int, home: str) -> tup
 
 
 def highest(pid: int) -> float:
-    """The most memory that a process has had, in MB: its own, not that of the process which it was forked from."""
+    """A process's peak memory in MB, without that of the process from which it was forked."""
     status = Path(f"/proc/{pid}/status").read_text()
     return int(re.search(r"VmHWM:\s+(\d+)", status)[1]) / 1024
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""`record --listen` against reverse proxies and bridges, in one run, from outside the process.
+"""Compares `record --listen` with reverse proxies and bridges, in one run, from outside the process.
 
     python3 benches/http_tap.py [--bin target/release/mcpreel] [--work DIR] [--pairs 5]
                                 [--calls 5000] [--only NAME,...] [--json OUT]
 
-Prints the same table as compare.py. A rival that is not on the machine is skipped with the reason
-(NGINX, MITMDUMP, MCP_PROXY and SUPERGATEWAY say where one is that is not on PATH). Exit code 0: no
+Prints the same table as compare.py. A rival that is not installed is skipped with the reason
+(NGINX, MITMDUMP, MCP_PROXY and SUPERGATEWAY can name one that is not on PATH). Exit code 0: no
 target missed; 1: some were missed or could not be measured; 2: usage. What each figure means is in
 benches/README.md.
 """
@@ -44,13 +44,13 @@ HANDSHAKE = 3  # initialize, its answer, initialized
 
 @dataclass
 class Way:
-    """A process between client and server, once it listens. No process: straight to the server."""
+    """A process between client and server that listens; without a process, the server itself."""
 
     port: int
     process: subprocess.Popen | None = None
 
     def peak(self) -> int:
-        """The most memory that the process has had, in bytes."""
+        """The process's peak memory in bytes."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024
 
@@ -62,7 +62,7 @@ def free_port() -> int:
 
 @contextmanager
 def started(command: Command, said: Path, cpu: int, port: Callable[[str], int | None]) -> Iterator[Way]:
-    """Runs a command until the end of the block; its port is what `port` finds in what it says."""
+    """Runs a command until the end of the block; `port` finds its port in its output."""
     pin = (lambda: os.sched_setaffinity(0, {cpu})) if cpu >= 0 else None
     with open(said, "wb") as out:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, preexec_fn=pin)
@@ -91,7 +91,7 @@ def listening(process: subprocess.Popen, said: Path, port: Callable[[str], int |
 
 
 class Ways:
-    """The ways from client to server."""
+    """The routes from client to server."""
 
     def __init__(self, ctx: Context):
         self.ctx = ctx
@@ -117,24 +117,24 @@ class Ways:
 
     @contextmanager
     def tap_before(self, port: int, cpu: int = ANY_CPU) -> Iterator[Way]:
-        """The tap in front of the server on this port."""
+        """`record --listen` in front of the server on this port."""
         url = f"http://127.0.0.1:{port}/mcp"
         command = self.ctx.ours("record", "--force", "-o", self.reel, "--listen", "0", "--url", url)
-        told = re.compile(r"listening on http://127\.0\.0\.1:(\d+)")
-        find_port = lambda text: (found := told.search(text)) and int(found[1])
+        address = re.compile(r"listening on http://127\.0\.0\.1:(\d+)")
+        find_port = lambda text: (found := address.search(text)) and int(found[1])
         with started(command, self.ctx.work / "tap.txt", cpu, find_port) as way:
             yield way
 
     @contextmanager
     def proxy(self, make: Callable[[int, int], Command], cpu: int) -> Iterator[Way]:
-        """A rival by its command for this port, in front of the server's."""
+        """A rival with its command for this port, in front of the server's."""
         with self.server(cpu) as server:
             port = free_port()
             with started(make(port, server.port), self.ctx.work / "rival.txt", cpu, lambda _: port) as way:
                 yield way
 
     def calls(self, way, clients: int, calls: int, cpu: int) -> dict:
-        """Starts a way, makes the calls, and ends it; a tap's reel must hold all of them."""
+        """Starts a route, makes the calls, and ends it; a reel must contain all of them."""
         with way(cpu) as open_way:
             words = [self.client, open_way.port, clients, calls, WARMUP, cpu]
             _, text = self.ctx.runner.output([str(word) for word in words])
@@ -150,11 +150,11 @@ class Ways:
 # Large messages.
 
 class Echo(BaseHTTPRequestHandler):
-    """Gives every message back: as JSON, or as an event where `X-Back` says so."""
+    """Returns every message: as JSON, or as an event if `X-Back` says so."""
 
     protocol_version = "HTTP/1.1"
 
-    def do_POST(self) -> None:  # noqa: N802, the name is the library's
+    def do_POST(self) -> None:  # noqa: N802, the library chose the name
         body = self.rfile.read(int(self.headers["Content-Length"]))
         kind = "application/json"
         if self.headers["X-Back"] == "events":
@@ -166,11 +166,11 @@ class Echo(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Nothing is to be told."""
+        """Logs nothing."""
 
 
 def exchange_large(ways: Ways, back: str, count: int) -> int:
-    """One client's messages of up to 1 MiB, each given back; answers the tap's peak in bytes."""
+    """One client's messages of up to 1 MiB, each returned; returns the recorder's peak memory in bytes."""
     path = stored.large_messages(ways.ctx.work / "large.ndjson", stored.LARGEST // 2)
     messages = path.read_bytes().splitlines()[:count]
     path.unlink()
@@ -242,7 +242,7 @@ class Rival:
 
 FIFTEENTH = at_most(1 / 15)
 RIVALS = {
-    "mitmdump": Rival(mitmdump, "a reverse proxy that records, as the tap", FIFTEENTH),
+    "mitmdump": Rival(mitmdump, "a reverse proxy that records, like mcpreel", FIFTEENTH),
     "mcp-proxy": Rival(mcp_proxy, "a bridge to a stdio server, records nothing", FIFTEENTH),
     "supergateway": Rival(supergateway, "a bridge to a stdio server, records nothing", FIFTEENTH),
 }
@@ -255,7 +255,7 @@ def find_rival(name: str) -> str | None:
 # The figures.
 
 def round_trip(ctx: Context) -> list[Row]:
-    """The tap, recording, by nginx, which only relays: whole round trips on one CPU, and what is added."""
+    """Recording against nginx, which only relays: whole round trips on one CPU, and what is added."""
     program = find_rival("nginx")
     if program is None:
         return [skipped("round trip", "no nginx on this machine (apt-get install nginx-light, or NGINX=)")]
@@ -275,7 +275,7 @@ def round_trip(ctx: Context) -> list[Row]:
 
 
 def rivals(ctx: Context) -> list[Row]:
-    """What the tap adds to a round trip by what each rival adds, on one CPU."""
+    """What recording adds to a round trip, divided by what each rival adds, on one CPU."""
     return [row for name, rival in RIVALS.items() for row in rival_rows(ctx, name, rival)]
 
 
@@ -296,7 +296,7 @@ def rival_rows(ctx: Context, name: str, rival: Rival) -> list[Row]:
 
 
 def sample(ways: Ways, them: dict, cpu: int) -> dict[str, list[dict]]:
-    """One client's calls over each way in turn, round by round."""
+    """One client's calls over each route in turn, round by round."""
     measures = {name: partial(ways.calls, way, 1, ways.ctx.messages, cpu) for name, way in them.items()}
     return interleave(measures, ways.ctx.pairs)
 
@@ -310,7 +310,7 @@ def nanoseconds(values: list[float]) -> str:
 
 
 def throughput(ctx: Context) -> list[Row]:
-    """Ten clients at once; every call answered, every message in the reel once, and the tap's memory."""
+    """Ten clients at once; every call answered, every message in the reel once, and the recorder's memory."""
     ways = Ways(ctx)
     them = {"tap": ways.tap}
     if program := find_rival("nginx"):
@@ -328,7 +328,7 @@ def throughput(ctx: Context) -> list[Row]:
 
 
 def memory(ctx: Context) -> list[Row]:
-    """The tap's memory with large messages; of a copied binary, as `compare.py` has it."""
+    """The recorder's memory with large messages, of a copied binary as in `compare.py`."""
     ways = Ways(replace(ctx, bin=str(ctx.installed)))
     peaks = {back: exchange_large(ways, back, stored.LARGE_MESSAGES) for back in ("json", "events")}
     return [Row(f"peak RSS of the tap, messages up to 1 MiB, {back} back", size(most), target=at_most(16, "MB"),

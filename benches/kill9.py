@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""What a SIGKILL of the tap costs: records a busy session, kills the tap, looks for what is lost.
+"""What a SIGKILL costs: records a busy session, kills the recorder, and looks for lost messages.
 
     python3 benches/kill9.py [--bin target/release/mcpreel] [--work DIR] [--kills 20] [--seed N]
 
-A small server writes numbered messages with the wall clock's time inside, at a rate that changes
-from kill to kill. The tap is killed at a random moment, and what it had forwarded is compared with
-what `mcpreel export` finds in the reel it left. A message's age is the time from its writing to
+A small server writes numbered messages that contain the time of day, at a rate that changes
+from kill to kill. The recorder is killed at a random moment, and what it had forwarded is compared with
+what `mcpreel export` finds in its reel. A message's age is the time from its writing to
 the kill. Required: every forwarded message older than 100 ms is in the reel, in order and with
-nothing missing between two that are; `reel repair` exits 0, its result passes `reel verify` and
-holds as many messages as were exported. Exit code 0: all kept; 1: not; 2: usage.
+nothing missing in between; `reel repair` exits 0, its result passes `reel verify` and
+contains as many messages as were exported. Exit code 0: all kept; 1: not; 2: usage.
 """
 
 import argparse
@@ -77,17 +77,17 @@ def numbered(text: bytes) -> list[tuple[int, float]]:
 
 
 def forwarded_until_kill(process: subprocess.Popen, lifetime: float) -> tuple[bytes, float]:
-    """Reads the tap's output, kills it `lifetime` after its first byte, and reads what is left."""
+    """Reads the recorder's output, kills it `lifetime` after its first byte, and reads the rest."""
     fd, pieces, kill_at = process.stdout.fileno(), [], None
     while kill_at is None or time.monotonic() < kill_at:
         wait = 10.0 if kill_at is None else max(0.0, kill_at - time.monotonic())
         if not select.select([fd], [], [], wait)[0]:
             if kill_at is None:
-                raise BenchError("the tap forwarded nothing for 10 s")
+                raise BenchError("the recorder forwarded nothing for 10 s")
             break
         piece = os.read(fd, 1 << 16)
         if not piece:
-            raise BenchError(f"the tap ended by itself with code {process.wait()}")
+            raise BenchError(f"the recorder ended by itself with code {process.wait()}")
         pieces.append(piece)
         kill_at = kill_at or time.monotonic() + lifetime
     killed = time.time()
@@ -97,7 +97,7 @@ def forwarded_until_kill(process: subprocess.Popen, lifetime: float) -> tuple[by
 
 
 def left_in_pipe(fd: int) -> bytes:
-    """What the tap had written before it died; the server may not hold the pipe open for long."""
+    """What the recorder had written before it died; the server may not hold the pipe open for long."""
     pieces = []
     while select.select([fd], [], [], 0.2)[0]:
         piece = os.read(fd, 1 << 16)

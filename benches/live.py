@@ -1,4 +1,4 @@
-"""Figures of the tap at work: what it adds to a round trip, and what a flood does to it."""
+"""Figures of recording: what it adds to a round trip, and what a flood does to it."""
 
 import os
 import statistics
@@ -13,12 +13,12 @@ ROUND_TRIPS = 20_000
 WARMUP_TRIPS = 500
 LATENCY_ROUNDS = 3  # times --pairs: a round is short and differences of medians are noisy
 FLOOD_MESSAGES = 1_000_000
-BLOCK = 512  # messages to one write of the flood that is not judged
+BLOCK = 512  # messages per write of the flood that is not judged
 ANY_CPU = -1
 
 
 def through_cats(command: Command) -> Command:
-    """The plainest relay there is: cat before the command and cat after it."""
+    """The simplest possible relay: cat before the command and cat after it."""
     return ["sh", "-c", 'cat | "$@" | cat', "cats", *command]
 
 

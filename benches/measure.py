@@ -1,4 +1,4 @@
-"""Running commands from outside and measuring them with the kernel's own accounts."""
+"""Runs commands from outside and measures them with the kernel's accounting."""
 
 import json
 import os
@@ -19,7 +19,7 @@ class BenchError(Exception):
 
 @dataclass(frozen=True)
 class Run:
-    """One finished command. CPU is user and system time, of its waited-for children too."""
+    """One finished command. CPU is user and system time, including its waited-for children."""
 
     wall: float
     cpu: float
@@ -40,7 +40,7 @@ def spawn_and_wait(command: Command, stdout: Path, stderr: Path) -> Run:
 
 @dataclass(frozen=True)
 class Runner:
-    """Runs commands with their standard error kept for the message of a failure."""
+    """Runs commands and stores their standard error for error messages."""
 
     work: Path
 
@@ -55,7 +55,7 @@ class Runner:
         return run
 
     def output(self, command: Command) -> tuple[Run, bytes]:
-        """For small outputs only: they pass through a file."""
+        """Only for small outputs: they pass through a file."""
         stdout = self.work / "stdout.txt"
         run = self.run(command, stdout)
         return run, stdout.read_bytes()

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Peers that send without end, at full size: how much memory does each command take at most?
+"""Peers that send endlessly, at full scale: how much memory does each command take at most?
 
     benches/memory_attacks.py [--binary PATH] [--only NAME] [--bound MB]
 
-Each attack starts the real binary, lets a hostile peer send for some seconds, and prints the peak of its memory (VmHWM
-of /proc/PID/status). Exits with 1 where one is above the bound. Needs Linux and nothing but Python.
+Each attack starts the real binary, lets a hostile peer send for some seconds, and prints the peak memory (VmHWM
+of /proc/PID/status). Exits with 1 if one is above the bound. Needs only Linux and Python.
 """
 
 import argparse
@@ -51,7 +51,7 @@ class Watched:
             self.output[name] = (self.output[name] + chunk)[-4096:]
 
     def wait_for(self, word, seconds=20):
-        """The first word of standard error that begins so."""
+        """The first word of standard error with this prefix."""
         end = time.time() + seconds
         while time.time() < end:
             for found in self.output.get("err", b"").split():
@@ -61,7 +61,7 @@ class Watched:
         raise SystemExit(f"no {word!r} in {self.output}")
 
     def end(self, seconds=30.0):
-        """Waits for the end, then asks for it; answers peak and exit code."""
+        """Waits for the end, then requests it; returns peak and exit code."""
         try:
             self.process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -87,7 +87,7 @@ def peak(pid):
 
 
 def pour(send, chunk, seconds=SECONDS):
-    """Sends the same bytes again and again."""
+    """Sends the same bytes repeatedly."""
     end = time.time() + seconds
     try:
         while time.time() < end:
@@ -228,7 +228,7 @@ def heads(binary, folder):
 
 
 def bodies(binary, folder, *command):
-    """Six clients that send 60 MiB each, not to the end."""
+    """Six clients that send 60 MiB each of an unfinished body."""
     watched, port = listening(binary, folder, *command)
 
     def one():
@@ -246,7 +246,7 @@ def bodies(binary, folder, *command):
 
 
 def frames_at_a_listener(binary, folder):
-    """Six WebSockets with a message of 60 MiB each, not to the end."""
+    """Six WebSockets that send 60 MiB each of an unfinished message."""
     watched, port = listening(binary, folder, "serve", "--listen", "0")
 
     def one():

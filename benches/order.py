@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes order.ld, which has the functions that `record` and `show` run lie together in the binary.
+"""Makes order.ld, which places the functions that `record` and `show` run next to each other in the binary.
 
     cargo build --release && python3 benches/order.py [--bin target/release/mcpreel] [--work DIR]
 
-Runs them under callgrind (of valgrind), and writes the names of all functions that ran, those that
-every command runs first. Nothing but memory and the time to start depends on it: a name that no
-function has any more does nothing. Make it anew when `compare.py --only memory` comes near its bound.
+Runs them under callgrind (of valgrind), and writes the names of all functions that ran; those that
+every command runs come first. Only memory and startup time depend on it: a name that no
+function has any more does nothing. Regenerate it when `compare.py --only memory` comes close to its bound.
 """
 
 import argparse
@@ -39,21 +39,21 @@ INSERT BEFORE .text;
 
 @dataclass
 class Profiled(Context):
-    """The binary under callgrind: its commands leave the names of what they ran in `folder`."""
+    """The binary under callgrind, which writes the names of the functions that ran to `folder`."""
 
     folder: Path = Path()
 
     def ours(self, *words: object) -> Command:
         command = super().ours(*words)
         if words[0] not in ("record", "show", "--version"):
-            return command  # it only looks at what these made
+            return command  # it only inspects what these made
         callgrind = ["valgrind", "-q", "--tool=callgrind", "--demangle=no",
                      f"--callgrind-out-file={self.folder}/%p"]
         return [*callgrind, *command]
 
 
 def profile(ctx: Profiled, name: str, run) -> set[str]:
-    """The names of all functions that a scenario ran, of any library."""
+    """The names of all functions that a scenario ran, including libraries."""
     folder = ctx.work / f"order-{name}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -64,7 +64,7 @@ def profile(ctx: Profiled, name: str, run) -> set[str]:
         found = re.findall(r"^c?fn=\(\d+\) (\S+)", file.read_text(errors="replace"), re.M)
         names |= {re.sub(r"'\d+$", "", one) for one in found}
     if not names:
-        raise BenchError(f"callgrind left nothing of {name}")
+        raise BenchError(f"callgrind wrote nothing for {name}")
     return names
 
 
@@ -96,7 +96,7 @@ def symbols(program: str) -> set[str]:
 
 
 def pattern(name: str) -> str:
-    """The name with whatever changes from compiler to compiler left open."""
+    """The name, with wildcards for the parts that change from compiler to compiler."""
     name = re.sub(r"17h[0-9a-f]{16}E.*$", "17h", name)
     name = re.sub(r"Cs[0-9A-Za-z]+_(?=\d)", "Cs*_", name)
     return f"*(.text.{re.sub(r'[.]([0-9]+|llvm[.].*)$', '', name)}*)"

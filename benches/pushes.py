@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Push events through the tap and the host on stdio: how many a second, and whether each is answered as it should be.
+"""Push events through recorder and host on stdio: how many per second, and whether each is answered correctly.
 
     python3 benches/pushes.py [--bin target/release/mcpreel] [--events 50000] [--only wake,queue]
 
-A server in Python sends every tenth event twice. The way is server - `mcpreel record` - `mcpreel host`. Every event must
-be accepted once, every second copy refused, and the tap's reel must hold each push and each answer. Exit code 0: all
-holds at 10,000 a second or more; 1: it does not.
+A server in Python sends every tenth event twice. The route is server - `mcpreel record` - `mcpreel host`. Every event
+must be accepted once, every second copy refused, and the reel must contain each push and each answer. Exit code 0: all
+correct at 10,000 per second or more; 1: not.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LEAST_RATE = 10_000
-# How many pushes wait for their answers at most: a server that minds its buffers.
+# The maximum number of pushes that wait for their answers, as in a server with bounded buffers.
 WINDOW = 512
 
 BLOCK = {"version": "0.4", "pushEvents": True,
@@ -27,7 +27,7 @@ BLOCK = {"version": "0.4", "pushEvents": True,
 
 
 def server(events: int, result: str) -> None:
-    """The server's side: pushes once the host said which sets are on, and writes what became of it."""
+    """The server's side: pushes once the host has enabled feature sets, and writes the results."""
     out, lines = sys.stdout.buffer, sys.stdin.buffer
     for line in lines:
         message = json.loads(line)
@@ -79,9 +79,9 @@ def run(binary: str, events: int, policy: str, home: Path, least_rate: int) -> b
                             env=os.environ | {"MCPREEL_HOME": str(home)})
     while host.poll() is None and not result.exists():
         time.sleep(0.05)
-    told = host.communicate()[1].decode()
+    errors = host.communicate()[1].decode()
     if not result.exists():
-        raise SystemExit(f"the host ended before the server did:\n{told}")
+        raise SystemExit(f"the host ended before the server did:\n{errors}")
     found = json.loads(result.read_text())
     show = [binary, "show", "--format", "json", str(reel), "method:push/event"]
     kinds = [json.loads(line)["kind"] for line in subprocess.run(show, capture_output=True, check=True).stdout.splitlines()]

@@ -1,4 +1,4 @@
-"""Figures, their targets, and the table they are printed in."""
+"""Figures, their targets, and the table that prints them."""
 
 from dataclasses import dataclass, field
 
@@ -29,7 +29,7 @@ def at_least(bound: float, unit: str = "") -> Target:
 
 @dataclass
 class Row:
-    """One line of the table. `value` is what the target judges: the ratio, unless given."""
+    """One line of the table. The target applies to `value`, by default the ratio."""
 
     figure: str
     ours: str

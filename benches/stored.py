@@ -1,4 +1,4 @@
-"""Figures of the reel: its size, passes over it, seeking in it, and starting at all."""
+"""Figures of reels: size, passes, seeking, and startup."""
 
 import base64
 import json
@@ -55,11 +55,11 @@ def transcript_row(ctx: Context) -> Row:
     reel = ctx.import_reel(jsonl, ctx.work / "transcript.reel")
     return Row(figure, size(reel.stat().st_size), size(original),
                ratio=reel.stat().st_size / original, target=at_most(0.25),
-               note=f"{count} messages; lines of the transcript that are none are not counted")
+               note=f"{count} messages; other lines of the transcript are not counted")
 
 
 def convert_transcript(source: Path, out: Path) -> tuple[int, int]:
-    """Keeps the messages; returns their number and the bytes of the lines they came from."""
+    """Stores the messages; returns their number and the bytes of the lines they came from."""
     stamps, count, original = Timestamps(), 0, 0
     with open(source, encoding="utf-8") as lines, open(out, "w", encoding="utf-8") as file:
         for line in lines:
@@ -126,7 +126,7 @@ def pretty(ctx: Context) -> list[Row]:
 
 
 def faster_row(figure: str, samples: dict, rival: str, target: Target | None, note: str = "") -> Row:
-    """How many times faster ours is than the rival, by wall time; by CPU time beside it."""
+    """How many times faster ours is than the rival, by wall time and by CPU time."""
     if rival not in samples:
         return skipped(figure, f"{rival} is not on this machine")
     ours, theirs = samples["ours"], samples[rival]
@@ -196,7 +196,7 @@ def startup(ctx: Context) -> list[Row]:
 
 
 def memory(ctx: Context) -> list[Row]:
-    """Of a session whose messages are all just 1 MiB and one whose are of any size up to that, the worse."""
+    """The worse of two sessions: all messages of 1 MiB, and messages of various sizes up to that."""
     reel = ctx.reel
     ctx = replace(ctx, bin=str(ctx.installed))
     ours = ctx.ours
@@ -206,7 +206,7 @@ def memory(ctx: Context) -> list[Row]:
         tap = ours("record", "-o", reel, "--", "cat")
         worst(peaks, "the tap, messages one way", peak(ctx, LARGE_MESSAGES, [*tap, str(messages)]))
         reel.unlink()
-        # Both sides speak, each in the middle of a message while the other is.
+        # Both sides send, each in the middle of a message while the other is.
         worst(peaks, "the tap, messages both ways", peak(ctx, LARGE_MESSAGES, fed(messages, tap)))
         for form in ("", "--full", "--full --no-fold", "--format json", "--raw", "--jq .message.params"):
             command = ours("show", *form.split(), "--color", "never", reel)
@@ -221,7 +221,7 @@ def worst(peaks: dict[str, int], what: str, found: int) -> None:
 
 
 def peak(ctx: Context, lines: int, command: Command) -> int:
-    """The most memory that a command has, in bytes; it must print so many lines at least."""
+    """A command's peak memory in bytes; it must print at least this many lines."""
     _, found = ctx.runner.report([ctx.drain, "0", *command])
     if found["lines"] < lines:
         raise BenchError(f"{found['lines']} lines were printed for {lines} messages by {command[:4]}")
@@ -234,7 +234,7 @@ def fed(file: Path, command: Command) -> Command:
 
 
 def large_messages(path: Path, smallest: int) -> Path:
-    """Messages from this size to 1 MiB; every other one can hardly be compressed."""
+    """Messages from this size to 1 MiB; every other one is hardly compressible."""
     rng = random.Random(1)
     head, tail = '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"', '"}}'
     words = "the quick brown fox jumps over a lazy dog and does it again ".split()

@@ -4,7 +4,7 @@
     workload.py COUNT OUT.jsonl          generate COUNT messages
     workload.py --from FILE OUT.jsonl    convert {"t":ns,"s":session,"d":"c"|"s","m":message} lines
 
-Six sessions at a time, each a handshake, a tool list and then a mix of calls, progress, logs,
+Six sessions at a time, each with a handshake, a tool list and a mix of calls, progress, logs,
 resource reads, pings, cancellations and errors. All text is cut from the sources of the Python
 standard library, so the same Python writes the same file, byte for byte. Half of the servers write
 compact JSON and half put spaces after separators, as real ones do. A conversion copies each
@@ -24,7 +24,7 @@ from itertools import islice
 from pathlib import Path
 
 SEED = 418
-GENERATION = 1  # raise it whenever the same count would give another file
+GENERATION = 1  # increase it when the same count would produce a different file
 START_NS = 1_795_291_200_000_000_000  # 2026-11-21T20:00:00Z
 FIRST_SEQ = 0
 SESSIONS_AT_ONCE = 6
@@ -55,7 +55,7 @@ def reel_line(created: str) -> str:
 
 
 def event_head(seq: int, when: str, stream: int, side: str) -> str:
-    """An event up to its message, whose raw text and a closing brace follow."""
+    """An event up to its message; the raw text and a closing brace follow."""
     return '{"seq":%d,"time":"%s","stream":%d,"dir":"%s","event":"message","message":' % (
         seq, when, stream, DIRECTIONS[side])
 
@@ -354,7 +354,7 @@ def generate(count: int, out: Path) -> None:
 
 
 def convert(source: Path, out: Path, count: int | None = None) -> None:
-    """The shared form into mcpreel's JSON lines; the message's bytes are sliced, not parsed."""
+    """Converts the shared form into mcpreel's JSON lines; the message's bytes are sliced, not parsed."""
     stamps, index = Timestamps(), -1
     with open(source, "rb") as lines, open(out, "wb", buffering=1 << 20) as file:
         for index, line in enumerate(islice(lines, count)):
@@ -371,7 +371,7 @@ def convert(source: Path, out: Path, count: int | None = None) -> None:
 
 
 def write(out: Path, count: int, source: Path | None = None) -> None:
-    """Writes the workload under a temporary name first, so that a half one is never taken for it."""
+    """Writes the workload under a temporary name first, so that an unfinished one is never used."""
     partial = out.with_name(out.name + ".partial")
     if source:
         convert(source, partial, count)

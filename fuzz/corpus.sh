@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes a corpus from the examples and what the tests hold, and a dictionary from the schemas.
-# corpus.sh MCPREEL FOLDER: the binary to record with, and where the corpora go (one folder a target).
+# Makes corpora from the examples and test data, and a dictionary from the schemas.
+# corpus.sh MCPREEL FOLDER: the binary to record with, and where to put the corpora (one folder per target).
 set -eu
 mcpreel=$1 out=$2
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -9,16 +9,16 @@ trap 'rm -rf "$work"' EXIT
 export MCPREEL_HOME="$work/home"
 for target in "$root"/fuzz/fuzz_targets/*.rs; do mkdir -p "$out/$(basename "$target" .rs)"; done
 
-"$mcpreel" demo -o "$work/demo.reel" >"$work/told" 2>&1
+"$mcpreel" demo -o "$work/demo.reel" >"$work/output" 2>&1
 for scenario in "$root"/examples/scenarios/*.yaml; do
     name=$(basename "$scenario" .yaml)
-    "$mcpreel" host --scenario "$scenario" --record "$work/$name.reel" >"$work/told" 2>&1 </dev/null || true
+    "$mcpreel" host --scenario "$scenario" --record "$work/$name.reel" >"$work/output" 2>&1 </dev/null || true
     cp "$scenario" "$out/scenario/"
 done
 cp "$root"/examples/overlays/*.yaml "$out/overlay_plan/"
 printf 'all:\n  host: {tool_rounds: 3, prompt_bytes: 16k}\nservers:\n  one: {host: {history: none}}\n' >"$out/policy/policy"
 
-# A conversation: a byte for the way and the time, then the message.
+# A conversation: a byte for direction and time, then the message.
 lines='select(.event == "message" and .message != null)
     | (if .dir == "c2s" then "`" else "a" end) + (.message | tojson)'
 for reel in "$work"/*.reel; do
@@ -28,7 +28,7 @@ for reel in "$work"/*.reel; do
     cp "$work/$name.jsonl" "$out/jsonl/"
     jq -r "$lines" "$work/$name.jsonl" >"$work/$name.talk"
     for target in validate overlay survive; do cp "$work/$name.talk" "$out/$target/$name"; done
-    # The server hears its clients only, the host its servers, a turn and an end.
+    # The server receives only its clients' messages; the host its servers' messages, a turn, and an end.
     { sed -n '/^`/p' "$work/$name.talk"; } >"$out/server/$name"
     { sed -n '/^a/p' "$work/$name.talk"; echo '`Hello'; sed -n '/^a/p' "$work/$name.talk"; } >"$out/host/$name"
     { printf '\003'; cat "$work/$name.talk"; printf '\n=\n'; cat "$work/$name.talk"; } >"$out/diff/$name"

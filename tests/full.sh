@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Everything that tests/run.sh leaves out, and its tests once more: all real clients and servers, the conformance suites,
+# Everything that tests/run.sh omits, and its tests again: all real clients and servers, the conformance suites,
 # transcripts of other programs, the results (not the speed) of the benchmarks, and the fuzz targets.
 #
 #   tests/full.sh
 #
 # Needs what tests/run.sh needs, the Python registry (PyPI) the first time, a C and a C++ compiler, and jq.
-# MCPREEL_TRANSCRIPTS names the folder of transcripts; without it, ../shared/transcripts is taken if it is there.
+# MCPREEL_TRANSCRIPTS names the folder of transcripts; by default, ../shared/transcripts is used if it exists.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 suite=tests/full.sh
@@ -28,7 +28,7 @@ mkdir -p "$work"
 step "real peers" tests/real/install.sh ${MCPREEL_REAL_PEERS:+"$MCPREEL_REAL_PEERS"}
 step "build" cargo build --locked
 
-# A measurement, which benches/filters.py repeats in a way that is quick without optimisation.
+# A measurement; benches/filters.py has a variant that is fast enough without optimisation.
 skip=(--skip decisions_a_second)
 if [ -z "${MCPREEL_TRANSCRIPTS:-}" ] && [ -d ../shared/transcripts ]; then
     MCPREEL_TRANSCRIPTS=$(realpath ../shared/transcripts)
@@ -63,13 +63,13 @@ bench kill9 --bin "$mcpreel" --work "$work" --kills 3 --seed 1
 bench memory_attacks --binary "$mcpreel"
 
 fuzz() {
-    # The versions of the crate above, as far as both use them.
+    # The parent crate's versions of the dependencies that both use.
     cp Cargo.lock fuzz/Cargo.lock || return
     CARGO_TARGET_DIR=$target/fuzz CARGO_PROFILE_DEV_DEBUG=none \
         cargo build --manifest-path fuzz/Cargo.toml --bins
 }
 
-# Every target once on every file of its corpus, made anew from the examples.
+# Runs every target once on every file of its corpus, which is regenerated from the examples.
 replay() {
     local corpus=$work/corpus targets=0 files=0
     rm -rf -- "$corpus"
@@ -78,7 +78,7 @@ replay() {
         local name inputs
         name=$(basename -- "$folder")
         inputs=("$folder"*)
-        # A target without a corpus begins with the empty input.
+        # A target without a corpus gets the empty input.
         [ -e "${inputs[0]}" ] || inputs=(/dev/null)
         "$target/fuzz/debug/$name" -timeout=60 "${inputs[@]}" >"$work/replay.log" 2>&1 \
             || { tail -40 "$work/replay.log" | cut -c -300; echo "fuzz target $name fails on $corpus/$name"; return 1; }

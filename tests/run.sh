@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The suite to run after every change, and what continuous integration runs: formatting, lints, every test that needs
-# nothing but this machine, and one test of each thing that mcpreel does against a real client or server.
+# The suite to run after every change, also in continuous integration: formatting, lints, every test that needs
+# only this machine, and one test of each of mcpreel's capabilities with a real client or server.
 #
 #   tests/run.sh
 #

@@ -1,11 +1,11 @@
-# Shared by run.sh and full.sh: runs steps, and says at the end what ran and how it went. Sourced, not run.
+# Shared by run.sh and full.sh, which source it: runs steps, and prints a summary at the end.
 
 began=$SECONDS
 log=$(mktemp)
 summary=()
 failures=0
 
-# Prints why a suite cannot begin, and ends it.
+# Prints why a suite cannot begin, and exits.
 stop() {
     printf '%s: %s\n' "$suite" "$1" >&2
     exit 1
@@ -15,7 +15,7 @@ need() {
     command -v "$1" >/dev/null 2>&1 || stop "$1 is missing: install $2"
 }
 
-# The time since a moment of $SECONDS, as text.
+# The time since a value of $SECONDS, as text.
 since() {
     local seconds=$((SECONDS - $1))
     printf '%d min %02d s' $((seconds / 60)) $((seconds % 60))
@@ -35,18 +35,18 @@ step() {
     [ "$status" = 0 ] || [ -n "${keep_going:-}" ] || exit "$status"
 }
 
-# Of a run of cargo test: how many tests passed, and how many were left out.
+# The numbers of passed and ignored tests in the output of cargo test.
 counts() {
     awk '/^test result: / { passed += $4; ignored += $8; runs++ }
         END { if (runs) printf ", %d passed", passed; if (ignored) printf ", %d ignored", ignored }' "$log"
 }
 
-# Something that this machine cannot run, and why.
+# Notes a step that this machine cannot run, and why.
 left_out() {
     summary+=("$(printf '%-22s not run: %s' "$1" "$2")")
 }
 
-# Whether this kernel can hold a handler off other processes. `serve` warns where it cannot.
+# Whether this kernel can keep handlers from other processes. `serve` warns if it cannot.
 can_hold_handlers_back() {
     local said home
     home=$(mktemp -d)

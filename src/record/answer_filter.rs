@@ -7,7 +7,7 @@ use crate::sessions::injection::may_be_answer;
 use crate::wire::Framing;
 
 /// A longer line is not held back; it passes unexamined (64 MiB).
-const LONGEST_HELD: usize = 64 << 20;
+const MAX_HELD_BYTES: usize = 64 << 20;
 
 /// A piece of the stream.
 #[derive(Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl AnswerFilter {
             }
         }
         self.held.extend_from_slice(rest);
-        if self.held.len() > LONGEST_HELD {
+        if self.held.len() > MAX_HELD_BYTES {
             self.pass(&[], &mut out);
             self.within_line = true;
         }

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 pub type Sink = Arc<dyn AsFd + Send + Sync>;
 
 /// The interval for checking whether a peer that does not read has space again.
-const LOOK_AGAIN: Duration = Duration::from_millis(20);
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The beginning of a `Content-Length` frame; lines cannot be put between such frames.
 const CONTENT_LENGTH: &[u8] = b"content-length:";
@@ -166,7 +166,7 @@ impl InjectableWriter {
                 state.pending.retain(|pending| pending.0 != ticket);
                 return Err(why);
             }
-            state = self.wait(state, Some(LOOK_AGAIN));
+            state = self.wait(state, Some(CHECK_INTERVAL));
         }
     }
 
@@ -278,7 +278,7 @@ mod tests {
         Instant::now() + Duration::from_secs(20)
     }
 
-    fn gate() -> (io::PipeReader, Arc<InjectableWriter>, Arc<Queue>) {
+    fn writer() -> (io::PipeReader, Arc<InjectableWriter>, Arc<Queue>) {
         let (out, sink) = io::pipe().expect("a pipe");
         let queue = Arc::new(Queue::new(1 << 20, OnOverload::Block, Instant::now()));
         (out, Arc::new(InjectableWriter::new(Direction::ClientToServer, Arc::clone(&queue), Arc::new(sink))), queue)
@@ -292,11 +292,11 @@ mod tests {
 
     #[test]
     fn a_message_goes_in_between_lines_and_is_marked() {
-        let (out, gate, queue) = gate();
-        gate.write(b"one\n").expect("written");
-        gate.inject(b"ours", soon()).expect("put in");
-        gate.write(b"two\n").expect("written");
-        gate.close();
+        let (out, writer, queue) = writer();
+        writer.write(b"one\n").expect("written");
+        writer.inject(b"ours", soon()).expect("put in");
+        writer.write(b"two\n").expect("written");
+        writer.close();
         assert_eq!(all(out), "one\nours\ntwo\n");
         let mut batch = Batch::default();
         queue.take(&mut batch, Some(Duration::ZERO));
@@ -306,56 +306,56 @@ mod tests {
 
     #[test]
     fn a_line_that_has_begun_is_ended_first_by_the_relay() {
-        let (out, gate, _) = gate();
-        gate.write(b"{\"begun\":").expect("written");
+        let (out, writer, _) = writer();
+        writer.write(b"{\"begun\":").expect("written");
         std::thread::scope(|scope| {
-            let injector = scope.spawn(|| gate.inject(b"ours", soon()));
-            while gate.lock().pending.is_empty() {
+            let injector = scope.spawn(|| writer.inject(b"ours", soon()));
+            while writer.lock().pending.is_empty() {
                 std::thread::yield_now();
             }
             // Neither this chunk nor the next ends with a line end.
-            gate.write(b"1").expect("written");
-            gate.write(b"}\nnext").expect("written");
+            writer.write(b"1").expect("written");
+            writer.write(b"}\nnext").expect("written");
             injector.join().expect("ends").expect("put in");
         });
-        gate.close();
+        writer.close();
         assert_eq!(all(out), "{\"begun\":1}\nours\nnext");
     }
 
     #[test]
     fn where_no_line_ends_the_injector_gives_up_and_leaves_nothing() {
-        let (out, gate, _) = gate();
-        gate.write(b"begun").expect("written");
-        assert_eq!(gate.inject(b"ours", Instant::now()), Err(InjectionFailure::WithinLine("server")));
-        gate.write(b"\n").expect("written");
-        gate.close();
-        assert_eq!(gate.inject(b"ours", soon()), Err(InjectionFailure::Closed("server")));
+        let (out, writer, _) = writer();
+        writer.write(b"begun").expect("written");
+        assert_eq!(writer.inject(b"ours", Instant::now()), Err(InjectionFailure::WithinLine("server")));
+        writer.write(b"\n").expect("written");
+        writer.close();
+        assert_eq!(writer.inject(b"ours", soon()), Err(InjectionFailure::Closed("server")));
         assert_eq!(all(out), "begun\n");
     }
 
     #[test]
     fn a_peer_that_does_not_read_holds_the_injector_only() {
-        let (out, gate, _) = gate();
-        let sink = gate.sink().expect("open");
+        let (out, writer, _) = writer();
+        let sink = writer.sink().expect("open");
         rustix::io::ioctl_fionbio(sink.as_fd(), true).expect("not blocking");
         while rustix::io::write(sink.as_fd(), &[b'\n'; 4096]).is_ok() {}
-        assert_eq!(gate.inject(b"ours", Instant::now()), Err(InjectionFailure::NotRead("server")));
-        assert!(!gate.lock().busy);
+        assert_eq!(writer.inject(b"ours", Instant::now()), Err(InjectionFailure::NotRead("server")));
+        assert!(!writer.lock().busy);
         drop((out, sink));
     }
 
     #[test]
     fn frames_by_length_take_no_lines() {
-        let (_out, gate, _) = gate();
-        gate.write(b"Content-Length: 2\r\n\r\n{}").expect("written");
-        assert_eq!(gate.inject(b"ours", soon()), Err(InjectionFailure::ByLength("server")));
+        let (_out, writer, _) = writer();
+        writer.write(b"Content-Length: 2\r\n\r\n{}").expect("written");
+        assert_eq!(writer.inject(b"ours", soon()), Err(InjectionFailure::ByLength("server")));
     }
 
     #[test]
     fn a_peer_that_is_gone_is_reported() {
-        let (out, gate, _) = gate();
+        let (out, writer, _) = writer();
         drop(out);
-        assert_eq!(gate.inject(b"ours", soon()), Err(InjectionFailure::Closed("server")));
-        assert_eq!(gate.write(b"abc"), Err(3));
+        assert_eq!(writer.inject(b"ours", soon()), Err(InjectionFailure::Closed("server")));
+        assert_eq!(writer.write(b"abc"), Err(3));
     }
 }

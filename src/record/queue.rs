@@ -218,8 +218,8 @@ impl Queue {
     fn append(&self, into: &mut Vec<u8>, bytes: &[u8]) {
         if into.capacity() < bytes.len() + into.len() {
             // Reserve the whole bound at once: a buffer that doubles could end up twice as large.
-            let room = self.bound.max(bytes.len()) - into.len().min(self.bound);
-            into.reserve_exact(room);
+            let space = self.bound.max(bytes.len()) - into.len().min(self.bound);
+            into.reserve_exact(space);
         }
         into.extend_from_slice(bytes);
     }

@@ -18,7 +18,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// How often the recorder checks the queue while there is traffic.
-const TICK: Duration = Duration::from_millis(15);
+const QUEUE_INTERVAL: Duration = Duration::from_millis(15);
 /// The maximum age of an unwritten event.
 const FLUSH_AFTER: Duration = Duration::from_millis(40);
 /// How long after the last event the recorder goes to sleep.
@@ -26,15 +26,15 @@ const REST_AFTER: Duration = Duration::from_millis(500);
 /// How long after a failed write the recorder retries.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// The maximum interval between retries while no reel can be written.
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const MAX_PAUSE: Duration = Duration::from_secs(60);
 /// How often the recorder checks whether the reel still exists, while there is traffic.
-const LOOK_AFTER: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// The bytes reserved for the index of a reel with a size limit.
 const INDEX_BYTES: u64 = 16 << 10;
 /// The maximum size of an event without its payload.
 const EVENT_BYTES: u64 = 96;
 /// A reel with at least this much traffic justified a file of its own.
-const FAIR_PART: u64 = 64 << 10;
+const MIN_REEL_BYTES: u64 = 64 << 10;
 /// The maximum number of problems reported per session.
 const MAX_REPORTED: usize = 20;
 /// The maximum number of open streams whose opening events are kept for the next reel.
@@ -167,8 +167,8 @@ impl<S: Sink> Open<S> {
 
     /// Whether the reel has taken enough, or for long enough, that another may follow at once. A limit that is too low
     /// must not fill a folder with reels.
-    fn took_its_part(&self) -> bool {
-        self.events() > 0 && (self.bytes >= FAIR_PART || self.begun_at.elapsed() >= RETRY_AFTER)
+    fn justifies_another(&self) -> bool {
+        self.events() > 0 && (self.bytes >= MIN_REEL_BYTES || self.begun_at.elapsed() >= RETRY_AFTER)
     }
 
     /// Writes the index. An index that cannot be written completely is removed, so that the reel ends with its last
@@ -206,7 +206,7 @@ struct Work<T: ReelStore> {
     /// When to retry writing; `None` while nothing is wrong.
     retry_at: Option<Instant>,
     pause: Duration,
-    looked_at: Instant,
+    checked_at: Instant,
     /// Events and bytes lost since the last gap event.
     gap: Gap,
     summary: Summary,
@@ -239,7 +239,7 @@ impl<T: ReelStore> Work<T> {
             pending_since: None,
             retry_at: None,
             pause: RETRY_AFTER,
-            looked_at: Instant::now(),
+            checked_at: Instant::now(),
             gap: Gap::default(),
             summary: Summary::default(),
         }
@@ -252,11 +252,11 @@ impl<T: ReelStore> Work<T> {
         let mut last_traffic = Instant::now();
         loop {
             let resting = self.pending_since.is_none() && last_traffic.elapsed() > REST_AFTER;
-            let more = self.queue.take(&mut batch, (!resting).then_some(TICK));
+            let more = self.queue.take(&mut batch, (!resting).then_some(QUEUE_INTERVAL));
             if !batch.entries.is_empty() {
                 last_traffic = Instant::now();
-                if self.looked_at.elapsed() >= LOOK_AFTER {
-                    self.look();
+                if self.checked_at.elapsed() >= CHECK_INTERVAL {
+                    self.check_reel();
                 }
                 self.write_batch(&batch);
             }
@@ -365,7 +365,7 @@ impl<T: ReelStore> Work<T> {
             return self.lose(1, len);
         }
         if self.reel.as_ref().is_some_and(|reel| reel.is_full_for(len)) {
-            self.turn_page(len);
+            self.begin_next_reel(len);
         }
         let Some(reel) = &mut self.reel else { return self.lose(1, len) };
         let (had_pending, seq) = (reel.writer.has_pending(), reel.writer.next_seq());
@@ -412,9 +412,9 @@ impl<T: ReelStore> Work<T> {
     }
 
     /// Ends a reel that is about to reach the file size limit and begins the next one, so that nothing is lost.
-    fn turn_page(&mut self, len: u64) {
+    fn begin_next_reel(&mut self, len: u64) {
         self.flush();
-        let is_at_end = |reel: &mut Open<T::Sink>| reel.is_full_for(len) && reel.took_its_part();
+        let is_at_end = |reel: &mut Open<T::Sink>| reel.is_full_for(len) && reel.justifies_another();
         let Some(reel) = self.reel.take_if(is_at_end) else { return };
         let problem = format!("{} has reached the file size limit (ulimit -f)", reel.name);
         self.status.fails(&problem);
@@ -437,15 +437,15 @@ impl<T: ReelStore> Work<T> {
             self.retry_at = Some(Instant::now() + RETRY_AFTER);
             return self.trouble(&problem);
         }
-        let at_once = reel.took_its_part();
+        let at_once = reel.justifies_another();
         self.leave(reel, &problem);
-        self.pause = if at_once { RETRY_AFTER } else { (self.pause * 2).min(LONGEST_PAUSE) };
+        self.pause = if at_once { RETRY_AFTER } else { (self.pause * 2).min(MAX_PAUSE) };
         self.go_on(&problem, at_once);
     }
 
     /// Checks whether the reel still exists, and continues in another if not.
-    fn look(&mut self) {
-        self.looked_at = Instant::now();
+    fn check_reel(&mut self) {
+        self.checked_at = Instant::now();
         let lost = self.reel.as_ref().and_then(|reel| {
             let loss = reel.writer.get_ref().loss(reel.writer.written())?;
             Some((loss, format!("{} {loss}", reel.name)))
@@ -545,7 +545,7 @@ impl<T: ReelStore> Work<T> {
             }
             Err(error) => {
                 if was_lost {
-                    self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+                    self.pause = (self.pause * 2).min(MAX_PAUSE);
                 }
                 self.retry_at = Some(Instant::now() + if was_lost { self.pause } else { RETRY_AFTER });
                 if is_first {
@@ -636,7 +636,7 @@ impl<T: ReelStore> Work<T> {
     fn finish(mut self) -> Summary {
         self.last_time = self.queue.now();
         self.flush();
-        self.look();
+        self.check_reel();
         if self.retry_at.is_some() {
             self.resume_now();
         }
@@ -682,7 +682,7 @@ mod tests {
     #[derive(Clone, Default)]
     struct Flaky {
         bytes: Arc<Mutex<Vec<u8>>>,
-        room: Arc<Mutex<Option<usize>>>,
+        space: Arc<Mutex<Option<usize>>>,
         is_limited: bool,
         loss: Arc<Mutex<Option<ReelLoss>>>,
     }
@@ -690,16 +690,16 @@ mod tests {
     impl Write for Flaky {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             let mut held = self.bytes.lock().expect("not poisoned");
-            let room = self.room.lock().expect("not poisoned").map_or(bytes.len(), |room| room.min(bytes.len()));
-            if room == 0 {
+            let space = self.space.lock().expect("not poisoned").map_or(bytes.len(), |space| space.min(bytes.len()));
+            if space == 0 {
                 let is_final = if self.is_limited { io::ErrorKind::FileTooLarge } else { io::ErrorKind::StorageFull };
                 return Err(io::Error::from(is_final));
             }
-            held.extend_from_slice(&bytes[..room]);
-            if let Some(left) = self.room.lock().expect("not poisoned").as_mut() {
-                *left -= room;
+            held.extend_from_slice(&bytes[..space]);
+            if let Some(left) = self.space.lock().expect("not poisoned").as_mut() {
+                *left -= space;
             }
-            Ok(room)
+            Ok(space)
         }
 
         fn flush(&mut self) -> io::Result<()> {
@@ -712,7 +712,7 @@ mod tests {
             let mut held = self.bytes.lock().expect("not poisoned");
             let cut = held.len().saturating_sub(offset as usize);
             held.truncate(offset as usize);
-            if let Some(left) = self.room.lock().expect("not poisoned").as_mut().filter(|_| self.is_limited) {
+            if let Some(left) = self.space.lock().expect("not poisoned").as_mut().filter(|_| self.is_limited) {
                 *left += cut;
             }
             Ok(())
@@ -724,9 +724,9 @@ mod tests {
     }
 
     /// A sequence of sinks; at each `None`, no sink is available.
-    struct Shelf(VecDeque<Option<Flaky>>);
+    struct SinkSequence(VecDeque<Option<Flaky>>);
 
-    impl ReelStore for Shelf {
+    impl ReelStore for SinkSequence {
         type Sink = Flaky;
 
         fn next(&mut self) -> io::Result<Flaky> {
@@ -734,8 +734,8 @@ mod tests {
         }
     }
 
-    fn shelf(sinks: &[Option<&Flaky>]) -> Shelf {
-        Shelf(sinks.iter().map(|sink| sink.cloned()).collect())
+    fn shelf(sinks: &[Option<&Flaky>]) -> SinkSequence {
+        SinkSequence(sinks.iter().map(|sink| sink.cloned()).collect())
     }
 
     fn kinds(sink: &Flaky) -> Vec<EventKind> {
@@ -789,7 +789,7 @@ mod tests {
         let sink = Flaky::default();
         let complaints = Arc::default();
         let recorder = Recorder::start(SingleReel::new(sink.clone()), options(&complaints)).expect("starts");
-        *sink.room.lock().expect("not poisoned") = Some(30);
+        *sink.space.lock().expect("not poisoned") = Some(30);
         let lane = ChunkSource::Messages(Direction::ClientToServer);
         let line = [b"{\"x\":\"", "y".repeat(70_000).as_bytes(), b"\"}\n"].concat();
         recorder.queue().push(lane, &line);
@@ -797,7 +797,7 @@ mod tests {
             std::thread::yield_now();
         }
         recorder.queue().push(lane, b"{\"lost\":1}\n");
-        *sink.room.lock().expect("not poisoned") = None;
+        *sink.space.lock().expect("not poisoned") = None;
         let summary = recorder.finish();
         assert!(summary.failure.is_some());
         assert_eq!(complaints.lock().expect("not poisoned").len(), 1);
@@ -834,7 +834,7 @@ mod tests {
     fn a_reel_at_its_limit_is_left_whole_and_another_takes_the_rest() {
         let limited = || Flaky { is_limited: true, ..Flaky::default() };
         let (first, second) = (limited(), limited());
-        *first.room.lock().expect("not poisoned") = Some(200_000);
+        *first.space.lock().expect("not poisoned") = Some(200_000);
         let complaints = Arc::default();
         let mut settings = options(&complaints);
         settings.queue_bytes = 4 << 20;

@@ -79,7 +79,7 @@ impl RelayHandler for PlainRelay<'_> {
 /// chunks pass as they come.
 pub struct Messages<'a> {
     direction: Direction,
-    gate: &'a InjectableWriter,
+    writer: &'a InjectableWriter,
     answers: &'a Answers,
     answer_filter: &'a Mutex<AnswerFilter>,
 }
@@ -88,15 +88,15 @@ impl<'a> Messages<'a> {
     /// The handler of one direction. The answer filter belongs to the direction and outlives its relay.
     pub fn new(
         direction: Direction,
-        gate: &'a InjectableWriter,
+        writer: &'a InjectableWriter,
         answers: &'a Answers,
         answer_filter: &'a Mutex<AnswerFilter>,
     ) -> Self {
-        Self { direction, gate, answers, answer_filter }
+        Self { direction, writer, answers, answer_filter }
     }
 
     /// Runs the answer filter and handles each piece.
-    fn sieved(&self, run: impl FnOnce(&mut AnswerFilter, &mut dyn FnMut(StreamPiece<'_>))) -> Result<(), usize> {
+    fn filtered(&self, run: impl FnOnce(&mut AnswerFilter, &mut dyn FnMut(StreamPiece<'_>))) -> Result<(), usize> {
         let mut undelivered = 0;
         let mut answer_filter = self.answer_filter.lock().unwrap_or_else(PoisonError::into_inner);
         run(&mut answer_filter, &mut |piece| undelivered += self.piece(&piece).err().unwrap_or(0));
@@ -105,18 +105,18 @@ impl<'a> Messages<'a> {
 
     fn piece(&self, piece: &StreamPiece<'_>) -> Result<(), usize> {
         let (whole, payload, framing) = match *piece {
-            StreamPiece::Pass(bytes) => return self.gate.write(bytes),
+            StreamPiece::Pass(bytes) => return self.writer.write(bytes),
             StreamPiece::Suspect { whole, payload, framing } => (whole, payload, framing),
         };
         let (taken, passed) = match self.answers.sift(0, self.direction, payload) {
-            Sifted::Pass => return self.gate.write(whole),
+            Sifted::Pass => return self.writer.write(whole),
             Sifted::RemovedAnswer(taken) => {
-                self.gate.record_taken(payload, framing);
+                self.writer.record_taken(payload, framing);
                 (taken, Ok(()))
             }
             Sifted::Cut(rest, taken) => {
-                taken.iter().for_each(|answer| self.gate.record_taken(answer.message, framing));
-                (taken, self.gate.write(&[&rest, framing.terminator()].concat()))
+                taken.iter().for_each(|answer| self.writer.record_taken(answer.message, framing));
+                (taken, self.writer.write(&[&rest, framing.terminator()].concat()))
             }
         };
         Answers::deliver(taken);
@@ -126,19 +126,19 @@ impl<'a> Messages<'a> {
 
 impl RelayHandler for Messages<'_> {
     fn sink(&self) -> Option<Sink> {
-        self.gate.sink()
+        self.writer.sink()
     }
 
     fn forward(&mut self, bytes: &[u8]) -> Result<(), usize> {
         if self.answers.awaits(self.direction) {
-            self.sieved(|answer_filter, out| answer_filter.push(bytes, out))
+            self.filtered(|answer_filter, out| answer_filter.push(bytes, out))
         } else {
-            self.sieved(|answer_filter, out| answer_filter.pass(bytes, out))
+            self.filtered(|answer_filter, out| answer_filter.pass(bytes, out))
         }
     }
 
     fn finish(&mut self) -> Result<(), usize> {
-        self.sieved(|answer_filter, out| answer_filter.finish(out))
+        self.filtered(|answer_filter, out| answer_filter.finish(out))
     }
 }
 
@@ -222,7 +222,7 @@ mod tests {
         Arc::new(Queue::new(1 << 20, OnOverload::Block, Instant::now()))
     }
 
-    fn gate(sink: io::PipeWriter) -> (InjectableWriter, Arc<Queue>) {
+    fn writer(sink: io::PipeWriter) -> (InjectableWriter, Arc<Queue>) {
         let queue = queue();
         (InjectableWriter::new(C2S, Arc::clone(&queue), Arc::new(sink)), queue)
     }
@@ -231,15 +231,15 @@ mod tests {
     fn bytes_arrive_unchanged_and_a_copy_is_in_the_queue() {
         let (source, mut into) = io::pipe().expect("a pipe");
         let (mut out, sink) = io::pipe().expect("a pipe");
-        let (gate, queue) = gate(sink);
+        let (writer, queue) = writer(sink);
         std::thread::scope(|scope| {
             let relay = scope.spawn(|| {
                 let ended = pump(
                     source,
-                    &mut Messages::new(C2S, &gate, &Answers::default(), &Mutex::default()),
+                    &mut Messages::new(C2S, &writer, &Answers::default(), &Mutex::default()),
                     &Activity::default(),
                 );
-                gate.close();
+                writer.close();
                 ended
             });
             into.write_all(b"\xff\x00no line end").expect("written");
@@ -259,14 +259,17 @@ mod tests {
         let (source, into) = io::pipe().expect("a pipe");
         let (out, sink) = io::pipe().expect("a pipe");
         drop(out);
-        let (gate, _) = gate(sink);
-        let ended =
-            pump(source, &mut Messages::new(C2S, &gate, &Answers::default(), &Mutex::default()), &Activity::default());
+        let (writer, _) = writer(sink);
+        let ended = pump(
+            source,
+            &mut Messages::new(C2S, &writer, &Answers::default(), &Mutex::default()),
+            &Activity::default(),
+        );
         assert_eq!(ended, Ended::SinkClosed { undelivered: 0 });
         drop(into);
     }
 
-    /// What a server sends: own lines, answers to injected requests, and a stray piece.
+    /// What a server sends: lines of its own, answers to injected requests, and a stray piece.
     #[derive(Clone, Debug)]
     enum Said {
         Line(Vec<u8>),
@@ -302,7 +305,7 @@ mod tests {
             let (mut out, sink) = io::pipe().expect("a pipe");
             let queue = queue();
             let s2c = Direction::ServerToClient;
-            let gate = InjectableWriter::new(s2c, Arc::clone(&queue), Arc::new(sink));
+            let writer = InjectableWriter::new(s2c, Arc::clone(&queue), Arc::new(sink));
             let (answers, answer_filter) = (Answers::default(), Mutex::default());
             let (mut stream, mut to_client, mut open) = (Vec::new(), Vec::new(), vec![true; 4]);
             // Some of the stream may pass before anything is injected.
@@ -328,7 +331,7 @@ mod tests {
             }
             stream.extend_from_slice(tail.as_bytes());
             to_client.extend_from_slice(tail.as_bytes());
-            let mut messages = Messages::new(s2c, &gate, &answers, &answer_filter);
+            let mut messages = Messages::new(s2c, &writer, &answers, &answer_filter);
             messages.forward(&early).expect("delivered");
             for number in 0..4 {
                 let until = Instant::now() + Duration::from_secs(60);
@@ -340,7 +343,7 @@ mod tests {
                 messages.forward(chunk).expect("delivered");
             }
             messages.finish().expect("delivered");
-            gate.close();
+            writer.close();
             let mut got = Vec::new();
             out.read_to_end(&mut got).expect("read");
             prop_assert_eq!(String::from_utf8_lossy(&got), String::from_utf8_lossy(&to_client));
@@ -369,7 +372,7 @@ mod tests {
     fn lines_stay_whole_however_busy_the_stream_is() {
         let (source, mut into) = io::pipe().expect("a pipe");
         let (mut out, sink) = io::pipe().expect("a pipe");
-        let (gate, queue) = gate(sink);
+        let (writer, queue) = writer(sink);
         let (answers, answer_filter) = (Answers::default(), Mutex::default());
         let mut own = Vec::new();
         (0..4000u32)
@@ -378,18 +381,18 @@ mod tests {
         std::thread::scope(|scope| {
             let relay = scope.spawn(|| {
                 let ended =
-                    pump(source, &mut Messages::new(C2S, &gate, &answers, &answer_filter), &Activity::default());
-                gate.close();
+                    pump(source, &mut Messages::new(C2S, &writer, &answers, &answer_filter), &Activity::default());
+                writer.close();
                 ended
             });
             let injectors: Vec<_> = (0..4)
                 .map(|injector| {
-                    let gate = &gate;
+                    let writer = &writer;
                     scope.spawn(move || {
                         for number in 0..200 {
                             let line = format!("injected {injector} {number} {}", "y".repeat(number));
                             let deadline = Instant::now() + Duration::from_secs(60);
-                            gate.inject(line.as_bytes(), deadline).expect("put in");
+                            writer.inject(line.as_bytes(), deadline).expect("put in");
                         }
                     })
                 })

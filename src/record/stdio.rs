@@ -31,10 +31,10 @@ use std::time::{Duration, Instant};
 /// How long the output of a dead server's descendants may be silent before mcpreel exits.
 const ORPHAN_GRACE: Duration = Duration::from_millis(250);
 /// How often that output is checked.
-const ORPHAN_LOOK: Duration = Duration::from_millis(25);
+const ORPHAN_INTERVAL: Duration = Duration::from_millis(25);
 
 /// How long a server may take to exit after SIGTERM if its session cannot be recorded.
-const LAST_GRACE: Duration = Duration::from_secs(5);
+const TERM_GRACE: Duration = Duration::from_secs(5);
 
 /// The signals that are forwarded to the server.
 const PASSED_ON: [i32; 7] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH];
@@ -85,7 +85,7 @@ impl Session for Live {
         if toward == Direction::ServerToClient && self.to_client == ToClient::Nowhere {
             return Err("this session has no client: its reel is written to standard output".to_owned());
         }
-        let put = self.ways[toward as usize].gate.inject(message, deadline);
+        let put = self.ways[toward as usize].writer.inject(message, deadline);
         put.map(|()| InjectionProgress::Written).map_err(|why| why.to_string())
     }
 }
@@ -111,7 +111,7 @@ pub fn run(
     let mut child = command.prepare()?.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     describe.insert("pid".into(), child.id().into());
     recorder.note(EventKind::StreamOpened, &describe);
-    let (sender, news) = channel();
+    let (sender, notices) = channel();
     let server_gone = Arc::new(AtomicBool::new(false));
     pass_signals_on(signals, &child, Arc::clone(&server_gone), sender.clone());
     end_without_recording(&recording, &child, &server_gone);
@@ -122,7 +122,7 @@ pub fn run(
     }
     let status = child.wait()?;
     server_gone.store(true, Ordering::Release);
-    wait_for_output(&news, &output);
+    wait_for_output(&notices, &output);
     ways.iter().for_each(|way| way.let_go());
     // An unfinished message of an open lane must precede the end of the stream.
     recorder.queue().end(ChunkSource::Messages(Direction::ClientToServer));
@@ -162,7 +162,7 @@ fn end_without_recording(status: &Status, child: &Child, server_gone: &Arc<Atomi
                     return;
                 }
                 let _ = rustix::process::kill_process(pid, signal);
-                std::thread::sleep(LAST_GRACE);
+                std::thread::sleep(TERM_GRACE);
             }
         };
         // Must not block the recorder's thread, which calls this.
@@ -176,13 +176,13 @@ fn pass_signals_on(
     mut signals: SignalsInfo<WithOrigin>,
     child: &Child,
     server_gone: Arc<AtomicBool>,
-    news: Sender<TapNotice>,
+    notices: Sender<TapNotice>,
 ) {
     let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return };
     std::thread::spawn(move || {
         for Origin { signal, process, .. } in signals.forever() {
             if server_gone.load(Ordering::Acquire) {
-                let _ = news.send(TapNotice::Signal);
+                let _ = notices.send(TapNotice::Signal);
             } else if process.is_some()
                 && let Some(signal) = Signal::from_named_raw(signal)
             {
@@ -199,7 +199,7 @@ type Lanes = ([(ChunkSource, Arc<Activity>); 2], [Arc<RelayDirection>; 2]);
 fn start_lanes(
     child: &mut Child,
     queue: &Arc<Queue>,
-    news: &Sender<TapNotice>,
+    notices: &Sender<TapNotice>,
     to_client: ToClient,
     answers: &Arc<Answers>,
 ) -> io::Result<Lanes> {
@@ -218,7 +218,7 @@ fn start_lanes(
     };
     let from_server = way(Direction::ServerToClient, out);
     let way = Arc::clone(&to_server);
-    start_lane(ChunkSource::Messages(Direction::ClientToServer), queue, news, move |activity| {
+    start_lane(ChunkSource::Messages(Direction::ClientToServer), queue, notices, move |activity| {
         let ended = way.pump(rustix::stdio::stdin(), activity);
         if matches!(ended, Ended::SinkClosed { .. }) {
             // The client's next write must fail, as it would without mcpreel.
@@ -228,7 +228,7 @@ fn start_lanes(
     })?;
     let lane = ChunkSource::Messages(Direction::ServerToClient);
     let way = Arc::clone(&from_server);
-    let output = start_lane(lane, queue, news, move |activity| {
+    let output = start_lane(lane, queue, notices, move |activity| {
         let ended = way.pump(stdout, activity);
         if to_client == ToClient::Stdout {
             // The client must see the end of the output, even if the server lives on.
@@ -237,7 +237,7 @@ fn start_lanes(
         ended
     })?;
     let errors = Arc::clone(queue);
-    let errors = start_lane(ChunkSource::Stderr, queue, news, move |activity| {
+    let errors = start_lane(ChunkSource::Stderr, queue, notices, move |activity| {
         let sink = Arc::new(rustix::stdio::stderr());
         let ended = pump(stderr, &mut PlainRelay { lane: ChunkSource::Stderr, queue: &errors, sink }, activity);
         errors.end(ChunkSource::Stderr);
@@ -249,7 +249,7 @@ fn start_lanes(
 /// The parts that relay one direction of messages.
 struct RelayDirection {
     direction: Direction,
-    gate: InjectableWriter,
+    writer: InjectableWriter,
     answers: Arc<Answers>,
     answer_filter: Mutex<AnswerFilter>,
     queue: Arc<Queue>,
@@ -257,15 +257,15 @@ struct RelayDirection {
 
 impl RelayDirection {
     fn new(direction: Direction, queue: Arc<Queue>, sink: Sink, answers: Arc<Answers>) -> Self {
-        let gate = InjectableWriter::new(direction, Arc::clone(&queue), sink);
-        Self { direction, gate, answers, answer_filter: Mutex::default(), queue }
+        let writer = InjectableWriter::new(direction, Arc::clone(&queue), sink);
+        Self { direction, writer, answers, answer_filter: Mutex::default(), queue }
     }
 
     /// Relays to the end, and closes the write side.
     fn pump(&self, source: impl AsFd, activity: &Activity) -> Ended {
-        let mut messages = Messages::new(self.direction, &self.gate, &self.answers, &self.answer_filter);
+        let mut messages = Messages::new(self.direction, &self.writer, &self.answers, &self.answer_filter);
         let ended = pump(source, &mut messages, activity);
-        self.gate.close();
+        self.writer.close();
         self.queue.end(ChunkSource::Messages(self.direction));
         ended
     }
@@ -273,7 +273,7 @@ impl RelayDirection {
     /// Releases what is held back, because mcpreel exits while the relay may still wait for its source.
     fn let_go(&self) {
         if self.answer_filter.try_lock().is_ok_and(|answer_filter| answer_filter.holds()) {
-            let _ = Messages::new(self.direction, &self.gate, &self.answers, &self.answer_filter).finish();
+            let _ = Messages::new(self.direction, &self.writer, &self.answers, &self.answer_filter).finish();
         }
     }
 }
@@ -281,10 +281,10 @@ impl RelayDirection {
 fn start_lane(
     lane: ChunkSource,
     queue: &Arc<Queue>,
-    news: &Sender<TapNotice>,
+    notices: &Sender<TapNotice>,
     run: impl FnOnce(&Activity) -> Ended + Send + 'static,
 ) -> io::Result<Arc<Activity>> {
-    let (queue, news, activity) = (Arc::clone(queue), news.clone(), Arc::new(Activity::default()));
+    let (queue, notices, activity) = (Arc::clone(queue), notices.clone(), Arc::new(Activity::default()));
     let watched = Arc::clone(&activity);
     std::thread::Builder::new().name(lane_name(lane).into()).spawn(move || {
         if let Ended::SinkClosed { undelivered } = run(&activity)
@@ -293,7 +293,7 @@ fn start_lane(
             let reported = json!({"what": "undelivered", "lane": lane_name(lane), "bytes": undelivered});
             queue.note(Ready::about(EventKind::Transport, 0), &reported);
         }
-        let _ = news.send(TapNotice::Ended(lane));
+        let _ = notices.send(TapNotice::Ended(lane));
     })?;
     Ok(watched)
 }
@@ -307,12 +307,12 @@ fn lane_name(lane: ChunkSource) -> &'static str {
 
 /// Waits after the server's exit until its output is completely relayed, however slowly the client reads. If
 /// descendants hold the output open but are silent, the wait ends soon, as a client that waits for the exit expects.
-fn wait_for_output(news: &Receiver<TapNotice>, output: &[(ChunkSource, Arc<Activity>); 2]) {
+fn wait_for_output(notices: &Receiver<TapNotice>, output: &[(ChunkSource, Arc<Activity>); 2]) {
     let mut open = vec![true; output.len()];
     let mut last = u64::MAX;
     let mut still_since = Instant::now();
     while open.contains(&true) {
-        match news.recv_timeout(ORPHAN_LOOK) {
+        match notices.recv_timeout(ORPHAN_INTERVAL) {
             Ok(TapNotice::Signal) | Err(RecvTimeoutError::Disconnected) => return,
             Ok(TapNotice::Ended(lane)) => {
                 for (open, (watched, _)) in open.iter_mut().zip(output) {

@@ -54,8 +54,8 @@ pub async fn run(
                 _ => grace_period = Some(tokio::time::Instant::now() + DELETE_TIMEOUT),
             },
             // If the writer is gone, `written` gives the reason at once.
-            room = to_client.reserve(said.as_ref().map_or(0, Vec::len)), if said.is_some() => if let (Ok(room), Some(message)) = (room, said.take()) {
-                room.send(message);
+            slot = to_client.reserve(said.as_ref().map_or(0, Vec::len)), if said.is_some() => if let (Ok(slot), Some(message)) = (slot, said.take()) {
+                slot.send(message);
             },
             failed = &mut written => return failed.unwrap_or(Ok(())),
             turned = link.turn(&mut outbox), if said.is_none() => match turned {

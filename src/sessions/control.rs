@@ -38,7 +38,7 @@ const MAX_UNREAD: usize = 16 << 20;
 /// The default time limit for an answer.
 const DEFAULT_WAIT: Duration = Duration::from_secs(30);
 /// The maximum time limit for an answer.
-const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
+const MAX_WAIT: Duration = Duration::from_secs(24 * 3600);
 
 /// How long to wait for the end of a peer's line before injecting a message.
 const GRACE_PERIOD: Duration = Duration::from_secs(5);
@@ -133,11 +133,11 @@ impl Control {
             connected: AtomicUsize::new(0),
             owners: AtomicU64::new(0),
         });
-        let mut porch = Porch { door: listener, room: None, warn, has_warned: false };
+        let mut acceptor = Acceptor { public_listener: listener, abstract_listener: None, warn, has_warned: false };
         Builder::new().name("control".into()).spawn(move || {
             loop {
-                match porch.next() {
-                    Ok(Some(stream)) => welcome(&shared, stream),
+                match acceptor.next() {
+                    Ok(Some(stream)) => start_connection(&shared, stream),
                     Ok(None) => {}
                     // Possibly out of descriptors, which the traffic needs more than a caller does.
                     Err(_) => std::thread::sleep(Duration::from_millis(100)),
@@ -149,33 +149,35 @@ impl Control {
 }
 
 /// Accepts callers.
-struct Porch {
+struct Acceptor {
     /// The socket in the folder, which only sends a greeting.
-    door: UnixListener,
+    public_listener: UnixListener,
     /// The name and listener of the abstract socket, once a caller has connected.
-    room: Option<(String, UnixListener)>,
+    abstract_listener: Option<(String, UnixListener)>,
     warn: Box<dyn Fn(&str) + Send>,
     has_warned: bool,
 }
 
-impl Porch {
+impl Acceptor {
     /// Waits for the next caller; returns it if it may talk to the session.
     fn next(&mut self) -> io::Result<Option<UnixStream>> {
-        let mut listeners = vec![PollFd::new(&self.door, PollFlags::IN)];
-        listeners.extend(self.room.as_ref().map(|(_, room)| PollFd::new(room, PollFlags::IN)));
+        let mut listeners = vec![PollFd::new(&self.public_listener, PollFlags::IN)];
+        listeners.extend(
+            self.abstract_listener.as_ref().map(|(_, abstract_listener)| PollFd::new(abstract_listener, PollFlags::IN)),
+        );
         match poll(&mut listeners, None) {
             Err(rustix::io::Errno::INTR) => return Ok(None),
             polled => polled?,
         };
-        let is_at_the_door = !listeners[0].revents().is_empty();
-        let came = if is_at_the_door { self.door.accept() } else { self.accept() };
+        let needs_greeting = !listeners[0].revents().is_empty();
+        let came = if needs_greeting { self.public_listener.accept() } else { self.accept() };
         let stream = match came {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
             came => came?.0,
         };
         let refused = admit(&stream).err();
         let reported = match refused {
-            None if !is_at_the_door => return Ok(Some(stream)),
+            None if !needs_greeting => return Ok(Some(stream)),
             None => self.greeting()?,
             Some(rejected) => self.refusal(rejected),
         };
@@ -186,16 +188,16 @@ impl Porch {
     }
 
     fn accept(&self) -> io::Result<(UnixStream, std::os::unix::net::SocketAddr)> {
-        self.room.as_ref().ok_or(io::ErrorKind::WouldBlock)?.1.accept()
+        self.abstract_listener.as_ref().ok_or(io::ErrorKind::WouldBlock)?.1.accept()
     }
 
     fn greeting(&mut self) -> io::Result<Value> {
-        if self.room.is_none() {
-            let (name, room) = bind_abstract()?;
-            room.set_nonblocking(true)?;
-            self.room = Some((name, room));
+        if self.abstract_listener.is_none() {
+            let (name, abstract_listener) = bind_abstract()?;
+            abstract_listener.set_nonblocking(true)?;
+            self.abstract_listener = Some((name, abstract_listener));
         }
-        let name = self.room.as_ref().map(|(name, _)| name.as_str());
+        let name = self.abstract_listener.as_ref().map(|(name, _)| name.as_str());
         // Callers of protocol version 1 read this as an error.
         let why = "connect to this session's abstract socket instead (version 2 of the control protocol)";
         Ok(json!({"version": VERSION, "abstract": name, "failed": why}))
@@ -254,7 +256,7 @@ enum Toward {
 }
 
 /// Starts serving a connection, unless there are too many.
-fn welcome(shared: &Arc<ConnectionContext>, mut stream: UnixStream) {
+fn start_connection(shared: &Arc<ConnectionContext>, mut stream: UnixStream) {
     if shared.connected.fetch_add(1, Ordering::AcqRel) >= MAX_CONNECTIONS {
         shared.connected.fetch_sub(1, Ordering::AcqRel);
         let reported =
@@ -265,7 +267,7 @@ fn welcome(shared: &Arc<ConnectionContext>, mut stream: UnixStream) {
     let owner = shared.owners.fetch_add(1, Ordering::Relaxed);
     let theirs = Arc::clone(shared);
     let spawned = Builder::new().name("controller".into()).spawn(move || {
-        let _ = converse(&theirs, owner, stream);
+        let _ = serve_connection(&theirs, owner, stream);
         theirs.answers.give_up(owner, None);
         theirs.connected.fetch_sub(1, Ordering::AcqRel);
     });
@@ -275,7 +277,7 @@ fn welcome(shared: &Arc<ConnectionContext>, mut stream: UnixStream) {
 }
 
 /// Serves one connection to its end.
-fn converse(shared: &Arc<ConnectionContext>, owner: u64, stream: UnixStream) -> io::Result<()> {
+fn serve_connection(shared: &Arc<ConnectionContext>, owner: u64, stream: UnixStream) -> io::Result<()> {
     let outbox = Arc::new(Outbox::new(stream.try_clone()?));
     let (to_write, answers) = (Arc::clone(&outbox), Arc::clone(&shared.answers));
     let twin = stream.try_clone()?;
@@ -346,7 +348,7 @@ fn take(shared: &ConnectionContext, owner: u64, line: &[u8], outbox: &Arc<Outbox
                 Toward::Server => Direction::ClientToServer,
                 Toward::Client => Direction::ServerToClient,
             };
-            let wait = wait_ms.map_or(DEFAULT_WAIT, Duration::from_millis).min(LONGEST_WAIT);
+            let wait = wait_ms.map_or(DEFAULT_WAIT, Duration::from_millis).min(MAX_WAIT);
             send(shared, owner, (stream, toward), message.as_bytes(), wait, &tag, outbox)
         }
         Ok(Request::Fire { stream, fire }) => {
@@ -526,7 +528,7 @@ mod tests {
                 connected: AtomicUsize::new(0),
                 owners: AtomicU64::new(0),
             });
-            welcome(&shared, theirs);
+            start_connection(&shared, theirs);
             Self { session, answers, reader: BufReader::new(ours) }
         }
 

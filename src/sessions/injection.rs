@@ -287,7 +287,7 @@ mod tests {
         assert_eq!(injections.sift(0, ServerToClient, other), Sifted::Pass, "another's");
         assert_eq!(injections.sift(0, ClientToServer, chunk), Sifted::Pass, "the other way");
         injections.give_up(&key(ID));
-        assert_eq!(injections.sift(0, ServerToClient, chunk), taken(None), "nobody waits any more");
+        assert_eq!(injections.sift(0, ServerToClient, chunk), taken(None), "no one waits any more");
         let answer = br#"{"id":"mcpreel-0123abcd-1","result":{}}"#;
         assert!(matches!(injections.sift(0, ServerToClient, answer), Sifted::RemovedAnswer(_)));
         assert_eq!(injections.sift(0, ServerToClient, chunk), Sifted::Pass);

@@ -28,10 +28,10 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
 const ASK_GRACE_PERIOD: Duration = Duration::from_secs(2);
 
 /// The maximum length of a Unix socket's path, in bytes.
-const LONGEST_PATH: usize = 107;
+const MAX_PATH_BYTES: usize = 107;
 
 /// How long the session waits for an answer; the caller decides when to stop and closes its connection.
-const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
+const MAX_WAIT: Duration = Duration::from_secs(24 * 3600);
 
 /// Why a socket cannot be created.
 #[derive(Debug, thiserror::Error)]
@@ -40,7 +40,7 @@ pub enum SocketError {
     #[error("{} is not private: {}", .0.display(), .1)]
     NotOurs(PathBuf, &'static str),
     /// The path is too long for a socket's address.
-    #[error("{} is too long for a socket's path (at most {LONGEST_PATH} bytes)", .0.display())]
+    #[error("{} is too long for a socket's path (at most {MAX_PATH_BYTES} bytes)", .0.display())]
     TooLong(PathBuf),
     /// The system refused.
     #[error("{}: {}", .0.display(), .1)]
@@ -73,7 +73,7 @@ pub fn bind(folder: &Path, wanted: &str) -> Result<(BoundSocket, UnixListener), 
     for number in 1u32.. {
         let name = if number == 1 { wanted.to_owned() } else { format!("{wanted}-{number}") };
         let path = socket_path(folder, &name);
-        if path.as_os_str().len() > LONGEST_PATH {
+        if path.as_os_str().len() > MAX_PATH_BYTES {
             return Err(SocketError::TooLong(path));
         }
         let failed = |error| SocketError::System(path.clone(), error);
@@ -92,7 +92,7 @@ pub fn bind(folder: &Path, wanted: &str) -> Result<(BoundSocket, UnixListener), 
 /// # Errors
 /// The socket cannot be created.
 pub fn bind_at(path: &Path) -> Result<(BoundSocket, UnixListener), SocketError> {
-    if path.as_os_str().len() > LONGEST_PATH {
+    if path.as_os_str().len() > MAX_PATH_BYTES {
         return Err(SocketError::TooLong(path.to_owned()));
     }
     let failed = |error| SocketError::System(path.to_owned(), error);
@@ -171,7 +171,7 @@ fn remove_stale(path: &Path) -> bool {
 /// The version of the control protocol.
 pub const VERSION: u32 = 2;
 /// The maximum length of a greeting, in bytes.
-const LONGEST_GREETING: u64 = 4096;
+const MAX_GREETING_BYTES: u64 = 4096;
 
 /// Creates the abstract socket of a session; returns its name and listener.
 pub fn bind_abstract() -> io::Result<(String, UnixListener)> {
@@ -210,12 +210,12 @@ pub fn admit(stream: &UnixStream) -> Result<(), RejectedPeer> {
 /// The user and process id of the peer; the process id is 0 in another PID namespace. Uses tokio because rustix cannot
 /// represent such a process.
 fn peer(stream: &UnixStream) -> io::Result<(u32, i32)> {
-    let twin = stream.try_clone()?;
+    let clone = stream.try_clone()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     let peer = {
         let _inside = runtime.enter();
-        twin.set_nonblocking(true)?;
-        let peer = tokio::net::UnixStream::from_std(twin).and_then(|twin| twin.peer_cred());
+        clone.set_nonblocking(true)?;
+        let peer = tokio::net::UnixStream::from_std(clone).and_then(|clone| clone.peer_cred());
         // The clone shares its flags with the stream.
         stream.set_nonblocking(false)?;
         peer?
@@ -230,10 +230,10 @@ fn peer(stream: &UnixStream) -> io::Result<(u32, i32)> {
 /// # Errors
 /// The session is gone or refuses the connection, or another process answers.
 pub fn connect(socket: &Path) -> io::Result<UnixStream> {
-    let door = UnixStream::connect(socket)?;
-    door.set_read_timeout(Some(ASK_GRACE_PERIOD))?;
+    let public = UnixStream::connect(socket)?;
+    public.set_read_timeout(Some(ASK_GRACE_PERIOD))?;
     let mut line = String::new();
-    BufReader::new(&door).take(LONGEST_GREETING).read_line(&mut line)?;
+    BufReader::new(&public).take(MAX_GREETING_BYTES).read_line(&mut line)?;
     let greeting: Value = serde_json::from_str(&line).unwrap_or_default();
     let Some(name) = greeting["abstract"].as_str() else {
         let why = greeting["failed"].as_str().unwrap_or("it does not name its abstract socket");
@@ -251,7 +251,7 @@ pub fn connect(socket: &Path) -> io::Result<UnixStream> {
             _ => format!("its abstract socket @{name}: {error}"),
         })
     })?;
-    let (here, there) = (peer(&door)?, peer(&stream)?);
+    let (here, there) = (peer(&public)?, peer(&stream)?);
     if here != there || is_kept(there.1) != Some(false) {
         return Err(io::Error::other("another process answers at the session's socket"));
     }
@@ -318,7 +318,7 @@ pub fn link(socket: &Path, toward: &'static str, in_stream: u32) -> io::Result<L
     tokio::spawn(async move {
         while let Some(message) = outgoing.recv().await {
             let text = String::from_utf8_lossy(&message);
-            let wait = LONGEST_WAIT.as_millis() as u64;
+            let wait = MAX_WAIT.as_millis() as u64;
             let request = json!({
                 "op": "send", "tag": tag(&message), "toward": toward, "stream": in_stream, "message": text,
                 "wait_ms": wait,
@@ -410,10 +410,10 @@ mod tests {
     fn greeted(greeting: &Value) -> io::Result<UnixStream> {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("s.sock");
-        let door = UnixListener::bind(&path).expect("bound");
+        let public = UnixListener::bind(&path).expect("bound");
         let greeting = greeting.to_string();
         let greeter = std::thread::spawn(move || {
-            let (mut stream, _) = door.accept().expect("accepted");
+            let (mut stream, _) = public.accept().expect("accepted");
             writeln!(stream, "{greeting}").expect("written");
         });
         let connected = connect(&path);
@@ -434,7 +434,7 @@ mod tests {
             (json!({"tag": 1, "info": {}}), "does not name"),
             (json!({"abstract": "x".repeat(200)}), ""),
         ] {
-            let error = greeted(&greeting).expect_err("nobody is there").to_string();
+            let error = greeted(&greeting).expect_err("not a session").to_string();
             assert!(error.contains(words), "{words}: {error}");
         }
     }
@@ -443,10 +443,10 @@ mod tests {
     async fn a_message_that_is_not_taken_fails_alone() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("s.sock");
-        let door = UnixListener::bind(&path).expect("bound");
+        let public = UnixListener::bind(&path).expect("bound");
         let (name, listener) = bind_abstract().expect("bound");
         let greeter = std::thread::spawn(move || {
-            let (mut stream, _) = door.accept().expect("accepted");
+            let (mut stream, _) = public.accept().expect("accepted");
             writeln!(stream, "{}", json!({"version": VERSION, "abstract": name})).expect("written");
         });
         let mut link = link(&path, "server", 0).expect("connected");

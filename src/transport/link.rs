@@ -119,7 +119,7 @@ impl Link {
             outbox.clear();
         }
         let may_receive = has_room(outbox);
-        let room = async {
+        let slot = async {
             match (&self.outgoing, outbox.front()) {
                 (Some(outgoing), Some(next)) => outgoing.reserve(next.weight()).await.ok(),
                 _ => std::future::pending().await,
@@ -127,9 +127,9 @@ impl Link {
         };
         tokio::select! {
             biased;
-            room = room => {
-                if let (Some(room), Some(message)) = (room, outbox.pop_front()) {
-                    room.send(message);
+            slot = slot => {
+                if let (Some(slot), Some(message)) = (slot, outbox.pop_front()) {
+                    slot.send(message);
                 }
                 None
             }

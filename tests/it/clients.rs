@@ -70,7 +70,8 @@ fn the_usual_places_are_searched_from_here_upwards() {
         let output = call(name);
         assert!(!tools(&output).is_empty(), "{name}");
         let reported = format!("{name} is taken from");
-        let line = output.err().lines().find(|line| line.contains(&reported)).expect("the place is told").to_owned();
+        let line =
+            output.err().lines().find(|line| line.contains(&reported)).expect("the place is reported").to_owned();
         assert!(line.contains(place), "{line}");
         assert_eq!(line.contains("it is also in"), name == "a", "{line}");
     }

@@ -77,7 +77,10 @@ done"#;
     let before = odd(&["before-inference", "hi"]);
     assert_eq!(before.code(), 1, "{before:?}");
     assert!(before.out().contains("odd     ") && before.out().contains("featureSet"), "{before:?}");
-    assert!(String::from_utf8_lossy(&stage.read("told")).contains(r#"{"enabled":["a.b"]}"#), "told first what is on");
+    assert!(
+        String::from_utf8_lossy(&stage.read("told")).contains(r#"{"enabled":["a.b"]}"#),
+        "first notified what is enabled"
+    );
     let silent = odd(&["after-inference", "x", "--deadline", "60ms"]);
     assert_eq!(silent.code(), 5, "{silent:?}");
     assert!(silent.err().contains("--deadline") && silent.out().contains("answer  ← none"), "{silent:?}");

@@ -213,7 +213,7 @@ fn a_server_that_ends_is_reported() {
     let answer = gateway.request("POST", &[], &asked.to_string());
     assert_eq!(answer.status, 502);
     assert!(answer.json()["error"]["message"].as_str().is_some_and(|reported| reported.contains("has ended")));
-    until("the end to be told", || {
+    until("the end is reported", || {
         gateway.process.stderr_so_far().contains("session 1: the server ended with exit code 3").then_some(())
     });
     gateway.end();

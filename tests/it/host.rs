@@ -81,7 +81,7 @@ fn a_conversation_is_reported_in_json_too() {
     let kinds: Vec<&str> =
         events.iter().filter_map(|event| event["event"].as_str()).filter(|it| *it != "fact").collect();
     assert_eq!(kinds, ["connected", "prompt", "turn", "tool", "ended", "reel"]);
-    let find = |kind: &str| events.iter().find(|event| event["event"] == kind).expect("told");
+    let find = |kind: &str| events.iter().find(|event| event["event"] == kind).expect("reported");
     let answer = "echo: hello (2 parts from servers, 0 tool results)";
     assert_eq!(find("turn"), &json!({"event": "turn", "turn": 1, "answer": answer}));
     let prompt = find("prompt");

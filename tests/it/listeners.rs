@@ -200,11 +200,11 @@ fn a_web_page_starts_no_server() {
         let reply = client.reply();
         assert!(reply.status == 415 && reply.body.contains("application/json"), "{kind}: {reply:?}");
     }
-    assert_eq!(started(), 0, "100 pages wait for a server that nobody has spoken to");
+    assert_eq!(started(), 0, "100 pages wait for a server to which no message was sent");
     let url = format!("http://{address}/sse");
     stage.ok(&["call", "ping", "--url", &url, "--era", "legacy"]);
     assert_eq!(started(), 1, "a client is served all the same");
-    assert_eq!(open[0].next(), None, "the oldest stream made room for it");
+    assert_eq!(open[0].next(), None, "the oldest stream made space for it");
     drop(open);
     gateway.signal("INT");
     assert_eq!(gateway.end().code(), 0);
@@ -258,7 +258,7 @@ fn a_session_that_listens_is_never_taken_away() {
         &ping[..10]
     ));
     let idle: Vec<String> = (2..100).map(|_| open().expect("a session")).collect();
-    let newest = open().expect("one that nobody uses makes room");
+    let newest = open().expect("an unused one makes space");
     assert_eq!((pings(&idle[0]), pings(&first), pings(&newest)), (404, 200, 200));
     arriving.send(&ping[10..]);
     assert_eq!(arriving.head().map(|head| head.status()), Some(200), "its request was on its way");
@@ -268,7 +268,7 @@ fn a_session_that_listens_is_never_taken_away() {
     assert!(refused.status == 503 && refused.body.contains("100 sessions are in use"), "{refused:?}");
     assert_eq!(pings(&first), 200);
     drop(streams);
-    until("room for another", || open().ok());
+    until("space for another", || open().ok());
     assert_eq!(pings(&first), 200, "it listens still");
     drop(stream);
 }

@@ -427,7 +427,7 @@ fn who_attaches_and_does_not_read_is_let_go_and_the_traffic_goes_on() {
     let _ = careless.read_to_end(&mut rest);
     assert!(rest.len() < 40 << 20, "{} bytes were kept for one who does not read", rest.len());
     // Once it is disconnected, another can connect; more than sixteen are refused.
-    idle.push(until("room for another", || {
+    idle.push(until("space for another", || {
         let mut stream = connect(&stage);
         writeln!(stream, "{}", json!({"op": "info"})).ok()?;
         line_of(&mut stream)?["info"].is_object().then_some(stream)

@@ -65,7 +65,7 @@ fn c74_what_was_done_over_mcpl_is_reported_row_by_row() {
     let noise = |row: &&Value| row["latency_ms"].to_string().split('.').nth(1).is_some_and(|part| part.len() > 3);
     assert_eq!(rows.iter().find(noise), None, "microseconds are enough");
     let scope = of("scope")[0];
-    assert_eq!((&scope["about"], &scope["outcome"]), (&json!("/etc/hosts"), &json!("failure")), "nobody approved it");
+    assert_eq!((&scope["about"], &scope["outcome"]), (&json!("/etc/hosts"), &json!("failure")), "it was not approved");
     assert_eq!((of("publish").len(), rows.len()), (1, 1 + injections.len() + responses.len() + 3), "{text}");
     let reported = stage.ok(&["stats", "x.reel", "--audit"]).out();
     assert!(reported.contains("feature set") && reported.contains("operations: 1 scope failure"), "{reported}");

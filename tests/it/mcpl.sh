@@ -1,5 +1,5 @@
 #!/bin/sh
-# A server that does all of MCPL, once it has reviewed its first answer; see mcpl.rs.
+# A server that uses all of MCPL after it has reviewed its first answer; see mcpl.rs.
 say() { printf '%s\n' "$1"; }
 while read -r line; do
   id=$(printf '%s' "$line" | sed -n 's/^{"jsonrpc":"2.0","id":\([0-9]*\).*/\1/p')

@@ -614,7 +614,7 @@ fn a_push_is_accepted() {
         (&answered["accepted"], &answered["inference_id"], &answered["event_id"]),
         (&json!(true), &json!("inf_9"), &json!("evt_7"))
     );
-    assert_eq!(reports(&output.err()).last(), Some(answered), "told on standard error too");
+    assert_eq!(reports(&output.err()).last(), Some(answered), "also on standard error");
 }
 
 #[test]

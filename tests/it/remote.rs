@@ -648,7 +648,7 @@ fn a_connection_that_cannot_be_is_reported() {
     for url in ["ftp://host", "http://", "tcp:host", "http://name:word@host/"] {
         failed(&list(&stage, url, &[]), 2, &["invalid URL"]);
     }
-    assert!(!list(&stage, "http://name:word@host/", &[]).err().contains("word@"), "a password is not told");
+    assert!(!list(&stage, "http://name:word@host/", &[]).err().contains("word@"), "a password is not shown");
 }
 
 #[test]

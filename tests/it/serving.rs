@@ -327,7 +327,7 @@ fn who_watches_a_folder_receives_of_what_is_in_it() {
     assert_eq!(updated["params"]["uri"], uri(&root.join("src/lib.rs")));
     assert_eq!(reminder(&mut one)["dedupeKey"], "file_changed:src/lib.rs");
     let other = two.message(|message| message["method"].is_string());
-    assert_eq!(other["method"], "notifications/reminder", "all are reminded, and nobody told who did not ask");
+    assert_eq!(other["method"], "notifications/reminder", "all get reminders, only subscribers get updates");
     server.end();
 }
 
@@ -445,7 +445,7 @@ fn a_post_is_pushed_once_and_what_is_no_event_is_refused() {
         Some(said.split("posts to http://").nth(1)?.split('/').next()?.to_owned())
     });
     let reported = r#"{"eventId":"e1","text":"deployed","origin":{"repo":"r"}}"#;
-    assert_eq!(post(&address, "", reported).0, 503, "nobody is there yet");
+    assert_eq!(post(&address, "", reported).0, 503, "no host is connected yet");
     server = mcpl_host(server);
     server.send(&request(1, "ping", json!({})));
     server.message(|message| message["id"] == 1);

@@ -1,11 +1,11 @@
-"""PyPI annal as a server that declares a hook, without the network and without its heavy parts.
+"""PyPI annal as a server that declares a hook, without network access and heavy dependencies.
 
-Its own code answers: tools, store, search. Three things stand in for what it would download or load:
+Tools, store and search are its own code. Three parts are replaced:
 
-- vectors: words are hashed into 384 numbers, in place of a model that is fetched from the network;
-- the database of vectors: a list in memory;
-- a declaration: it has none, though its author's proposal is what hooks are. So `session_start` asks its own
-  `search_memories`. With the argument `--plain` it declares nothing, as it comes from PyPI.
+- vectors: words are hashed into 384 numbers, instead of using a downloaded model;
+- the vector database: a list in memory;
+- the hook declaration: it has none, although its author proposed hooks (SEP-2282). Here, `session_start` calls its
+  `search_memories`. With the argument `--plain` it declares nothing, like the original.
 """
 import glob
 import math
@@ -16,7 +16,7 @@ import types
 import zlib
 
 PEERS = os.environ["MCPREEL_REAL_PEERS"]
-# The SDK that it is written for is installed already.
+# The SDK that it was written for is already installed.
 sys.path += glob.glob(os.path.join(PEERS, "py1/lib/python*/site-packages"))
 
 DECLARATIONS = [
@@ -59,7 +59,7 @@ from annal.backend import VectorResult  # noqa: E402
 
 
 class Memories:
-    """What annal asks of a database of vectors."""
+    """The interface that annal expects of a vector database."""
 
     def __init__(self, **_):
         self.rows = {}

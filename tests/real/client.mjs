@@ -1,7 +1,8 @@
 // The TypeScript SDK as a client: `node client.mjs SCENARIO CMD ARG...` starts CMD as a stdio server (or goes to a
-// server's URL in place of it: HTTP+SSE where its path ends in /sse, Streamable HTTP elsewhere), does the scenario's operations in a fixed order and prints one JSON line for each. What varies from run to run (times,
-// identifiers) is masked, so two runs print the same. An operation that ends otherwise than expected ends the run.
-// The SDK is taken from the folder that MCPREEL_REAL_PEERS names (see install.sh).
+// server's URL instead: HTTP+SSE if its path ends in /sse, else Streamable HTTP), runs the scenario's operations in a
+// fixed order and prints one JSON line for each. Values that vary from run to run (times,
+// identifiers) are masked, so two runs print the same. An operation with an unexpected result ends the run.
+// The SDK is in the folder that MCPREEL_REAL_PEERS names (see install.sh).
 
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
@@ -127,7 +128,7 @@ const connect = async (command, args) => {
   seen.lastProgress = signal();
   answerServer(client, seen);
   countNotifications(client, seen);
-  // To the SDK, what a cancelled call still tells is an error.
+  // The SDK treats progress of a cancelled call as an error.
   client.onerror = ({ message }) => /"progress":3,"total":3/.test(message) && seen.lastProgress.fire();
   const transport = transportTo(command, args);
   let protocolVersion;
@@ -139,7 +140,7 @@ const connect = async (command, args) => {
   try {
     await client.connect(transport, options);
   } catch (error) {
-    await transport.close(); // else a server that does not answer would outlive us
+    await transport.close(); // otherwise a server that does not answer would outlive this process
     throw error;
   }
   print("initialize", {
@@ -178,13 +179,13 @@ const slowCalls = async (client, seen) => {
   const onprogress = (update) => progress.push(update);
   await expect("long-running", () =>
     call("trigger-long-running-operation", { duration: 0.4, steps: 4 }, { onprogress }));
-  // The SDK drops progress that comes in one chunk with the answer, so only the early ones are certain.
+  // The SDK drops progress that arrives in one chunk with the answer, so only the early ones are certain.
   print("progress", { ok: progress.slice(0, 2) });
   const abort = new AbortController();
   const stop = () => abort.abort("enough");
   await expectRefusal("cancelled", () =>
     call("trigger-long-running-operation", { duration: 0.6, steps: 3 }, { onprogress: stop, signal: abort.signal }));
-  // The server goes on with it, which must be over before the connection is closed.
+  // The server still works on it, and must finish before the connection is closed.
   await Promise.race([seen.lastProgress.fired, new Promise((over) => setTimeout(over, LATE_MS).unref())]);
 };
 
@@ -230,8 +231,8 @@ const everything = async (client, seen) => {
   await prompts(client);
   await serverAsks(client, seen);
   const { roots, sampling, elicitation, notifications } = seen;
-  delete notifications["notifications/progress"]; // those of the cancelled call may come or not
-  // Over Streamable HTTP, what a server tells before its client has asked for a stream is lost.
+  delete notifications["notifications/progress"]; // those of the cancelled call may or may not arrive
+  // Over Streamable HTTP, notifications before the client has opened the GET stream are lost.
   if (client.transport instanceof StreamableHTTPClientTransport) delete notifications["notifications/tools/list_changed"];
   const counted = Object.fromEntries(Object.entries(notifications).sort());
   print("seen", { ok: { roots, sampling, elicitation, notifications: counted } });

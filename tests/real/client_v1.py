@@ -15,7 +15,7 @@ class Peer:
     """The scenario's verbs over a 1.x ClientSession."""
 
     error = McpError
-    cancels = False  # 1.x tells the server nothing when a call is given up
+    cancels = False  # 1.x does not notify the server when a call is cancelled
 
     def __init__(self, session):
         self.session = session
@@ -45,7 +45,7 @@ class Peer:
 
 
 def answers(seen):
-    """The callbacks that answer the server and count what it tells."""
+    """The callbacks that answer the server and count its notifications."""
 
     async def sampling(_context, params):
         seen.sampling.append(scenario.mask(scenario.plain(params.messages)))

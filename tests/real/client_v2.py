@@ -1,7 +1,7 @@
 """The Python SDK 2.x as a client: `client_v2.py SCENARIO CMD ARG...`; see scenario.py for what it does.
 
-It connects in its default mode: it asks `server/discover` first and shakes hands the old way with a server that
-does not know it. So the `time` server is met in the 2026-07-28 era and the `everything` server in the one before.
+It connects in its default mode: it sends `server/discover` first, and `initialize` to a server that
+does not support it. So it uses the modern era with the `time` server and the legacy era with `everything`.
 """
 
 import warnings
@@ -42,7 +42,7 @@ class Peer:
 
 
 def answers(seen):
-    """The callbacks that answer the server and count what it tells."""
+    """The callbacks that answer the server and count its notifications."""
 
     async def sampling(_context, params):
         seen.sampling.append(scenario.mask(scenario.plain(params.messages)))
@@ -96,5 +96,5 @@ async def connect(command, arguments, environment, seen):
         yield agreed(client), Peer(client)
 
 
-warnings.simplefilter("ignore")  # the older era's verbs are deprecated in 2.x, and meant here
+warnings.simplefilter("ignore")  # the legacy era's operations are deprecated in 2.x, but intended here
 scenario.main(connect)

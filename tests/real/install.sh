@@ -4,9 +4,9 @@
 #   tests/real/install.sh [--smoke] [FOLDER]
 #
 # --smoke installs only what the smoke tests need: the dependencies of package.json, from npm. Without it the
-# devDependencies and the requirements-*.txt are installed too, from npm and PyPI.
+# devDependencies and the requirements-*.txt are also installed, from npm and PyPI.
 # FOLDER defaults to target/real in the repository, where the tests look; for another one, set MCPREEL_REAL_PEERS.
-# Only what these files pin is fetched. A second run with the same pins, node and python3 ends at once.
+# Fetches only the pinned versions. A second run with the same pins, node and python3 does nothing.
 # Exit codes: 0 installed, 1 an install failed, 3 node, npm or python3 is missing.
 set -u
 
@@ -27,7 +27,7 @@ need() {
     command -v "$1" >/dev/null 2>&1 || fail "$1 is missing: install $2 and run this again" 3
 }
 
-# What a part was made from, so that a change of a pin or of the runtime makes it again.
+# What a part was made from, so that a change of a pin or of the runtime reinstalls it.
 wanted() {
     printf '%s\n' "$1"
     cat -- "$2"
@@ -37,7 +37,7 @@ is_done() {
     [ -f "$1" ] && wanted "$2" "$3" | cmp -s - "$1"
 }
 
-# The packages of this extent; all packages serve the smoke tests as well.
+# The packages for this extent; the full set also serves the smoke tests.
 install_node() {
     local pins=$here/package.json stamp=$folder/node_modules/.mcpreel-real omit=()
     is_done "$stamp" "node $node_version, all" "$pins" && return
@@ -79,7 +79,7 @@ if [ "$extent" = all ]; then
     install_venv py1
     install_venv py2
     install_venv node24
-    # Its tools run without what it would pull in: see its pins.
+    # Its tools run without its dependencies: see its pins.
     install_venv annal --no-deps
 fi
 printf 'real peers (%s) are in %s\n' "$extent" "$folder"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A dumb TCP relay: `relay.py OUTDIR HOST PORT` keeps what passed, and changes nothing.
+"""A plain TCP relay: `relay.py OUTDIR HOST PORT` stores what passes, and changes nothing.
 
-It listens on a free port of this machine, prints that port as its only line, hands every connection on to HOST and
-PORT, and keeps what each side said in OUTDIR/N.c2s.bin and OUTDIR/N.s2c.bin, N counting connections from 1. It knows
+It listens on a free port of this machine, prints that port as its only line, passes every connection on to HOST and
+PORT, and stores what each side sent in OUTDIR/N.c2s.bin and OUTDIR/N.s2c.bin, N counting connections from 1. It knows
 nothing about HTTP or MCP and shares no code with mcpreel. It ends with its standard input.
 """
 
@@ -15,7 +15,7 @@ CHUNK = 65536
 
 
 def pump(source, sink, path):
-    """Copy until the source ends or the sink is gone, then tell both sides."""
+    """Copy until the source ends or the sink is gone, then shut down both sides."""
     with open(path, "wb", buffering=0) as keep:
         try:
             while data := source.recv(CHUNK):

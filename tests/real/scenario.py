@@ -1,8 +1,8 @@
-"""The scenarios of the Python clients, told once for both SDK generations.
+"""The scenarios of the Python clients, shared by both SDK generations.
 
-client_v1.py and client_v2.py each hand in a `Peer`: the same verbs over another SDK. One JSON line is printed for
+client_v1.py and client_v2.py each provide a `Peer`: the same operations on their SDK. One JSON line is printed for
 each operation; what varies from run to run (times, identifiers) is masked, so that two runs print the same. An
-operation that ends otherwise than expected ends the run with exit code 1.
+operation with an unexpected result ends the run with exit code 1.
 """
 
 import base64
@@ -34,14 +34,14 @@ CLOCK = re.compile(r"T\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)")
 
 
 class Unexpected(Exception):
-    """An operation succeeded that had to be refused."""
+    """An operation succeeded that should have been refused."""
 
 
 class Seen:
-    """What the server asked for and told on its own account."""
+    """The requests and notifications that the server sent."""
 
     def __init__(self, over):
-        # Over Streamable HTTP, what a server tells before its client has asked for a stream is lost.
+        # Over Streamable HTTP, notifications before the client has opened the GET stream are lost.
         self.uncounted = {"notifications/progress"} | ({"notifications/tools/list_changed"} if over == "http" else set())
         self.roots = 0
         self.sampling = []
@@ -62,7 +62,7 @@ class Seen:
             self.updated.set()
 
     def told(self):
-        # Progress is printed by the call it belongs to; that of a cancelled call may come or not.
+        # Progress is printed by the call it belongs to; that of a cancelled call may or may not arrive.
         counted = {name: count for name, count in self.notifications.items() if name not in self.uncounted}
         return {
             "roots": self.roots,
@@ -78,7 +78,7 @@ def emit(op, **outcome):
 
 
 def plain(value):
-    """A result as JSON data: models, lists and dictionaries of them, and what is JSON already."""
+    """A result as JSON data: models, lists and dictionaries of them, and values that are already JSON."""
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json", by_alias=True, exclude_none=True)
     if isinstance(value, (list, tuple)):
@@ -180,7 +180,7 @@ async def cancelled(peer, seen):
 
         await peer.call("trigger-long-running-operation", {"duration": 0.6, "steps": 3}, stop)
     emit("cancelled", ok=scope.cancelled_caught)
-    # The server goes on with it, which must be over before the connection is closed.
+    # The server still works on it, and must finish before the connection is closed.
     with anyio.move_on_after(LATE_SECONDS):
         await seen.last_progress.wait()
 
@@ -268,14 +268,14 @@ def server_environment():
 
 
 def transport_of(command):
-    """What a server's command is reached over: a URL stands in place of a command."""
+    """The transport for a server's command, which may be a URL."""
     if not command.startswith(("http://", "https://")):
         return "stdio"
     return "sse" if command.endswith("/sse") else "http"
 
 
 async def converse(scenario, connect, command, arguments):
-    """Connect within the time limit, say what was agreed, and do the scenario."""
+    """Connect within the time limit, print the negotiated version, and run the scenario."""
     seen = Seen(transport_of(command))
     with anyio.fail_after(RUN_SECONDS):
         async with connect(command, arguments, server_environment(), seen) as (agreed, peer):
@@ -284,7 +284,7 @@ async def converse(scenario, connect, command, arguments):
 
 
 def main(connect):
-    """The program: `connect(command, arguments, environment, seen)` yields what was agreed and a Peer."""
+    """The program: `connect(command, arguments, environment, seen)` yields what was negotiated and a Peer."""
     if len(sys.argv) < 3 or sys.argv[1] not in SCENARIOS:
         print(f"usage: {os.path.basename(sys.argv[0])} {'|'.join(SCENARIOS)} CMD ARG... | URL", file=sys.stderr)
         sys.exit(2)

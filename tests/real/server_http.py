@@ -1,6 +1,6 @@
 """A server of the Python SDK 2.x over HTTP: `PORT=N server_http.py streamable-http|sse`, on 127.0.0.1.
 
-It is the time server, which speaks both eras, with what the official conformance suite calls by name beside it.
+It is the time server, which supports both eras, with additions that the official conformance suite calls by name.
 """
 
 import os

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A dumb stdio proxy: `tee.py OUTDIR CMD ARG...` keeps what passed, and changes nothing.
+"""A plain stdio proxy: `tee.py OUTDIR CMD ARG...` stores what passes, and changes nothing.
 
-It starts CMD, copies its own standard input to CMD and CMD's output and errors to its own, and keeps every
-byte it handed on in OUTDIR/c2s.bin, OUTDIR/s2c.bin and OUTDIR/stderr.bin. It knows nothing about MCP, shares no
-code with mcpreel, buffers nothing, forwards the usual signals and ends as CMD ended. It says nothing itself
+It starts CMD, copies its own standard input to CMD and CMD's output and errors to its own, and stores every
+byte it passed on in OUTDIR/c2s.bin, OUTDIR/s2c.bin and OUTDIR/stderr.bin. It knows nothing about MCP, shares no
+code with mcpreel, buffers nothing, forwards the usual signals and ends as CMD ended. It prints nothing itself
 unless CMD does not start.
 """
 
@@ -19,7 +19,7 @@ DRAIN_SECONDS = 10
 
 
 def hand_on(sink, keep, data):
-    """Write all of data to sink and keep exactly the part that sink took."""
+    """Write all of data to sink and store exactly the part that sink accepted."""
     while data:
         taken = os.write(sink, data)
         os.write(keep, data[:taken])
@@ -27,7 +27,7 @@ def hand_on(sink, keep, data):
 
 
 def pump(source, sink, keep):
-    """Copy until the source ends or the sink is gone, then close both, so that each side learns of it."""
+    """Copy until the source ends or the sink is gone, then close both, so that each side notices."""
     try:
         while data := os.read(source, CHUNK):
             hand_on(sink, keep, data)
@@ -41,7 +41,7 @@ def pump(source, sink, keep):
 
 
 def start_pump(source, sink, path):
-    # O_APPEND keeps the file honest even when two runs are pointed at one folder by mistake.
+    # O_APPEND prevents overwriting if two runs use one folder by mistake.
     keep = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     thread = threading.Thread(target=pump, args=(source, sink, keep), daemon=True)
     thread.start()
@@ -59,13 +59,13 @@ def forward_signals(child):
 
 
 def end_as(code):
-    """Exit with the child's code, or die of the signal the child died of."""
+    """Exit with the child's code, or die of the same signal."""
     if code >= 0:
         os._exit(code)
     if -code in FORWARDED:
         signal.signal(-code, signal.SIG_DFL)
     os.kill(os.getpid(), -code)
-    os._exit(128 - code)  # only a signal that does not kill this process comes here
+    os._exit(128 - code)  # reached only if the signal does not kill this process
 
 
 def main():

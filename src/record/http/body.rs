@@ -8,11 +8,11 @@ use tokio_tungstenite::tungstenite::protocol::{Role, WebSocket, WebSocketConfig}
 use tokio_tungstenite::tungstenite::{Error, Message};
 
 /// An event or WebSocket message longer than this (64 MiB) is recorded in fragments. A JSON body is recorded in pieces.
-const HOLD: usize = 64 << 20;
+const MAX_HELD_BYTES: usize = 64 << 20;
 /// The maximum capacity reserved for a body that announces its length.
-const ROOM: usize = 2 << 20;
+const MAX_RESERVED_BYTES: usize = 2 << 20;
 /// How many bytes are kept of a body that is not a message.
-const KEEP: usize = 64 << 10;
+const MAX_KEPT_BYTES: usize = 64 << 10;
 
 /// A piece of a body.
 #[derive(Debug, PartialEq, Eq)]
@@ -67,14 +67,17 @@ impl Reading {
         let kind = content_type.unwrap_or("json").to_ascii_lowercase();
         match is_mcp {
             true if kind.starts_with("text/event-stream") => Self::Events(SseFramer::default()),
-            true if kind.contains("json") => Self::Json(Vec::with_capacity(length.unwrap_or(0).min(ROOM)), false),
-            _ => Self::Other { length: 0, kept: Vec::new(), keep: if is_mcp { KEEP } else { 0 } },
+            true if kind.contains("json") => {
+                Self::Json(Vec::with_capacity(length.unwrap_or(0).min(MAX_RESERVED_BYTES)), false)
+            }
+            _ => Self::Other { length: 0, kept: Vec::new(), keep: if is_mcp { MAX_KEPT_BYTES } else { 0 } },
         }
     }
 
     /// WebSocket frames as the given side reads them.
     pub fn frames(role: Role) -> Self {
-        let config = WebSocketConfig::default().max_message_size(Some(HOLD)).max_frame_size(Some(HOLD));
+        let config =
+            WebSocketConfig::default().max_message_size(Some(MAX_HELD_BYTES)).max_frame_size(Some(MAX_HELD_BYTES));
         Self::Frames(Box::new(WebSocket::from_raw_socket(Fed::default(), role, Some(config))), 0)
     }
 
@@ -91,7 +94,7 @@ impl Reading {
             }
             Self::Events(framer) => {
                 framer.push(bytes, |block| pass_block(block, &mut sink));
-                if framer.pending() >= HOLD {
+                if framer.pending() >= MAX_HELD_BYTES {
                     framer.finish(|block| pass_block(block, &mut sink));
                 }
             }
@@ -110,8 +113,8 @@ impl Reading {
             }
             Self::Other { length, kept, keep } => {
                 *length += bytes.len() as u64;
-                let room = keep.saturating_sub(kept.len());
-                kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
+                let space = keep.saturating_sub(kept.len());
+                kept.extend_from_slice(&bytes[..bytes.len().min(space)]);
             }
             Self::Over => {}
         }
@@ -156,8 +159,8 @@ impl Reading {
         };
         if !claims {
             let (length, mut kept) = (held.len() as u64, std::mem::take(held));
-            kept.truncate(KEEP);
-            *self = Self::Other { length, kept, keep: KEEP };
+            kept.truncate(MAX_KEPT_BYTES);
+            *self = Self::Other { length, kept, keep: MAX_KEPT_BYTES };
         }
     }
 

@@ -11,7 +11,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::{Control, Data, OpC
 use tokio_tungstenite::tungstenite::protocol::frame::{Frame, FrameHeader};
 
 /// A longer message is not held back; it passes unexamined (64 MiB).
-const LONGEST_HELD: usize = 64 << 20;
+const MAX_HELD_BYTES: usize = 64 << 20;
 
 /// Called with a message that may be an answer; returns the part of it that passes.
 pub type AnswerDecision<'a> = &'a mut dyn FnMut(&[u8]) -> Option<Vec<u8>>;
@@ -112,7 +112,7 @@ impl Events {
             gone => out.extend_from_slice(block.get(gone..).unwrap_or_default()),
         });
         self.note(&out);
-        if self.framer.pending() > LONGEST_HELD {
+        if self.framer.pending() > MAX_HELD_BYTES {
             out.extend(self.release());
         }
         out
@@ -185,7 +185,7 @@ impl Frames {
             let (part, rest) = bytes.split_at(length);
             bytes = rest;
             self.held.extend_from_slice(part);
-            if !is_whole && !has_gone && !self.is_over && self.held.len() <= LONGEST_HELD {
+            if !is_whole && !has_gone && !self.is_over && self.held.len() <= MAX_HELD_BYTES {
                 continue;
             }
             let held = std::mem::take(&mut self.held);

@@ -7,9 +7,9 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The decoded size that any body may have, however small it is (64 MiB).
-const ROOM: usize = 64 << 20;
+const FREE_BYTES: usize = 64 << 20;
 /// Beyond that, a body may decode to this many times its own length. Anything larger is probably a decompression bomb.
-const SWELL: usize = 100;
+const MAX_RATIO: usize = 100;
 
 /// Decodes one content coding.
 pub struct Decoder {
@@ -20,7 +20,7 @@ pub struct Decoder {
 impl Decoder {
     /// A decoder for this `Content-Encoding`; `None` if it is unknown.
     pub fn of(coding: &str) -> Option<Self> {
-        let decoded = Decoded(Arc::new(Mutex::new((Vec::new(), ROOM))));
+        let decoded = Decoded(Arc::new(Mutex::new((Vec::new(), FREE_BYTES))));
         let sink = decoded.clone();
         let decoder: Box<dyn Write + Send> = match coding.trim().to_ascii_lowercase().as_str() {
             "gzip" | "x-gzip" => Box::new(MultiGzDecoder::new(sink)),
@@ -37,7 +37,7 @@ impl Decoder {
     /// # Errors
     /// The bytes are invalid, or decode to too much.
     pub fn push(&mut self, bytes: &[u8]) -> io::Result<Vec<u8>> {
-        self.decoded.lock().1 += bytes.len().saturating_mul(SWELL);
+        self.decoded.lock().1 += bytes.len().saturating_mul(MAX_RATIO);
         self.decoder.write_all(bytes)?;
         self.decoder.flush()?;
         Ok(std::mem::take(&mut self.decoded.lock().0))
@@ -58,7 +58,8 @@ impl Write for Decoded {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut decoded = self.lock();
         let left = decoded.1.checked_sub(bytes.len());
-        decoded.1 = left.ok_or_else(|| io::Error::other(format!("it decodes to more than {SWELL} times its size")))?;
+        decoded.1 =
+            left.ok_or_else(|| io::Error::other(format!("it decodes to more than {MAX_RATIO} times its size")))?;
         decoded.0.extend_from_slice(bytes);
         Ok(bytes.len())
     }

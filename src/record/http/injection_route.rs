@@ -28,7 +28,7 @@ pub struct Endpoint {
 pub enum InjectionRoute {
     /// Between the messages of an open stream.
     Into(Arc<InjectionQueue>),
-    /// By an own POST with these headers, to this path and query or else to the MCP endpoint.
+    /// By a separate POST with these headers, to this path and query or else to the MCP endpoint.
     Post(HeaderMap, Option<String>),
 }
 

@@ -21,7 +21,7 @@ use tokio::runtime::Handle;
 use tokio::time::timeout;
 
 /// Headers of a client's request that describe only its own body or connection.
-const OF_ITS_OWN: [HeaderName; 9] = [
+const OWN_HEADERS: [HeaderName; 9] = [
     header::HOST,
     header::CONTENT_LENGTH,
     header::CONNECTION,
@@ -33,12 +33,12 @@ const OF_ITS_OWN: [HeaderName; 9] = [
     HeaderName::from_static("last-event-id"),
 ];
 /// The maximum length of a refusal's text in an error, in characters.
-const REPORTED: usize = 400;
+const MAX_REPORTED_CHARS: usize = 400;
 
 /// The code of the error that answers a server's request if no client can be asked.
-const NOBODY: i64 = -32000;
+const NO_CLIENT_CODE: i64 = -32000;
 /// The message of that error.
-const UNASKED: &str = "mcpreel: the server sent this request in response to an injected message, but the client \
+const NO_CLIENT_MESSAGE: &str = "mcpreel: the server sent this request in response to an injected message, but the client \
     has no open stream on which it could be asked";
 /// How long a server's request may wait to be inserted into its client's stream, and how long its refusal may take.
 const GRACE_PERIOD: Duration = Duration::from_secs(5);
@@ -100,11 +100,11 @@ impl HttpSession {
         Uri::from_parts(parts).map_err(|error| wrong(&error))
     }
 
-    /// Builds and records an own request with this message.
+    /// Builds and records a separate request with this message.
     fn request(&self, post: &Post, message: &[u8]) -> Result<Request<Body>, String> {
         let mut headers = post.headers.clone();
         let envelope = Envelope::scan(message);
-        OF_ITS_OWN.iter().for_each(|name| drop(headers.remove(name)));
+        OWN_HEADERS.iter().for_each(|name| drop(headers.remove(name)));
         if modern_version(&envelope).is_some() {
             let others: Vec<HeaderName> =
                 headers.keys().filter(|name| name.as_str().starts_with("mcp-")).cloned().collect();
@@ -134,7 +134,7 @@ impl HttpSession {
         Ok(request)
     }
 
-    /// Sends an own request and passes the server's requests in its response on to the client.
+    /// Sends such a request, and passes the server's requests in its response on to the client.
     async fn ask(&self, post: &Post, request: Request<Body>, taken: &Sender<Result<(), String>>) {
         let response = match self.client.send(request).await {
             Ok(response) => response,
@@ -162,7 +162,7 @@ impl HttpSession {
             }
         }
         if failed {
-            let said: String = received.said.trim().chars().take(REPORTED).collect();
+            let said: String = received.said.trim().chars().take(MAX_REPORTED_CHARS).collect();
             let _ = taken
                 .send(Err(format!("the server rejected the message with status {}: {said}", head.status.as_u16())));
         }
@@ -184,7 +184,7 @@ impl HttpSession {
                 _ => return,
             };
             let message = framing.body(payload);
-            *said = String::from_utf8_lossy(&message[..message.len().min(REPORTED * 4)]).into_owned();
+            *said = String::from_utf8_lossy(&message[..message.len().min(MAX_REPORTED_CHARS * 4)]).into_owned();
             if Envelope::scan(message).kind == MessageKind::Request {
                 return asked.push(message.iter().copied().filter(|byte| !matches!(byte, b'\n' | b'\r')).collect());
             }
@@ -208,7 +208,7 @@ impl HttpSession {
         }
         self.exchanges.record_injected(post.stream, Direction::ServerToClient, Framing::Whole, &request);
         let Some(id) = Envelope::scan(&request).id else { return };
-        let error = json!({"code": NOBODY, "message": UNASKED}).to_string();
+        let error = json!({"code": NO_CLIENT_CODE, "message": NO_CLIENT_MESSAGE}).to_string();
         let answer = [br#"{"jsonrpc":"2.0","id":"#, id.0, br#","error":"#, error.as_bytes(), b"}"].concat();
         if let Ok(refusal) = self.request(post, &answer) {
             let _ = timeout(GRACE_PERIOD, self.client.send(refusal)).await;

@@ -360,7 +360,7 @@ pub enum NoEvent {
     #[error("broke off ({0})")]
     Broken(String),
     /// An event is longer than the limit.
-    #[error("had an event of more than {0}, the limit (--max-message SIZE sets another),")]
+    #[error("had an event larger than {0}, the limit (--max-message SIZE changes it),")]
     TooLarge(MessageLimit),
 }
 

@@ -57,8 +57,8 @@ pub async fn post(url: &str, headers: &[(String, String)], body: &str, kept: usi
         // The status is known, so a body that breaks off is accepted as it is.
         let Ok(frame) = frame else { break };
         let Ok(bytes) = frame.into_data() else { continue };
-        let room = kept.saturating_sub(posted.body.len()).min(bytes.len());
-        posted.body.extend_from_slice(&bytes[..room]);
+        let space = kept.saturating_sub(posted.body.len()).min(bytes.len());
+        posted.body.extend_from_slice(&bytes[..space]);
         posted.bytes += bytes.len() as u64;
     }
     Ok(posted)

@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 pub struct AmbiguousLength;
 
 /// How many bytes of a line are kept; all relevant lines are shorter.
-const LINE_KEPT: usize = 256;
+const MAX_LINE_BYTES: usize = 256;
 
 /// Follows the requests of one connection.
 #[derive(Debug, Default)]
@@ -68,7 +68,7 @@ impl Heads {
             }
             let end = memchr::memchr(b'\n', bytes);
             let (piece, rest) = bytes.split_at(end.map_or(bytes.len(), |end| end + 1));
-            let kept = piece.len().min(LINE_KEPT.saturating_sub(self.line.len()));
+            let kept = piece.len().min(MAX_LINE_BYTES.saturating_sub(self.line.len()));
             self.line.extend_from_slice(&piece[..kept]);
             bytes = rest;
             if end.is_some() {
@@ -249,7 +249,7 @@ mod tests {
         fn any_bytes_in_any_pieces_come_to_the_same(bytes in prop::collection::vec(any::<u8>(), 0..400), cuts in 1usize..50) {
             let (one, two) = (heads(&bytes, cuts), heads(&bytes, bytes.len()));
             prop_assert_eq!((one.place, one.is_ambiguous), (two.place, two.is_ambiguous));
-            prop_assert!(one.line.len() <= LINE_KEPT);
+            prop_assert!(one.line.len() <= MAX_LINE_BYTES);
         }
     }
 }

@@ -79,15 +79,15 @@ impl Directs {
     ) -> Option<Result<(), String>> {
         let open = lock(&self.open);
         let direct = open.get(&stream)?;
-        let (way, peer) = match toward {
+        let (sender, peer) = match toward {
             Direction::ClientToServer => (&direct.to_server, "server"),
             Direction::ServerToClient => (&direct.to_client, "client"),
         };
-        let way = way.upgrade();
-        let room = way.as_ref().and_then(|way| way.try_reserve(message.len()));
-        Some(room.ok_or_else(|| format!("the {peer} cannot take another message now")).map(|room| {
+        let sender = sender.upgrade();
+        let slot = sender.as_ref().and_then(|sender| sender.try_reserve(message.len()));
+        Some(slot.ok_or_else(|| format!("the {peer} cannot take another message now")).map(|slot| {
             see(&message);
-            room.send(message);
+            slot.send(message);
         }))
     }
 

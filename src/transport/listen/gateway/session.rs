@@ -173,12 +173,12 @@ impl Session {
     /// # Errors
     /// The server cannot take a message now.
     pub fn put(&self, message: Vec<u8>, see: impl FnOnce(&[u8])) -> Result<(), String> {
-        let room = self
+        let slot = self
             .outgoing
             .try_reserve(message.len())
             .ok_or_else(|| "the server cannot take another message now".to_owned())?;
         see(&message);
-        room.send(message);
+        slot.send(message);
         Ok(())
     }
 

@@ -20,12 +20,12 @@ const MAX_KEPT: usize = 4096;
 /// The maximum number of waiting POSTs whose client has disconnected.
 const MAX_LEFT: usize = 1024;
 /// How long the answer to an abandoned request may still arrive; until then, its id cannot be reused.
-const LATE: Duration = Duration::from_secs(60);
+const LATE_ANSWER_LIMIT: Duration = Duration::from_secs(60);
 /// The number of the stream for messages that belong to no request.
 const LISTENER: u64 = 0;
 
 /// Why a message was dropped; reported once per session.
-const NOBODY: &str = "a message of the server was dropped, because it belongs to no request of a client";
+const NO_REQUEST: &str = "a message of the server was dropped, because it belongs to no request of a client";
 const UNRECEIVED: &str = "no client listens, and too many messages are waiting: the oldest were dropped";
 const UNREAD: &str = "a client does not read its stream: messages to it were dropped";
 
@@ -336,7 +336,7 @@ impl Streams {
 
     /// Whether messages for others cannot be confused with those for this message.
     pub fn has_room_for(&mut self, message: &[u8]) -> bool {
-        self.abandoned.retain(|(_, since)| since.elapsed() < LATE);
+        self.abandoned.retain(|(_, since)| since.elapsed() < LATE_ANSWER_LIMIT);
         let abandoned = self.abandoned.iter().map(|(asked, _)| asked);
         let mut others = self.posts.iter().flat_map(|post| &post.waiting).chain(abandoned);
         let asked = ClientRequest::read(message);
@@ -365,7 +365,7 @@ impl Streams {
             return None;
         }
         match self.place(&envelope, &message) {
-            Recipient::Nobody => Some(NOBODY),
+            Recipient::Nobody => Some(NO_REQUEST),
             Recipient::Listener => {
                 let event = self.listener.next(message, false);
                 // Only a client that does not read loses the stream.

@@ -94,7 +94,7 @@ async fn what_is_lost_is_reported_once() {
     assert!(posted.said.recv().await.expect("the answer").is_answer());
     let reported = backend.0.lock().expect("no panic").clone();
     assert_eq!((reported.len(), reported[0].contains("belongs to no request")), (1, true), "{reported:?}");
-    assert!(session.hand_on(NOTIFICATION.to_vec()).is_err(), "who puts it in hears of it each time");
+    assert!(session.hand_on(NOTIFICATION.to_vec()).is_err(), "the injector gets the error each time");
 }
 
 #[tokio::test]

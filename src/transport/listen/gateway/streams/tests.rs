@@ -95,7 +95,7 @@ fn what_came_while_nobody_listened_comes_first() {
     streams.hand_on(numbered(2));
     let mut again = streams.listen().expect("the first is gone");
     assert_eq!(&again.priming()[..], b"id: 0-1\ndata: \n\n");
-    assert_eq!(waiting(&mut again), ["0-2"], "what was heard is not said again");
+    assert_eq!(waiting(&mut again), ["0-2"], "what was received is not sent again");
 }
 
 #[test]
@@ -204,19 +204,19 @@ fn in_the_stateless_era_nothing_goes_to_a_client_that_it_does_not_belong_to() {
     let mut quiet = expect(&mut streams, 1, "");
     let asks = br#"{"jsonrpc":"2.0","id":"s","method":"ping"}"#.to_vec();
     for stray in [log("of whom?"), numbered(1), asks, notification(r#""progressToken":"of nobody""#)] {
-        assert_eq!(streams.hand_on(stray), Some(NOBODY));
+        assert_eq!(streams.hand_on(stray), Some(NO_REQUEST));
     }
     let mut curious = expect(&mut streams, 2, LOGS);
     assert_eq!(streams.hand_on(log("for the one who asked")), None);
     assert_eq!((messages(&mut quiet).len(), messages(&mut curious).len()), (0, 1));
-    assert!(!streams.has_room_for(&request(3, LOGS)), "whose log messages would they be?");
+    assert!(!streams.has_room_for(&request(3, LOGS)), "log messages could not be assigned");
     assert!(streams.has_room_for(&request(3, "")));
     assert_eq!(streams.abandon(curious.stream).len(), 1);
     assert!(!streams.has_room_for(&request(3, LOGS)), "late ones may still come");
-    assert_eq!(streams.hand_on(log("late")), Some(NOBODY));
+    assert_eq!(streams.hand_on(log("late")), Some(NO_REQUEST));
     streams.hand_on(result(2));
     assert!(streams.has_room_for(&request(3, LOGS)));
-    assert!(streams.kept.is_empty(), "nobody can come back");
+    assert!(streams.kept.is_empty(), "no client can resume");
 }
 
 #[test]
@@ -280,6 +280,6 @@ fn what_a_broken_server_says_is_not_kept_from_its_client() {
     let mut shared = Streams::new(false);
     let mut said = expect(&mut shared, 1, "");
     shared.hand_on(result(1));
-    assert_eq!(shared.hand_on(result(1)), Some(NOBODY));
+    assert_eq!(shared.hand_on(result(1)), Some(NO_REQUEST));
     assert_eq!(messages(&mut said).len(), 1);
 }

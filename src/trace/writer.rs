@@ -106,6 +106,22 @@ struct Pending {
     tallies: Tallies,
 }
 
+impl Pending {
+    /// Counts an event whose record and payload are stored.
+    fn count_event(&mut self, event: &NewEvent<'_>, envelope: Option<&Envelope<'_>>) {
+        let len = event.payload.len() as u32;
+        self.last_time = event.time;
+        self.times = Some(match self.times {
+            None => (event.time, event.time),
+            Some((first, last)) => (first.min(event.time), last.max(event.time)),
+        });
+        self.payload_raw += len;
+        self.count += 1;
+        let message = envelope.map(|envelope| (envelope.kind, record::kept_method(envelope)));
+        self.tallies.add(event.kind, event.stream, len, message);
+    }
+}
+
 impl<W: Write> ReelWriter<W> {
     /// Starts a reel: writes the file header.
     ///
@@ -207,16 +223,8 @@ impl<W: Write> ReelWriter<W> {
         };
         let kept_flags = frame.as_ref().map(OpenFrame::flags).unwrap_or_default();
         let flags = derived_flags(event.flags.with(kept_flags), envelope.as_ref());
-        // The time difference overflows: a new segment begins with its own time.
-        let is_far = event.time.checked_sub(self.segment.last_time).is_none();
-        // A large event gets its own segment; otherwise pending data would be in memory next to it.
         let is_large = event.payload.len() >= self.options.segment_bytes;
-        if (is_far || is_large) && self.has_pending() {
-            self.flush()?;
-        }
-        if self.segment.count == 0 {
-            self.begin_segment(event.time)?;
-        }
+        self.prepare_segment(event.time, is_large)?;
         // Long fragments are not compressed: the compressed form would be in memory next to them.
         self.segment.stored |= event.framing == Framing::Fragment && event.payload.len() > STORED_FRAGMENT;
         let segment = &mut self.segment;
@@ -238,11 +246,6 @@ impl<W: Write> ReelWriter<W> {
             &mut segment.records,
         );
         let record_len = segment.records.len() - records_before;
-        segment.last_time = event.time;
-        segment.times = Some(match segment.times {
-            None => (event.time, event.time),
-            Some((first, last)) => (first.min(event.time), last.max(event.time)),
-        });
         // A payload that is both large and uncompressed is written without a copy.
         let as_it_is = (segment.stored && is_large).then_some(event.payload);
         match as_it_is {
@@ -250,10 +253,7 @@ impl<W: Write> ReelWriter<W> {
             None if segment.stored => segment.payload.extend_from_slice(event.payload),
             None => compress(&mut self.payload_encoder, event.payload, &mut segment.payload)?,
         }
-        segment.payload_raw += len;
-        segment.count += 1;
-        let message = envelope.as_ref().map(|envelope| (envelope.kind, record::kept_method(envelope)));
-        segment.tallies.add(event.kind, event.stream, len, message);
+        segment.count_event(&event, envelope.as_ref());
         self.seq += 1;
         if let Some(frame) = frame {
             self.frames.keep(&event, frame);
@@ -264,6 +264,20 @@ impl<W: Write> ReelWriter<W> {
             || segment.records.len() >= self.options.segment_bytes.min(RECORD_BYTES)
         {
             self.write_segment(as_it_is)?;
+        }
+        Ok(())
+    }
+
+    /// Begins a segment for the next event, if it cannot go into the current one.
+    fn prepare_segment(&mut self, time: i64, is_large: bool) -> io::Result<()> {
+        // The time difference overflows: a new segment begins with its own time.
+        let is_far = time.checked_sub(self.segment.last_time).is_none();
+        // A large event gets its own segment; otherwise pending data would be in memory next to it.
+        if (is_far || is_large) && self.has_pending() {
+            self.flush()?;
+        }
+        if self.segment.count == 0 {
+            self.begin_segment(time)?;
         }
         Ok(())
     }

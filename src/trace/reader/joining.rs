@@ -102,6 +102,16 @@ impl Joining {
     }
 }
 
+impl Block {
+    /// Marks an event as truncated if it is only the end of a message.
+    fn truncate_end(&mut self, place: usize) {
+        let header = &mut self.headers[place];
+        if header.framing != Framing::Fragment {
+            header.flags = header.flags.with(Flags::TRUNCATED);
+        }
+    }
+}
+
 impl ReelReader {
     /// Returns the pieces of long messages as separate events, as they are in the reel: for counting, checking or
     /// copying.
@@ -156,22 +166,15 @@ impl ReelReader {
             let header = &block.headers[place];
             let is_end = header.framing != Framing::Fragment;
             let Some(mut frame) = self.frame_of(piece, header)? else {
-                if is_end {
-                    // Only the end of a message is here.
-                    block.headers[place].flags = header.flags.with(Flags::TRUNCATED);
-                }
+                block.truncate_end(place);
                 continue;
             };
             let max = LONGEST_MESSAGE - self.joining.kept.min(LONGEST_MESSAGE);
             let len = frame.len + u64::from(header.len);
             let is_full = !is_end && piece.first == piece.seq && self.joining.open.len() >= MAX_FRAMES;
             if len > max as u64 || is_full || is_long {
-                if is_end {
-                    block.headers[place].flags = header.flags.with(Flags::TRUNCATED);
-                }
-                if frame.len > 0 {
-                    self.joining.ready.push_back(Ready::Frame(frame));
-                }
+                block.truncate_end(place);
+                self.joining.ready.extend((frame.len > 0).then_some(Ready::Frame(frame)));
                 continue;
             }
             if !self.input.is_seekable() {

@@ -102,20 +102,8 @@ impl McplHostSide {
         }
         let verdict = peer.scopes.judge(set, label);
         let mut data = json!({"feature_set": set, "label": label});
-        let (outcome, text) = match &verdict {
-            Verdict::Approved => ("success", format!("the scope {label} is approved")),
-            Verdict::Denied(why) => ("failure", format!("the scope {label} is denied: {why}")),
-            Verdict::Ask => {
-                let name = cx.server(server).map_or("", |view| view.name.as_str());
-                (
-                    "waits",
-                    format!(
-                        "the scope {label} waits for your decision: \
-                         /do scope server={name} set={set} label={label} approve=true"
-                    ),
-                )
-            }
-        };
+        let name = cx.server(server).map_or("", |view| view.name.as_str());
+        let (outcome, text) = described(&verdict, name, set, label);
         data["outcome"] = outcome.into();
         cx.report("scope", Some(server), text, data);
         match verdict {
@@ -129,5 +117,20 @@ impl McplHostSide {
                 }
             }
         }
+    }
+}
+
+/// The outcome of a scope request for the log, and its description.
+fn described(verdict: &Verdict, server: &str, set: &str, label: &str) -> (&'static str, String) {
+    match verdict {
+        Verdict::Approved => ("success", format!("the scope {label} is approved")),
+        Verdict::Denied(why) => ("failure", format!("the scope {label} is denied: {why}")),
+        Verdict::Ask => (
+            "waits",
+            format!(
+                "the scope {label} waits for your decision: \
+                 /do scope server={server} set={set} label={label} approve=true"
+            ),
+        ),
     }
 }

@@ -56,7 +56,7 @@ pub enum Output {
     /// Drop a message of the server that the client did not ask for.
     Kept(Vec<u8>),
     /// A sentence that the user should see.
-    Tell(String),
+    Report(String),
     /// Structured information that a user may want to see.
     Fact(Value),
 }
@@ -220,7 +220,7 @@ impl Overlay {
         let Some(rule) = self.plan.rules.get(rule) else { return };
         match serde_json::from_value(template::fill(&rule.fire, about)) {
             Ok(fired) => out.extend(self.embedded_server.fire(now, &fired, &mut self.ids)),
-            Err(error) => out.push(Output::Tell(format!("the rule at line {}: {error}", rule.line))),
+            Err(error) => out.push(Output::Report(format!("the rule at line {}: {error}", rule.line))),
         }
     }
 

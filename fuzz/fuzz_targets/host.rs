@@ -63,7 +63,7 @@ fn take(host: &mut Host, step: &Step<'_>) -> Vec<Output> {
     let value = || serde_json::from_str(rest).unwrap_or_default();
     let order = match text.as_bytes().first() {
         Some(b'!') => Order::Tool(ToolCall { server: None, tool: word.to_owned(), arguments: value() }),
-        Some(b'?') => Order::Room { order: word.to_owned(), params: value() },
+        Some(b'?') => Order::Proposal { order: word.to_owned(), params: value() },
         Some(b'-') => return host.closed(step.now, server, (!rest.is_empty()).then_some(rest)),
         Some(b'=') => Order::Allow { server: "one".to_owned(), proposal: None, is_allowed: rest != "no" },
         Some(b'~') => Order::Turn { text, agent: Agent::Sub },

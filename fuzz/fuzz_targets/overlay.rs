@@ -48,6 +48,6 @@ fn is_fate(output: &Output, step: &Step<'_>) -> bool {
             assert_eq!((Direction::ServerToClient, &message[..]), (step.direction, step.message));
             true
         }
-        Output::Put(..) | Output::Tell(_) | Output::Fact(_) => false,
+        Output::Put(..) | Output::Report(_) | Output::Fact(_) => false,
     }
 }

@@ -43,7 +43,7 @@ impl Overlay {
             let is_new = own.insert(name.to_owned());
             let clashes = self.embedded_server.withdraw(name) || self.plan.tools.iter().any(|tool| tool.name == name);
             if is_new && clashes {
-                out.push(Output::Tell(format!(
+                out.push(Output::Report(format!(
                     "the server already has a tool {name}; the overlay does not add its own"
                 )));
             }
@@ -60,7 +60,7 @@ impl Overlay {
             let known: Vec<&str> = own.iter().map(String::as_str).collect();
             let near = similar::get_close_matches(tool.as_str(), &known, 1, 0.5);
             let near = near.first().map(|near| format!("; did you mean {near}?")).unwrap_or_default();
-            out.push(Output::Tell(format!(
+            out.push(Output::Report(format!(
                 "the server has no tool {tool:?}, which the overlay names in line {line}{near}"
             )));
         }

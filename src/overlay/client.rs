@@ -116,7 +116,7 @@ impl Overlay {
                 self.said_no_carrier = true;
                 let why = "the client uses MCP 2026-07-28 without a handshake, which cannot carry the proposals; \
                            the overlay adds nothing";
-                out.push(Output::Tell(why.to_owned()));
+                out.push(Output::Report(why.to_owned()));
             }
             _ => {}
         }

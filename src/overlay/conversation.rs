@@ -48,7 +48,7 @@ impl Overlay {
                 return out.push(Output::Put(TO_CLIENT, answer(id, "error", &error)));
             }
             (Err(why), None) => {
-                return out.push(Output::Tell(format!("the client sent an invalid user message: {why}")));
+                return out.push(Output::Report(format!("the client sent an invalid user message: {why}")));
             }
         };
         self.conversing.seen += 1;
@@ -75,7 +75,7 @@ impl Overlay {
         let tool = &answering.tool;
         let said = match &result {
             Ok(result) if result["isError"] == true => {
-                out.push(Output::Tell(format!(
+                out.push(Output::Report(format!(
                     "the tool {tool}, called for a user message, failed: {}",
                     super::plan::said(result)
                 )));
@@ -83,7 +83,7 @@ impl Overlay {
             }
             Ok(result) => answering.word(result, &open.about),
             Err(error) => {
-                out.push(Output::Tell(format!(
+                out.push(Output::Report(format!(
                     "the tool {tool}, called for a user message, failed: {}",
                     super::message_of(error)
                 )));

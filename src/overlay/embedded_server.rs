@@ -174,7 +174,7 @@ impl EmbeddedServer {
 
     fn once(&mut self, text: String) -> Option<Output> {
         let is_new = self.reported.len() < MAX_REPORTED && self.reported.insert(text.clone());
-        is_new.then_some(Output::Tell(text))
+        is_new.then_some(Output::Report(text))
     }
 
     /// Replaces a request's id by one that neither side uses.

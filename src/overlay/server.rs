@@ -92,7 +92,7 @@ impl Overlay {
     /// Adds the overlay's capabilities to the response to `initialize`; `None` if there are none to add.
     fn with_capabilities(&mut self, message: &[u8], servers: &Value, out: &mut Vec<Output>) -> Option<Vec<u8>> {
         let taken = |proposal: &'static str| {
-            out.push(Output::Tell(format!("the server already declares {proposal}, so the overlay leaves it alone")));
+            out.push(Output::Report(format!("the server already declares {proposal}, so the overlay leaves it alone")));
         };
         let declared = self.embedded_server.declare(&self.declared, servers, taken);
         let mut changed = message.to_vec();
@@ -100,7 +100,7 @@ impl Overlay {
             let place = [&["result", "capabilities"], path].concat();
             match json_splice::put(&changed, &place, value) {
                 Some(text) => changed = text,
-                None => out.push(Output::Tell(format!(
+                None => out.push(Output::Report(format!(
                     "cannot add {} to the server's response to initialize",
                     path.join(".")
                 ))),
@@ -145,7 +145,7 @@ impl Overlay {
             (Purpose::Subscribe(_), Ok(_)) => {}
             (Purpose::Subscribe(uri), Err(error)) => {
                 self.own_uris.remove(&uri);
-                out.push(Output::Tell(format!("cannot subscribe to {uri}: {}", message_of(&error))));
+                out.push(Output::Report(format!("cannot subscribe to {uri}: {}", message_of(&error))));
             }
         }
     }

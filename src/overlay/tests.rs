@@ -20,7 +20,7 @@ fn words(outputs: Vec<Output>) -> Vec<String> {
         Output::Put(way, message) => Some(format!("put {} {}", way.short(), text(&message))),
         Output::Changed(_, message) => Some(format!("change {}", text(&message))),
         Output::Kept(message) => Some(format!("keep {}", text(&message))),
-        Output::Tell(text) => Some(format!("tell {text}")),
+        Output::Report(text) => Some(format!("tell {text}")),
         Output::Fact(_) => None,
     };
     outputs.into_iter().filter_map(word).collect()

@@ -324,7 +324,7 @@ pub enum Effect {
     /// Add text to the next prompt.
     Inject(Injection),
     /// Report an event.
-    Tell(HostEvent),
+    Report(HostEvent),
 }
 
 /// What a proposal sees of the host during a call.
@@ -423,7 +423,7 @@ impl<'a> HostCx<'a> {
     /// Reports an event.
     pub fn report(&mut self, what: &'static str, server: Option<ServerId>, text: impl Into<String>, data: Value) {
         let data = if data.is_null() { json!({}) } else { data };
-        self.effects.push(Effect::Tell(HostEvent { proposal: self.proposal, what, server, text: text.into(), data }));
+        self.effects.push(Effect::Report(HostEvent { proposal: self.proposal, what, server, text: text.into(), data }));
     }
 }
 

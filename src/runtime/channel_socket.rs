@@ -96,7 +96,7 @@ impl ChannelSocket {
 
     /// Handles a report of the server: what it published to this channel is written out.
     pub fn receive(&self, fact: &Report) {
-        let Report::Room(fact) = fact else { return };
+        let Report::Proposal(fact) = fact else { return };
         if fact["report"] == "channel_published" && fact["channel_id"] == self.channel.as_str() {
             let line = line(fact);
             lock(&self.clients).retain(|client| client.way.say(Arc::clone(&line)));
@@ -228,7 +228,7 @@ mod tests {
     }
 
     fn published(text: &str) -> Report {
-        Report::Room(json!({"report": "channel_published", "channel_id": "c", "text": text}))
+        Report::Proposal(json!({"report": "channel_published", "channel_id": "c", "text": text}))
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub enum Sorted<O> {
     /// A message to send.
     Send(Vec<u8>),
     /// Something to report.
-    Tell(O),
+    Report(O),
 }
 
 /// Both host-side engines have methods of these names.
@@ -85,11 +85,11 @@ macro_rules! engine {
 
 engine!(ClientEngine, Output, |output| match output {
     Output::Send(message) => Sorted::Send(message),
-    other => Sorted::Tell(other),
+    other => Sorted::Report(other),
 });
 engine!(UserMessageFire, Report, |output| match output {
     Report::Client(Output::Send(message)) => Sorted::Send(message),
-    other => Sorted::Tell(other),
+    other => Sorted::Report(other),
 });
 
 /// An engine running on a link.
@@ -136,7 +136,7 @@ impl<E: Engine> Runner<E> {
         for output in outputs {
             match E::sort(output) {
                 Sorted::Send(message) => self.outbox.push_back(message),
-                Sorted::Tell(other) => self.waiting.push_back(other),
+                Sorted::Report(other) => self.waiting.push_back(other),
             }
         }
     }

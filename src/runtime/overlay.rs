@@ -146,7 +146,7 @@ impl Between {
                 (Direction::ServerToClient, message)
             }
             Output::Kept(message) => return (self.receive)(OverlayNotice::Withheld("kept", &message)),
-            Output::Tell(text) => return (self.receive)(OverlayNotice::Words(&text)),
+            Output::Report(text) => return (self.receive)(OverlayNotice::Words(&text)),
             Output::Fact(fact) => return (self.receive)(OverlayNotice::Fact(&fact)),
         };
         match direction {

@@ -140,7 +140,7 @@ impl IoRunner {
                 let _ = self.jobs.send(Job::Asked(commands, complete_io));
             }
             // These are handled elsewhere.
-            Task::Room(_) | Task::Recall => complete_io(ticket, None),
+            Task::Proposal(_) | Task::Recall => complete_io(ticket, None),
         }
     }
 

@@ -105,7 +105,7 @@ impl Receiver {
         while left > 0 {
             match tokio::time::timeout(GRACE_PERIOD, received.recv()).await {
                 Ok(Some(Report::Sent { .. })) => (sent, left) = (sent + 1, left - 1),
-                Ok(Some(Report::Room(fact))) if fact["report"] == "published" => {
+                Ok(Some(Report::Proposal(fact))) if fact["report"] == "published" => {
                     let count = |name: &str| fact[name].as_array().map_or(0, Vec::len);
                     (sent, left) = (sent + usize::from(count("subscriptions") + count("held") > 0), left - 1);
                     why = (409, json!("there is no subscription to it"));
@@ -201,8 +201,8 @@ mod tests {
     async fn an_event_that_nobody_subscribed_to_is_reported_so() {
         let published = |ids: Value| {
             let order = move |_: &Fired, receives: ReportCallback| {
-                receives(&Report::Room(json!({"report": "read_otherwise"})));
-                receives(&Report::Room(json!({"report": "published", "subscriptions": ids, "held": []})));
+                receives(&Report::Proposal(json!({"report": "read_otherwise"})));
+                receives(&Report::Proposal(json!({"report": "published", "subscriptions": ids, "held": []})));
                 1
             };
             Receiver { order: Arc::new(order), known: Mutex::new(Recent::new(4)) }

@@ -79,7 +79,7 @@ pub struct HostPart {
 }
 
 /// Option values by proposal and option.
-pub type RoomOptions = BTreeMap<String, BTreeMap<String, Placed<Value>>>;
+pub type ProposalOptions = BTreeMap<String, BTreeMap<String, Placed<Value>>>;
 
 /// Options of the host and of the proposals.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -87,10 +87,10 @@ pub type RoomOptions = BTreeMap<String, BTreeMap<String, Placed<Value>>>;
 pub struct PolicyPart {
     /// For all servers: by proposal, then by option.
     #[serde(default)]
-    pub all: RoomOptions,
+    pub all: ProposalOptions,
     /// For single servers, by name.
     #[serde(default)]
-    pub servers: OrderedMap<RoomOptions>,
+    pub servers: OrderedMap<ProposalOptions>,
 }
 
 /// A server, with exactly one of `builtin`, `command` and `url`.

@@ -207,7 +207,7 @@ pub(super) fn fill_order(order: &Order, n: u64) -> Order {
     match order.clone() {
         Order::Turn { text, agent } => Order::Turn { text: fill(&text, n), agent },
         Order::Tool(call) => Order::Tool(fill_call(&call, n)),
-        Order::Room { order, params } => Order::Room { order, params: fill_value(&params, n) },
+        Order::Proposal { order, params } => Order::Proposal { order, params: fill_value(&params, n) },
         Order::Request { server, method, params } => Order::Request { server, method, params: fill_value(&params, n) },
         Order::Compact { summary } => Order::Compact { summary: summary.map(|text| fill(&text, n)) },
         other => other,

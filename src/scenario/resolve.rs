@@ -8,8 +8,8 @@ use super::MessageFate;
 use super::error::ScenarioError;
 use super::expect::Expectation;
 use super::format::{
-    AgentPart, AllowPart, CallPart, Document, EventPart, FaultPart, HostPart, Placed, PolicyPart, ReplyPart,
-    RoomOptions, ServerPart, Several, StepPart, TextOr, TextPosition, WayPart,
+    AgentPart, AllowPart, CallPart, Document, EventPart, FaultPart, HostPart, Placed, PolicyPart, ProposalOptions,
+    ReplyPart, ServerPart, Several, StepPart, TextOr, TextPosition, WayPart,
 };
 use super::plan::{Action, Event, Fault, Scenario, ServerKind, ServerPlan, Step, era};
 use crate::host::client::EraChoice;
@@ -168,7 +168,7 @@ impl Resolver<'_> {
         &self,
         policies: &mut Policies,
         server: Option<&str>,
-        proposals: RoomOptions,
+        proposals: ProposalOptions,
         places: &mut HashMap<(Option<String>, String), TextPosition>,
     ) -> Result<()> {
         for (proposal, options) in proposals {
@@ -312,13 +312,13 @@ impl Resolver<'_> {
             order("tool", Order::Tool(ToolCall { server, tool: tool.name, arguments: tool.arguments.into() }));
         }
         if let Some(hook) = part.hook {
-            order("hook", Order::Room { order: "hook".to_owned(), params: Value::Object(hook) });
+            order("hook", Order::Proposal { order: "hook".to_owned(), params: Value::Object(hook) });
         }
         if let Some(mut params) = part.order {
             let Some(Value::String(name)) = params.remove("order") else {
                 return self.wrong(place, "do needs an order (rollback, subscribe, channel-open, …)");
             };
-            order("do", Order::Room { order: name, params: Value::Object(params) });
+            order("do", Order::Proposal { order: name, params: Value::Object(params) });
         }
         if let Some(request) = part.request {
             self.server_id(&request.server)?;

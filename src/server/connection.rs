@@ -89,7 +89,7 @@ impl Connection {
     /// request.
     pub fn amend(&mut self, id: i64, deviations: &[String]) {
         let facts = self.out.iter_mut().filter_map(|output| match output {
-            Output::Report(Report::Room(fact)) if fact["id"] == id => Some(fact),
+            Output::Report(Report::Proposal(fact)) if fact["id"] == id => Some(fact),
             _ => None,
         });
         if !deviations.is_empty() {
@@ -165,7 +165,7 @@ impl ServerCx for Connection {
     }
 
     fn report(&mut self, fact: Value) {
-        self.report(Report::Room(fact));
+        self.report(Report::Proposal(fact));
     }
 
     fn changed(&mut self, uri: &str) {

@@ -174,7 +174,7 @@ impl Server {
         let violations = schemas.check(&format!("{method}:{part}"), value).unwrap_or_default();
         if !violations.is_empty() {
             let violations = violations.iter().map(ToString::to_string).collect();
-            self.report(Report::Misfit { method: method.to_owned(), violations });
+            self.report(Report::SchemaViolation { method: method.to_owned(), violations });
         }
     }
 

@@ -53,7 +53,7 @@ pub enum Task {
     /// Run these commands. The result is an array of objects with `command`, `passed`, `how` and `output`.
     Run(Vec<String>),
     /// A handler's job, with a [`JobOutcome`] as its result.
-    Room(HandlerJob),
+    Proposal(HandlerJob),
     /// Stop all handlers' jobs in progress, each of which returns an outcome. This task itself returns nothing.
     Recall,
 }
@@ -133,7 +133,7 @@ impl Server {
             (Task::Read(_), Some(contents)) => Ok(in_era(&origin, json!({"contents": [contents]}))),
             (Task::Read(uri), None) => Err(not_found(&origin, &uri)),
             (Task::Run(_), completed) => Ok(self.outcomes(&origin, completed.unwrap_or_default())),
-            (Task::Room(_) | Task::Recall, _) => return,
+            (Task::Proposal(_) | Task::Recall, _) => return,
         };
         self.reply(&origin, answer);
     }
@@ -166,7 +166,7 @@ impl Server {
                     }
                     job => {
                         self.io_requests.jobs.insert(ticket);
-                        self.cx.order(Output::IoRequest(IoRequest { ticket, task: Task::Room(job) }));
+                        self.cx.order(Output::IoRequest(IoRequest { ticket, task: Task::Proposal(job) }));
                     }
                 }
             }

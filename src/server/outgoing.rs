@@ -120,7 +120,7 @@ impl Server {
         }
         let deviations = proposals::deviations(&method, false, &content);
         if !deviations.is_empty() {
-            self.report(Report::Misfit { method: method.clone(), violations: deviations.clone() });
+            self.report(Report::SchemaViolation { method: method.clone(), violations: deviations.clone() });
         }
         if self.inferred(&about, Some(Ok(&content))) {
             return;

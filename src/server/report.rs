@@ -37,7 +37,8 @@ pub enum Report {
         why: String,
     },
     /// A message of the host does not match its schema. It was used as far as possible.
-    Misfit {
+    #[serde(rename = "misfit")]
+    SchemaViolation {
         /// The method, or for a response, the method of its request.
         method: String,
         /// The violations: where and why.
@@ -128,13 +129,13 @@ pub enum Report {
     /// A report of a proposal: an object whose `report` names the kind. An integer `id` refers to one of the server's
     /// own requests.
     #[serde(untagged)]
-    Room(Value),
+    Proposal(Value),
 }
 
 impl Report {
     /// Whether it concerns something other than the order in progress.
     pub fn is_aside(&self) -> bool {
-        matches!(self, Self::Room(fact) if fact["report"] == "handler")
+        matches!(self, Self::Proposal(fact) if fact["report"] == "handler")
     }
 
     /// The id of the server's own request that it concerns.
@@ -142,7 +143,7 @@ impl Report {
         match self {
             Self::Sent { id, .. } => *id,
             Self::Answered { id, .. } | Self::Refused { id, .. } | Self::Unanswered { id, .. } => Some(*id),
-            Self::Room(fact) => fact["id"].as_i64(),
+            Self::Proposal(fact) => fact["id"].as_i64(),
             _ => None,
         }
     }

@@ -147,20 +147,20 @@ pub enum Reaction {
     /// It is told where the user wants to hear all.
     Quiet,
     /// It is told.
-    Tell,
+    Report,
     /// It is told, and a server that listens has done what it was started for.
-    TellAndEnd,
+    ReportAndEnd,
     /// The same, and it is told elsewhere.
     End,
 }
 
 impl Reaction {
     fn is_reported(self) -> bool {
-        matches!(self, Self::Tell | Self::TellAndEnd)
+        matches!(self, Self::Report | Self::ReportAndEnd)
     }
 
     fn ends(self) -> bool {
-        matches!(self, Self::End | Self::TellAndEnd)
+        matches!(self, Self::End | Self::ReportAndEnd)
     }
 }
 
@@ -377,7 +377,7 @@ impl Helpers {
     fn send_out(&self, stream: u32, io_request: IoRequest, back: Sender<ServerInput>) {
         let complete_io = move |ticket, completed| drop(back.send(ServerInput::Brought(ticket, completed)));
         match (io_request, &self.jobs, &self.attendant) {
-            (IoRequest { task: Task::Room(job), ticket }, Some(jobs), _) => {
+            (IoRequest { task: Task::Proposal(job), ticket }, Some(jobs), _) => {
                 jobs.attend((stream, ticket), job, move |outcome| {
                     complete_io(ticket, serde_json::to_value(outcome).ok())
                 });

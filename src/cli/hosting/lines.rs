@@ -93,12 +93,12 @@ pub fn parse(line: &str) -> Result<Line, CommandError> {
             let (event, members) = words.split_first().ok_or_else(missing)?;
             let mut params = Value::Object(values::object(members)?);
             params["event"] = event.as_str().into();
-            order(Order::Room { order: "hook".to_owned(), params })
+            order(Order::Proposal { order: "hook".to_owned(), params })
         }
         "do" => {
             let words = words()?;
             let (name, members) = words.split_first().ok_or_else(missing)?;
-            order(Order::Room { order: name.clone(), params: Value::Object(values::object(members)?) })
+            order(Order::Proposal { order: name.clone(), params: Value::Object(values::object(members)?) })
         }
         "request" => {
             let words = words()?;
@@ -150,11 +150,11 @@ mod tests {
             arguments: json!({"text": "two words", "n": 2}),
         };
         assert_eq!(said("/tool mem:add text='two words' n:=2"), Line::Order(Order::Tool(call)));
-        let Line::Order(Order::Room { params, .. }) = said("/hook post_tool_use tool_name=Bash") else {
+        let Line::Order(Order::Proposal { params, .. }) = said("/hook post_tool_use tool_name=Bash") else {
             panic!("a hook");
         };
         assert_eq!(params, json!({"event": "post_tool_use", "tool_name": "Bash"}));
-        let Line::Order(Order::Room { order, params }) = said("/do rollback server=n checkpoint=c1") else {
+        let Line::Order(Order::Proposal { order, params }) = said("/do rollback server=n checkpoint=c1") else {
             panic!("an order");
         };
         assert_eq!((order.as_str(), params), ("rollback", json!({"server": "n", "checkpoint": "c1"})));

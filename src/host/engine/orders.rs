@@ -20,7 +20,7 @@ pub enum Order {
     /// Call a tool.
     Tool(ToolCall),
     /// An order that a proposal defines.
-    Room {
+    Proposal {
         /// Its name.
         order: String,
         /// Its params.
@@ -125,7 +125,7 @@ impl Host {
                 Ok(used) => self.use_tool(now, used),
                 Err(why) => self.finish(OrderResult::Tool(Err(why))),
             },
-            Order::Room { order, params } => {
+            Order::Proposal { order, params } => {
                 let known: Vec<&str> =
                     self.proposals.iter().flat_map(|proposal| proposal.side.orders()).copied().collect();
                 let mut outcome = Err(format!("unknown order {order:?}; known orders: {}", known.join(", ")));

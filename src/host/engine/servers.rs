@@ -171,7 +171,7 @@ impl Host {
                     *done = OrderResult::Failed(why);
                 }
             }
-            Effect::Tell(fact) => self.out.push(Output::HostEvent(fact)),
+            Effect::Report(fact) => self.out.push(Output::HostEvent(fact)),
         }
     }
 

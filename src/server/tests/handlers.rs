@@ -28,7 +28,7 @@ impl Host {
     /// The job that was sent last.
     fn job(&self) -> &HandlerJob {
         match self.io_requests.last().map(|io_request| &io_request.task) {
-            Some(Task::Room(job)) => job,
+            Some(Task::Proposal(job)) => job,
             other => panic!("no job: {other:?}"),
         }
     }

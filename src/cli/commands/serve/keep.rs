@@ -93,7 +93,7 @@ impl SharedRecorder {
 /// The note that stands in a reel for a fact about a handler.
 pub fn handled(fact: &Report) -> Option<serde_json::Value> {
     match fact {
-        Report::Room(fact) if fact["report"] == "handler" => {
+        Report::Proposal(fact) if fact["report"] == "handler" => {
             let mut note = fact.clone();
             if let Some(members) = note.as_object_mut() {
                 members.shift_remove("report");

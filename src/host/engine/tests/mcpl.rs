@@ -75,7 +75,7 @@ fn elevate(id: i64, label: &str) -> Value {
 }
 
 fn proposal(order: &str, params: Value) -> Order {
-    Order::Room { order: order.to_owned(), params }
+    Order::Proposal { order: order.to_owned(), params }
 }
 
 fn call(tool: &str, arguments: Value) -> Order {

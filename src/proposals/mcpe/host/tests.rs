@@ -61,7 +61,7 @@ impl Bench {
 
     fn fact(&self, what: &str) -> Option<&str> {
         self.effects.iter().rev().find_map(|effect| match effect {
-            Effect::Tell(fact) if fact.what == what => Some(fact.text.as_str()),
+            Effect::Report(fact) if fact.what == what => Some(fact.text.as_str()),
             _ => None,
         })
     }
@@ -108,7 +108,7 @@ impl Bench {
     }
 
     fn reported(&self, what: &str) -> usize {
-        self.effects.iter().filter(|effect| matches!(effect, Effect::Tell(fact) if fact.what == what)).count()
+        self.effects.iter().filter(|effect| matches!(effect, Effect::Report(fact) if fact.what == what)).count()
     }
 
     /// The injections for the next prompt.
@@ -278,7 +278,7 @@ fn f3_events_go_where_their_route_says_and_begin_turns_within_limits() {
     bench.prompt();
     bench.event("a", "six");
     let held = bench.effects.iter().find_map(|effect| match effect {
-        Effect::Tell(fact) if fact.what == "event" => Some(fact.data["wake"].clone()),
+        Effect::Report(fact) if fact.what == "event" => Some(fact.data["wake"].clone()),
         _ => None,
     });
     assert_eq!((wakes(&bench), held), (0, Some(json!("too many"))));

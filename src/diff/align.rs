@@ -1,15 +1,15 @@
 //! Finds the partner of each unit on the other side, by content and position.
 //!
 //! 1. The sequences of both sides are aligned ([`sequence`](super::sequence)): equal units match. Other units are
-//! paired as changed if they have the same key (direction, kind, method and subject) and enough in common. Streams are
-//! aligned first, since their interleaving differs from run to run.
+//!    paired as changed if they have the same key (direction, kind, method and subject) and enough in common. Streams are
+//!    aligned first, since their interleaving differs from run to run.
 //!
 //! 2. Messages that belong to a request (its progress, its cancellation) are aligned with those of the request's
-//! partner.
+//!    partner.
 //!
 //! 3. A unit without a partner has moved if it equals exactly one such unit on the other side. If several are equal, or
-//! if it has changed as well, it may only have moved past messages that were concurrent with it, or past two others.
-//! All remaining units are on one side only.
+//!    if it has changed as well, it may only have moved past messages that were concurrent with it, or past two others.
+//!    All remaining units are on one side only.
 
 use super::exchange::{Unit, UnitKind};
 use super::normalise::Normaliser;

@@ -42,7 +42,8 @@ impl MethodTable {
     }
 }
 
-/// Methods and ids of more bytes than this are left out of headers, so that no peer can fill them. The payload has them.
+/// Methods and ids of more bytes than this are left out of headers, so that no peer can fill them. The payload has
+/// them.
 pub const NAME_LIMIT: usize = 512;
 
 /// Returns the method of an envelope, if it is short enough for a header.

@@ -33,7 +33,7 @@ pub(super) fn is_message(
     findings: &mut Findings,
 ) -> bool {
     let is_noise = kind == MessageKind::Noise;
-    findings.check(&rules::NOISE, seq, !is_noise, || quote(text));
+    findings.check(&rules::NOISE, seq, !is_noise, || format!("not JSON: {}", quote(text)));
     findings.check(&rules::BLANK_LINE, seq, kind != MessageKind::Blank, || "the line is empty".to_owned());
     if is_noise || kind == MessageKind::Blank {
         return false;
@@ -44,7 +44,7 @@ pub(super) fn is_message(
     }
     let is_batch_inside = kind == MessageKind::Batch;
     let known = kind != MessageKind::Unclassified && !is_batch_inside;
-    findings.check(&rules::NO_MESSAGE, seq, known, || quote(text));
+    findings.check(&rules::NO_MESSAGE, seq, known, || format!("not a JSON-RPC message: {}", quote(text)));
     known
 }
 

@@ -8,31 +8,31 @@ use crate::trace::Item;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// Write a reel in another format.
+/// Convert a reel to another format.
 ///
-/// `jsonl` is lossless: `mcpreel import` makes the same events of it, every payload byte for byte.
+/// `jsonl` is lossless: `mcpreel import` restores the same events, every payload byte for byte.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   mcpreel export session.reel | jq -c 'select(.message.method == \"ping\")'
   mcpreel export --format jsonl session.reel -o session.jsonl")]
 pub struct ExportArgs {
-    /// The reel; `-` for standard input; the newest recording where none is named.
+    /// The reel; `-` for stdin (default: the newest).
     reel: Option<PathBuf>,
-    /// The format.
+    /// The output format.
     #[arg(long, value_enum, default_value_t = ExportFormat::Jsonl)]
     format: ExportFormat,
-    /// Write here; `-` is standard output.
+    /// Write to this file; `-` is stdout.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
-    /// Overwrite the file.
+    /// Overwrite an existing file.
     #[arg(long)]
     force: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
-    /// JSON lines, one event a line; loses nothing.
+    /// JSON lines, one event per line; lossless.
     Jsonl,
 }
 

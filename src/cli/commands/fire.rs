@@ -1,4 +1,4 @@
-//! `fire`: one event by hand, with what its proposal says around it.
+//! `fire`: one message of a proposal, sent by hand.
 
 mod channel;
 mod emit;
@@ -19,13 +19,13 @@ use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome};
 use clap::{Subcommand, ValueEnum};
 
-/// Fire one event by hand: a user message, a hook event, a push event, a reminder, or any message as it is.
+/// Send one message of a proposal by hand: a user message, a hook event, a push, a reminder, or any raw message.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
 Examples:
   mcpreel fire user-message 'what did we decide?' -- my-memory-server
   mcpreel fire hook post_tool_use --tool Bash --input command=ls -- my-server
-  mcpreel fire push --text 'new commit'            as a host's server command
+  mcpreel fire push --text 'new commit'            # as a host's server
   mcpreel fire push --text 'new commit' --session everything
   mcpreel fire reminder 'src/lib.rs changed' --session serve
   mcpreel fire event build.failed --data build=7 --session serve
@@ -54,7 +54,7 @@ pub enum FireCommand {
     Raw(raw::RawArgs),
 }
 
-/// Fire what either side says about feature sets: which are on, which there are.
+/// Send a message about feature sets: which are enabled, or which exist.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
 Examples:

@@ -1,4 +1,4 @@
-//! `import`: other formats into a reel.
+//! `import`: converts other formats to a reel.
 
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::output::Output;
@@ -14,9 +14,9 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-/// Make a reel of another format.
+/// Convert another format to a reel.
 ///
-/// A file without a message is an error (exit code 3).
+/// A file without any message is an error (exit code 3).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -24,31 +24,31 @@ Examples:
   mcpreel import other-tools-log.ndjson -o session.reel
   grep -v '\"event\":\"stderr\"' session.jsonl | mcpreel import - -o quiet.reel")]
 pub struct ImportArgs {
-    /// What to read; `-` for standard input.
+    /// The file to read; `-` for stdin.
     input: PathBuf,
-    /// The format.
+    /// The input format.
     #[arg(long, value_enum, default_value_t = ImportFormat::Auto)]
     format: ImportFormat,
-    /// Write the reel here; `-` is standard output.
+    /// Write the reel to this file; `-` is stdout.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Overwrite the file.
+    /// Overwrite an existing file.
     #[arg(long)]
     force: bool,
 }
 
-/// What can be read.
+/// The formats that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ImportFormat {
-    /// What the first line shows.
+    /// Detect the format by the first line.
     Auto,
-    /// What `export` writes: JSON lines, one event a line; loses nothing.
+    /// The output of `export`: JSON lines, one event per line; lossless.
     Jsonl,
-    /// JSON lines of other tools: each with a time, a direction (c2s, s2c, client_to_server, …) and a message.
+    /// JSON lines from other tools: each with a time, a direction (c2s, s2c, client_to_server, …) and a message.
     Transcript,
 }
 
-/// What is kept of a transcript's heads is what a recording keeps.
+/// HTTP heads in transcripts are redacted as in recordings.
 const REDACTION: Redaction = Redaction { header: redact::redact_header, target: redact::redact_target };
 
 /// A source of events.
@@ -86,7 +86,7 @@ impl Reader {
     }
 }
 
-/// Whether the first members of a file are those of a transcript's line: a direction, and no reel.
+/// Whether the first members of a file look like a transcript's line: they include a direction, and not `reel`.
 fn is_transcript(start: &[u8]) -> bool {
     json::members(start)
         .take_while(|member| !member.is("reel"))
@@ -107,7 +107,7 @@ pub fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, CommandError
     let (events, messages) = convert(&mut reader, &mut out, args, context, total)?;
     if messages == 0 {
         let reported = format!(
-            "{}: there is no message in it ({events} other events); nothing was imported",
+            "{}: no messages among {events} events; nothing was imported",
             args.input.display()
         );
         return Err(with_forms(CommandError::new(ErrorKind::Input, reported)));
@@ -120,15 +120,15 @@ pub fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, CommandError
     Ok(Outcome::Clean)
 }
 
-/// Says what can be imported.
+/// Adds hints about what can be imported.
 fn with_forms(error: CommandError) -> CommandError {
-    error.hint("JSON lines: what `mcpreel export` writes, with {\"reel\":…} on the first line").hint(
-        "a transcript: a JSON object a line, with `dir` or `direction` (c2s, s2c, client_to_server, server_to_client, \
-               stderr, …), and `msg`, `message`, `raw`, `text` or `sse` for what crossed",
+    error.hint("jsonl: the output of `mcpreel export`, with {\"reel\":…} on the first line").hint(
+        "transcript: one JSON object per line, with `dir` or `direction` (c2s, s2c, client_to_server, server_to_client, \
+               stderr, …), and the message in `msg`, `message`, `raw`, `text` or `sse`",
     )
 }
 
-/// Copies every event. Answers how many there were, and how many of them messages.
+/// Copies every event. Returns the number of events, and how many of them are messages.
 fn convert(
     reader: &mut Reader,
     out: &mut Output,

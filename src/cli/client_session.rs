@@ -141,7 +141,11 @@ impl ClientOptions {
     pub fn check_agreed(&self) -> Result<(), CommandError> {
         let given = [
             ("--era", self.era != EraArg::Auto, "the session's client and server have already negotiated the era"),
-            ("--protocol-version", self.protocol_version.is_some(), "the session's client and server have already negotiated the version"),
+            (
+                "--protocol-version",
+                self.protocol_version.is_some(),
+                "the session's client and server have already negotiated the version",
+            ),
             ("--root", !self.roots.is_empty(), "the session's own client answers requests for roots"),
         ];
         given.into_iter().try_for_each(|(option, is_given, why)| refuse(is_given.then_some(option), "--session", why))

@@ -153,7 +153,8 @@ fn place_of(text: &str) -> Option<(String, Option<u16>)> {
 fn words(command: &str) -> Result<Vec<OsString>, CommandError> {
     match shlex::split(command).filter(|words| !words.is_empty()) {
         Some(words) => Ok(words.into_iter().map(OsString::from).collect()),
-        None => Err(CommandError::usage(format!("invalid command {command:?}")).hint("it must not be empty, and its quotes must be closed")),
+        None => Err(CommandError::usage(format!("invalid command {command:?}"))
+            .hint("it must not be empty, and its quotes must be closed")),
     }
 }
 

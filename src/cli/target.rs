@@ -134,7 +134,8 @@ impl Target {
             return Ok(Self { url: Some(word.to_owned()), ..Self::default() });
         }
         let argv = shlex::split(word).filter(|argv| !argv.is_empty()).ok_or_else(|| {
-            CommandError::usage(format!("invalid command {word:?}")).hint("it must not be empty, and its quotes must be closed")
+            CommandError::usage(format!("invalid command {word:?}"))
+                .hint("it must not be empty, and its quotes must be closed")
         })?;
         Ok(Self { argv: argv.into_iter().map(OsString::from).collect(), ..Self::default() })
     }

@@ -1,11 +1,12 @@
 //! `diff`: compares two reels by what was sent.
 
 use crate::cli::error::{CommandError, ErrorKind};
+use crate::cli::printer::Format;
 use crate::cli::{Context, Outcome, reels};
 use crate::diff::{Collector, Options, Recording, compare};
 use crate::render::diff::{DiffStyle, text};
 use crate::trace::{Damage, EventKind, Item, ReelReader};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::path::{Path, PathBuf};
 
 /// Compare two reels by what was requested and answered, not by when or under which id.
@@ -47,14 +48,6 @@ pub struct DiffArgs {
     /// Ignore what is at this JSON pointer into a message; `*` matches any one member (repeatable).
     #[arg(long, value_name = "POINTER")]
     ignore: Vec<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Text.
-    Human,
-    /// One JSON object.
-    Json,
 }
 
 pub fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, CommandError> {

@@ -16,8 +16,9 @@ mod server_request_args;
 mod user_message;
 
 use crate::cli::error::CommandError;
+use crate::cli::printer::Format;
 use crate::cli::{Context, Outcome};
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
 
 /// Send one message of a proposal by hand: a user message, a hook event, a push, a reminder, or any raw message.
 #[derive(Debug, Subcommand)]
@@ -64,15 +65,6 @@ Examples:
 pub enum FeatureSetsCommand {
     Update(Box<host_messages::UpdateArgs>),
     Changed(Box<server_request_args::ChangedArgs>),
-}
-
-/// How to print.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Text.
-    Human,
-    /// One JSON object.
-    Json,
 }
 
 pub fn run(command: &FireCommand, context: &Context) -> Result<Outcome, CommandError> {

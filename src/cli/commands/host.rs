@@ -36,9 +36,9 @@ fn among_several(arg: Arg) -> Arg {
             .conflicts_with(Resettable::Reset)
             .action(ArgAction::Append)
             .help("A server in that configuration (repeatable)"),
-        "session" => arg
-            .conflicts_with(Resettable::Reset)
-            .help("Use the server of a live session: at its own address if it listens, else on its client's connection"),
+        "session" => arg.conflicts_with(Resettable::Reset).help(
+            "Use the server of a live session: at its own address if it listens, else on its client's connection",
+        ),
         _ => arg,
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::output::Output;
-use crate::cli::{Context, Outcome};
+use crate::cli::{Context, Outcome, quantity};
 use crate::formats::jsonl::{self, JsonlError};
 use crate::formats::transcript::{self, Redaction};
 use crate::redact;
@@ -106,10 +106,8 @@ pub fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, CommandError
     let mut out = Output::create(&args.output, args.force)?;
     let (events, messages) = convert(&mut reader, &mut out, args, context, total)?;
     if messages == 0 {
-        let reported = format!(
-            "{}: no messages among {events} events; nothing was imported",
-            args.input.display()
-        );
+        let reported =
+            format!("{}: no messages among {}; nothing was imported", args.input.display(), quantity(events, "event"));
         return Err(with_forms(CommandError::new(ErrorKind::Input, reported)));
     }
     out.finish()?;

@@ -31,8 +31,7 @@ pub fn run(args: &ManArgs, context: &Context) -> Result<Outcome, CommandError> {
     let mut found = &root;
     let mut name = "mcpreel".to_owned();
     for word in &args.command {
-        found =
-            found.find_subcommand(word).ok_or_else(|| CommandError::usage(format!("no such command: {word}")))?;
+        found = found.find_subcommand(word).ok_or_else(|| CommandError::usage(format!("no such command: {word}")))?;
         name = format!("{name}-{word}");
     }
     context.printer.write(&page(found, &name)?)?;

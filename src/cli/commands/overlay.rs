@@ -97,8 +97,10 @@ pub fn run(args: &OverlayArgs, context: &Context) -> Result<Outcome, CommandErro
         }
         TargetKind::Remote(remote) => (url_name(&remote.url), redact::redact_url(&remote.url)),
         TargetKind::Session(_) => {
-            return Err(CommandError::usage("nothing can be added to a live session, because its client has already connected")
-                .hint("put the overlay in front of the server: mcpreel overlay FILE -- SERVER-COMMAND"));
+            return Err(CommandError::usage(
+                "nothing can be added to a live session, because its client has already connected",
+            )
+            .hint("put the overlay in front of the server: mcpreel overlay FILE -- SERVER-COMMAND"));
         }
     };
     let name = args.keeping.session_name(name);

@@ -2,7 +2,8 @@
 
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::output::Output;
-use crate::cli::{Context, Outcome, output, reels};
+use crate::cli::printer::Format;
+use crate::cli::{Context, Outcome, output, quantity, reels};
 use crate::formats::jsonl;
 use crate::render::line;
 use crate::trace::format::VERSION;
@@ -56,14 +57,6 @@ pub struct InfoArgs {
     /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Text.
-    Human,
-    /// One JSON object.
-    Json,
 }
 
 #[derive(Debug, Args)]
@@ -182,21 +175,25 @@ fn info_text(
         row("note", format!("{name}={value}"));
     }
     let span = index.times.map_or(0, |(first, last)| last.saturating_sub(first));
-    row("content", format!("{} events, {}, over {}", index.events, line::bytes(index.bytes), line::duration(span)));
+    row(
+        "content",
+        format!("{}, {}, over {}", quantity(index.events, "event"), line::bytes(index.bytes), line::duration(span)),
+    );
     let share = if index.bytes > 0 {
         format!(", {:.1} % of the traffic", size as f64 * 100.0 / index.bytes as f64)
     } else {
         String::new()
     };
-    row("size", format!("{} in {} groups{share}", line::bytes(size), index.groups.len()));
+    row("size", format!("{} in {}{share}", line::bytes(size), quantity(index.groups.len() as u64, "group")));
     match state {
         IndexState::Sound => {}
         IndexState::Missing => {
-            row("index", "none: the recorder was killed or is still running (`mcpreel reel index` adds an index)".into());
+            row(
+                "index",
+                "none: the recorder was killed or is still running (`mcpreel reel index` adds an index)".into(),
+            );
         }
-        IndexState::Wrong => {
-            row("index", "wrong, and was ignored (`mcpreel reel index` replaces it)".into())
-        }
+        IndexState::Wrong => row("index", "wrong, and was ignored (`mcpreel reel index` replaces it)".into()),
     }
     for (name, tally) in &index.kinds {
         row("", format!("{} {name}, {}", tally.0, line::bytes(tally.1)));
@@ -218,7 +215,7 @@ fn verify(args: &OneReel, context: &Context) -> Result<Outcome, CommandError> {
     damages.iter().try_for_each(|damage| context.printer.line(&format!("{}: {damage}", reels::shown(&path))))?;
     let note = if indexed { "" } else { ", no index" };
     let (events, bytes) = (counted.kinds.values().map(|kind| kind.0).sum::<u64>(), line::bytes(counted.bytes));
-    context.printer.line(&format!("{}: {events} events, {bytes} read{note}", reels::shown(&path)))?;
+    context.printer.line(&format!("{}: {}, {bytes} read{note}", reels::shown(&path), quantity(events, "event")))?;
     if damages.is_empty() {
         return Ok(Outcome::Clean);
     }
@@ -325,7 +322,7 @@ fn rewrite(
         let after = std::fs::metadata(&target).map_or(0, |about| about.len());
         let lost = if lost > 0 { format!(", {lost} lost") } else { String::new() };
         let (from, to) = (line::bytes(before), line::bytes(after));
-        context.printer.note(&format!("{events} events{lost}; {from} → {to} in {}", target.display()));
+        context.printer.note(&format!("{}{lost}; {from} → {to} in {}", quantity(events, "event"), target.display()));
     }
     Ok(Outcome::Clean)
 }
@@ -370,7 +367,7 @@ fn index(args: &OneReel, context: &Context) -> Result<Outcome, CommandError> {
     let end = file.seek(SeekFrom::End(0)).map_err(writing)?;
     let footer = footer_bytes(&index, index.events, end).map_err(writing)?;
     file.write_all(&footer).map_err(writing)?;
-    context.printer.note(&format!("{} events indexed in {}", index.events, path.display()));
+    context.printer.note(&format!("indexed {} in {}", quantity(index.events, "event"), path.display()));
     Ok(Outcome::Clean)
 }
 

@@ -7,7 +7,7 @@ mod tree;
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::jq::Jq;
 use crate::cli::live::{self, Live};
-use crate::cli::{Context, Outcome, reels};
+use crate::cli::{Context, Outcome, quantity, reels};
 use crate::session::filter::{Facts, Filter, TERMS};
 use crate::session::view::{Viewer, Words};
 use crate::trace::{AheadReader, Block, EventHeader, Item, MessageHeader, ReelReader};
@@ -255,15 +255,18 @@ fn parse_filter(text: &str, is_reel_named: bool) -> Result<Filter, CommandError>
     Filter::parse(text).map_err(|error| {
         let error = CommandError::usage(error.to_string())
             .hint("example of a filter: method:tools/* slow:>500ms; `mcpreel show --help` lists all terms");
-        if is_reel_named { error } else { error.hint("a word names a reel only if it ends in .reel or the file exists") }
+        if is_reel_named {
+            error
+        } else {
+            error.hint("a word names a reel only if it ends in .reel or the file exists")
+        }
     })
 }
 
 fn make_form(args: &ShowArgs, context: &Context, reader: &ReelReader) -> Result<Form, CommandError> {
     let format = match (&args.jq, args.raw, args.full) {
         (Some(code), ..) => {
-            let hint =
-                "each event is an object, with its message in .message; for example: .message.params.name";
+            let hint = "each event is an object, with its message in .message; for example: .message.params.name";
             let jq = Jq::compile("--jq", code).map_err(|error| error.hint(hint))?;
             forms::Kind::Jq(jq.printing(context.printer.is_terminal))
         }
@@ -322,8 +325,9 @@ impl Start {
                 .and_then(|time| i64::try_from(time.as_nanosecond()).ok())
                 .and_then(|time| time.checked_sub(reader.header().created))
                 .ok_or_else(|| {
-                    CommandError::usage(format!("invalid time {text:?}"))
-                        .hint("use seconds since the start of the reel, such as 12.5, or a time such as 2026-11-21T20:00:00Z")
+                    CommandError::usage(format!("invalid time {text:?}")).hint(
+                        "use seconds since the start of the reel, such as 12.5, or a time such as 2026-11-21T20:00:00Z",
+                    )
                 })?,
         };
         start.time = Some(time);
@@ -453,10 +457,10 @@ impl Show {
         Some(match self.read {
             0 if from.is_empty() => "the reel is empty: nothing was recorded".to_owned(),
             0 => "the reel has no events from that point on".to_owned(),
-            read if !self.filter.is_empty() => format!("no matches among {}{from}", counted(read, "event")),
+            read if !self.filter.is_empty() => format!("no matches among {}{from}", quantity(read, "event")),
             read => {
-                format!("this format shows none of {}{from}; use --format json", counted(read, "event"))
-            },
+                format!("this format shows none of {}{from}; use --format json", quantity(read, "event"))
+            }
         })
     }
 

@@ -3,7 +3,8 @@
 mod audit;
 
 use crate::cli::error::CommandError;
-use crate::cli::{Context, Outcome, live, reels};
+use crate::cli::printer::Format;
+use crate::cli::{Context, Outcome, live, quantity, reels};
 use crate::render::line;
 use crate::render::table::{BLANK, fitted};
 use crate::session::Pairing;
@@ -11,7 +12,7 @@ use crate::session::view::{Placed, Words};
 use crate::trace::{AheadReader, EventHeader, EventKind, Flags, Item, ReelReader};
 use crate::wire::MessageKind;
 use crate::wire::span::millis_of;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -47,14 +48,6 @@ pub struct StatsArgs {
     /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// A table.
-    Human,
-    /// One JSON object.
-    Json,
 }
 
 pub fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, CommandError> {
@@ -379,7 +372,7 @@ impl Stats {
             .map(|(kind, count)| format!("{count} {}", kind.name()))
             .collect();
         let span = line::duration(self.last.saturating_sub(self.first.unwrap_or(self.last)));
-        let mut text = format!("{}, {}, over {span}", counted(self.messages, "message"), line::bytes(self.bytes));
+        let mut text = format!("{}, {}, over {span}", quantity(self.messages, "message"), line::bytes(self.bytes));
         if !kinds.is_empty() {
             text.push_str(&format!("\n{}", kinds.join(", ")));
         }

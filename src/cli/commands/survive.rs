@@ -5,7 +5,7 @@ mod table;
 use super::serve::keep::SharedRecorder;
 use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::listening;
-use crate::cli::printer::note;
+use crate::cli::printer::{Format, note};
 use crate::cli::recording::{Need, OnExisting};
 use crate::cli::target::{Limits, span};
 use crate::cli::{Context, Outcome, client_session};
@@ -21,7 +21,7 @@ use crate::server::{Config, Report, Server};
 use crate::transport::listen::gateway::{Backend, Gateway};
 use crate::transport::listen::origin_check::Access;
 use crate::wire::Direction;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::json;
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -98,14 +98,6 @@ pub struct SurviveArgs {
     /// The client's command, with placeholders for the server.
     #[arg(last = true, required = true, value_name = "CLIENT-COMMAND")]
     argv: Vec<OsString>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// A table.
-    Human,
-    /// One JSON object.
-    Json,
 }
 
 pub fn run(args: &SurviveArgs, context: &Context) -> Result<Outcome, CommandError> {
@@ -327,16 +319,22 @@ impl Conducted {
                 return error(format!("cannot start the client: {why}"))
                     .hint("put the client's command after --, for example: mcpreel survive -- python client.py {}");
             }
-            ClientFailure::NeverCame(end) => error(format!("the client never connected to the server: {}", reported(end)))
-                .hint("the server's command is appended to the client's, or replaces {}, {command}, {json} or {url} in it")
-                .hint("the client's environment also contains it, as MCPREEL_SERVER and MCPREEL_SERVER_URL")
-                .hint("-v shows the client's output; --connect allows more time"),
-            ClientFailure::NoHandshake(end) => {
-                error(format!("the client began a handshake but did not complete it, whatever the server declared: {}", reported(end)))
-                    .hint("`mcpreel show` shows the messages so far; -v shows the client's output")
-            }
-            ClientFailure::OnlyModern => error("the client supports only revision 2026-07-28, in which the proposals are not available".to_owned())
-                .hint("configure it for a revision with a handshake, 2025-11-25 or older"),
+            ClientFailure::NeverCame(end) => error(format!(
+                "the client never connected to the server: {}",
+                reported(end)
+            ))
+            .hint("the server's command is appended to the client's, or replaces {}, {command}, {json} or {url} in it")
+            .hint("the client's environment also contains it, as MCPREEL_SERVER and MCPREEL_SERVER_URL")
+            .hint("-v shows the client's output; --connect allows more time"),
+            ClientFailure::NoHandshake(end) => error(format!(
+                "the client began a handshake but did not complete it, whatever the server declared: {}",
+                reported(end)
+            ))
+            .hint("`mcpreel show` shows the messages so far; -v shows the client's output"),
+            ClientFailure::OnlyModern => error(
+                "the client supports only revision 2026-07-28, in which the proposals are not available".to_owned(),
+            )
+            .hint("configure it for a revision with a handshake, 2025-11-25 or older"),
         };
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         let said = String::from_utf8_lossy(&said);

@@ -1,6 +1,7 @@
 //! `validate`: checks a reel against schemas and rules.
 
 use crate::cli::error::CommandError;
+use crate::cli::printer::Format;
 use crate::cli::{Context, Outcome, reels};
 use crate::proposals::Severity;
 use crate::render::findings;
@@ -42,14 +43,6 @@ pub struct ValidateArgs {
     /// List all rules instead.
     #[arg(long, conflicts_with = "reel")]
     rules: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Text.
-    Human,
-    /// One JSON object.
-    Json,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -85,9 +85,9 @@ fn warn_of_path(file: &Path, context: &Context) {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     if !std::env::split_paths(&folders).any(|folder| folder.join("mcpreel").is_file()) {
         let file = file.display();
-        context
-            .printer
-            .note(&format!("{file} belongs to a project, so it will contain just `mcpreel`, which is not in your PATH"));
+        context.printer.note(&format!(
+            "{file} belongs to a project, so it will contain just `mcpreel`, which is not in your PATH"
+        ));
     }
 }
 
@@ -106,7 +106,8 @@ fn shared_program(named: Option<&Path>) -> Result<String, EditError> {
 
 /// The program for the client. It is made absolute, because clients start servers in folders of their own.
 fn program(named: Option<&Path>) -> Result<String, CommandError> {
-    let failed = |error: io::Error| CommandError::new(ErrorKind::Internal, format!("cannot find the path of mcpreel: {error}"));
+    let failed =
+        |error: io::Error| CommandError::new(ErrorKind::Internal, format!("cannot find the path of mcpreel: {error}"));
     let path = match named {
         Some(path) if path.components().count() == 1 => path.to_owned(),
         Some(path) => std::path::absolute(path).map_err(failed)?,
@@ -114,10 +115,11 @@ fn program(named: Option<&Path>) -> Result<String, CommandError> {
     };
     match path.into_os_string().into_string() {
         Ok(path) => Ok(path),
-        Err(path) => {
-            Err(CommandError::usage(format!("{} cannot be written to a configuration, because it is not UTF-8", path.display()))
-                .hint("use another path with --bin"))
-        }
+        Err(path) => Err(CommandError::usage(format!(
+            "{} cannot be written to a configuration, because it is not UTF-8",
+            path.display()
+        ))
+        .hint("use another path with --bin")),
     }
 }
 

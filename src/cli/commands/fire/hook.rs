@@ -182,7 +182,9 @@ fn event(args: &HookArgs) -> Result<Event, CommandError> {
     let mut event = Event::new(args.event.kind());
     let about_tool = args.tool.is_some() || !args.input.is_empty() || !args.output.is_empty();
     if event.kind.is_tool_event() && args.tool.is_none() {
-        return Err(CommandError::usage(format!("{} needs a tool", event.kind.name())).hint("name the tool with --tool"));
+        return Err(
+            CommandError::usage(format!("{} needs a tool", event.kind.name())).hint("name the tool with --tool")
+        );
     }
     if !event.kind.is_tool_event() && about_tool {
         return Err(CommandError::usage(format!("{} is not about a tool", event.kind.name()))

@@ -95,7 +95,8 @@ impl Shot {
                 Takes::Use(used) => (vec![used], false),
                 Takes::Scopes => (vec!["tools"], true),
             };
-            let declared = json!({"description": "Sends messages that are fired by hand", "uses": uses, "scoped": scoped});
+            let declared =
+                json!({"description": "Sends messages that are fired by hand", "uses": uses, "scoped": scoped});
             settings.sets.insert(set.to_owned(), declared);
         }
         (settings != Settings::default()).then(|| (mcpl::DESCRIPTOR.name, json!(settings)))

@@ -104,8 +104,7 @@ pub fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, Command
     client_session::block_on(async {
         let (link, server) = Peer::start(&args.target, &args.client, context).await?;
         if server.is_joined() && args.carrier == CarrierArg::Notification {
-            let reported =
-                "the session's own client receives the response to a notification; see it with `mcpreel show --session`";
+            let reported = "the session's own client receives the response to a notification; see it with `mcpreel show --session`";
             context.printer.note(reported);
         }
         let engine = UserMessageFire::new(server.config(&args.client.with_handshake(), json!({})), firing(args));
@@ -294,12 +293,12 @@ fn print(reported: &MessageReport, args: &UserMessageArgs, context: &Context) ->
         printer.line(&format!("{server} refused the message after {took}: {code} {}", visible_text(message)))?;
     } else if is_silence(reported, said) {
         let limit = duration(nanoseconds(args.deadline));
-        printer.line(&format!(
-            "no context within {limit} (sent as a {carrier}: {server} stays silent if it has none)"
-        ))?;
+        printer
+            .line(&format!("no context within {limit} (sent as a {carrier}: {server} stays silent if it has none)"))?;
     } else if said.timed_out {
         let limit = duration(nanoseconds(args.deadline));
-        printer.line(&format!("{server} did not respond within {limit}; continued without it (sent as a {carrier})"))?;
+        printer
+            .line(&format!("{server} did not respond within {limit}; continued without it (sent as a {carrier})"))?;
     } else if let Some(found) = &said.context {
         printer.note(&format!("{} responded in {took} (sent as a {carrier})", reported.server));
         let text = host::render(&reported.server, found, host::DEFAULT_MOST_BYTES);

@@ -66,7 +66,9 @@ pub fn config(args: &HostArgs, named: &[NamedServer], model: &Model) -> Result<H
         bound_answers(&mut policies, timeout)?;
     }
     for word in &args.set {
-        let (option, value) = word.split_once('=').ok_or_else(|| refused(&format!("invalid setting {word:?}: expected PROPOSAL.OPTION=VALUE")))?;
+        let (option, value) = word
+            .split_once('=')
+            .ok_or_else(|| refused(&format!("invalid setting {word:?}: expected PROPOSAL.OPTION=VALUE")))?;
         let (server, option) = match option.split_once(':') {
             Some((server, option)) => (Some(server), option),
             None => (None, option),

@@ -70,9 +70,10 @@ async fn proxy(
         EventKind::StreamOpened,
         &json!({"transport": "http", "url": shown, "listen": address.to_string(), "pid": std::process::id()}),
     );
-    context
-        .printer
-        .note(&format!("listening on {url} in front of {shown}, recording to {}; press Ctrl-C to stop", path.display(),));
+    context.printer.note(&format!(
+        "listening on {url} in front of {shown}, recording to {}; press Ctrl-C to stop",
+        path.display(),
+    ));
     let (client, headers) = proxy.upstream();
     let url = remote.http_url().parse().map_err(|_| CommandError::usage("the URL is invalid"))?;
     let session = HttpSession { exchanges: Arc::clone(&exchanges), client, url, headers, runtime: Handle::current() };

@@ -6,6 +6,7 @@ use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::hosting::play;
 use crate::cli::hosting::verdict::{self, Junit};
 use crate::cli::listening::{self, ListenOptions};
+use crate::cli::printer::Format;
 use crate::cli::recording::Need;
 use crate::cli::target::Limits;
 use crate::cli::{Context, Outcome, refusal};
@@ -21,7 +22,7 @@ use crate::transport::Link;
 use crate::transport::link::Served;
 use crate::transport::listen::gateway::{Backend, Gateway};
 use crate::transport::local::stdio::read_messages;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
@@ -55,15 +56,6 @@ pub struct ScenarioArgs {
     /// Format of the scenario's report.
     #[arg(long, value_enum, default_value_t = Format::Human, requires = "scenario")]
     format: Format,
-}
-
-/// The format of a report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Text.
-    Human,
-    /// One JSON object on one line.
-    Json,
 }
 
 /// Plays the part, and prints the report to stderr when the host has disconnected.

@@ -2,7 +2,7 @@
 
 use super::Format;
 use crate::cli::error::CommandError;
-use crate::cli::{Context, Outcome, reels};
+use crate::cli::{Context, Outcome, quantity, reels};
 use crate::formats::jsonl;
 use crate::proposals::audit::OperationOutcome as Ended;
 use crate::render::line;
@@ -117,6 +117,6 @@ impl Log<'_> {
         let bad = self.counts.iter().filter(|((_, outcome), _)| *outcome != Ended::Success.name());
         let bad: Vec<String> = bad.map(|((what, outcome), count)| format!("{count} {what} {outcome}")).collect();
         let rest = if bad.is_empty() { "all succeeded".to_owned() } else { bad.join(", ") };
-        self.context.printer.line(&format!("\n{}: {rest}", counted(all, "operation")))
+        self.context.printer.line(&format!("\n{}: {rest}", quantity(all, "operation")))
     }
 }

@@ -1,5 +1,6 @@
 //! The result of `survive` as text: the client, its declarations, the messages, and a summary.
 
+use crate::cli::quantity;
 use crate::probe::{Client, Declared, ProbeReport, SentSample, TrialOutcome};
 use crate::render::line::visible_text;
 use crate::render::style::Palette;
@@ -71,6 +72,10 @@ fn summary(probe_report: &ProbeReport, palette: &Palette) -> String {
         1 => format!("{}1 thing broke the client{:#}", palette.error, palette.error),
         count => format!("{}{count} things broke the client{:#}", palette.error, palette.error),
     };
-    let sent = if all.is_empty() { String::new() } else { format!("{}: {}; ", counted(all.len() as u64, "message"), counts.join(", ")) };
+    let sent = if all.is_empty() {
+        String::new()
+    } else {
+        format!("{}: {}; ", quantity(all.len() as u64, "message"), counts.join(", "))
+    };
     format!("{sent}the client was started {starts}; {verdict}")
 }

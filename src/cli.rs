@@ -29,8 +29,8 @@ use std::sync::Arc;
 
 /// Record, inspect, validate, compare and inject Model Context Protocol (MCP) traffic.
 ///
-/// Put `mcpreel record --` in front of a server's command in your client's configuration and work as usual. Then
-/// `mcpreel show` prints what was sent.
+/// Put `mcpreel record --` in front of a server's command in your client's configuration and work as usual. Each
+/// session is recorded to a file, a reel. `mcpreel show` prints the newest.
 #[derive(Debug, Parser)]
 #[command(name = "mcpreel", version, propagate_version = false, arg_required_else_help = true, max_term_width = 110)]
 #[command(after_help = EXAMPLES)]
@@ -62,6 +62,9 @@ Examples:
   mcpreel call tools/call name=echo arguments.message=hi -- some-mcp-server
   mcpreel fire user-message 'what did we decide?' -- some-memory-server
   mcpreel validate session.reel && mcpreel diff before.reel after.reel
+
+The five proposals (conversation, reminder, mcpl, hooks and mcpe) are drafts that let servers take part in a \
+conversation; docs/proposals.md explains them.
 
 Exit codes:
   0    success

@@ -493,10 +493,8 @@ pub fn need_carrier(era: Era, server: &str, kind: ErrorKind) -> Result<(), Comma
     if era == Era::Legacy {
         return Ok(());
     }
-    let reported = format!(
-        "{server} speaks revision {}, in which the five proposals are not available",
-        Revision::NEWEST.as_str()
-    );
+    let reported =
+        format!("{server} speaks revision {}, which cannot carry the five proposals", Revision::NEWEST.as_str());
     Err(CommandError::new(kind, reported)
         .hint("they need a server that accepts `initialize` (revisions up to 2025-11-25)"))
 }

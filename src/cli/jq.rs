@@ -15,7 +15,7 @@ const DEEPEST: usize = 10_000;
 /// Objects that are nested deeper than this are processed on a thread with a larger stack.
 const DEEP: usize = 500;
 /// The size of that stack, in bytes. Only what is used takes memory.
-const ROOM: usize = 128 << 20;
+const STACK_BYTES: usize = 128 << 20;
 
 /// A compiled program.
 pub struct Jq {
@@ -98,9 +98,9 @@ impl Jq {
             return Err(format!("it is nested {depth} levels deep; the maximum is {DEEPEST}"));
         }
         std::thread::scope(|scope| {
-            let roomy = std::thread::Builder::new().stack_size(ROOM);
+            let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
             let work =
-                roomy.spawn_scoped(scope, || self.each_here(text, message, take)).map_err(|error| error.to_string());
+                builder.spawn_scoped(scope, || self.each_here(text, message, take)).map_err(|error| error.to_string());
             work?.join().map_err(|_| "the thread for deeply nested events failed".to_owned())?
         })
     }

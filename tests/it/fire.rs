@@ -271,7 +271,7 @@ fn a_server_of_the_modern_era_alone_is_found_and_nothing_is_sent_to_it() {
         for words in fired {
             let output = stage.run(&[words, &["--record", "a.reel"], target].concat(), "");
             assert_eq!(output.code(), 1, "{words:?}: {output:?}");
-            assert!(output.err().contains("which has no carrier for the five proposals"), "{words:?}: {output:?}");
+            assert!(output.err().contains("which cannot carry the five proposals"), "{words:?}: {output:?}");
             let events = stage.events("a.reel");
             let methods: Vec<_> = events.iter().filter_map(|event| event["message"]["method"].as_str()).collect();
             assert_eq!(methods, ["initialize", "server/discover"], "{words:?}");
@@ -279,7 +279,7 @@ fn a_server_of_the_modern_era_alone_is_found_and_nothing_is_sent_to_it() {
         }
         let watched = stage.run(&[&["events", "watch", "a"][..], target].concat(), "");
         assert_eq!(watched.code(), 4, "{watched:?}");
-        assert!(watched.err().contains("no carrier"), "{watched:?}");
+        assert!(watched.err().contains("cannot carry"), "{watched:?}");
         let hosted = stage.run(&[&["host"], target].concat(), "hi\n");
         assert_eq!(hosted.code(), 0, "{hosted:?}");
         let reported = format!("{}{}", hosted.out(), hosted.err());

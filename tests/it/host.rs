@@ -29,7 +29,7 @@ fn failed(output: &Output, code: i32, words: &[&str]) {
 /// The reel that a host tells of on standard error.
 fn reel(output: &Output) -> String {
     let said = output.err();
-    said.split("the session is in ").nth(1).and_then(|rest| rest.lines().next()).expect("a reel").to_owned()
+    said.split("the session was recorded in ").nth(1).and_then(|rest| rest.lines().next()).expect("a reel").to_owned()
 }
 
 /// A value without the times in it.
@@ -187,7 +187,7 @@ fn a_policy_that_is_wrong_is_reported_with_what_would_be_right() {
 #[test]
 fn servers_that_cannot_be_had_are_reported() {
     let stage = Stage::new();
-    failed(&stage.run(&["host", "--say", "hi"], ""), 2, &["no server was given", "--builtin"]);
+    failed(&stage.run(&["host", "--say", "hi"], ""), 2, &["no server given", "--builtin"]);
     failed(&stage.run(&["host", "--builtin", "m:nothing", "--say", "hi"], ""), 2, &["\"nothing\"", "conversation"]);
     failed(&stage.run(&["host", "--builtin", "m", "--builtin", "m", "--say", "x"], ""), 2, &["two servers", "\"m\""]);
     failed(&stage.run(&["host", "-s", "noname", "--say", "x"], ""), 2, &["NAME=COMMAND"]);
@@ -195,7 +195,7 @@ fn servers_that_cannot_be_had_are_reported() {
     stage.write("mcp.json", r#"{"mcpServers": {"one": {"command": "x"}}}"#);
     failed(&stage.run(&["host", "--config", "mcp.json", "--server", "two", "--say", "x"], ""), 2, &["two", "one"]);
     let gone = stage.run(&["host", "-s", "x=sh -c 'exit 3'", "--say", "hi"], "");
-    failed(&gone, 4, &["no server could be reached"]);
+    failed(&gone, 4, &["could not connect to any server"]);
     assert!(gone.out().contains("x host gone: "), "{gone:?}");
     // One that works is enough.
     let beside = stage.run(&["host", "-s", "x=sh -c 'exit 3'", "--builtin", "m", "--say", "hi"], "");
@@ -221,7 +221,7 @@ fn lines_of_a_pipe_are_a_script() {
     let at = |text: &str| out.find(text).unwrap_or_else(|| panic!("{text} in {out}"));
     let order = [
         "  /compact [SUMMARY]",
-        "there was no prompt yet",
+        "no prompt yet",
         "you> hello",
         "model> echo: hello",
         "{\"conversation\":",
@@ -753,13 +753,13 @@ fn sessions_that_a_host_cannot_join_are_reported_with_what_to_do() {
     let join = |name: &str, more: &[&str]| stage.run(&[&["host", "--session", name, "--say", "x"], more].concat(), "");
     failed(&join("host-memory", &[]), 2, &["is a host", "mcpreel call METHOD --session host-memory"]);
     failed(&join("serve", &[]), 2, &["is a server", "mcpreel record -- mcpreel serve"]);
-    failed(&join("nothing", &[]), 4, &["\"nothing\" is the name of no live session"]);
+    failed(&join("nothing", &[]), 4, &["\"nothing\" is not a live session"]);
     for option in [["-e", "A=b"], ["-H", "A: b"], ["--header-env", "A=B"], ["--cacert", "x.pem"]] {
-        failed(&join("serve", &option), 2, &["makes no sense with --session"]);
+        failed(&join("serve", &option), 2, &["cannot be used with --session"]);
     }
     drop((host, server));
     let tap = tapped(&stage);
-    failed(&join("mcpreel", &["--era", "modern"]), 2, &["--era makes no sense with --session"]);
+    failed(&join("mcpreel", &["--era", "modern"]), 2, &["--era cannot be used with --session"]);
     drop(tap);
 }
 
@@ -783,7 +783,7 @@ fn a_host_takes_every_target_and_options_go_where_they_can_only_be_meant() {
     // Nobody is sent what could be another's.
     let unclear = ["--config", "two.json", "--server", "one", "--server", "two", "--say", "hi", "-e", "A=b"];
     failed(&run(&unclear), 2, &["-e: there are several servers", "a command after --"]);
-    failed(&run(&["--say", "hi", "-H", "A: b", "--", "true"]), 2, &["-H makes no sense with a server's command"]);
+    failed(&run(&["--say", "hi", "-H", "A: b", "--", "true"]), 2, &["-H cannot be used with a server's command"]);
     failed(&run(&["--say", "hi", "--url", "http://127.0.0.1:1/", "--cwd", "."]), 2, &["--cwd makes no sense"]);
     // Elsewhere there is one server.
     let twice = ["call", "ping", "--config", "two.json", "--server", "one", "--server", "two"];

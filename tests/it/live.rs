@@ -92,7 +92,7 @@ fn failed(output: &Output, code: i32, words: &[&str]) {
 #[test]
 fn what_runs_is_listed_and_then_no_more() {
     let stage = Stage::new();
-    failed(&stage.run(&["sessions"], ""), 0, &["no session lives", "mcpreel record --"]);
+    failed(&stage.run(&["sessions"], ""), 0, &["no live sessions", "mcpreel record --"]);
     let client = tapped(&stage);
     let listed = sessions(&stage);
     let names: Vec<_> = listed.iter().map(|session| session["name"].as_str().expect("a name")).collect();
@@ -354,7 +354,7 @@ fn a_stream_framed_by_length_takes_nothing() {
     recorded(&stage, 1);
     let output = stage.run(&["fire", "raw", r#"{"jsonrpc":"2.0","method":"n"}"#, "--session", "cat"], "");
     failed(&output, 4, &["Content-Length"]);
-    failed(&stage.run(&["call", "tools/list", "--session", "cat"], ""), 1, &["have not agreed yet"]);
+    failed(&stage.run(&["call", "tools/list", "--session", "cat"], ""), 1, &["have not completed their handshake"]);
 }
 
 #[test]
@@ -393,12 +393,16 @@ fn names_are_unique_and_may_be_shortened() {
     let names: Vec<Value> = sessions(&stage).iter().map(|session| session["name"].clone()).collect();
     assert_eq!(names, ["mcpreel", "mcpreel-2", "serve", "serve-2"]);
     stage.ok(&["call", "tools/list", "--session", "mcpreel"]);
-    failed(&stage.run(&["call", "tools/list", "--session", "mcp"], ""), 2, &["begins several names", "mcpreel-2"]);
-    failed(&stage.run(&["call", "tools/list", "--session", "mcprel"], ""), 4, &["is it --session mcpreel?"]);
+    failed(
+        &stage.run(&["call", "tools/list", "--session", "mcp"], ""),
+        2,
+        &["is a prefix of several sessions' names", "mcpreel-2"],
+    );
+    failed(&stage.run(&["call", "tools/list", "--session", "mcprel"], ""), 4, &["did you mean --session mcpreel?"]);
     failed(&stage.run(&["call", "tools/list", "--session", "serve"], ""), 2, &["is a server", "fire push"]);
     drop((first, second));
     until("nothing lives", || sessions(&stage).is_empty().then_some(()));
-    failed(&stage.run(&["call", "tools/list", "--session", "x"], ""), 4, &["no session lives", "mcpreel record --"]);
+    failed(&stage.run(&["call", "tools/list", "--session", "x"], ""), 4, &["no live sessions", "mcpreel record --"]);
 }
 
 #[test]
@@ -406,7 +410,7 @@ fn options_that_start_or_reach_a_server_make_no_sense_with_a_session() {
     let stage = Stage::new();
     for option in [["-e", "A=b"], ["--cwd", "."], ["-H", "A: b"], ["--record", "x.reel"], ["--era", "modern"]] {
         let output = stage.run(&[&["call", "ping", "--session", "x"][..], &option].concat(), "");
-        failed(&output, 2, &["makes no sense with --session"]);
+        failed(&output, 2, &["cannot be used with --session"]);
     }
 }
 

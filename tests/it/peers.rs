@@ -183,7 +183,7 @@ fn a_server_that_dies_is_reported_with_its_last_words() {
         script(&stage, body);
         let output = run(&stage, &["call", "tools/list"], &SCRIPTED);
         assert_eq!(output.code(), 4, "{output:?}");
-        assert!(output.err().contains("the server said: ") && output.err().contains("no database"), "{output:?}");
+        assert!(output.err().contains("server's stderr: ") && output.err().contains("no database"), "{output:?}");
         assert!(!output.err().contains('\u{1b}'), "{output:?}");
     }
     let missing = run(&stage, &["call", "tools/list"], &["--", "no-such-program-anywhere"]);
@@ -331,7 +331,7 @@ heard()
     let words = ["fire", "user-message", "hello", "--carrier", "request", "--deadline", "100ms", "--linger", "20s"];
     let output = run(&stage, &words, &SCRIPTED);
     assert_eq!(output.code(), 5, "{output:?}");
-    assert!(output.out().contains("a late answer came after"), "{output:?}");
+    assert!(output.out().contains("a late response arrived after"), "{output:?}");
     assert!(!output.out().contains("too late"), "{output:?}");
     let reported = run(&stage, &[&words[..], &["--format", "json"]].concat(), &SCRIPTED).json();
     assert_eq!(
@@ -351,7 +351,7 @@ fn a_message_without_an_answer_is_a_timeout() {
     assert!(asked.err().contains("--deadline"), "{asked:?}");
     let reported = run(&stage, &[&words[..], &["--carrier", "notification"]].concat(), &SCRIPTED);
     assert_eq!(reported.code(), 0, "silence is an answer: {reported:?}");
-    assert!(reported.out().contains("no context came within 50.0 ms"), "{reported:?}");
+    assert!(reported.out().contains("no context within 50.0 ms"), "{reported:?}");
 }
 
 #[test]
@@ -370,7 +370,7 @@ heard()
     let words = ["fire", "user-message", "hello", "--carrier", "notification", "--deadline", "50ms", "--linger", "20s"];
     let output = run(&stage, &words, &SCRIPTED);
     assert_eq!(output.code(), 5, "{output:?}");
-    assert!(output.out().contains("a late answer came after"), "{output:?}");
+    assert!(output.out().contains("a late response arrived after"), "{output:?}");
 }
 
 #[test]
@@ -489,7 +489,7 @@ fn a_server_that_did_not_subscribe_gets_nothing() {
     }
     let dead = run(&stage, &["fire", "user-message", "hello"], &["--", "sh", "-c", "echo sorry >&2; exit 1"]);
     assert_eq!(dead.code(), 4, "{dead:?}");
-    assert!(dead.err().contains("the server said: sorry"), "{dead:?}");
+    assert!(dead.err().contains("server's stderr: sorry"), "{dead:?}");
 }
 
 #[test]

@@ -140,7 +140,7 @@ fn a_client_that_starts_a_server_again_gets_a_reel_with_a_free_name() {
         let output = stage.run(command, "{}\n");
         let name = format!("precious-{}.reel", number + 2);
         assert_eq!(output.code(), 0, "{output:?}");
-        assert!(output.err().contains("is there already") && output.err().contains(&name), "{output:?}");
+        assert!(output.err().contains("already exists") && output.err().contains(&name), "{output:?}");
         assert_eq!(stage.ok(&["reel", "verify", &name]).code(), 0);
     }
     assert_eq!(stage.read("precious.reel"), b"precious");
@@ -176,7 +176,7 @@ fn in_a_script_a_file_that_is_there_is_an_error() {
             command.stdin(File::open(stdin).expect("opened"));
             let output = command.output().expect("run");
             assert_eq!(output.status.code(), Some(2), "{output:?}");
-            assert!(String::from_utf8_lossy(&output.stderr).contains("is there already"), "{output:?}");
+            assert!(String::from_utf8_lossy(&output.stderr).contains("already exists"), "{output:?}");
         }
     }
     for (command, code) in [
@@ -201,13 +201,13 @@ fn a_client_receives_why_its_server_does_not_start() {
     let cases: [(&[&str], i32, &str); 9] = [
         (&["record", "--", "no-such-program"], 4, "there is no program \\\"no-such-program\\\""),
         (&["record", "--cwd", "nowhere", "--", "cat"], 4, "cannot start in"),
-        (&["record", "--require-recording", "-o", "there.reel", "--", "cat"], 2, "there.reel is there already"),
+        (&["record", "--require-recording", "-o", "there.reel", "--", "cat"], 2, "there.reel already exists"),
         (&["record", "--require-recording", "-o", "there.reel/x.reel", "--", "cat"], 4, "cannot write"),
         (&["record", "--nonsense", "--", "cat"], 2, "unexpected argument"),
         (&["record", "--config", "broken.yaml", "--server", "x"], 3, "broken.yaml"),
         (&["record", "--url", "unix:nowhere.sock"], 4, "nowhere.sock"),
         (&["overlay", "broken.yaml", "--", "cat"], 3, "broken.yaml"),
-        (&["serve", "--declare", "nonsense"], 2, "there is no proposal"),
+        (&["serve", "--declare", "nonsense"], 2, "unknown proposal"),
     ];
     for (command, code, reported) in cases {
         let output = stage.run(command, format!("{}\n{}\n", initialize(5), ping(6)));

@@ -236,7 +236,7 @@ fn a_session_that_is_gone_is_opened_anew_once() {
             failed(&output, 4, &["the session is over", "HTTP 404", "does not keep its sessions"]);
             assert_eq!(web.story(), twice, "what is gone is not deleted");
         }
-        assert!(output.err().contains("opening a new one, then asking again"), "{output:?}");
+        assert!(output.err().contains("opening a new session and repeating the request"), "{output:?}");
         assert_eq!(web.asked()[4].header("mcp-session-id"), None, "a new session begins without the old one");
     }
 }
@@ -476,7 +476,7 @@ fn what_belongs_to_http_makes_no_sense_with_a_command() {
     let stage = Stage::new();
     for option in [&["-H", "A: b"][..], &["--header-env", "A=HOME"], &["--cacert", "x.pem"], &["--insecure"]] {
         let output = stage.run(&[&["call", "tools/list"], option, &["--", "no-such-server"]].concat(), "");
-        failed(&output, 2, &[option[0], "makes no sense with a server's command", "--url"]);
+        failed(&output, 2, &[option[0], "cannot be used with a server's command", "--url"]);
     }
 }
 

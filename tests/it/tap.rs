@@ -389,7 +389,7 @@ fn a_reel_that_is_there_is_not_overwritten_unless_asked() {
     let refused = stage.command(&sh(&script)).output().expect("run");
     assert_eq!((refused.status.code(), &refused.stdout[..]), (Some(2), &b""[..]));
     let reported = String::from_utf8_lossy(&refused.stderr);
-    assert!(reported.contains("is there already") && reported.contains("--force"), "{refused:?}");
+    assert!(reported.contains("already exists") && reported.contains("--force"), "{refused:?}");
     assert_eq!(stage.read("t.reel"), b"precious");
     assert_eq!(stage.run(&tap(&["--force"], &["cat"]), "{}\n").code(), 0);
     assert_eq!(stage.cat("t.reel", "c2s"), b"{}\n");

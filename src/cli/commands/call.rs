@@ -29,7 +29,7 @@ Examples:
   mcpreel call notifications/roots/list_changed -- my-server
   mcpreel call tools/list --url https://host/mcp -H 'Authorization: Bearer …' -v
   mcpreel call tools/list --url unix:/run/user/1000/server.sock
-  mcpreel call tools/list --session everything      in a live session
+  mcpreel call tools/list --session everything      # in a live session
 
 Exit codes: 0 the server returned a result, or a notification was sent; 1 it returned an error, or the tool failed; 4 the server or the connection failed; 5 no response in time.")]
 pub struct CallArgs {

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   mcpreel completions bash > ~/.local/share/bash-completion/completions/mcpreel
-  mcpreel completions --all completions/         all shells")]
+  mcpreel completions --all completions/         # all shells")]
 pub struct CompletionsArgs {
     /// The shell.
     #[arg(required_unless_present = "all")]

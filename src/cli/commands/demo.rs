@@ -51,7 +51,7 @@ pub fn run(args: &DemoArgs, context: &Context) -> Result<Outcome, CommandError> 
     heading("Try next")?;
     context.printer.line(&format!("  mcpreel show --full {reel} 'ext:mcpl'"))?;
     context.printer.line("  mcpreel fire user-message 'what about the database schema?' -- mcpreel serve")?;
-    context.printer.line("  mcpreel record -- YOUR-SERVER-COMMAND        in your client's configuration")?;
+    context.printer.line("  mcpreel record -- YOUR-SERVER-COMMAND   # in your client's configuration")?;
     Ok(validated)
 }
 

@@ -9,9 +9,9 @@ use crate::trace::{Damage, EventKind, Item, ReelReader};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
-/// Compare two reels by what was requested and answered, not by when or under which id.
+/// Compare two reels by what was requested and answered.
 ///
-/// Messages are matched by content and position. For a message that changed, only the changes are printed. Concurrent
+/// Times and ids are ignored. Messages are matched by content and position. For a message that changed, only the changes are printed. Concurrent
 /// messages in a different order are not a difference. Exits 1 if the reels differ, 3 if neither contains a message.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -19,7 +19,7 @@ Examples:
   mcpreel diff before.reel after.reel
   mcpreel diff a.reel b.reel --ignore '/result/tools/*/description'
   mcpreel diff a.reel b.reel --format json
-  mcpreel diff a.reel b.reel --exact --order --ids --times     compare everything
+  mcpreel diff a.reel b.reel --exact --order --ids --times    # strictly
 
 The seq after a heading is the event's number in A and in B; show the event with `mcpreel show a.reel --seq N`.")]
 pub struct DiffArgs {

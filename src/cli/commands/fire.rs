@@ -20,7 +20,7 @@ use crate::cli::printer::Format;
 use crate::cli::{Context, Outcome};
 use clap::Subcommand;
 
-/// Send one message of a proposal by hand: a user message, a hook event, a push, a reminder, or any raw message.
+/// Send one message of a proposal, or any raw message, by hand.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
 Examples:
@@ -34,7 +34,9 @@ Examples:
   mcpreel fire before-inference 'what did we decide?' -- my-memory-server
   mcpreel fire scope /etc/hosts --session everything
   mcpreel fire channel publish discord:#general 'Hello' --session connector
-  mcpreel fire raw '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' --session every")]
+  mcpreel fire raw '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' --session every
+
+The messages belong to five proposals, which docs/proposals.md explains.")]
 #[command(defer = true)]
 pub enum FireCommand {
     UserMessage(user_message::UserMessageArgs),

@@ -43,7 +43,7 @@ fn among_several(arg: Arg) -> Arg {
     }
 }
 
-/// Act as a host: hold a conversation with several servers and use all that they declare.
+/// Act as a host: hold a conversation with one or more servers.
 ///
 /// Each turn follows the proposals: the user's message goes to the servers that subscribed, then come hooks, pending
 /// reminders, the prompt, the model, and whatever follows its answer. Injected text is labelled with its server and
@@ -69,9 +69,8 @@ Examples:
 You can name several servers. HTTP options such as -H apply to the server of --url, -e and --cwd to the command after --; \
 without these, to the only --server.
 
-Exit codes: 0 success, and every expectation passed; 1 a command or an
-expectation failed; 2 wrong usage; 3 the scenario cannot be read; 4 no server
-could be reached.")]
+Exit codes: 0 success, and every expectation passed; 1 a command or an expectation failed; 2 wrong usage; \
+3 the scenario cannot be read; 4 no server could be reached.")]
 pub struct HostArgs {
     /// Add a server: NAME=COMMAND, NAME=URL or NAME=session:SESSION (repeatable).
     #[arg(short = 's', long = "add", value_name = "NAME=SPEC")]

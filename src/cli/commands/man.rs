@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "\
 Examples:
   mcpreel man show | man -l -
-  mcpreel man --all man/                         all pages")]
+  mcpreel man --all man/                         # all pages")]
 pub struct ManArgs {
     /// The subcommand (default: mcpreel itself).
     command: Vec<String>,

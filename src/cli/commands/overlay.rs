@@ -32,9 +32,9 @@ use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-/// Record a server and add proposals to it: hooks, context for user messages, reminders, pushes, events.
+/// Record a server and add proposals to it.
 ///
-/// Use it for servers that do not implement the proposals. Like `record`, it takes the place of the server's command
+/// Adds hooks, context for user messages, reminders, pushes and events to a server that does not implement them. Like `record`, it takes the place of the server's command
 /// in a client's configuration. The server's own tools provide the content. mcpreel changes only the server's
 /// responses to initialize and tools/list; the reel contains the original and the changed versions, and marks
 /// injected messages. What the server itself declares is never replaced.

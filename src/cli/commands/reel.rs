@@ -196,7 +196,7 @@ fn info_text(
         IndexState::Wrong => row("index", "wrong, and was ignored (`mcpreel reel index` replaces it)".into()),
     }
     for (name, tally) in &index.kinds {
-        row("", format!("{} {name}, {}", tally.0, line::bytes(tally.1)));
+        row("", format!("{name}: {}, {}", tally.0, line::bytes(tally.1)));
     }
     text
 }

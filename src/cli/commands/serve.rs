@@ -39,7 +39,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use watch::WatchArgs;
 
-/// Run the built-in server, which implements all five proposals.
+/// Run the built-in server, which implements all five proposals (see docs/proposals.md).
 ///
 /// A host starts it like any server, or connects to it with --listen: over HTTP and WebSocket, TCP, or a Unix socket.
 /// It has tools, resources, prompts and a small memory, and can watch folders and commands. It sends messages by
@@ -70,7 +70,7 @@ pub struct ServeArgs {
     /// Declare only this proposal (repeatable): conversation, reminder, mcpl, hooks, mcpe.
     #[arg(long, value_name = "PROPOSAL")]
     declare: Vec<String>,
-    /// The era to support. The modern one has no carrier for the proposals; plain MCP works in both.
+    /// The era to support. The proposals need the legacy era; plain MCP works in both.
     #[arg(long, value_enum, default_value_t = Eras::Both)]
     era: Eras,
     /// Change a setting of a proposal (repeatable): conversation.carrier=request, mcpl.push_sets:='["ci.builds"]',
@@ -144,20 +144,20 @@ pub enum Reaction {
     /// Print it with -v only.
     Quiet,
     /// Print it.
-    Tell,
+    Print,
     /// Print it, and stop a listening server, which has done its work.
-    TellAndEnd,
+    PrintAndEnd,
     /// The same, but the caller prints it.
     End,
 }
 
 impl Reaction {
     fn is_reported(self) -> bool {
-        matches!(self, Self::Tell | Self::TellAndEnd)
+        matches!(self, Self::Print | Self::PrintAndEnd)
     }
 
     fn ends(self) -> bool {
-        matches!(self, Self::End | Self::TellAndEnd)
+        matches!(self, Self::End | Self::PrintAndEnd)
     }
 }
 
@@ -338,7 +338,7 @@ struct Begun {
 }
 
 impl ServeExtras {
-    /// What does I/O for the engines. Also tells the engines' configuration what there is to watch and to run.
+    /// What does I/O for the engines. Also adds to the configuration what there is to watch and to run.
     fn helpers(&self, config: &mut Config) -> Helpers {
         let attendant = self.watch.as_ref().map(PreparedWatchers::attendant);
         config.outside = attendant.as_ref().map(|attendant| attendant.outside()).unwrap_or_default();

@@ -14,9 +14,9 @@ use std::path::Path;
 use tabled::settings::object::Columns;
 use tabled::settings::{Alignment, Style};
 
-/// List your live sessions, that is, every running `record`, `serve`, `overlay` and `host`.
+/// List your live sessions.
 ///
-/// `show`, `stats`, `call` and `fire` use a session with --session NAME. Counts are read from the session's reel.
+/// Every running `record`, `serve`, `overlay` and `host` is one. `show`, `stats`, `call` and `fire` use a session with --session NAME. Counts are read from the session's reel.
 /// Sockets of killed sessions are removed. A recorder over HTTP has one stream per client session, listed below it as
 /// NAME#2 (`streams` in JSON).
 #[derive(Debug, Args)]

@@ -369,7 +369,7 @@ impl Stats {
             .iter()
             .zip(self.kinds)
             .filter(|(_, count)| *count > 0)
-            .map(|(kind, count)| format!("{count} {}", kind.name()))
+            .map(|(kind, count)| kind_count(*kind, count))
             .collect();
         let span = line::duration(self.last.saturating_sub(self.first.unwrap_or(self.last)));
         let mut text = format!("{}, {}, over {span}", quantity(self.messages, "message"), line::bytes(self.bytes));
@@ -447,6 +447,17 @@ fn about(path: &Path, seq: u64) -> String {
         None
     };
     read().unwrap_or_default()
+}
+
+/// The number of messages of a kind. Names that are not nouns have no plural.
+fn kind_count(kind: MessageKind, count: u64) -> String {
+    match kind {
+        MessageKind::Request | MessageKind::Notification | MessageKind::Result | MessageKind::Error => {
+            quantity(count, kind.name())
+        }
+        MessageKind::Batch if count != 1 => format!("{count} batches"),
+        _ => format!("{count} {}", kind.name()),
+    }
 }
 
 fn blank_zero(count: u64) -> String {

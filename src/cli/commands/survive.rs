@@ -43,8 +43,9 @@ const PARTING: Duration = Duration::from_secs(10);
 /// How many bytes of the client's last output are kept, in case it never connects.
 const TAIL: usize = 2 << 10;
 
-/// Test how an MCP client handles the messages of the proposals: what it answers, refuses and ignores, and what
-/// breaks it.
+/// Test how an MCP client handles the proposals' messages.
+///
+/// Shows what the client answers, refuses and ignores, and what breaks it.
 ///
 /// Starts the client with a server that declares all five proposals, and sends one after another every message that
 /// they let a server send, and two unknown ones. A ping after each message shows whether the client is still alive. A
@@ -331,10 +332,10 @@ impl Conducted {
                 reported(end)
             ))
             .hint("`mcpreel show` shows the messages so far; -v shows the client's output"),
-            ClientFailure::OnlyModern => error(
-                "the client supports only revision 2026-07-28, in which the proposals are not available".to_owned(),
-            )
-            .hint("configure it for a revision with a handshake, 2025-11-25 or older"),
+            ClientFailure::OnlyModern => {
+                error("the client supports only revision 2026-07-28, which cannot carry the five proposals".to_owned())
+                    .hint("configure it for a revision with a handshake, 2025-11-25 or older")
+            }
         };
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         let said = String::from_utf8_lossy(&said);

@@ -133,7 +133,7 @@ fn as_server(
                 return Reaction::Quiet;
             }
             take(emission, &fact, tally, context);
-            if wanted.is_some_and(|wanted| tally.taken() >= wanted) { Reaction::TellAndEnd } else { Reaction::Tell }
+            if wanted.is_some_and(|wanted| tally.taken() >= wanted) { Reaction::PrintAndEnd } else { Reaction::Print }
         },
     )?;
     tally.lose(watch.open.len() as u64);

@@ -133,7 +133,7 @@ impl AfterArgs {
     }
 }
 
-/// Tell a server which feature sets are enabled (`featureSets/update`), as its host (MCPL).
+/// Inform a server which feature sets are enabled (`featureSets/update`), as its host (MCPL).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -179,8 +179,8 @@ async fn fire(
     for Call { method, form, params } in calls {
         reported = json!({"server": handshake.server_info["name"], "method": method, "params": params,
             "outcome": "sent", "latency_ms": null});
-        let odd = mcpl::DESCRIPTOR.schemas.check(&format!("{method}:params"), &params).unwrap_or_default();
-        for violation in odd {
+        let violations = mcpl::DESCRIPTOR.schemas.check(&format!("{method}:params"), &params).unwrap_or_default();
+        for violation in violations {
             context.printer.note(&format!("sent, although it violates the proposal's schema: {violation}"));
         }
         if form == Form::Notification {
@@ -225,7 +225,7 @@ fn read(method: &str, answer: &Answer, reported: &mut Value) {
 }
 
 fn judge(reported: &Value, asking: &Asking, toward: &Toward) -> Result<Outcome, CommandError> {
-    let has_odd = reported["deviations"].as_array().is_some_and(|odd| !odd.is_empty());
+    let has_deviations = reported["deviations"].as_array().is_some_and(|all| !all.is_empty());
     // What was requested was not done, and the response says so.
     let is_undone = ["success", "delivered", "closed"].iter().any(|name| reported["result"][name] == false);
     match reported["outcome"].as_str() {
@@ -235,7 +235,7 @@ fn judge(reported: &Value, asking: &Asking, toward: &Toward) -> Result<Outcome, 
             Err(error.hint("allow more time with --deadline"))
         }
         Some("refused") => Ok(Outcome::Findings),
-        _ if has_odd || is_undone => Ok(Outcome::Findings),
+        _ if has_deviations || is_undone => Ok(Outcome::Findings),
         _ => Ok(Outcome::Clean),
     }
 }
@@ -273,8 +273,8 @@ fn show(reported: &Value, toward: &Toward, context: &Context) -> Result<(), Comm
     if let Some(milliseconds) = reported["latency_ms"].as_f64() {
         line(format!("time    {}", duration((milliseconds * 1e6) as i64)))?;
     }
-    for odd in reported["deviations"].as_array().into_iter().flatten() {
-        line(format!("warning {}", text(odd)))?;
+    for deviation in reported["deviations"].as_array().into_iter().flatten() {
+        line(format!("warning {}", text(deviation)))?;
     }
     printer.flush().map_err(CommandError::output)
 }

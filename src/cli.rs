@@ -54,10 +54,10 @@ struct Everywhere {
 
 const EXAMPLES: &str = "\
 Examples:
-  mcpreel demo                               a tour, with the built-in server
-  mcpreel record -- npx -y some-mcp-server   record, in place of the server
-  mcpreel wrap --all --config .mcp.json      record all servers of a client
-  mcpreel show                               the newest reel, one line per message
+  mcpreel demo                               # a tour with the built-in server
+  mcpreel record -- npx -y some-mcp-server   # in place of the server
+  mcpreel wrap --all --config .mcp.json      # record a client's servers
+  mcpreel show                               # the newest reel
   mcpreel show session.reel 'method:tools/* slow:>500ms'
   mcpreel call tools/call name=echo arguments.message=hi -- some-mcp-server
   mcpreel fire user-message 'what did we decide?' -- some-memory-server

@@ -260,6 +260,6 @@ fn a_file_that_a_project_shares_gets_no_path_of_a_users_own() {
         assert_same(name, &stage.read(name), with_live("").as_bytes());
         let named = stage.run(&["wrap", "live", "--config", name, "--yes", "--no-backup", "--bin", &own], "");
         assert_eq!(named.code(), if is_shared { 3 } else { 0 }, "{name}: {named:?}");
-        assert_eq!(named.err().contains("below your home folder"), is_shared, "{name}: {named:?}");
+        assert_eq!(named.err().contains("in your home folder"), is_shared, "{name}: {named:?}");
     }
 }

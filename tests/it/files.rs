@@ -170,7 +170,7 @@ fn devices_and_pipes_are_written_and_never_replaced() {
         let writer = std::thread::spawn(move || std::fs::write(path, reel));
         let output = stage.run(&["reel", command, "pipe"], "");
         assert_eq!(output.code(), 2, "{command}: {output:?}");
-        assert!(output.err().contains("no regular file"), "{command}: {output:?}");
+        assert!(output.err().contains("not a regular file"), "{command}: {output:?}");
         drop(writer.join());
     }
     assert!(std::fs::symlink_metadata(stage.path("pipe")).expect("it is there").file_type().is_fifo());

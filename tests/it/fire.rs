@@ -58,7 +58,7 @@ fn hooks_are_fired_at_a_server_and_their_answers_judged() {
     // Turns count up, and an expectation decides.
     let turns = fire(&stage, &["before-inference", "hi", "--repeat", "3", "--expect", ".params.turnIndex < 2"]);
     assert_eq!((turns.code(), turns.out().lines().count()), (1, 3), "{turns:?}");
-    assert!(turns.err().contains("3 fired, 1 failed"), "{turns:?}");
+    assert!(turns.err().contains("3 sent, 1 failed"), "{turns:?}");
 }
 
 #[test]
@@ -77,7 +77,7 @@ done"#;
     let odd = |words: &[&str]| stage.run(&[&["fire"], words, &["--", "sh", "-c", script]].concat(), "");
     let before = odd(&["before-inference", "hi"]);
     assert_eq!(before.code(), 1, "{before:?}");
-    assert!(before.out().contains("odd     ") && before.out().contains("featureSet"), "{before:?}");
+    assert!(before.out().contains("warning ") && before.out().contains("featureSet"), "{before:?}");
     assert!(String::from_utf8_lossy(&stage.read("told")).contains(r#"{"enabled":["a.b"]}"#), "told first what is on");
     let silent = odd(&["after-inference", "x", "--deadline", "60ms"]);
     assert_eq!(silent.code(), 5, "{silent:?}");
@@ -217,7 +217,7 @@ fn a_host_that_starts_the_command_is_asked() {
         assert_eq!(asked["params"]["messages"][0]["messageId"], id);
     }
     let output = host.end();
-    assert_eq!((output.code(), output.err().contains("2 fired, 0 failed")), (0, true), "{output:?}");
+    assert_eq!((output.code(), output.err().contains("2 sent, 0 failed")), (0, true), "{output:?}");
     let (mut host, _) = started(&["channel", "changed", "--add", "c:2", "--remove", "c:1"]);
     answer(&mut host, "channels/register", json!({"result": {}}));
     let changed = host.message(|message| message["method"] == "channels/changed");

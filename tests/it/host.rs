@@ -234,7 +234,7 @@ fn lines_of_a_pipe_are_a_script() {
     assert!(!out.contains("never said"));
     // A mistake in a script is told at once and at the end, and the rest of it is done.
     let long = "x".repeat((1 << 20) + 1);
-    for (mistake, words) in [("/nothing", "/turn, /agent"), (long.as_str(), "longer than 1 MiB; it is left out")] {
+    for (mistake, words) in [("/nothing", "/turn, /agent"), (long.as_str(), "longer than 1 MiB")] {
         let reported = stage.run(&HOST, format!("hello\n{mistake}\nafter\n"));
         failed(&reported, 1, &[words]);
         assert!(reported.out().contains("model> echo: after") && !reported.out().contains("xxxx"), "{reported:?}");
@@ -629,7 +629,7 @@ fn a_host_joins_a_tapped_session_beside_its_client_who_notices_nothing() {
     let mut client = tapped(&stage);
     let words = ["host", "--session", "mcpreel", "--say", "the schema?", "--set", "conversation.deadline=20s"];
     let reported = stage.run(&[&words[..], &["--record", "h.reel"]].concat(), "");
-    failed(&reported, 0, &["mcpreel: joined beside the session's own client"]);
+    failed(&reported, 0, &["mcpreel: joined the connection of the session's own client"]);
     for said in [
         "· mcpreel host connected: mcpreel: legacy 2025-11-25",
         "· mcpreel hooks fires: hook 0 fires on session_start: asks search_memories",
@@ -690,7 +690,7 @@ fn a_host_joins_an_overlay_and_one_of_several_sessions_over_http() {
     let says = |name: &str| {
         let words = ["host", "--session", name, "--say", "the schema?", "--set", "conversation.deadline=20s"];
         let reported = stage.run(&words, "");
-        failed(&reported, 0, &["joined beside"]);
+        failed(&reported, 0, &["joined the connection"]);
         assert!(reported.out().contains(" conversation context: "), "{reported:?}");
     };
     // What the overlay adds to the server is there for the host, too.
@@ -782,9 +782,9 @@ fn a_host_takes_every_target_and_options_go_where_they_can_only_be_meant() {
     assert!(only.code() == 0 && only.out().contains("· only hooks declared"), "{only:?}");
     // Nobody is sent what could be another's.
     let unclear = ["--config", "two.json", "--server", "one", "--server", "two", "--say", "hi", "-e", "A=b"];
-    failed(&run(&unclear), 2, &["-e: there are several servers", "a command after --"]);
+    failed(&run(&unclear), 2, &["-e: it is ambiguous which server", "a command after --"]);
     failed(&run(&["--say", "hi", "-H", "A: b", "--", "true"]), 2, &["-H cannot be used with a server's command"]);
-    failed(&run(&["--say", "hi", "--url", "http://127.0.0.1:1/", "--cwd", "."]), 2, &["--cwd makes no sense"]);
+    failed(&run(&["--say", "hi", "--url", "http://127.0.0.1:1/", "--cwd", "."]), 2, &["--cwd cannot be used"]);
     // Elsewhere there is one server.
     let twice = ["call", "ping", "--config", "two.json", "--server", "one", "--server", "two"];
     failed(&stage.run(&twice, ""), 2, &["--server", "multiple times"]);

@@ -178,7 +178,7 @@ fn raw_messages_go_either_way() {
     let stage = Stage::new();
     let mut client = tapped(&stage);
     let sent = stage.ok(&["fire", "raw", r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, "--session", "m"]);
-    assert!(sent.err().contains("the id 1 could be one of the session's own"), "{sent:?}");
+    assert!(sent.err().contains("the session may use the id 1 itself"), "{sent:?}");
     assert!(sent.out().contains(r#""result":{}"#), "{sent:?}");
     let refused = stage.run(
         &["fire", "raw", "-", "--session", "m", "--format", "json"],
@@ -262,7 +262,7 @@ fn a_reminder_goes_into_a_tapped_session_and_into_a_server() {
         let facts: Vec<Value> = output.out().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
         assert_eq!((output.code(), facts.len(), &facts[1]["report"]), (0, 2, &json!("sent")), "{output:?}");
         assert_ne!(facts[0]["reminder"]["id"], facts[1]["reminder"]["id"]);
-        assert!(output.err().contains("2 fired, 0 failed"), "{output:?}");
+        assert!(output.err().contains("2 sent, 0 failed"), "{output:?}");
     }
     // The running server keeps to what it declared.
     let all = ["fire", "reminder", "x", "--propagate", "all", "--session"];
@@ -301,7 +301,7 @@ fn a_client_that_does_not_know_pushes_is_pushed_to_with_a_word() {
     let request = client.message(|message| message["method"] == "push/event");
     client.send(&json!({"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32601, "message": "what?"}}));
     let output = pushing.end_with_open_stdin();
-    failed(&output, 1, &["did not declare experimental.mcpl"]);
+    failed(&output, 1, &["does not declare experimental.mcpl"]);
     assert_eq!(output.json()["means"], "method not found");
 }
 

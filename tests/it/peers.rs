@@ -834,7 +834,7 @@ fn reminders_repeat_with_ids_of_their_own_and_a_host_that_never_comes_is_a_findi
     }
     let output = server.end();
     assert_eq!((output.code(), ids.len()), (0, 3), "{output:?}");
-    assert!(output.err().contains("3 fired, 0 failed"), "{output:?}");
+    assert!(output.err().contains("3 sent, 0 failed"), "{output:?}");
     let alone = stage.run(&["fire", "reminder", "x"], "");
     assert_eq!((alone.code(), alone.err().contains("no host completed")), (1, true), "{alone:?}");
     let empty = stage.run(&["fire", "reminder", ""], "");
@@ -868,15 +868,15 @@ while True:
     assert_eq!(ids, ["m", "m-2", "m-3"]);
     assert_eq!(output.code(), 1, "{output:?}");
     let said = output.err();
-    assert!(said.contains("3 fired, 1 failed; latency min "), "{said}");
-    assert_eq!(said.matches("expected .outcome.context.text, and saw {").count(), 1, "{said}");
+    assert!(said.contains("3 sent, 1 failed; latency min "), "{said}");
+    assert_eq!(said.matches("expected .outcome.context.text, but got {").count(), 1, "{said}");
     assert_eq!(methods(&received(&stage)).iter().filter(|method| **method == "initialize").count(), 1);
     assert_eq!(run(&stage, &[&message[..], &json].concat(), &SCRIPTED).code(), 1, "each output must be true");
 
     let hook = ["fire", "hook", "session_start", "--repeat", "2", "--expect", ".hooks[0].inject == \"text 1\""];
     let output = run(&stage, &hook, &SCRIPTED);
     assert_eq!((output.code(), output.out().matches("text ").count()), (1, 2), "{output:?}");
-    assert!(output.err().contains("2 fired, 1 failed"), "{output:?}");
+    assert!(output.err().contains("2 sent, 1 failed"), "{output:?}");
 
     let ping = r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#;
     let raw =
@@ -901,7 +901,7 @@ fn what_is_expected_decides_and_a_mistake_in_it_is_reported_before_anything_runs
     let nobody = ["fire", "raw", refused, "--timeout", "30ms", "--no-handshake", "--repeat", "2"];
     let deaf = ["--", "sh", "-c", "cat > /dev/null"];
     let output = run(&stage, &nobody, &deaf);
-    assert_eq!((output.code(), output.err().contains("2 fired, 2 failed")), (5, true), "{output:?}");
+    assert_eq!((output.code(), output.err().contains("2 sent, 2 failed")), (5, true), "{output:?}");
     assert_eq!(run(&stage, &[&nobody[..], &["--expect", ".answer == null"]].concat(), &deaf).code(), 0);
     // Silence past the deadline is a time limit; expected, it is what was wanted.
     script(&stage, "handshake(conversationEvents={\"onUserMessage\": True})\nwhile True: heard()\n");

@@ -117,7 +117,7 @@ fn an_error_says_where_it_looked_and_a_stale_or_foreign_entry_is_harmless() {
     }
     for command in [&["sessions"][..], &["show", "--session", "x"]] {
         let output = finish(shell(&stage, command), Vec::new());
-        assert!(output.err().contains("looked in") && output.err().contains("mcpreel/run"), "{output:?}");
+        assert!(output.err().contains("searched") && output.err().contains("mcpreel/run"), "{output:?}");
     }
     // A home folder that cannot be written to costs the pointer, and nothing else.
     std::fs::remove_file(stage.path(places)).expect("removed");

@@ -39,7 +39,7 @@ Examples:
   mcpreel fire raw @ping.json --session everything
   mcpreel fire raw @elicit.json --as server --session every  # to the client
   mcpreel fire raw '{broken' -- my-server
-  mcpreel fire raw @elicit.json --listen 8080    # to the first host that connects
+  mcpreel fire raw @elicit.json --listen 8080    # to the first host
   mcpreel fire raw @initialize.json --no-handshake -- my-server
   mcpreel fire raw @ping.json --repeat 10 --expect .answer.result -- my-server
 

@@ -89,7 +89,9 @@ fn a_name_that_is_not_there_is_answered_with_those_that_are() {
     stage.write("f.json", with_live(rest));
     let output = stage.run(&["call", "tools/list", "--config", "f.json", "--server", "githb"], "");
     assert_eq!(output.code(), 2);
-    for reported in ["no server \"githb\"", "did you mean \"github\"?", "live: ", "github: https://[redacted]@h/mcp"] {
+    for reported in
+        ["no server named \"githb\"", "did you mean \"github\"?", "live: ", "github: https://[redacted]@h/mcp"]
+    {
         assert!(output.err().contains(reported), "{reported}: {output:?}");
     }
     assert!(!output.err().contains("s3cret"), "{output:?}");

@@ -181,7 +181,7 @@ fn a_policy_that_is_wrong_is_reported_with_what_would_be_right() {
     let events = ["hooks.events", "session_start, session_end", "session_strat"];
     failed(&with(&["--set", "hooks.events=session_strat"]), 2, &events);
     failed(&with(&["--set", "mcpl.offer=pushEvents,nothing"]), 2, &["mcpl.offer", "pushEvents, contextHooks"]);
-    failed(&with(&["--set", "nobody:conversation.deadline=1s"]), 2, &["nobody", "there are: memory"]);
+    failed(&with(&["--set", "nobody:conversation.deadline=1s"]), 2, &["nobody", "the servers are: memory"]);
 }
 
 #[test]
@@ -285,7 +285,7 @@ else:
     assert_eq!((reported.code(), reported.out().matches("said").count()), (0, 1), "{reported:?}");
     assert!(!reported.err().contains("said"), "{reported:?}");
     let slow = host(&stage, &["--say", "x", "--model-command", "sleep 60", "--model-timeout", "30ms"]);
-    assert_eq!((slow.code(), slow.out().contains("no answer within 30ms")), (1, true), "{slow:?}");
+    assert_eq!((slow.code(), slow.out().contains("did not answer within 30ms")), (1, true), "{slow:?}");
     let none = host(&stage, &["--say", "x", "--model", "none"]);
     assert_eq!((none.code(), none.out().contains("model>")), (0, false), "{none:?}");
 }

@@ -215,7 +215,7 @@ fn raw_messages_go_to_a_server_that_is_started_for_them() {
     let early = run(&first);
     assert!(early.code() == 1 && early.out().contains("initialize comes first"), "{early:?}");
     failed(&run(&["fire", "raw", "{\n}"]), 2, &["line break", "jq -c"]);
-    failed(&run(&["fire", "raw", "{}", "--as", "server"]), 2, &["live session only"]);
+    failed(&run(&["fire", "raw", "{}", "--as", "server"]), 2, &["requires a live session"]);
 }
 
 #[test]

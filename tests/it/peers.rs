@@ -101,7 +101,7 @@ fn an_error_and_a_tools_own_failure_are_findings() {
     let unknown = run(&stage, &["call", "no/such"], &SERVE);
     assert_eq!(unknown.code(), 1);
     assert_eq!(unknown.json()["code"], -32601);
-    assert!(unknown.err().contains("answered with an error"));
+    assert!(unknown.err().contains("returned an error"));
     let failed = run(&stage, &["call", "tools/call", "name=fail"], &SERVE);
     assert_eq!((failed.code(), &failed.json()["isError"]), (1, &json!(true)));
 }
@@ -224,7 +224,12 @@ result(call, answers=answers)
     assert_eq!(answer("r")["result"]["roots"][1]["uri"], "demo://x");
     assert_eq!(answer("s")["error"]["code"], -32601);
     let reported = output.err();
-    for part in ["the server asked ping; answered", "asked sampling/createMessage; refused", "working", "just noise"] {
+    for part in [
+        "the server sent the request ping; answered",
+        "sent the request sampling/createMessage; refused",
+        "working",
+        "just noise",
+    ] {
         assert!(reported.contains(part), "{part}: {reported}");
     }
     let initialize = received(&stage).into_iter().find(|message| message["method"] == "initialize").expect("sent");
@@ -286,7 +291,7 @@ fn a_user_message_brings_context_by_every_carrier() {
     }
     let nothing = run(&stage, &["fire", "user-message", "tell me a joke", "--deadline", "20s"], &SERVE);
     assert_eq!(nothing.code(), 0, "{nothing:?}");
-    assert!(nothing.out().contains("nothing to inject"), "{nothing:?}");
+    assert!(nothing.out().contains("has no context for this message"), "{nothing:?}");
 }
 
 #[test]
@@ -444,7 +449,7 @@ fn what_was_not_agreed_as_asked_is_reported() {
     script(&stage, "handshake()\nresult(heard(), tools=[])");
     let other = run(&stage, &["call", "tools/list", "--protocol-version", "2024-11-05"], &SCRIPTED);
     assert_eq!((other.code(), other.err().lines().count()), (0, 1), "{other:?}");
-    assert!(other.err().contains("2024-11-05 was asked for") && other.err().contains("2025-06-18"), "{other:?}");
+    assert!(other.err().contains("requested revision 2024-11-05") && other.err().contains("2025-06-18"), "{other:?}");
 }
 
 #[test]

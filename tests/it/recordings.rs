@@ -278,7 +278,7 @@ fn a_folder_that_cannot_be_written_does_not_stop_the_session() {
     assert_eq!((&found["recording"]["active"], &found["reel"]), (&json!(false), &Value::Null), "{found}");
     assert!(found["recording"]["problem"].as_str().is_some_and(|why| why.contains("cannot write")), "{found}");
     let table = finish(shell(&stage, &["sessions"]), Vec::new()).out();
-    assert!(table.contains("not recorded") && table.contains("cannot write"), "{table}");
+    assert!(table.contains("not being recorded") && table.contains("cannot write"), "{table}");
     // Once there is a place, recording begins.
     std::fs::remove_file(stage.path("file")).expect("removed");
     until("a reel", || {
@@ -392,7 +392,7 @@ fn a_reel_that_is_removed_at_the_end_is_reported_too() {
     let script = "cat; rm t.reel; exit 7";
     let output = stage.run(&["record", "-o", "t.reel", "--", "sh", "-c", script], "{}\n");
     assert_eq!((output.code(), output.out().as_str()), (7, "{}\n"));
-    assert!(output.err().contains("t.reel was removed") && output.err().contains("are not in"), "{output:?}");
+    assert!(output.err().contains("t.reel was removed") && output.err().contains("are missing in"), "{output:?}");
     stage.ok(&["reel", "verify", "t.reel"]);
 }
 
@@ -472,7 +472,7 @@ fn a_limit_that_is_too_low_for_anything_does_not_fill_the_folder() {
         let output = finish(stage.command(&["sh", "-c", &script]), input.clone().into_bytes());
         assert_same("the traffic", &output.stdout, input.as_bytes());
         assert_eq!(output.code(), 9, "{output:?}");
-        assert!(output.err().contains("cannot write") && output.err().contains("are not in"), "{output:?}");
+        assert!(output.err().contains("cannot write") && output.err().contains("are missing in"), "{output:?}");
     }
     let names = reels(&stage, ".");
     assert!(names.len() < 10, "{names:?}");

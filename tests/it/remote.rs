@@ -733,7 +733,7 @@ fn tls_is_checked_unless_reported_otherwise() {
     assert!(trusted.stderr.is_empty(), "{trusted:?}");
     let insecure = list(&stage, &url, &["--insecure"]);
     succeeded(&insecure);
-    assert!(insecure.err().contains("certificate is not checked"), "{insecure:?}");
+    assert!(insecure.err().contains("certificate is not verified"), "{insecure:?}");
     let authority = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
     let (own, certificate) = Web::start_tls_as(authority, legacy("2025-11-25", Some("s"), no_tools));
     stage.write("authority.pem", certificate);
@@ -1059,7 +1059,7 @@ fn a_websocket_takes_the_ways_of_http() {
     let url = format!("wss://127.0.0.1:{}/path", web.port);
     failed(&list(&stage, &url, &[]), 4, &["ertificate", "--insecure"]);
     let output = list(&stage, &url, &["--insecure", "-H", "X-A: b"]);
-    failed(&output, 4, &["certificate is not checked", "HTTP 403"]);
+    failed(&output, 4, &["certificate is not verified", "HTTP 403"]);
     let opening = web.first("GET");
     assert_eq!((opening.target.as_str(), opening.header("x-a")), ("/path", Some("b")));
     assert_eq!(opening.header("sec-websocket-protocol"), Some("mcp"));

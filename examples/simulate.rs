@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
-    let file = std::env::args().nth(1).ok_or("which scenario? give its file")?;
+    let file = std::env::args().nth(1).ok_or("missing argument: the file of a scenario")?;
     let scenario = Scenario::read(&std::fs::read_to_string(&file)?)?;
     let (mut prompts, mut messages) = (0u32, 0u32);
     let mut observe = |_: Duration, seen: &Observation<'_>| match seen {

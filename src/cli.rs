@@ -3,24 +3,17 @@
 mod client_session;
 pub mod clients;
 mod commands;
-pub mod error;
 mod handlers;
 mod hosting;
 mod jq;
 mod listening;
-mod live;
-mod output;
-mod places;
 mod printer;
-mod recording;
-mod reels;
-mod refusal;
 mod target;
 mod values;
 
+use crate::error::{CommandError, ErrorKind};
 use crate::render::text::printable;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
-use error::{CommandError, ErrorKind};
 use printer::Printer;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -114,7 +107,7 @@ pub fn run() -> ExitCode {
         Err(error) => {
             let code = usage_error(&error);
             if error.use_stderr() {
-                refusal::answer(&own_words(), usage_reason(&error.to_string()));
+                crate::record::startup_error::answer(&own_words(), usage_reason(&error.to_string()));
             }
             return code;
         }
@@ -129,7 +122,7 @@ pub fn run() -> ExitCode {
         Err(error) => {
             if error.kind != ErrorKind::Quiet {
                 context.printer.complain(&error);
-                refusal::answer(&own_words(), &error.message);
+                crate::record::startup_error::answer(&own_words(), &error.message);
             }
             ExitCode::from(error.kind.exit_code())
         }
@@ -168,10 +161,11 @@ fn quantity(count: u64, noun: &str) -> String {
 
 /// Reports that the trampoline could not become the server, with the exit code that a shell would use.
 pub fn trampoline_failed(error: &io::Error) -> ExitCode {
+    let is_denied = error.kind() == io::ErrorKind::PermissionDenied;
     let error = CommandError::new(ErrorKind::Peer, format!("cannot start the server: {error}"));
     Printer::new(ColorChoice::Auto).complain(&error);
-    refusal::answer_client(&error.message);
-    ExitCode::from(if error.message.contains("ermission") { 126 } else { 127 })
+    crate::record::startup_error::answer_client(&error.message);
+    ExitCode::from(if is_denied { 126 } else { 127 })
 }
 
 /// The whole command line, with the description of each command.

@@ -1,6 +1,6 @@
-//! The text of MCP clients' configuration files: which servers it names, and edits that leave every other byte as it is.
+//! Configuration files of MCP clients: the servers in them, and edits that keep every other byte.
 //!
-//! Never: files, printing, the environment (it comes in as an argument).
+//! This module must never open files, print or read the environment; all of that comes in as arguments.
 
 pub mod entry;
 pub mod expand;

@@ -1,10 +1,11 @@
-//! What differs between two recordings of a conversation, told by what was said and not by when or under which id.
+//! Compares two recordings of a conversation by what was said, not by when or with which id.
 //!
-//! Four steps: [`exchange`] collects a reel's events into units (a call with its answer, a notification), [`normalise`]
-//! reads payloads and masks what every run chooses anew, [`align`] decides which unit of one side is which of the
-//! other, [`mod@compare`] tells what changed inside a pair. The outcome is a [`Report`].
+//! There are four steps. [`exchange`] collects the events of a reel into units (a request with its response, a
+//! notification). [`normalise`] parses payloads and masks what differs between any two runs. [`align`] decides which
+//! unit of one side corresponds to which unit of the other. [`mod@compare`] finds the changes within each pair. The
+//! result is a [`Report`].
 //!
-//! Never: tokio, files, clocks, printing.
+//! This module must never use tokio, open a file, read a clock or print.
 
 pub mod align;
 pub mod compare;
@@ -20,21 +21,21 @@ pub use compare::{Missing, compare};
 pub use exchange::{Collector, Recording, Unit, UnitKind};
 pub use report::{Change, ChangeKind, Report, Status, UnitDiff, UnitSide};
 
-/// What counts as a difference.
+/// Options of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Members in another order, numbers spelt another way (`1` and `1.0`) and JSON inside `text` written another way
-    /// count too.
+    /// The order of members, the spelling of numbers (`1` and `1.0`) and the spelling of JSON inside `text` count as
+    /// differences.
     pub exact: bool,
-    /// Units in another order count too, and so does the order of lists whose items go by `name` or `uri`.
+    /// The order of units counts as a difference, and so does the order of lists whose items have a `name` or `uri`.
     pub order: bool,
-    /// Timestamps are compared by value. Without it, any time equals any other written the same way.
+    /// Timestamps are compared by value. Otherwise, a time equals any other one in the same notation.
     pub keep_times: bool,
-    /// Ids are compared by value: JSON-RPC ids, progress tokens, references to them, UUIDs. Without it, an id may have
-    /// any value, but the same id on one side must be the same id on the other.
+    /// Ids are compared by value: JSON-RPC ids, progress tokens, references to them, UUIDs. Otherwise an id may have
+    /// any value, but must correspond to the same id everywhere.
     pub keep_ids: bool,
-    /// Places that never count, with everything below them: JSON pointers from the message's root, `*` standing for any
-    /// one member or index: `/result/tools/*/description`, `/params/_meta`.
+    /// Places that are ignored, with everything below them: JSON pointers from the root of the message, where `*`
+    /// stands for any one member or index, such as `/result/tools/*/description` or `/params/_meta`.
     pub ignore: Vec<String>,
 }
 

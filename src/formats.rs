@@ -1,6 +1,102 @@
-//! Other people's formats, in and out: one file a format.
+//! Other file formats: what `export` writes and `import` reads. One file per format, and a table for each direction.
 //!
-//! Never: tokio, printing.
+//! This module must never use tokio or files, or print: readers and writers come in as arguments.
 
 pub mod jsonl;
 pub mod transcript;
+
+use crate::trace::{Event, EventHeader, FileHeader, NewEvent};
+use jsonl::JsonlError;
+use std::io::{self, BufRead, Write};
+
+/// Every format that `export` writes; the first is the default.
+pub const EXPORT: &[ExportFormat] = &[jsonl::EXPORT];
+
+/// Every format that `import` reads, in the order in which their [`ImportFormat::detect`] is asked.
+pub const IMPORT: &[ImportFormat] = &[transcript::IMPORT, jsonl::IMPORT];
+
+/// A format that `export` writes.
+pub struct ExportFormat {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it is, as a help line.
+    pub about: &'static str,
+    /// Begins an export of the reel with this header.
+    pub begin: fn(&FileHeader) -> Box<dyn Exporter>,
+}
+
+/// Writes one reel in one format: `begin`, then every event in order, then `end`.
+pub trait Exporter {
+    /// Writes what comes before the first event.
+    ///
+    /// # Errors
+    /// Writing failed.
+    fn begin(&mut self, header: &FileHeader, out: &mut dyn Write) -> io::Result<()>;
+
+    /// Writes one event.
+    ///
+    /// # Errors
+    /// Writing failed.
+    fn event(&mut self, event: &Event<'_>, out: &mut dyn Write) -> io::Result<()>;
+
+    /// Writes a part of an event whose payload is too long to be held in memory. The parts of one event come in order.
+    ///
+    /// # Errors
+    /// Writing failed.
+    fn part(&mut self, header: &EventHeader, part: &[u8], is_last: bool, out: &mut dyn Write) -> io::Result<()>;
+
+    /// Writes what comes after the last event.
+    ///
+    /// # Errors
+    /// Writing failed.
+    fn end(&mut self, _out: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A format that `import` reads.
+pub struct ImportFormat {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it is, as a help line.
+    pub about: &'static str,
+    /// How to recognise such a file, for the error about a file that is none.
+    pub hint: &'static str,
+    /// Whether a file with this beginning (at most 1 MiB) is of this format.
+    pub detect: fn(&[u8]) -> bool,
+    /// Reads the beginning of a file.
+    pub open: fn(Box<dyn BufRead>) -> Result<Box<dyn Importer>, JsonlError>,
+}
+
+/// Reads one file as the events of a reel.
+pub trait Importer {
+    /// What the reel says about itself.
+    fn header(&self) -> &FileHeader;
+
+    /// The next event, or `None` at the end; its payload borrows from the importer.
+    ///
+    /// # Errors
+    /// Reading failed, or the file is not of this format.
+    fn next_event(&mut self) -> Result<Option<NewEvent<'_>>, JsonlError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_unique_and_every_format_says_what_it_is() {
+        let exports: BTreeSet<&str> = EXPORT.iter().map(|format| format.name).collect();
+        let imports: BTreeSet<&str> = IMPORT.iter().map(|format| format.name).collect();
+        assert_eq!((exports.len(), imports.len()), (EXPORT.len(), IMPORT.len()));
+        assert!(!imports.contains("auto"), "the command line uses it");
+        assert!(EXPORT.iter().all(|format| !format.about.is_empty()));
+        assert!(IMPORT.iter().all(|format| !format.about.is_empty() && !format.hint.is_empty()));
+    }
+
+    #[test]
+    fn the_last_import_format_takes_any_file_so_that_its_error_says_what_is_wrong() {
+        assert!(IMPORT.last().is_some_and(|format| (format.detect)(b"anything")));
+    }
+}

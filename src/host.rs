@@ -1,9 +1,10 @@
-//! The host's engines: the client of one server, and what is composed from it and a room's host side.
+//! The host's sans-IO engines: the client of one server, and the host, which combines clients with the host sides of
+//! the proposals.
 //!
-//! All are sans-IO: bytes and the time come in, messages to send and facts to report go out. A runner connects them to
-//! a transport.
+//! Bytes and the time come in, messages to send and events to report go out. A runner connects an engine to a
+//! transport. `now` is the time since a start that the caller chooses.
 //!
-//! Never: tokio, sockets, printing, clocks (`now` is the time since a start of the caller's choosing).
+//! Never: tokio, sockets, printing, clocks.
 
 pub mod client;
 pub mod engine;

@@ -8,6 +8,7 @@
 pub mod cli;
 pub mod config;
 pub mod diff;
+pub mod error;
 pub mod formats;
 pub mod host;
 pub mod overlay;

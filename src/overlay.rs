@@ -1,11 +1,12 @@
-//! The overlay as a sans-IO engine: messages of a client and a server pass through it, and it adds what a plan says: to
-//! what the server declares and lists, and between the two as messages of its own.
+//! The overlay as a sans-IO engine: it forwards the messages between a client and a server, and adds what its plan
+//! says, both to what the server declares and lists, and as messages of its own.
 //!
-//! Of what the server says, the answers to `initialize` and `tools/list` are changed, and nothing else; all that is not
-//! changed, answered here or kept back goes on byte for byte. What the proposals say is told by their rooms, lent by
-//! the built-in server (`embedded_server`).
+//! It changes only the server's responses to `initialize` and `tools/list`. Everything else that it does not answer or
+//! drop is forwarded byte for byte. The messages of the proposals come from the same code as in the built-in server
+//! (`embedded_server`).
 //!
-//! Never: tokio, sockets, files, clocks, printing. Times count from when it was made and come with each input.
+//! Never: tokio, sockets, files, clocks, printing. Times are relative to the engine's creation and come with each
+//! input.
 
 mod added_tools;
 mod client;
@@ -38,29 +39,29 @@ use triggers::{TriggerEvent, Triggers};
 const TO_SERVER: Direction = Direction::ClientToServer;
 const TO_CLIENT: Direction = Direction::ServerToClient;
 const UPDATED: &str = "notifications/resources/updated";
-/// How many requests that a peer does not answer are remembered, on either side.
+/// Maximum number of unanswered requests to remember, per side.
 const MAX_OPEN: usize = 1024;
 
-/// One thing that came of an input, in order.
+/// One effect of an input; effects are in order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
-    /// A peer's message goes on as it is.
+    /// Forward a message unchanged.
     Pass(Direction, Vec<u8>),
-    /// A peer's message goes no further: it is answered here, or answers what was asked here.
+    /// Do not forward a message: the overlay answers it, or it responds to a request of the overlay.
     Taken(Direction, Vec<u8>),
-    /// A message of the overlay's own.
+    /// Send a message of the overlay itself.
     Put(Direction, Vec<u8>),
-    /// A message of the server's (first) goes on changed (second).
+    /// Forward a changed message of the server: the original, then the changed text.
     Changed(Vec<u8>, Vec<u8>),
-    /// A message of the server's is kept from the client, which did not ask for it.
+    /// Drop a message of the server that the client did not ask for.
     Kept(Vec<u8>),
-    /// Something the user should know.
+    /// A sentence that the user should see.
     Tell(String),
-    /// Something a user may want to know.
+    /// Structured information that a user may want to see.
     Fact(Value),
 }
 
-/// Ids of the overlay's own requests: none that a peer makes.
+/// The ids of the overlay's own requests, which neither side uses itself.
 #[derive(Debug)]
 pub struct Ids {
     prefix: String,
@@ -68,7 +69,7 @@ pub struct Ids {
 }
 
 impl Ids {
-    /// The next: its number, and as it stands in messages.
+    /// Returns the next number, and the id as it appears in messages.
     fn next(&mut self) -> (u64, String) {
         self.last += 1;
         (self.last, self.id(self.last))
@@ -78,14 +79,14 @@ impl Ids {
         format!("{}{number}", self.prefix)
     }
 
-    /// The number of one of these.
+    /// The number in an id made by [`Self::next`]; `None` for any other id.
     fn number(&self, id: &IdKey) -> Option<u64> {
         let IdKey::Text(id) = id else { return None };
         id.strip_prefix(&self.prefix)?.parse().ok()
     }
 }
 
-/// How far the handshake is.
+/// The progress of the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
     New,
@@ -94,27 +95,27 @@ enum Phase {
     Ready,
 }
 
-/// A request of the client's whose answer is looked at.
+/// A client's request whose response the overlay inspects.
 enum Awaited {
     Initialize,
     Tools,
     Unsubscribe(String),
-    /// Its method and params, for rules.
+    /// Its method and params, for the rules.
     Result(String, Value),
 }
 
-/// What an overlay is made with, beside its plan.
+/// What an overlay needs beside its plan.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// What its requests' ids begin with: no peer makes such.
+    /// The prefix of its request ids. Neither side may use it.
     pub id_prefix: String,
-    /// What other ids are drawn from.
+    /// The seed of all other ids.
     pub seed: u64,
     /// Unix time at `now` = 0, in nanoseconds.
     pub wall_base_ns: i64,
 }
 
-/// See the module.
+/// The overlay engine; see the module.
 pub struct Overlay {
     plan: Plan,
     setting: Setting,
@@ -126,7 +127,7 @@ pub struct Overlay {
     conversing: Conversing,
     listing: Listing,
     triggers: Triggers,
-    /// What the overlay, and the client, have subscribed to.
+    /// The resources that the overlay, and the client, have subscribed to.
     own_uris: BTreeSet<String>,
     client_uris: BTreeSet<String>,
     declared: Value,
@@ -134,7 +135,7 @@ pub struct Overlay {
 }
 
 impl Overlay {
-    /// One that waits for a handshake.
+    /// An overlay that waits for a handshake.
     pub fn new(plan: Plan, setting: Setting) -> Self {
         Self {
             embedded_server: EmbeddedServer::new(&plan, setting.seed, setting.wall_base_ns),
@@ -154,40 +155,43 @@ impl Overlay {
         }
     }
 
-    /// The folders below which changed files are of interest.
+    /// The folders to watch for changed files.
     pub fn folders(&self) -> BTreeSet<&str> {
         self.plan.rules.iter().filter_map(|rule| rule.when.folder()).collect()
     }
 
-    /// A file changed: its path from the current folder, and from the root.
+    /// Handles a changed file, given by its path relative to the current folder and its absolute path.
     pub fn file_changed(&mut self, now: Duration, path: &str, absolute: &str) -> Vec<Output> {
-        let mut out = self.wake(now);
+        let mut out = self.handle_timeout(now);
         self.happened(now, &TriggerEvent::File(path, absolute), &mut out);
         out
     }
 
-    /// A request of the overlay's own did not get through. `None`: it is none of its.
+    /// Handles a failed delivery of a request. Returns `None` if the request is not the overlay's.
     pub fn undelivered(&mut self, now: Duration, id: &[u8], why: &str) -> Option<Vec<Output>> {
         let number = self.ids.number(&Id(id).key())?;
-        let mut out = self.wake(now);
+        let mut out = self.handle_timeout(now);
         self.received(number, Err(failed(why)), &mut out);
         Some(out)
     }
 
-    /// When it wants to be woken next.
-    pub fn next_wake(&self) -> Option<Duration> {
-        [self.embedded_server.next_wake(), self.asking.next_due(), self.triggers.next_due()].into_iter().flatten().min()
+    /// When to call [`Self::wake`] next.
+    pub fn next_timeout(&self) -> Option<Duration> {
+        [self.embedded_server.next_timeout(), self.asking.next_due(), self.triggers.next_due()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Does what is due.
-    pub fn wake(&mut self, now: Duration) -> Vec<Output> {
+    pub fn handle_timeout(&mut self, now: Duration) -> Vec<Output> {
         let mut out = Vec::new();
-        if self.embedded_server.next_wake().is_some_and(|at| at <= now) {
-            out.extend(self.embedded_server.wake(now, &mut self.ids));
+        if self.embedded_server.next_timeout().is_some_and(|at| at <= now) {
+            out.extend(self.embedded_server.handle_timeout(now, &mut self.ids));
         }
         while let Some((number, purpose)) = self.asking.give_up(now) {
-            out.push(self.take_back(number, "it took too long"));
-            self.concluded(purpose, Err(failed("the server does not answer")), &mut out);
+            out.push(self.take_back(number, "timeout"));
+            self.concluded(purpose, Err(failed("the server did not answer in time")), &mut out);
         }
         while let Some((rule, count)) = self.triggers.due(now) {
             self.fire(now, rule, &json!({"n": count}), &mut out);
@@ -199,7 +203,7 @@ impl Overlay {
         self.ask(now, "resources/subscribe", &json!({"uri": uri}), Purpose::Subscribe(uri), out);
     }
 
-    /// Something passed: rules may wait for it.
+    /// Shows a message that passed to the rules that wait for it.
     fn seen(&mut self, now: Duration, way: Direction, method: &str, params: Option<&[u8]>, out: &mut Vec<Output>) {
         self.happened(now, &TriggerEvent::Message(way, method, params), out);
     }
@@ -227,7 +231,7 @@ impl Overlay {
         out.push(Output::Put(TO_SERVER, request.to_string().into_bytes()));
     }
 
-    /// Tells the server that an answer to a request of the overlay's own is not waited for any more.
+    /// Cancels one of the overlay's own requests.
     fn take_back(&self, number: u64, why: &str) -> Output {
         let params = json!({"requestId": self.ids.id(number), "reason": why});
         let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
@@ -235,7 +239,8 @@ impl Overlay {
     }
 }
 
-/// Tells that a request of one peer's is remembered no more, because the other leaves too many open.
+/// Reports that the overlay dropped a client's or server's request from its list, because the other side leaves too
+/// many unanswered.
 fn forgotten(why: &str) -> Output {
     Output::Fact(json!({"report": "forgotten", "why": why, "most_open": MAX_OPEN}))
 }

@@ -1,11 +1,11 @@
-//! How a foreign client takes what the proposals let a server declare and send, sans-IO: it is fed what passes in the
-//! client's sessions and how the client's process does, and gives back whom to start, what to send, and in the end what
-//! came of each declaration and each message.
+//! Tests how a client handles what the proposals let a server declare and send, sans-IO. It is fed the messages of the
+//! client's sessions and the state of the client's process. It says which process to start and what to send, and at the
+//! end what became of each declaration and each message.
 //!
-//! After each message a ping tells whether the client still lives. Where it does not, it is started again for the rest;
-//! a client that ends by itself is told apart by a run in which nothing is sent.
+//! After each message, a ping shows whether the client is still alive. If it is not, the probe starts it again for the
+//! remaining messages. A run in which nothing is sent shows whether the client would have exited anyway.
 //!
-//! Never: tokio, sockets, files, clocks, printing; what a single proposal says.
+//! Never: tokio, sockets, files, clocks, printing; knowledge of a single proposal.
 
 mod client_run;
 mod plan;

@@ -1,6 +1,6 @@
-//! Child processes: starting them, ending them with everything they started, and connecting to them.
+//! Child processes: starts them, ends them together with everything they started, and connects to them.
 //!
-//! Never: reels, proposals, what a method means.
+//! Knows nothing of reels, proposals or the meaning of methods.
 
 pub mod child;
 pub mod stdio_bridge;

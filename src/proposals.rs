@@ -1,9 +1,9 @@
-//! The five proposals, one room each, every room of the same shape, and the registry that commands ask.
+//! The five proposals and the registry that commands use. All have the same structure.
 //!
-//! A room holds what its proposal adds: a descriptor (methods, capabilities, tools, schemas), one-line summaries, an
-//! observer with rules over a session, and the engines of its host and server sides.
+//! A proposal's folder contains what it adds to MCP: a descriptor (methods, capabilities, tools, schemas), one-line
+//! summaries, an observer with rules for a session, and the engines of its host and server sides.
 //!
-//! Never: tokio, files, clocks, printing; a room never knows another room.
+//! It must never use tokio, files or clocks, print, or depend on another proposal.
 
 pub mod audit;
 pub mod checkpoint_tree;
@@ -35,54 +35,54 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::LazyLock;
 
-/// Whose capabilities a place is in.
+/// The side that declares a capability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// `initialize` params.
+    /// The client, in the params of `initialize`.
     Client,
-    /// `initialize` result.
+    /// The server, in the result of `initialize`.
     Server,
 }
 
 /// A place in the capabilities where a proposal is declared.
 #[derive(Clone, Copy, Debug)]
 pub struct CapabilityPlace {
-    /// Whose.
+    /// The side that declares it.
     pub side: Side,
     /// Member names below `capabilities`.
     pub path: &'static [&'static str],
-    /// Whether the proposal names this place first; the others are accepted.
+    /// Whether the proposal itself names this place; other places are accepted, too.
     pub canonical: bool,
-    /// Whether an object of this shape at the place is this proposal's (another one may use the same name).
+    /// Whether an object at this place belongs to this proposal. Another draft may use the same name.
     pub is_ours: fn(&Value) -> bool,
 }
 
 /// What a proposal adds to MCP.
 pub struct Descriptor {
-    /// The room's name, as in the filter `ext:mcpl`.
+    /// The proposal's name, as in the filter `ext:mcpl`.
     pub name: &'static str,
     /// The proposal's title.
     pub title: &'static str,
-    /// Where it is described, short.
+    /// A short citation.
     pub source: &'static str,
     /// The methods it adds.
     pub methods: &'static [MethodSpec],
-    /// Tools whose calls belong to it.
+    /// The tools that belong to it.
     pub tools: &'static [&'static str],
-    /// Where it is declared.
+    /// The places where it is declared.
     pub places: &'static [CapabilityPlace],
     /// Its schemas: `METHOD:params`, `METHOD:result`, `capability:server`, `capability:client`.
     pub schemas: &'static SchemaSet,
 }
 
-/// A message as a room's summary sees it.
+/// A message that a proposal summarizes.
 #[derive(Clone, Copy, Debug)]
 pub struct Spoken<'a> {
-    /// The method: its own, or for an answer, that of the request.
+    /// The message's method. For a response, the method of the request.
     pub method: &'a str,
-    /// Which way it went.
+    /// The message's direction.
     pub direction: Direction,
-    /// Its envelope.
+    /// The message's envelope.
     pub envelope: &'a Envelope<'a>,
 }
 
@@ -91,9 +91,9 @@ pub struct Spoken<'a> {
 pub enum Severity {
     /// Worth knowing.
     Info,
-    /// Against a recommendation, or likely to break somewhere.
+    /// Contradicts a recommendation, or is likely to fail somewhere.
     Warning,
-    /// Against the text.
+    /// Contradicts a requirement.
     Error,
 }
 
@@ -108,123 +108,123 @@ impl Severity {
     }
 }
 
-/// One rule of a validator.
+/// A rule of the validator.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// Its stable name, `proposal/what`.
+    /// A stable name, `proposal/what`.
     pub id: &'static str,
-    /// How bad a breach is.
+    /// The severity of a violation.
     pub severity: Severity,
-    /// What must hold, as a sentence.
+    /// The requirement, as a sentence.
     pub text: &'static str,
-    /// Where that is said: the specification or proposal and its section.
+    /// The specification or proposal and the section that require it.
     pub source: &'static str,
 }
 
-/// A breach of a rule at a place in a session.
+/// A violation of a rule in a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The rule.
     pub rule: &'static Rule,
-    /// The event it was seen at; `None` where it concerns the whole session.
+    /// The event where it was found; `None` if it concerns the whole session.
     pub seq: Option<u64>,
-    /// What was seen, as a sentence fragment.
+    /// What was found, as a sentence fragment.
     pub seen: String,
 }
 
 impl Finding {
-    /// A breach seen at an event.
+    /// A violation at an event.
     pub fn at(rule: &'static Rule, seq: u64, seen: impl fmt::Display) -> Self {
         Self { rule, seq: Some(seq), seen: seen.to_string() }
     }
 
-    /// A breach of a session as a whole.
+    /// A violation that concerns the whole session.
     pub fn overall(rule: &'static Rule, seen: impl fmt::Display) -> Self {
         Self { rule, seq: None, seen: seen.to_string() }
     }
 }
 
-/// One message of a session, with what the session knows around it. What observers see.
+/// One message of a session with its context, for observers.
 #[derive(Clone, Copy, Debug)]
 pub struct Observed<'a> {
     /// The event's number.
     pub seq: u64,
     /// Nanoseconds since the reel's clock base.
     pub time: i64,
-    /// Which way it went.
+    /// The message's direction.
     pub direction: Direction,
     /// Its envelope.
     pub envelope: &'a Envelope<'a>,
-    /// Its method; for an answer, that of the request it answers.
+    /// Its method. For a response, the method of the request.
     pub method: Option<&'a str>,
-    /// Its params, result or error as a value (`Null` where there is none or it does not parse).
+    /// Its params, result or error (`Null` if it has none or if it cannot be parsed).
     pub content: &'a Value,
-    /// For an answer: the request it answers.
+    /// The request that a response belongs to.
     pub request: Option<&'a Asked>,
-    /// What was declared so far.
+    /// What both sides have declared so far.
     pub declared: &'a Declared,
-    /// The whole message as a value, for members that stand outside of its content.
+    /// The whole message, for members outside of its content.
     pub whole: &'a Value,
 }
 
-/// A moment of the conversation behind a connection, as far as its traffic or a mark in the reel tells of it.
+/// A moment of the conversation behind a connection, as far as messages or marks in the reel show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConversationEvent {
-    /// A user's message is given to the server. Observers see it as a turn.
+    /// The host sends a user's message to the server. Observers see it as a turn.
     UserMessage,
-    /// The model is about to be asked. Observers see it as a turn, unless it belongs to one that began already.
+    /// The host is about to ask the model. Observers see it as a turn unless that turn has already begun.
     Inference,
-    /// The model's next turn: what waits for it goes into its prompt.
+    /// The model's next turn. Pending text goes into its prompt.
     Turn,
     /// The model has answered.
     Inferred,
-    /// The host shortened the conversation.
+    /// The host compacted the conversation.
     Compacted,
-    /// The user took the server's access to the conversation back.
+    /// The user revoked the server's access to the conversation.
     Revoked,
-    /// The user gave it again.
+    /// The user granted the access again.
     Granted,
 }
 
-/// What a message carries that may come by another proposal's way too.
+/// Content that a server can also send by means of another proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Carried {
-    /// A text for the model's next turn.
+    /// Text for the model's next turn.
     Text(String),
-    /// The name of something that happened.
+    /// The name of an event.
     Fact(String),
 }
 
-/// A request, as remembered until its answer comes.
+/// A request without a response so far.
 #[derive(Clone, Debug)]
 pub struct Asked {
     /// The event's number.
     pub seq: u64,
-    /// When.
+    /// The time in nanoseconds since the reel's clock base.
     pub time: i64,
-    /// Who asked: the direction it went.
+    /// The request's direction.
     pub direction: Direction,
-    /// Its method.
+    /// The method.
     pub method: String,
-    /// Its params.
+    /// The params.
     pub params: Value,
 }
 
-/// What both sides of a connection have declared so far.
+/// What both sides of a connection have declared.
 #[derive(Clone, Debug, Default)]
 pub struct Declared {
     /// The client's `capabilities`.
     pub client: Value,
     /// The server's `capabilities`.
     pub server: Value,
-    /// The handshake is over (`notifications/initialized` was seen), or the era has none.
+    /// Whether the handshake is complete (`notifications/initialized` was seen), or the era has none.
     pub ready: bool,
-    /// Names of the tools that were listed, once they were.
+    /// The names of the server's tools, once they were listed.
     pub tools: Option<Vec<String>>,
 }
 
 impl Declared {
-    /// Where a proposal is declared by a side: the first place that has it.
+    /// The first place where a side declares the proposal, and the value there.
     pub fn find(&self, descriptor: &Descriptor, side: Side) -> Option<(&'static CapabilityPlace, &Value)> {
         let capabilities = match side {
             Side::Client => &self.client,
@@ -237,140 +237,142 @@ impl Declared {
     }
 }
 
-/// Watches one connection for breaches of a proposal's rules. Sees every message of it in order.
+/// Checks one connection against a proposal's rules. It receives all messages in order.
 pub trait Observer {
-    /// Sees one message.
+    /// Receives one message.
     fn observe(&mut self, message: &Observed<'_>, findings: &mut Findings);
 
-    /// Sees a moment of the conversation, before the message that tells of it.
+    /// Receives a moment of the conversation, before the message that shows it.
     fn reach(&mut self, _moment: ConversationEvent, _seq: u64, _time: i64, _findings: &mut Findings) {}
 
-    /// Some messages are missing here: whatever depends on having seen all of them is no longer judged.
+    /// Some messages are missing here. Rules that depend on all messages no longer apply.
     fn lose_track(&mut self) {}
 
-    /// The session is over.
+    /// The session has ended.
     fn finish(&mut self, _declared: &Declared, _findings: &mut Findings) {}
 }
 
-/// Watches all connections of a reel at once, for rules that one connection alone cannot show. What it finds is told
-/// of one of them, at a message of it or at its end.
+/// Checks all connections of a reel against rules that a single connection cannot break. Each finding belongs to one
+/// connection: to one of its messages or to its end.
 pub trait Overview {
-    /// Sees one message of the connection `stream`.
+    /// Receives one message of the connection `stream`.
     fn observe(&mut self, stream: u32, message: &Observed<'_>, findings: &mut Findings);
 
-    /// The connection ended, or messages of it are missing: what was said elsewhere after `time` does not concern it.
+    /// The connection ended, or some of its messages are missing. What happens elsewhere after `time` does not concern
+    /// it.
     fn leave(&mut self, stream: u32, time: i64);
 
-    /// The reel is over; asked once a connection.
+    /// The reel has ended. Called once for each connection.
     fn finish(&mut self, stream: u32, findings: &mut Findings);
 }
 
-/// One proposal's room.
+/// One proposal.
 pub trait Proposal: Sync {
     /// What the proposal adds.
     fn descriptor(&self) -> &'static Descriptor;
 
-    /// Appends one phrase on what a message of this proposal says: for a call what it asks, for an answer what it
-    /// grants. Appends nothing where there is nothing to say.
+    /// Appends a phrase about a message of this proposal: what a request asks for, or what a response grants. Appends
+    /// nothing if there is nothing to say.
     fn summarize(&self, spoken: &Spoken<'_>, out: &mut String);
 
     /// The rules that its observer checks.
     fn rules(&self) -> &'static [Rule];
 
-    /// A fresh observer for one connection.
+    /// A new observer for one connection.
     fn observer(&self) -> Box<dyn Observer>;
 
-    /// A fresh overview of all connections, where the proposal has rules about several.
+    /// A new overview of all connections, if the proposal has rules about several.
     fn overview(&self) -> Option<Box<dyn Overview>> {
         None
     }
 
-    /// The moment of the conversation that a message of this proposal tells of.
-    fn moment(&self, _message: &Observed<'_>) -> Option<ConversationEvent> {
+    /// The moment of the conversation that a message of this proposal shows.
+    fn conversation_event(&self, _message: &Observed<'_>) -> Option<ConversationEvent> {
         None
     }
 
-    /// What a message of this proposal carries that may come by another way too.
+    /// Content of a message that a server can also send by means of another proposal.
     fn carries(&self, _message: &Observed<'_>) -> Vec<Carried> {
         Vec::new()
     }
 
-    /// What a log of operations tells of an exchange by one of the proposal's methods.
+    /// The entries of the audit log for an exchange that uses one of the proposal's methods.
     fn audit(&self, _method: &str, _params: &Value, _end: audit::OperationEnd<'_>) -> Vec<audit::OperationEntry> {
         Vec::new()
     }
 
-    /// What a message, of this proposal or carrying a part of it, tells of checkpoints.
+    /// What a message shows about checkpoints. The message may also belong to MCP and only contain a part of the
+    /// proposal.
     fn checkpoint_tree(&self, _message: &Observed<'_>) -> Option<checkpoint_tree::Step> {
         None
     }
 
-    /// What to make of a place where `value` does not fit the definition of this name in the room's schemas. The
-    /// schemas are as strict as the proposal; what real peers do and nobody minds is forgiven here.
+    /// Decides about a violation of a schema: `value` does not match the definition of this name. The schemas are as
+    /// strict as the proposal, so this exempts harmless differences that real implementations have.
     fn exemption(&self, _definition: &str, _value: &Value, _violation: &SchemaViolation) -> Exemption {
         Exemption::None
     }
 
-    /// The choices that the proposal leaves to the host.
+    /// The options that the proposal leaves to the host.
     fn settings(&self) -> &'static [Setting] {
         &[]
     }
 
-    /// The kinds of injections that its host side makes.
+    /// The kinds of injections that its host side creates.
     fn slots(&self) -> &'static [Slot] {
         &[]
     }
 
-    /// Its side in a host; `None` where there is none.
+    /// Its host side, if it has one.
     fn host_side(&self, _policies: &Policies) -> Option<Box<dyn HostSide>> {
         None
     }
 
-    /// What an error code means in answer to one of the proposal's methods. The same numbers mean other things
-    /// elsewhere.
+    /// The meaning of an error code in a response to one of the proposal's methods. Elsewhere, the same code can have
+    /// another meaning.
     fn error_name(&self, _code: i64) -> Option<&'static str> {
         None
     }
 
-    /// Whether a method is one of another protocol that shares this proposal's names.
+    /// Whether a method belongs to another protocol that uses this proposal's names.
     fn is_neighbours(&self, _method: &str) -> bool {
         false
     }
 
-    /// What is odd about an error in answer to one of the proposal's methods, as sentence fragments.
+    /// What is unusual about an error in a response to one of the proposal's methods, as sentence fragments.
     fn odd_refusal(&self, _error: &Value) -> Vec<String> {
         Vec::new()
     }
 
-    /// One example of all that a server may declare and send.
+    /// An example of everything that a server may declare and send.
     fn samples(&self) -> Samples {
         Samples::default()
     }
 
-    /// Whether the room can use what is set of its [`Self::settings`], beyond each option's kind.
+    /// Checks the values of its [`Self::settings`] beyond their kinds.
     ///
     /// # Errors
-    /// The option that it cannot use, and why.
+    /// The name of the unusable option, and the reason.
     fn check_policy(&self, _policy: &Policy) -> Result<(), (&'static str, String)> {
         Ok(())
     }
 
-    /// A fresh side in the built-in server for one connection, where the room has one.
+    /// Its server side for a new connection of the built-in server, if it has one.
     fn server_side(&self) -> Option<Box<dyn server::ServerSide>> {
         None
     }
 }
 
-/// Every room. Adding a proposal means its folder and a line here.
+/// All proposals. To add one, add its folder and one entry here.
 pub static REGISTRY: &[&dyn Proposal] =
     &[&conversation::Conversation, &reminder::Reminder, &mcpl::Mcpl, &hooks::Hooks, &mcpe::Mcpe];
 
-/// Every room's options.
+/// The options of all proposals.
 pub fn settings() -> impl Iterator<Item = policy::Settings> {
     REGISTRY.iter().map(|proposal| (proposal.descriptor().name, proposal.settings()))
 }
 
-/// The capabilities of a host that declares these rooms' proposals, each as it does unless told otherwise.
+/// The capabilities of a host that declares these proposals with their default options.
 pub fn host_capabilities(proposals: &[&dyn Proposal]) -> Value {
     let policies = Policies::new(settings());
     let mut capabilities = Value::Object(serde_json::Map::new());
@@ -382,12 +384,12 @@ pub fn host_capabilities(proposals: &[&dyn Proposal]) -> Value {
     capabilities
 }
 
-/// The room with this name.
+/// The proposal with this name.
 pub fn by_name(name: &str) -> Option<&'static dyn Proposal> {
     REGISTRY.iter().copied().find(|proposal| proposal.descriptor().name == name)
 }
 
-/// The room that adds this method.
+/// The proposal that adds this method.
 pub fn of_method(method: &str) -> Option<&'static dyn Proposal> {
     static BY_METHOD: LazyLock<HashMap<&str, &dyn Proposal, RandomState>> = LazyLock::new(|| {
         let proposals = REGISTRY.iter().copied();
@@ -398,19 +400,19 @@ pub fn of_method(method: &str) -> Option<&'static dyn Proposal> {
     BY_METHOD.get(method).copied()
 }
 
-/// The room that owns this tool's calls.
+/// The proposal that a tool belongs to.
 pub fn of_tool(tool: &str) -> Option<&'static dyn Proposal> {
     REGISTRY.iter().copied().find(|proposal| proposal.descriptor().tools.contains(&tool))
 }
 
-/// The method by its name, wherever it stands: MCP's own or a proposal's.
+/// A method by its name, of MCP or of a proposal.
 pub fn method_spec(name: &str) -> Option<&'static MethodSpec> {
     crate::protocol::methods::lookup(name)
         .or_else(|| REGISTRY.iter().flat_map(|proposal| proposal.descriptor().methods).find(|spec| spec.name == name))
 }
 
-/// The object that a proposal's tool answers with, whichever way it is wrapped: as `structuredContent`, as JSON in the
-/// first text block, or as the bare result.
+/// The object that a proposal's tool returns, however it is wrapped: as `structuredContent`, as JSON in the first text
+/// block, or as the bare result.
 pub fn tool_outcome(result: &Value) -> Option<Value> {
     if let Some(structured) = result.get("structuredContent").filter(|value| value.is_object()) {
         return Some(structured.clone());
@@ -424,13 +426,13 @@ pub fn tool_outcome(result: &Value) -> Option<Value> {
     }
 }
 
-/// How the answer to a request of this method differs from its schema, that of its room or that of MCP: a result, or
-/// an error where `is_error`. As sentence fragments.
+/// How a response (a result, or an error if `is_error`) differs from the schema of its method, in the proposal or in
+/// MCP. Each difference is a sentence fragment.
 pub fn deviations(method: &str, is_error: bool, content: &Value) -> Vec<String> {
     let proposal = of_method(method);
     if is_error {
         let shape = [("code", content["code"].is_i64()), ("message", content["message"].is_string())];
-        let odd = shape.into_iter().filter(|(_, fits)| !fits).map(|(name, _)| format!("the error has no sound {name}"));
+        let odd = shape.into_iter().filter(|(_, fits)| !fits).map(|(name, _)| format!("the error has no valid {name}"));
         return odd.chain(proposal.map(|proposal| proposal.odd_refusal(content)).into_iter().flatten()).collect();
     }
     let schemas =
@@ -439,10 +441,10 @@ pub fn deviations(method: &str, is_error: bool, content: &Value) -> Vec<String> 
     violations.iter().map(ToString::to_string).collect()
 }
 
-/// Whether the rooms can use what is set, for all servers and for each.
+/// Checks whether the proposals can use the options, for all servers and for each one.
 ///
 /// # Errors
-/// The first option that they cannot use.
+/// The first unusable option.
 pub fn check_policies(policies: &Policies) -> Result<(), Unusable> {
     for server in std::iter::once(None).chain(policies.servers().map(Some)) {
         for proposal in REGISTRY {
@@ -458,25 +460,32 @@ pub fn check_policies(policies: &Policies) -> Result<(), Unusable> {
     Ok(())
 }
 
-/// Whether a method belongs to another protocol that shares a proposal's names, so that its errors are its own.
+/// Whether a method belongs to another protocol that uses a proposal's names, so that its errors have their own
+/// meanings.
 pub fn is_neighbours(method: &str) -> bool {
     REGISTRY.iter().any(|proposal| proposal.is_neighbours(method))
 }
 
-/// What an error code means in answer to this method: by its room, then by JSON-RPC and MCP itself.
+/// The meaning of an error code in a response to this method: according to its proposal, else to JSON-RPC or MCP.
 pub fn error_name(method: &str, code: i64) -> Option<&'static str> {
     of_method(method).and_then(|proposal| proposal.error_name(code)).or_else(|| crate::protocol::errors::name(code))
 }
 
-/// The first `most` characters of a text, with an ellipsis where it goes on.
-pub(crate) fn clip(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
-    if text.len() <= most {
+/// The first `max` characters of a text, with an ellipsis if it was cut.
+pub(crate) fn clip(text: &str, max: usize) -> std::borrow::Cow<'_, str> {
+    if text.len() <= max {
         return text.into();
     }
-    match text.char_indices().nth(most) {
+    match text.char_indices().nth(max) {
         None => text.into(),
         Some((end, _)) => format!("{}…", &text[..end]).into(),
     }
+}
+
+/// A number with its noun: "1 message", "2 messages".
+pub(crate) fn counted(count: impl fmt::Display + PartialEq + From<u8>, one: &str, many: &str) -> String {
+    let noun = if count == 1.into() { one } else { many };
+    format!("{count} {noun}")
 }
 
 #[cfg(test)]

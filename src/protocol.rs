@@ -1,9 +1,8 @@
-//! What the wire means: MCP's revisions and eras, the catalogue of methods, error codes, schemas,
-//! HTTP headers.
+//! Facts about MCP: revisions and eras, methods, error codes, schemas, HTTP headers.
 //!
-//! Facts about MCP itself stand here; what a proposal adds stands in its room under `extension`.
+//! What the proposals add is in `proposals`.
 //!
-//! Never: tokio, files, clocks.
+//! This module must never use tokio, open a file or read a clock.
 
 pub mod errors;
 pub mod http;

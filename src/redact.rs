@@ -1,11 +1,11 @@
-//! Secrets in command lines, URLs and headers, taken out before they are written down.
+//! Removes secrets from command lines, URLs and headers before they are stored.
 
 use std::borrow::Cow;
 
-/// What stands in a secret's place.
+/// The replacement for a secret.
 pub const REDACTED: &str = "[redacted]";
 
-/// Parts of a flag's or variable's name that tell a secret.
+/// Parts of a flag's or variable's name that suggest a secret.
 const REPORTING: [&str; 11] = [
     "token",
     "secret",
@@ -20,7 +20,7 @@ const REPORTING: [&str; 11] = [
     "auth",
 ];
 
-/// Beginnings of well-known tokens.
+/// Prefixes of well-known tokens.
 const PREFIXES: [&str; 14] = [
     "sk-",
     "sk_live_",
@@ -38,12 +38,12 @@ const PREFIXES: [&str; 14] = [
     "npm_",
 ];
 
-/// Whether a name tells that its value is a secret.
+/// Returns whether a name suggests that its value is a secret.
 pub fn is_reporting(name: &str) -> bool {
     reports(&name.to_ascii_lowercase())
 }
 
-/// The same of a name in lower case.
+/// Does the same for a name in lower case.
 fn reports(name: &str) -> bool {
     let name = name.trim_start_matches('-');
     REPORTING.iter().any(|part| name.contains(part)) && name != "author" && name != "authors"
@@ -53,7 +53,7 @@ fn reports(name: &str) -> bool {
         || name == "pat"
 }
 
-/// The arguments with secrets replaced.
+/// Replaces the secrets in arguments.
 pub fn redact_arguments(arguments: &[String]) -> Vec<String> {
     let mut value_is_secret = false;
     arguments
@@ -92,7 +92,7 @@ fn redact_argument(argument: &str) -> String {
     argument.to_owned()
 }
 
-/// A URL without user information and without the values of telling query parameters.
+/// Removes user information and the values of secret query parameters from a URL.
 pub fn redact_url(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
@@ -104,7 +104,7 @@ pub fn redact_url(url: &str) -> String {
     format!("{scheme}://{host}{}", redact_target(tail))
 }
 
-/// A request's target (path and query) without the values of telling query parameters.
+/// Removes the values of secret query parameters from a request target (path and query).
 pub fn redact_target(target: &str) -> String {
     let Some((path, query)) = target.split_once('?') else { return target.to_owned() };
     let query: Vec<String> = query
@@ -117,12 +117,12 @@ pub fn redact_target(target: &str) -> String {
     format!("{path}?{}", query.join("&"))
 }
 
-/// The value of a header whose name is in lower case; of a telling one only the scheme of its credentials stays. What a
-/// server asks for is no secret.
+/// Redacts a header value; `name` must be in lower case. Of a credential, only the scheme remains. A server's challenge
+/// is not secret.
 pub fn redact_header<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
     let asks = name.ends_with("-authenticate") || name.starts_with("sec-websocket-");
     if asks || !reports(name) && name != "cookie" && name != "set-cookie" {
-        // A place, whole or relative (Location, Referer, Link).
+        // A URL or a relative reference (Location, Referer, Link).
         return match value.contains("://") {
             true => redact_url(value).into(),
             false if value.contains('?') => redact_target(value).into(),

@@ -1,6 +1,6 @@
-//! Messages and reports as text for people: terminals, tables, colours.
+//! Text output for terminals: messages, reports, tables and colours.
 //!
-//! Never: running an engine, reading files.
+//! This module must never run an engine or read files.
 
 pub mod checkpoint_tree;
 pub mod diff;

@@ -1,7 +1,7 @@
-//! Scenarios: a conversation over servers, written down with what is expected of it. Read from YAML, played sans-IO by
-//! a [`Player`] that a runner asks and tells, and judged to a [`Report`].
+//! Scenarios: a written conversation with one or more servers, and the expectations about it. A scenario is read from
+//! YAML, played sans-IO by a [`Player`] that a runner drives, and judged in a [`Report`].
 //!
-//! Never: tokio, files, clocks, printing. Time comes in as the time since a start of the caller's choosing.
+//! Never: tokio, files, clocks, printing. Times are relative to a start that the caller chooses.
 
 mod error;
 mod expect;

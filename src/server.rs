@@ -1,8 +1,8 @@
-//! The built-in live server as a sans-IO engine: it is fed messages, times and orders, and gives back messages to send
-//! and facts to report. It is a small MCP server of either era; what the proposals add, it asks their rooms.
+//! The built-in server as a sans-IO engine: it is fed messages, times and orders, and returns messages to send and
+//! events to report. It is a small MCP server of either era; the server sides of the proposals add the rest.
 //!
-//! Everything it sends follows from its settings and its inputs: ids are drawn from the seed, timestamps count from
-//! the wall clock that it was given.
+//! Its output depends on its configuration and its inputs only: ids come from the seed, timestamps from the wall-clock
+//! time that it was given.
 //!
 //! Never: names of proposals, tokio, sockets, clocks, printing.
 
@@ -38,7 +38,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use timers::Timer;
 
-/// How far the handshake is.
+/// The progress of the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
     New,
@@ -46,21 +46,21 @@ enum Phase {
     Ready,
 }
 
-/// What is known of the connection's host.
+/// What is known about the host of the connection.
 #[derive(Debug)]
 struct Session {
     phase: Phase,
     revision: Option<Revision>,
     log_level: usize,
-    /// A request of the era without a handshake has come.
+    /// A modern request, which needs no handshake, has arrived.
     is_modern: bool,
-    /// The host lends its model by MCP's own means.
+    /// The host offers sampling (MCP's own) to servers.
     samples: bool,
 }
 
 /// One server on one connection.
 ///
-/// Times are counted from the moment it was made and must not go back; what is due by then is done first.
+/// Times are relative to the engine's creation and must not go back. Each call first does what is due by its time.
 pub struct Server {
     config: Config,
     session: Session,
@@ -77,7 +77,7 @@ impl Server {
         Self::with_proposals(config, REGISTRY)
     }
 
-    /// The same with other rooms than those of the registry.
+    /// Like [`Self::new`], with other proposals than those of the registry.
     pub fn with_proposals(config: Config, proposals: &[&'static dyn Proposal]) -> Self {
         Self {
             session: Session {
@@ -96,7 +96,7 @@ impl Server {
         }
     }
 
-    /// Takes one message (or batch) as it came, without its line feed.
+    /// Handles one message (or batch), given without its line feed.
     pub fn receive(&mut self, now: Duration, line: &[u8]) -> Vec<Output> {
         self.advance(now);
         self.take(line);
@@ -104,15 +104,15 @@ impl Server {
     }
 
     /// Does what is due.
-    pub fn wake(&mut self, now: Duration) -> Vec<Output> {
+    pub fn handle_timeout(&mut self, now: Duration) -> Vec<Output> {
         self.advance(now);
         self.outputs()
     }
 
-    /// Does what it is told from outside.
+    /// Makes the server send something, as ordered from outside.
     pub fn fire(&mut self, now: Duration, event: &Fired) -> Vec<Output> {
         self.advance(now);
-        // The outcome is among the reports.
+        // The report says how it went.
         let _ = self.act(event);
         self.outputs()
     }
@@ -123,36 +123,36 @@ impl Server {
         self.cx.take_out()
     }
 
-    /// Whether something was sent for that has not come yet.
+    /// Whether a response or an I/O result is still to come.
     pub fn is_owing(&self) -> bool {
         self.io_requests.is_owing()
     }
 
-    /// Takes what came of an errand.
+    /// Handles the result of an I/O request; `None` if it failed.
     pub fn complete_io(&mut self, now: Duration, ticket: u64, completed: Option<Value>) -> Vec<Output> {
         self.advance(now);
         self.completed(ticket, completed);
         self.outputs()
     }
 
-    /// The host sends no more. What is under way may end while the server is owing.
+    /// Handles the end of input. Work in progress may complete for as long as [`Self::is_owing`].
     pub fn end(&mut self, now: Duration) -> Vec<Output> {
         self.advance(now);
         self.leave();
         self.outputs()
     }
 
-    /// When it wants to be woken next.
-    pub fn next_wake(&self) -> Option<Duration> {
-        self.cx.timers.first().into_iter().chain(self.proposals.next_wake(&self.cx)).min()
+    /// When to call [`Self::wake`] next.
+    pub fn next_timeout(&self) -> Option<Duration> {
+        self.cx.timers.first().into_iter().chain(self.proposals.next_timeout(&self.cx)).min()
     }
 
     fn advance(&mut self, now: Duration) {
         self.cx.now = self.cx.now.max(now);
         loop {
-            let proposal = self.proposals.next_wake(&self.cx).filter(|at| *at <= self.cx.now);
+            let proposal = self.proposals.next_timeout(&self.cx).filter(|at| *at <= self.cx.now);
             if proposal.is_some_and(|at| self.cx.timers.first().is_none_or(|timer| at <= timer)) {
-                self.proposals.wake(&mut self.cx);
+                self.proposals.handle_timeout(&mut self.cx);
                 continue;
             }
             match self.cx.timers.due(self.cx.now) {
@@ -165,7 +165,7 @@ impl Server {
         }
     }
 
-    /// Starts the plans' timers.
+    /// Starts the timers of all plans.
     fn begin_plans(&mut self) {
         for (index, plan) in self.config.plans.iter().enumerate() {
             if plan.times != Some(0) {
@@ -174,7 +174,7 @@ impl Server {
         }
     }
 
-    /// Does a plan's thing once. The next time counts from now, so that a late wake does not bring a burst.
+    /// Performs one step of a plan. The next step is scheduled from now, so that a late wake-up does not cause a burst.
     fn follow_plan(&mut self, index: usize, done: u64) {
         let Some(plan) = self.config.plans.get(index).cloned() else { return };
         let times = plan.times.unwrap_or(if plan.every_ms.is_some() { u64::MAX } else { 1 });

@@ -1,8 +1,9 @@
-//! One connection, watched: requests paired with their answers, negotiation followed, messages put into words.
+//! Follows one connection: pairs requests with their responses, tracks the negotiation, and describes messages in
+//! words.
 //!
-//! Live taps and recorded reels go through this same code.
+//! Live recordings and stored reels use the same code.
 //!
-//! Never: tokio, printing, clocks.
+//! This module must never use tokio, print or read a clock.
 
 pub mod audit;
 pub mod checkpoint_trees;

@@ -1,8 +1,10 @@
-//! Live sessions: finding them, speaking to them from outside, and putting messages into them.
+//! Live sessions: finds them, talks to them, and injects messages into them.
 //!
-//! Never: what a proposal means, printing.
+//! Knows nothing of the meaning of proposals, and never prints.
 
 pub mod answers;
 pub mod control;
+pub mod follow;
 pub mod injection;
+pub mod live;
 pub mod sockets;

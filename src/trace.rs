@@ -1,8 +1,9 @@
-//! The reel: mcpreel's trace file. Events in, events out, exactly, and safe at every instant.
+//! The reel: mcpreel's file format for recordings. Events are read exactly as they were written, and the file is
+//! readable at every moment.
 //!
-//! `docs/trace-format.md` is the format's authority; this module is its one implementation.
+//! `docs/trace-format.md` defines the format; this module is its only implementation.
 //!
-//! Never: tokio, transports, what a method means.
+//! This module must never use tokio or transports, or know what a method means.
 
 pub mod ahead;
 pub mod event;

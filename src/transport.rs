@@ -1,6 +1,6 @@
-//! The only home of sockets.
+//! Connections to servers and clients. Network sockets are used only here.
 //!
-//! Never: reels, proposals, what a method means but for HTTP's own rules.
+//! Knows nothing of reels, proposals or the meaning of methods, except for the rules of HTTP itself.
 
 pub mod budget;
 pub mod client;

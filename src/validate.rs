@@ -1,11 +1,11 @@
-//! The first-level validator: every message of every connection against JSON-RPC, MCP and the proposals, as one
-//! streaming pass from events to a [`Report`].
+//! The validator: checks every message of every connection against JSON-RPC, MCP and the proposals, in one streaming
+//! pass that turns events into a [`Report`].
 //!
-//! The rules of MCP itself are in [`rules`]; a proposal's rules are in its room and are asked through the registry.
-//! Memory is bounded by how many connections are followed, and by what observers remember on purpose, never by a
-//! session's length.
+//! The rules of MCP itself are in [`rules`]; each proposal has its own rules, which are reached through the registry.
+//! Memory depends on the number of connections and on what observers deliberately remember, never on the length of a
+//! session.
 //!
-//! Never: tokio, printing, clocks, files.
+//! It must never use tokio, print, read a clock or open a file.
 
 mod capability;
 mod connection;
@@ -33,13 +33,13 @@ use connection::{Connection, Head, Overviews};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// So many heads of HTTP requests are remembered until their messages come.
+/// Heads of HTTP requests that are remembered until their messages come.
 const HEADS: usize = 1024;
 
-/// How to validate.
+/// Options of a validation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// How many findings of one rule are kept; the rest are counted.
+    /// Findings that are kept for each rule; further ones are only counted.
     pub max_per_rule: usize,
 }
 
@@ -49,14 +49,14 @@ impl Default for Options {
     }
 }
 
-/// How many connections are followed at once; those that were closed make space for others.
+/// The maximum number of connections that are checked at the same time; closed ones make space for new ones.
 pub const MAX_CONNECTIONS: usize = 1000;
-/// Of how many connections facts are kept.
+/// The maximum number of connections whose facts are kept.
 const MAX_FACTS: usize = 1000;
-/// Of how many streams it is kept what is known before their first message.
+/// The maximum number of streams of which something is remembered before their first message.
 const MAX_ANNOUNCED: usize = 64 << 10;
 
-/// Every rule there is: MCP's own, then each room's in the registry's order.
+/// All rules: those of MCP first, then each proposal's in the order of the registry.
 pub fn all_rules() -> impl Iterator<Item = &'static Rule> {
     rules::RULES.iter().chain(REGISTRY.iter().flat_map(|proposal| proposal.rules()))
 }
@@ -65,22 +65,22 @@ pub fn all_rules() -> impl Iterator<Item = &'static Rule> {
 pub struct Validator {
     options: Options,
     connections: BTreeMap<u32, Connection>,
-    /// Traffic was lost that may have belonged to any connection, so to one not seen yet too.
+    /// Traffic of an unknown connection was lost, possibly of one that has not been seen yet.
     lost: bool,
-    /// Connections that traffic was lost of before any was seen.
+    /// Streams that lost traffic before their first message, with the event of the gap.
     lost_streams: BTreeMap<u32, u64>,
-    /// Connections to servers that clients reach through a listener.
+    /// Connections to servers behind a listener, which several clients may share.
     behind_listener: BTreeSet<u32>,
-    /// Streams in the connection of others, who opened it elsewhere.
+    /// Streams that carry part of a session opened on another stream.
     joined: BTreeSet<u32>,
-    /// The heads of the latest HTTP requests, by exchange.
+    /// The heads of the latest HTTP requests, by exchange number.
     heads: Recent<u32, Head>,
     overviews: Overviews,
-    /// Connections that were closed and are still held, the first to be closed first.
+    /// Closed connections that are still in memory, in the order in which they were closed.
     closed: VecDeque<u32>,
-    /// Some connections were judged and given up, to make space for others.
+    /// Some connections were finished early to make space for others.
     has_retired: bool,
-    /// There was no space for some.
+    /// There was no space for some connections.
     is_full: bool,
     /// The time of the latest event.
     now: i64,
@@ -89,7 +89,7 @@ pub struct Validator {
 }
 
 impl Validator {
-    /// A validator that has seen nothing yet.
+    /// Creates a validator that has seen nothing yet.
     pub fn new(options: Options) -> Self {
         Self {
             options,
@@ -109,8 +109,8 @@ impl Validator {
         }
     }
 
-    /// Some of the reel cannot be read: of no connection is it known what was said there. What depends on having
-    /// seen everything is no longer judged.
+    /// Notes that a part of the reel cannot be read, so anything may be missing from any connection. Checks that need
+    /// the complete traffic are skipped from here on.
     pub fn lose_track(&mut self) {
         self.lost = true;
         for (stream, connection) in &mut self.connections {
@@ -119,7 +119,7 @@ impl Validator {
         }
     }
 
-    /// Takes the next event of the reel in. A stream number is a connection.
+    /// Processes the next event of the reel. Each stream number is one connection.
     pub fn observe(&mut self, event: &Event<'_>) {
         let stream = event.header.stream;
         self.now = self.now.max(event.header.time);
@@ -133,8 +133,8 @@ impl Validator {
         let connection = match event.header.kind {
             EventKind::Message => self.connections.entry(stream).or_insert_with(|| {
                 let mut connection = Connection::new();
-                // Over HTTP, what names no session may be a part of one: its beginning went another way.
-                // What follows on one that was given up is a part of that.
+                // Over HTTP, a message that names no session may belong to one that began on another stream. A message
+                // on a retired connection belongs to that connection.
                 let may_be_part = event.header.exchange != 0 || has_retired;
                 let is_part = may_be_part && !begins_session(event.body());
                 let gap = self.lost_streams.remove(&stream);
@@ -171,7 +171,7 @@ impl Validator {
                 }
                 return;
             }
-            // What was said before is in another reel.
+            // The earlier traffic is in another reel.
             EventKind::Note if continues_another(event.payload) => return self.lose_track(),
             EventKind::StreamClosed | EventKind::Gap | EventKind::Note => match self.connections.get_mut(&stream) {
                 Some(connection) => connection,
@@ -209,7 +209,7 @@ impl Validator {
         }
     }
 
-    /// Whether this stream's connection is followed, or can be. Where there are too many, one that was closed goes.
+    /// Returns whether this stream's connection is checked, or can be. If there are too many, a closed one is finished.
     fn has_space_for(&mut self, stream: u32, seq: u64) -> bool {
         if self.connections.len() < MAX_CONNECTIONS || self.connections.contains_key(&stream) {
             return true;
@@ -222,14 +222,16 @@ impl Validator {
             }
         }
         if !std::mem::replace(&mut self.is_full, true) {
-            let seen = format!("at most {MAX_CONNECTIONS} open streams are checked: this one and others are not");
+            let seen = format!(
+                "mcpreel checks at most {MAX_CONNECTIONS} open streams at a time; it skips this one, and maybe others"
+            );
             let finding = Finding { stream, rule: &rules::NOT_CHECKED, seq: Some(seq), direction: None, seen };
             self.report.add(finding, &mut self.kept, self.options.max_per_rule);
         }
         false
     }
 
-    /// Takes a connection to its end.
+    /// Finishes a connection and adds its findings and facts to the report.
     fn judge(&mut self, stream: u32, mut connection: Connection) {
         connection.finish(stream, &mut self.overviews);
         for finding in connection.findings.drain() {
@@ -244,7 +246,7 @@ impl Validator {
         }
     }
 
-    /// The reel is at its end.
+    /// Finishes all connections at the end of the reel.
     pub fn finish(mut self) -> Report {
         for (stream, connection) in std::mem::take(&mut self.connections) {
             self.judge(stream, connection);
@@ -254,7 +256,15 @@ impl Validator {
     }
 }
 
-/// Reads the head of an HTTP request out of a transport event.
+/// Returns `client` or `server`: the side that sends messages in this direction.
+fn sender(direction: Direction) -> &'static str {
+    match direction {
+        Direction::ClientToServer => "client",
+        Direction::ServerToClient => "server",
+    }
+}
+
+/// Reads the head of an HTTP request from a transport event.
 fn read_head(payload: &[u8]) -> Option<Head> {
     #[derive(serde::Deserialize)]
     struct RequestHead {
@@ -272,12 +282,12 @@ fn read_head(payload: &[u8]) -> Option<Head> {
     })
 }
 
-/// Whether a note says that the reel continues another one.
+/// Returns whether a note says that the reel continues another one.
 fn continues_another(note: &[u8]) -> bool {
     ciborium::from_reader::<Value, _>(note).is_ok_and(|note| note["continues"].is_string())
 }
 
-/// Whether a message may stand first in a session: `initialize`, or any of the era that has no sessions.
+/// Returns whether a session can begin with this message: `initialize`, or any request of the modern era.
 fn begins_session(message: &[u8]) -> bool {
     let envelope = Envelope::scan(message);
     envelope.method.as_deref() == Some("initialize")

@@ -1,25 +1,25 @@
-//! One message as bytes: how a byte stream is cut into frames, and what a JSON-RPC envelope says.
+//! Messages as bytes: how a byte stream is split into frames, and what a JSON-RPC envelope says.
 //!
-//! Everything here borrows from the bytes that crossed the wire; nothing is parsed into owned trees and written back.
-//! Bad input is data: every function answers with what it found, never with a failure.
+//! Everything here borrows from the bytes that crossed the wire; nothing is parsed into owned values and written back.
+//! Bad input is data: functions return what they found and never fail because of it.
 //!
-//! Never: tokio, files, clocks, names of MCP methods.
+//! This module must never use tokio, open a file, read a clock or know the names of MCP methods.
 
 pub mod envelope;
 pub mod framing;
 pub mod json;
 mod limit;
 pub mod outline;
-pub mod span;
 pub mod sse;
 pub mod text;
+pub mod units;
 
 pub use envelope::{Envelope, Fault, Faults, Id, IdKey, MessageKind};
 pub use framing::{Frame, Framing, LONGEST_MESSAGE, LineFramer, Messages, PIECE, TooLong};
 pub use limit::MessageLimit;
 pub use outline::Outline;
 
-/// Which way a message went over a connection.
+/// The direction of a message on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Direction {
     /// From the client (host) to the server.
@@ -29,7 +29,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// The other way.
+    /// Returns the opposite direction.
     pub fn reversed(self) -> Self {
         match self {
             Self::ClientToServer => Self::ServerToClient,
@@ -37,7 +37,7 @@ impl Direction {
         }
     }
 
-    /// The short name used in filters, JSON lines and tables: `c2s` or `s2c`.
+    /// Returns the short name used in filters, JSON lines and tables: `c2s` or `s2c`.
     pub fn short(self) -> &'static str {
         match self {
             Self::ClientToServer => "c2s",
@@ -45,7 +45,7 @@ impl Direction {
         }
     }
 
-    /// Reads the short name back.
+    /// Parses the short name.
     pub fn from_short(name: &str) -> Option<Self> {
         match name {
             "c2s" => Some(Self::ClientToServer),

@@ -31,7 +31,8 @@ step "build" cargo build --locked
 # A measurement, which benches/filters.py repeats in a way that is quick without optimisation.
 skip=(--skip decisions_a_second)
 if [ -z "${MCPREEL_TRANSCRIPTS:-}" ] && [ -d ../shared/transcripts ]; then
-    export MCPREEL_TRANSCRIPTS=../shared/transcripts
+    MCPREEL_TRANSCRIPTS=$(realpath ../shared/transcripts)
+    export MCPREEL_TRANSCRIPTS
 fi
 if [ -z "${MCPREEL_TRANSCRIPTS:-}" ]; then
     skip+=(--skip transcripts::)
@@ -42,7 +43,8 @@ if ! can_hold_handlers_back; then
     left_out "tests of Landlock" "this kernel has no Landlock scopes (Linux 6.12)"
 fi
 
-step "all tests" cargo test --locked -- --include-ignored "${skip[@]}"
+keep_going=yes
+step "all tests" cargo test --locked --no-fail-fast -- --include-ignored "${skip[@]}"
 
 bench() {
     local name=$1
@@ -62,7 +64,7 @@ bench memory_attacks --binary "$mcpreel"
 
 fuzz() {
     # The versions of the crate above, as far as both use them.
-    cp Cargo.lock fuzz/Cargo.lock
+    cp Cargo.lock fuzz/Cargo.lock || return
     CARGO_TARGET_DIR=$target/fuzz CARGO_PROFILE_DEV_DEBUG=none \
         cargo build --manifest-path fuzz/Cargo.toml --bins
 }
@@ -71,7 +73,7 @@ fuzz() {
 replay() {
     local corpus=$work/corpus targets=0 files=0
     rm -rf -- "$corpus"
-    fuzz/corpus.sh "$mcpreel" "$corpus"
+    fuzz/corpus.sh "$mcpreel" "$corpus" || return
     for folder in "$corpus"/*/; do
         local name inputs
         name=$(basename -- "$folder")
@@ -79,7 +81,7 @@ replay() {
         # A target without a corpus begins with the empty input.
         [ -e "${inputs[0]}" ] || inputs=(/dev/null)
         "$target/fuzz/debug/$name" -timeout=60 "${inputs[@]}" >"$work/replay.log" 2>&1 \
-            || { tail -40 "$work/replay.log"; echo "fuzz target $name fails on $corpus/$name"; return 1; }
+            || { tail -40 "$work/replay.log" | cut -c -300; echo "fuzz target $name fails on $corpus/$name"; return 1; }
         targets=$((targets + 1)) files=$((files + ${#inputs[@]}))
     done
     echo "$targets targets, $files files"

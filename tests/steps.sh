@@ -3,7 +3,7 @@
 began=$SECONDS
 log=$(mktemp)
 summary=()
-current=
+failures=0
 
 # Prints why a suite cannot begin, and ends it.
 stop() {
@@ -21,16 +21,18 @@ since() {
     printf '%d min %02d s' $((seconds / 60)) $((seconds % 60))
 }
 
-# step NAME COMMAND...: runs a command, and ends the suite if it fails.
+# step NAME COMMAND...: runs a command. If it fails, the suite ends, or goes on to fail at its end if keep_going is set.
 step() {
-    current=$1
+    local name=$1 start=$SECONDS status=0 outcome=
     shift
-    local start=$SECONDS status=0
-    printf '\n== %s: %s\n' "$current" "$*"
+    printf '\n== %s: %s\n' "$name" "$*"
     "$@" 2>&1 | tee "$log" || status=$?
-    [ "$status" = 0 ] || exit "$status"
-    summary+=("$(printf '%-22s %s%s' "$current" "$(since "$start")" "$(counts)")")
-    current=
+    if [ "$status" != 0 ]; then
+        outcome=", FAILED"
+        failures=$((failures + 1))
+    fi
+    summary+=("$(printf '%-22s %s%s%s' "$name" "$(since "$start")" "$(counts)" "$outcome")")
+    [ "$status" = 0 ] || [ -n "${keep_going:-}" ] || exit "$status"
 }
 
 # Of a run of cargo test: how many tests passed, and how many were left out.
@@ -41,7 +43,7 @@ counts() {
 
 # Something that this machine cannot run, and why.
 left_out() {
-    summary+=("$(printf '%-22s NOT RUN: %s' "$1" "$2")")
+    summary+=("$(printf '%-22s not run: %s' "$1" "$2")")
 }
 
 # Whether this kernel can hold a handler off other processes. `serve` warns where it cannot.
@@ -61,10 +63,11 @@ finish() {
     for line in ${summary[@]+"${summary[@]}"}; do
         printf '  %s\n' "$line"
     done
-    if [ "$status" = 0 ]; then
+    if [ "$status" = 0 ] && [ "$failures" = 0 ]; then
         printf '%s: all passed in %s%s\n' "$suite" "$(since "$began")" "${closing:+; $closing}"
     else
-        printf '%s: FAILED%s after %s\n' "$suite" "${current:+ in \"$current\"}" "$(since "$began")" >&2
+        printf '%s: FAILED after %s\n' "$suite" "$(since "$began")"
+        [ "$status" != 0 ] || exit 1
     fi
 }
 trap finish EXIT

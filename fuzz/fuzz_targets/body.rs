@@ -1,4 +1,4 @@
-//! A body as the tap reads it: coded or not, one message, events or WebSocket frames, in any chunking.
+//! A recorded HTTP body: encoded or not, one message, events or WebSocket frames, in any chunking.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -6,7 +6,7 @@ use mcpreel::record::http::body::{BodyPiece, Reading};
 use mcpreel::record::http::coding::Decoder;
 use tokio_tungstenite::tungstenite::protocol::Role;
 
-/// A decoder gives out so much, or so many times what it took.
+/// The maximum output of a decoder: a fixed size, plus a multiple of its input.
 const MAX: usize = (64 << 20) + 100 * (64 << 10);
 
 fuzz_target!(|data: &[u8]| {
@@ -37,7 +37,7 @@ fn decode(coding: &str, body: &[u8], chunk: usize) -> Vec<u8> {
     decoded
 }
 
-/// What comes of it, as words.
+/// The result as text.
 fn read(mut reading: Reading, body: &[u8], chunk: usize) -> Vec<String> {
     let mut found = Vec::new();
     let mut sink = |piece: BodyPiece<'_>| found.push(format!("{piece:?}"));

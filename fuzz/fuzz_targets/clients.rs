@@ -1,4 +1,4 @@
-//! Clients' configurations: what is put in front of a server can be taken out again, and what is shown still reads.
+//! Clients' configurations: what `wrap` inserts, `unwrap` removes, and what is displayed still parses.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -32,7 +32,7 @@ fuzz_target!(|text: &str| {
     let _ = env_file(text);
 });
 
-/// Every value has its place in the text.
+/// Every value has its position in the text.
 fn stands(text: &str, node: &Node) {
     assert!(text.get(node.range.clone()).is_some());
     for member in node.members() {

@@ -1,4 +1,4 @@
-//! Lines on the control socket of a live session: every line is answered by JSON, and the connection ends.
+//! Lines on the control socket of a live session: every line is answered with JSON, and the connection ends.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -38,7 +38,7 @@ static SOCKET: LazyLock<PathBuf> = LazyLock::new(|| {
 
 fuzz_target!(|data: &[u8]| {
     let mut stream = connect(&SOCKET).expect("it listens");
-    // Who is let go cannot be written to any more.
+    // A caller that was disconnected cannot write any more.
     let _ = stream.write_all(data).and_then(|()| stream.shutdown(Shutdown::Write));
     for line in BufReader::new(stream).lines() {
         let Ok(line) = line else { return };

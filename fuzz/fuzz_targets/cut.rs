@@ -1,5 +1,5 @@
-//! Where messages are put in and answers taken out: lines, events and WebSocket frames pass byte for byte however they
-//! are cut, as long as nothing is taken out.
+//! Inserting messages and removing answers: lines, events and WebSocket frames pass byte for byte in any chunking, as
+//! long as nothing is removed.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -31,7 +31,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// Looks at some of the chunks only, as long as an answer is awaited.
+/// Examines only some of the chunks, as if an answer were expected only then.
 fn pass(mut cut: MessageSplitter, stream: &[u8], chunk: usize, how: u8) -> Vec<u8> {
     let mut out = Vec::new();
     for (at, chunk) in stream.chunks(chunk).enumerate() {

@@ -1,4 +1,4 @@
-//! Two conversations compared: one does not differ from itself, and both ways differ as much.
+//! Comparing two conversations: one does not differ from itself, and swapping the sides changes nothing.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! One message: what its envelope says, whatever it is.
+//! One message: what its envelope contains, whatever the message is.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! The host between two servers that say anything: it sends JSON-RPC, comes to rest, and does the same again.
+//! The host between two servers that send anything: it sends JSON-RPC, becomes idle, and does the same again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -10,7 +10,7 @@ use mcpreel_fuzz::{Step, assert_rests, assert_sendable, steps};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// So many prompts at one moment are a circle.
+/// This many prompts at one time mean an endless loop.
 const MAX_AT_ONCE: usize = 10_000;
 
 fuzz_target!(|data: &[u8]| assert_eq!(talk(data), talk(data)));
@@ -22,9 +22,9 @@ fn talk(data: &[u8]) -> Vec<Output> {
     let outputs = host.start(Duration::ZERO);
     play(&mut host, Duration::ZERO, outputs, &mut all);
     for step in steps(data) {
-        let outputs = host.wake(step.now);
+        let outputs = host.handle_timeout(step.now);
         play(&mut host, step.now, outputs, &mut all);
-        assert_rests(host.next_wake(), step.now);
+        assert_rests(host.next_timeout(), step.now);
         let outputs = take(&mut host, &step);
         play(&mut host, step.now, outputs, &mut all);
     }
@@ -51,8 +51,8 @@ fn host(settings: Option<&[u8]>) -> Host {
     Host::new(HostConfig { servers, policies, ..HostConfig::default() })
 }
 
-/// What goes to the client is a server's message; what goes to the server is an order of the user's: a turn with this
-/// text, or after `!`, `?`, `-` and `=` a tool, a room's order, a server's end and an agreement.
+/// A message to the client is a server's message; a message to the server is an order of the user: a turn with this
+/// text or, after `!`, `?`, `-` and `=`, a tool, a proposal's order, a server's end and an approval.
 fn take(host: &mut Host, step: &Step<'_>) -> Vec<Output> {
     let server = ServerId(step.stream as usize);
     if step.direction == Direction::ServerToClient {
@@ -72,7 +72,7 @@ fn take(host: &mut Host, step: &Step<'_>) -> Vec<Output> {
     host.order(step.now, order)
 }
 
-/// Answers what the host asks of its model.
+/// Answers what the host asks its model.
 fn play(host: &mut Host, now: Duration, outputs: Vec<Output>, all: &mut Vec<Output>) {
     let mut outputs = VecDeque::from(outputs);
     let mut prompts = 0;

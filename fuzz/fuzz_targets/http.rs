@@ -1,4 +1,4 @@
-//! What stands in HTTP beside the messages: headers made of a request are fit to be sent.
+//! HTTP headers for messages: headers made from a request can be sent.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

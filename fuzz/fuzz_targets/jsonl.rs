@@ -2,6 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use mcpreel::formats::Importer;
 use mcpreel::formats::jsonl::{Reader, write_event, write_header};
 use mcpreel::trace::{Item, ReelReader, ReelWriter, WriterOptions};
 use std::io::Cursor;
@@ -25,13 +26,12 @@ fn import(lines: &[u8]) -> Option<Vec<u8>> {
 fn export(reel: &[u8]) -> Vec<u8> {
     let mut reader =
         ReelReader::from_stream(Box::new(Cursor::new(reel.to_vec()))).expect("an own reel").with_payloads();
-    let (mut out, mut line) = (Vec::new(), Vec::new());
+    let mut out = Vec::new();
     write_header(reader.header(), &mut out).expect("a Vec takes all");
     while let Some(item) = reader.next().expect("memory reads") {
         let Item::Block(block) = item else { panic!("an own reel is damaged: {item:?}") };
         for event in block.events() {
-            write_event(&event, reader.header().created, &mut line).expect("a Vec takes all");
-            out.extend_from_slice(&line);
+            write_event(&event, reader.header().created, &mut out).expect("a Vec takes all");
         }
     }
     out

@@ -1,5 +1,5 @@
-//! What servers and clients declare to be matched and filled in: hooks with their matchers and templates, patterns of
-//! event types, schedules.
+//! What servers and clients declare for matching and substitution: hooks with matchers and templates, patterns of event
+//! types, schedules.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! The overlay between a client and a server that say anything: each message goes on, or is answered, kept or changed,
-//! once; what it says itself is JSON-RPC; and the same again gives the same.
+//! The overlay between a client and a server that send anything: each message is passed on, answered, kept or changed
+//! exactly once; the overlay's own messages are JSON-RPC; and a second run gives the same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -20,8 +20,8 @@ fn talk(data: &[u8]) -> Vec<Output> {
     let mut overlay = Overlay::new(PLAN.clone(), setting);
     let mut all = Vec::new();
     for step in steps(data) {
-        all.extend(overlay.wake(step.now));
-        assert_rests(overlay.next_wake(), step.now);
+        all.extend(overlay.handle_timeout(step.now));
+        assert_rests(overlay.next_timeout(), step.now);
         let outputs = match step.direction {
             Direction::ClientToServer => overlay.from_client(step.now, step.message.to_vec()),
             Direction::ServerToClient => overlay.from_server(step.now, step.message.to_vec()),
@@ -37,7 +37,7 @@ fn talk(data: &[u8]) -> Vec<Output> {
     all
 }
 
-/// Whether this says what became of the message.
+/// Whether this output decides what happens to the message.
 fn is_fate(output: &Output, step: &Step<'_>) -> bool {
     match output {
         Output::Pass(way, message) | Output::Taken(way, message) => {

@@ -1,4 +1,4 @@
-//! An overlay's text: it reads, and then an overlay can be made of it; or the error points at its line.
+//! An overlay file: if it can be read, an overlay can be made of it; otherwise the error shows its line.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -8,7 +8,7 @@ fuzz_target!(|text: &str| {
     match Plan::read(text, &[]) {
         Ok(plan) => {
             let overlay = Overlay::new(plan, Setting { id_prefix: "x-".to_owned(), seed: 1, wall_base_ns: 0 });
-            assert!(overlay.next_wake().is_none(), "nothing is due before the handshake");
+            assert!(overlay.next_timeout().is_none(), "nothing is due before the handshake");
             let _ = overlay.folders();
         }
         Err(error) => {

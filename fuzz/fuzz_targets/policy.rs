@@ -1,4 +1,4 @@
-//! A policy's YAML: where it is taken, every option has a value.
+//! A policy's YAML: if it is accepted, every option has a value.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! JSON text laid out: nothing but white space outside strings is added or removed, and not much of that; what would
-//! steer a terminal is made visible.
+//! Formatted JSON text: only white space outside strings is added or removed, and not much of that; characters that
+//! control a terminal are made visible.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -8,7 +8,7 @@ use mcpreel::render::output_buffer::OutputBuffer;
 use mcpreel::render::pretty::{Layout, pretty};
 use mcpreel::wire::json;
 
-/// A line begins with so much space at most.
+/// The maximum indentation of a line.
 const WIDEST: usize = 512;
 
 fn laid_out(text: &[u8], layout: &Layout) -> Vec<u8> {

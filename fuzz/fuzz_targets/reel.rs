@@ -1,4 +1,4 @@
-//! A reel: bytes as they are, or (check sums would keep a fuzzer out) records and payloads inside a sound file.
+//! A reel: the bytes as they are, or records and payloads inside a valid file (because checksums would stop a fuzzer).
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -17,7 +17,7 @@ fuzz_target!(|data: &[u8]| {
     read(reel);
 });
 
-/// Appends a segment with right check sums: its head and its records from the bytes, the rest as payload.
+/// Appends a segment with valid checksums: its head and its records from the bytes, the rest as payload.
 fn segment(data: &[u8], reel: &mut Vec<u8>) {
     let Some((head, data)) = data.split_at_checked(8) else { return };
     let (records, payload) = data.split_at(data.len().min(usize::from(head[0])));

@@ -1,5 +1,5 @@
-//! A scenario's text: it reads, and then it can be begun and split into its servers' parts; or the error points at its
-//! line.
+//! A scenario file: if it can be read, it can be started and split into its scenario servers; otherwise the error shows
+//! its line.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

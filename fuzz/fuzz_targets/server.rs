@@ -1,4 +1,4 @@
-//! The built-in server, whatever its host sends: it sends JSON-RPC, rests once it was woken, and does the same again.
+//! The built-in server, whatever its host sends: it sends JSON-RPC, is idle after its timers, and does the same again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -12,8 +12,8 @@ fn talk(data: &[u8]) -> Vec<Output> {
     let mut server = Server::new(Config::default());
     let mut all = Vec::new();
     for step in steps(data) {
-        all.extend(server.wake(step.now));
-        assert_rests(server.next_wake(), step.now);
+        all.extend(server.handle_timeout(step.now));
+        assert_rests(server.next_timeout(), step.now);
         let outputs = server.receive(step.now, step.message);
         run(&mut server, step.now, &outputs, &mut all);
         all.extend(outputs);
@@ -27,7 +27,7 @@ fn talk(data: &[u8]) -> Vec<Output> {
     all
 }
 
-/// Every errand is run, every second one in vain.
+/// Runs every I/O request; every second one fails.
 fn run(server: &mut Server, now: Duration, outputs: &[Output], all: &mut Vec<Output>) {
     for output in outputs {
         let Output::Errand(io_request) = output else { continue };

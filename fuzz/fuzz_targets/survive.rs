@@ -1,4 +1,4 @@
-//! A survey of a client that says anything and ends whenever it likes: it comes to an end, and to a report or a reason.
+//! The test of a client that sends anything and exits at any time: it ends with a report or a reason.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -14,8 +14,8 @@ fuzz_target!(|data: &[u8]| {
     let mut orders = probe_run.begin(Duration::ZERO);
     let mut over = false;
     for step in steps(data) {
-        orders.extend(probe_run.wake(step.now));
-        assert_rests(probe_run.next_wake(), step.now);
+        orders.extend(probe_run.handle_timeout(step.now));
+        assert_rests(probe_run.next_timeout(), step.now);
         let (stream, code) = (u32::from(step.message.first().copied().unwrap_or_default() % 8), Some(0));
         orders.extend(match step.message.split_first() {
             Some((b'0'..=b'7', b"+")) => probe_run.ready(step.now, stream),

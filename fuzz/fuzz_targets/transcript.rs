@@ -1,7 +1,8 @@
-//! Other tools' transcripts: what is read can be written as a reel, and every event of it comes back.
+//! Other tools' transcripts: what is read can be written as a reel, and every event is read back.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use mcpreel::formats::Importer;
 use mcpreel::formats::transcript::Reader;
 use mcpreel::trace::{Item, ReelReader, ReelWriter, WriterOptions};
 use std::io::Cursor;

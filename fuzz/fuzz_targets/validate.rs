@@ -1,5 +1,5 @@
-//! The validator, the log of operations and the trees of checkpoints over any conversation: the counts fit, and the
-//! same conversation gives the same report.
+//! The validator, the log of operations and the checkpoint trees for any conversation: the counts add up, and the same
+//! conversation gives the same report.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! How a fuzzer's bytes are read as a conversation, and what holds for every message that an engine sends.
+//! Reads a fuzzer's bytes as a conversation, and checks what must hold for every message that an engine sends.
 
 use mcpreel::trace::{Event, EventHeader, EventKind, Flags};
 use mcpreel::wire::{Direction, Envelope, Framing, MessageKind, json};
@@ -7,20 +7,20 @@ use std::time::Duration;
 /// One message of a conversation.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'a> {
-    /// When it comes, since the beginning; never before the one in front of it.
+    /// The time since the beginning; never earlier than that of the previous message.
     pub now: Duration,
-    /// Whose connection it is on: 0 or 1.
+    /// The connection: 0 or 1.
     pub stream: u32,
-    /// Which way it goes.
+    /// The direction.
     pub direction: Direction,
-    /// Its bytes, without the line feed.
+    /// The bytes, without the line feed.
     pub message: &'a [u8],
 }
 
-/// A conversation: one message a line, behind a first byte that says which way it goes (the lowest bit: to the client),
-/// how long after the last one it comes (the next four bits: 0 is at once, n is 4 to the power of n milliseconds, at
-/// most a minute), and on which connection (the highest bit). So a line begins with a back quote where it goes to the
-/// server, with an `a` where it goes to the client, and with later letters after a while.
+/// A conversation has one message per line. The first byte of a line encodes the direction (the lowest bit: to the
+/// client), the time since the previous message (the next four bits: 0 means none, n means 4 to the power of n
+/// milliseconds, at most a minute), and the connection (the highest bit). So a line to the server begins with a
+/// backquote, one to the client with an `a`, and one after a delay with a later letter.
 pub fn steps(data: &[u8]) -> impl Iterator<Item = Step<'_>> {
     let mut now = Duration::ZERO;
     data.split(|byte| *byte == b'\n').filter_map(move |line| {
@@ -32,7 +32,7 @@ pub fn steps(data: &[u8]) -> impl Iterator<Item = Step<'_>> {
     })
 }
 
-/// Hands the conversation out as a reel's events.
+/// Passes the conversation on as a reel's events.
 pub fn events(data: &[u8], mut take: impl FnMut(&Event<'_>)) {
     for (seq, step) in steps(data).enumerate() {
         let header = EventHeader {
@@ -51,7 +51,7 @@ pub fn events(data: &[u8], mut take: impl FnMut(&Event<'_>)) {
     }
 }
 
-/// An engine sends JSON-RPC, whatever it was sent: one line of JSON to the letter.
+/// An engine must send JSON-RPC, whatever it received: one line of valid JSON.
 pub fn assert_sendable(message: &[u8]) {
     let text = || String::from_utf8_lossy(message);
     assert!(json::check(message).is_ok(), "no JSON: {}", text());
@@ -61,7 +61,7 @@ pub fn assert_sendable(message: &[u8]) {
     assert!(is_whole || kind == MessageKind::Batch, "{kind:?}: {}", text());
 }
 
-/// Who was just woken waits for something to come.
+/// An engine that was just woken must wait for something.
 pub fn assert_rests(next_wake: Option<Duration>, now: Duration) {
     assert!(next_wake.is_none_or(|at| at > now), "woken at {now:?}, it wants to be woken at {next_wake:?}");
 }

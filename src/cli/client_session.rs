@@ -1,21 +1,23 @@
 //! What `call` and `fire` share: client options, opening the connection, reporting what happens, the reel.
 
+use super::Context;
 use super::commands::record::spawn_error;
-use super::error::{CommandError, ErrorKind};
 use super::printer::note;
-use super::recording::{Need, Plan, Recording};
-use super::target::{Target, TargetKind, refuse, span};
-use super::{Context, live, reels};
+use super::target::{Target, TargetKind, refuse};
+use crate::error::{CommandError, ErrorKind};
 use crate::host::client::{ClientConfig, EraChoice, Handshake, Joined, Output, Root};
 use crate::process::child::ServerCommand;
 use crate::protocol::{Era, Revision};
 use crate::record::http::{Exchanges, Numbers};
 use crate::record::queue::{ChunkSource, Ready};
 use crate::record::recorder::Recorder;
+use crate::record::recording::{Need, Plan, Recording};
+use crate::record::reels;
 use crate::redact;
 use crate::render::line;
 use crate::runtime::{Connection, Failure};
 use crate::sessions::injection::is_ours;
+use crate::sessions::live;
 use crate::trace::{EventKind, Flags};
 use crate::transport::client::http::HttpError;
 use crate::transport::client::http::SharedObserver;
@@ -23,6 +25,7 @@ use crate::transport::client::remote::Carrier;
 use crate::transport::client::websocket;
 use crate::transport::local::stdio::{self, ByteObserver, Pipe, StdioServer};
 use crate::transport::{Link, Observers, Remote, TransportNotice};
+use crate::wire::units::parse_time;
 use crate::wire::{Direction, Frame, LineFramer, PIECE};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -46,7 +49,7 @@ pub struct ClientOptions {
     #[arg(long, value_name = "VERSION")]
     protocol_version: Option<String>,
     /// Response timeout (default: 30s).
-    #[arg(long, value_name = "TIME", value_parser = span)]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
     timeout: Option<Duration>,
     /// A root to offer to the server: a folder or a URI (repeatable).
     #[arg(long = "root", value_name = "PATH")]
@@ -93,7 +96,7 @@ impl ClientOptions {
     /// Starts a recording, whether or not the user asked for one: in the named reel, or in the folder of reels.
     pub fn recording(&self, name: &str, need: Need) -> Result<Recording, CommandError> {
         let need = if self.record.is_some() { Need::ToBegin } else { need };
-        Recording::start(&Plan::of(self.record.as_deref(), name, need))
+        Recording::start(&Plan::of(self.record.as_deref(), name, need), note)
     }
 
     /// Starts a recording if the user named a reel.
@@ -283,7 +286,7 @@ impl Peer {
             recording.recorder().note(EventKind::StreamClosed, &json!({"exit_code": code, "signal": signal}));
             let (summary, end) = recording.finish();
             // The reel was optional, so a failure to write it is only reported.
-            let _ = end.report(&summary, context.verbose > 0, context);
+            let _ = end.report(&summary, context.verbose > 0, note);
         }
         status
     }

@@ -5,8 +5,8 @@
 pub mod file;
 
 use super::Context;
-use super::error::CommandError;
 use crate::config::entry::Entry;
+use crate::error::CommandError;
 use file::ConfigFile;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

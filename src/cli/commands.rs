@@ -22,8 +22,8 @@ mod unwrap;
 mod validate;
 mod wrap;
 
-use super::error::CommandError;
 use super::{Context, Outcome};
+use crate::error::CommandError;
 use clap::Subcommand;
 
 /// The subcommands.

@@ -1,11 +1,11 @@
 //! The options for handlers of subscriptions: which ones the built-in server may run, and with what.
 
-use super::error::{CommandError, ErrorKind};
 use super::printer::note;
-use super::target::span;
+use crate::error::{CommandError, ErrorKind};
 use crate::process::supervisor;
 use crate::proposals::server::handler_job::{HandlerPolicy, JobKind, Secret};
 use crate::runtime::handler_runner::{HandlerOptions, HandlerRunner};
+use crate::wire::units::parse_time;
 use clap::{Args, ValueEnum};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -22,7 +22,7 @@ pub struct HandlerArgs {
     #[arg(long = "allow-handlers", value_enum, value_name = "KIND", value_delimiter = ',')]
     allowed: Vec<KindArg>,
     /// The maximum time a handler may run.
-    #[arg(long, value_name = "TIME", value_parser = span, default_value = "30s", requires = "allowed")]
+    #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "30s", requires = "allowed")]
     handler_timeout: Duration,
     /// The folder in which bash handlers run.
     #[arg(long, value_name = "DIR", default_value = ".", requires = "allowed")]

@@ -2,21 +2,15 @@
 //! commands with which a user controls it.
 
 pub mod editor;
-pub mod inferences;
 pub mod lines;
-pub mod model;
 pub mod play;
-pub mod routes;
-pub mod session;
 pub mod verdict;
 
 use super::Context;
 use super::client_session::{self, RemoteLink, SharedRecording};
 use super::commands::record::spawn_error;
-use super::error::CommandError;
-use super::live::follow::notifications;
-use super::live::{self, JoinRoute, Live};
 use super::target::{Limits, Target, TargetKind};
+use crate::error::CommandError;
 use crate::host::client::Joined;
 use crate::process::child::ServerCommand;
 use crate::record::http::{Exchanges, Numbers};
@@ -26,7 +20,9 @@ use crate::redact;
 use crate::runtime::builtin;
 use crate::scenario::ScenarioError;
 use crate::server::{Config, Fired, Server};
+use crate::sessions::follow::notifications;
 use crate::sessions::injection::is_ours;
+use crate::sessions::live::{self, JoinRoute, Live};
 use crate::trace::{EventKind, Flags};
 use crate::transport::local::stdio::{self, StdioServer};
 use crate::transport::{Incoming, Link, Remote};

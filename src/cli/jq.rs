@@ -1,6 +1,6 @@
 //! `--jq` and `--expect`: a jq program that is run on JSON objects, with the jaq crates.
 
-use super::error::CommandError;
+use crate::error::CommandError;
 use crate::render::text::{Escaping, printable};
 use crate::wire::json;
 use jaq_core::data::JustLut;

@@ -1,9 +1,9 @@
 //! What all commands that listen share: options, binding, and running until the user ends it.
 
 use super::Context;
-use super::error::{CommandError, ErrorKind};
-use super::recording::OnExisting;
 use super::target::Limits;
+use crate::error::{CommandError, ErrorKind};
+use crate::record::recording::OnExisting;
 use crate::sessions::sockets::{self, BoundSocket, SocketError};
 use crate::transport::listen::gateway::Listener;
 use crate::transport::listen::origin_check::Access;

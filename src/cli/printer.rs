@@ -1,7 +1,7 @@
 //! All output passes through here: data goes to stdout, everything else to stderr.
 
 use super::ColorChoice;
-use super::error::CommandError;
+use crate::error::CommandError;
 use crate::render::output_buffer::OutputBuffer;
 use crate::render::progress::Progress;
 use crate::render::style::Palette;

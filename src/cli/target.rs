@@ -2,9 +2,9 @@
 
 use super::Context;
 use super::clients::{self, Found};
-use super::error::{CommandError, ErrorKind};
 use crate::config::entry::{Overrides, Server};
 use crate::config::expand::{Names, env_file, expand};
+use crate::error::{CommandError, ErrorKind};
 use crate::process::child::ServerCommand;
 use crate::transport::Remote;
 use crate::wire::MessageLimit;
@@ -12,7 +12,6 @@ use clap::{ArgAction, Args};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// The environment variable with a token for the server that `--url` names.
 const TOKEN: &str = "MCPREEL_TOKEN";
@@ -391,21 +390,6 @@ pub fn key_value(text: &str) -> Result<(String, String), String> {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => Err("expected KEY=VALUE".into()),
     }
-}
-
-/// Parses a duration such as `500ms`, `2s`, `1.5s`, `3m`. A number without a unit is seconds.
-pub fn span(text: &str) -> Result<Duration, String> {
-    let end = text.find(|found: char| !found.is_ascii_digit() && found != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    let factor = match unit {
-        "ms" => 1e-3,
-        "" | "s" => 1.0,
-        "m" => 60.0,
-        "h" => 3600.0,
-        _ => return Err("expected a duration such as 500ms, 2s or 3m".into()),
-    };
-    let seconds = number.parse::<f64>().map_err(|_| "expected a duration such as 500ms, 2s or 3m".to_owned())? * factor;
-    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Parameters on the command line, in the same form everywhere: `key=value` (a string), `key:=json`, a JSON object,
 //! `@file`, `-`.
 
-use super::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind};
 use serde_json::{Map, Value};
 use std::io::Read;
 use std::path::Path;

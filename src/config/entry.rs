@@ -1,6 +1,6 @@
-//! The servers of a configuration, and what an entry comes to: a command to start, or a URL to attach to.
+//! The servers in a configuration, and what an entry means: a command to start or a URL to connect to.
 //!
-//! Never: files, the environment; both come in.
+//! This module must never open files or read the environment; both come in as arguments.
 
 use super::expand::{ExpandError, Names, expand};
 use super::tree::{Format, Kind, Member, Node, parse};
@@ -8,11 +8,11 @@ use crate::redact;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// The members of an entry that hold its URL, by client.
+/// The members of an entry that can contain its URL, depending on the client.
 pub const URLS: [&str; 3] = ["url", "serverUrl", "httpUrl"];
-/// The members of an entry that hold headers, by client.
+/// The members of an entry that can contain headers, depending on the client.
 pub const HEADERS: [&str; 2] = ["headers", "http_headers"];
-/// The members of an entry that name its transport, by client.
+/// The members of an entry that can name its transport, depending on the client.
 pub const TRANSPORTS: [&str; 2] = ["type", "transport"];
 
 /// One server of a configuration.
@@ -20,14 +20,14 @@ pub const TRANSPORTS: [&str; 2] = ["type", "transport"];
 pub struct Entry {
     /// Its name.
     pub name: String,
-    /// The project's path, where the entry is one project's only (`projects.PATH.mcpServers`).
+    /// The path of the project, if the entry belongs to one project only (`projects.PATH.mcpServers`).
     pub project: Option<String>,
-    /// What stands there.
+    /// The entry itself.
     pub node: Node,
 }
 
-/// The servers of a tree, in order of where clients keep them: `mcpServers`, `servers`, `mcp.servers`, `mcp_servers`,
-/// then those of single projects. Whatever else is in the tree is passed over.
+/// Returns the servers of a configuration, in the order of the places where clients keep them: `mcpServers`, `servers`,
+/// `mcp.servers`, `mcp_servers`, then those of single projects. Everything else is ignored.
 pub fn entries(root: &Node, format: Format) -> Vec<Entry> {
     let homes: &[&[&str]] = match format {
         Format::Json => &[&["mcpServers"], &["servers"], &["mcp", "servers"]],
@@ -55,12 +55,16 @@ fn collect(home: Option<&Node>, project: Option<&str>, found: &mut Vec<Entry>) {
     }));
 }
 
-/// The servers of a text.
+/// Returns the servers in the text of a configuration.
+///
+/// # Errors
+///
+/// If the text cannot be parsed: what is wrong, and where.
 pub fn read(text: &str, format: Format) -> Result<Vec<Entry>, String> {
     Ok(entries(&parse(text, format)?, format))
 }
 
-/// What the command line says beside the entry: its names win over the entry's.
+/// What the command line sets; it takes precedence over the entry.
 pub struct Overrides<'a> {
     /// Names of environment variables.
     pub env: Vec<&'a str>,
@@ -68,67 +72,67 @@ pub struct Overrides<'a> {
     pub headers: Vec<&'a str>,
 }
 
-/// What an entry comes to, its strings expanded.
+/// What an entry means, with its strings expanded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Server {
     /// A server to start.
     Command {
         /// The program and its arguments.
         argv: Vec<String>,
-        /// Added to the environment.
+        /// Variables that are added to the environment.
         env: Vec<(String, String)>,
-        /// A file with more of it; the entry's own win.
+        /// A file with more variables; those of the entry take precedence.
         env_file: Option<PathBuf>,
-        /// Where to start it.
+        /// The working directory.
         cwd: Option<PathBuf>,
     },
-    /// A server to attach to.
+    /// A server to connect to.
     Remote {
-        /// Where.
+        /// Its URL.
         url: String,
-        /// Headers of every request.
+        /// Headers for every request.
         headers: Vec<(String, String)>,
     },
 }
 
-/// Why an entry comes to nothing.
+/// An error in an entry.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EntryError {
     /// A string cannot be expanded.
     #[error("{field}: {error}")]
     Expand {
-        /// Where the string stands: `args[2]`, `env.KEY`.
+        /// The place of the string, such as `args[2]` or `env.KEY`.
         field: String,
-        /// Why.
+        /// The reason.
         error: ExpandError,
     },
-    /// A field holds something of another kind.
+    /// A field has the wrong type.
     #[error("{0} is not {1}")]
     Kind(String, &'static str),
-    /// There is nothing to start and nothing to attach to.
-    #[error("it has neither a command nor a url")]
+    /// There is neither a command nor a URL.
+    #[error("the entry has neither a command nor a URL")]
     Nothing,
 }
 
 impl EntryError {
-    /// What to do next.
+    /// Returns what the user can do about the error.
     pub fn hint(&self) -> Option<String> {
         let Self::Expand { field, error } = self else { return None };
         let give = match field.split_once('.') {
             Some(("env", name)) => format!("give the value with -e {name}=VALUE"),
             Some((holder, name)) if HEADERS.contains(&holder) => format!("give the value with -H '{name}: VALUE'"),
-            _ => "put the value itself there, or into a copy of the file for --config".to_owned(),
+            _ => "write the value itself there, or in a copy of the file that you give with --config".to_owned(),
         };
         Some(match error {
             ExpandError::Unset(name) => format!("set {name}, or {give}"),
             ExpandError::ClientOnly(_) => give,
-            ExpandError::Unclosed => "close it, as in ${NAME}".to_owned(),
+            ExpandError::Unclosed => "add the closing brace, as in ${NAME}".to_owned(),
         })
     }
 }
 
 impl Entry {
-    /// Whether the client leaves it out.
+    /// Returns whether the client does not use the entry.
     pub fn is_disabled(&self) -> bool {
         let says = |name: &str, truth: bool| {
             self.node.get(name).is_some_and(|member| member.value.kind == Kind::Other(Value::Bool(truth)))
@@ -136,7 +140,7 @@ impl Entry {
         says("disabled", true) || says("enabled", false)
     }
 
-    /// The URL and where it stands.
+    /// Returns the URL, with the member that contains it.
     pub fn url(&self) -> Option<(&Member, &str)> {
         URLS.iter().find_map(|name| {
             let member = self.node.get(name)?;
@@ -144,12 +148,13 @@ impl Entry {
         })
     }
 
-    /// Whether it says that its server is not started but attached to.
+    /// Returns whether the entry names a transport other than stdio, so that its server is not started but connected
+    /// to.
     pub fn says_remote(&self) -> bool {
         TRANSPORTS.iter().filter_map(|name| self.node.text_of(name)).any(|kind| kind != "stdio")
     }
 
-    /// The command's words as they stand there, none where there is no command.
+    /// Returns the words of the command without expansion, or nothing if there is no command.
     pub fn words(&self) -> Vec<&str> {
         ["command", "args"]
             .iter()
@@ -161,17 +166,21 @@ impl Entry {
             .collect()
     }
 
-    /// Its command or URL on one line, without secrets.
+    /// Describes the command or URL on one line, without secrets.
     pub fn describe(&self) -> String {
         let words: Vec<String> = self.words().iter().map(|word| (*word).to_owned()).collect();
         match self.url() {
             Some((_, url)) if words.is_empty() => redact::redact_arguments(&[url.to_owned()]).concat(),
-            None if words.is_empty() => "no command and no url".to_owned(),
+            None if words.is_empty() => "no command and no URL".to_owned(),
             _ => redact::redact_arguments(&words).iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
         }
     }
 
-    /// What it comes to.
+    /// Resolves the entry to a command or a URL.
+    ///
+    /// # Errors
+    ///
+    /// If a string cannot be expanded, a field has the wrong type, or there is neither a command nor a URL.
     pub fn resolve(&self, names: &Names<'_>, overrides: &Overrides<'_>) -> Result<Server, EntryError> {
         let argv = self.argv(names)?;
         match self.url() {
@@ -201,20 +210,21 @@ impl Entry {
                     }
                 }
                 Kind::Other(Value::Null) => {}
-                _ if field == "command" => return Err(EntryError::Kind(field.into(), "a text or a list of texts")),
-                _ => return Err(EntryError::Kind(field.into(), "a list of texts")),
+                _ if field == "command" => return Err(EntryError::Kind(field.into(), "a string or a list of strings")),
+                _ => return Err(EntryError::Kind(field.into(), "a list of strings")),
             }
         }
         Ok(argv)
     }
 
-    /// A path, from the project's folder on where it is not absolute.
+    /// Returns a path; a relative one starts at the project's folder.
     fn path(&self, field: &str, names: &Names<'_>) -> Result<Option<PathBuf>, EntryError> {
         let Some(text) = self.node.text_of(field) else { return Ok(None) };
         Ok(Some(names.workspace.join(Path::new(&expand_field(text, field, names)?))))
     }
 
-    /// Every way to write headers: as they are, by the variables that hold them, and a token's variable.
+    /// Returns the headers from all the ways to write them: as values, as names of variables, and as the variable of a
+    /// token.
     fn headers(&self, names: &Names<'_>, overrides: &Overrides<'_>) -> Result<Vec<(String, String)>, EntryError> {
         let is_overridden = |name: &str| overrides.headers.iter().any(|one| one.eq_ignore_ascii_case(name));
         let mut headers = Vec::new();
@@ -236,13 +246,13 @@ impl Entry {
         Ok(headers)
     }
 
-    /// The members of a map that are texts.
+    /// Iterates over the members of a map that are strings.
     pub fn texts(&self, field: &str) -> impl Iterator<Item = (&str, &str)> {
         let members = self.node.get(field).map_or(&[][..], |member| member.value.members());
         members.iter().filter_map(|member| Some((member.name.as_str(), member.value.text()?)))
     }
 
-    /// A map of texts, without the names that are given elsewhere.
+    /// Returns a map of strings, without the names that the command line sets.
     fn map(
         &self,
         field: &str,
@@ -265,7 +275,7 @@ fn scalar(node: &Node, field: &str, names: &Names<'_>) -> Result<String, EntryEr
     match &node.kind {
         Kind::Text(text) => expand_field(text, field, names),
         Kind::Other(value @ (Value::Number(_) | Value::Bool(_))) => Ok(value.to_string()),
-        _ => Err(EntryError::Kind(field.into(), "a text")),
+        _ => Err(EntryError::Kind(field.into(), "a string")),
     }
 }
 
@@ -273,7 +283,7 @@ fn expand_field(text: &str, field: &str, names: &Names<'_>) -> Result<String, En
     expand(text, names).map_err(|error| EntryError::Expand { field: field.into(), error })
 }
 
-/// A word as one would type it in a shell.
+/// Quotes a word as in a shell, if necessary.
 fn quoted(word: &str) -> String {
     let is_plain = |found: char| found.is_alphanumeric() || "-_./:=@%+,[]{}$".contains(found);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -350,11 +360,11 @@ mod tests {
         assert_eq!(resolve(&json("")), Err(EntryError::Nothing));
         assert_eq!(
             resolve(&json("\"command\": 1")).unwrap_err().to_string(),
-            "command is not a text or a list of texts"
+            "command is not a string or a list of strings"
         );
         assert_eq!(
             resolve(&json("\"command\": \"a\", \"args\": \"b\"")).unwrap_err().to_string(),
-            "args is not a list of texts"
+            "args is not a list of strings"
         );
     }
 
@@ -394,7 +404,7 @@ mod tests {
 
         let entry = json(r#""url": "http://h", "headers": {"X-Key": "${input:key}"}"#);
         let error = resolve(&entry).unwrap_err();
-        assert_eq!(error.to_string(), "headers.X-Key: ${input:key} is known to the client only");
+        assert_eq!(error.to_string(), "headers.X-Key: ${input:key} is known only to the client");
         assert_eq!(error.hint().unwrap(), "give the value with -H 'X-Key: VALUE'");
         let given = Overrides { env: vec![], headers: vec!["x-key"] };
         assert_eq!(resolve_with(&entry, &given), Ok(remote("http://h", &[])));
@@ -413,6 +423,6 @@ mod tests {
             json(r#""url": "https://me:pw@h/?api_key=1""#).describe(),
             "https://[redacted]@h/?api_key=[redacted]"
         );
-        assert_eq!(json("").describe(), "no command and no url");
+        assert_eq!(json("").describe(), "no command and no URL");
     }
 }

@@ -1,31 +1,35 @@
-//! `${…}` in a configuration's strings, as clients expand it. Pure: the environment comes in.
+//! Expands `${…}` in the strings of a configuration, as clients do. The environment comes in as an argument.
 
 use std::path::Path;
 
-/// What stands behind the names.
+/// The values of names.
 pub struct Names<'a> {
-    /// An environment variable's value.
+    /// Returns the value of an environment variable.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
     /// The folder of the project that the configuration belongs to.
     pub workspace: &'a Path,
 }
 
-/// Why a string cannot be expanded.
+/// An error in the expansion of a string.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExpandError {
     /// The variable is not set and there is no default.
     #[error("the variable {0} is not set")]
     Unset(String),
-    /// A `${` without the brace that closes it: what it would name is never guessed.
-    #[error("a ${{ in it has no closing brace")]
+    /// There is a `${` without a closing brace. Its name is never guessed.
+    #[error("a ${{ has no closing brace")]
     Unclosed,
-    /// The client would ask the user, or its own settings.
-    #[error("${{{0}}} is known to the client only")]
+    /// The client would ask the user or read its own settings.
+    #[error("${{{0}}} is known only to the client")]
     ClientOnly(String),
 }
 
-/// The text with `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${workspaceFolder}` and `${userHome}` replaced by what
-/// they stand for. Everything else stays as it is: a lone `$`, `$VAR`, a shell's `${VAR%.*}`.
+/// Replaces `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${workspaceFolder}` and `${userHome}` by their values.
+/// Everything else remains: a single `$`, `$VAR`, a shell's `${VAR%.*}`.
+///
+/// # Errors
+///
+/// If a variable is not set and has no default, a brace is not closed, or only the client knows the value.
 pub fn expand(text: &str, names: &Names<'_>) -> Result<String, ExpandError> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -46,7 +50,7 @@ pub fn expand(text: &str, names: &Names<'_>) -> Result<String, ExpandError> {
     Ok(out)
 }
 
-/// What stands between the braces comes to; nothing where it is no name.
+/// Returns the value of the text between the braces; `None` if it is not a name.
 fn value(inside: &str, names: &Names<'_>) -> Result<Option<String>, ExpandError> {
     if inside == "workspaceFolder" {
         return Ok(Some(names.workspace.display().to_string()));
@@ -74,8 +78,8 @@ fn is_name(text: &str) -> bool {
     text.starts_with(is_letter) && text.chars().all(|found| is_letter(found) || found.is_ascii_digit())
 }
 
-/// The variables of a file of `KEY=VALUE` lines: empty lines, `#` comments, `export` before the name and quotes around
-/// the value are understood; lines that are none of this are passed over.
+/// Parses a file of `KEY=VALUE` lines. Empty lines, `#` comments, `export` before the name, and quotes around the value
+/// are allowed. Other lines are ignored.
 pub fn env_file(text: &str) -> Vec<(String, String)> {
     text.lines()
         .map(str::trim)

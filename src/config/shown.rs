@@ -1,14 +1,18 @@
-//! A configuration's text made fit to be shown: without its secrets.
+//! Prepares the text of a configuration for display: removes its secrets.
 //!
-//! Never: files, the environment.
+//! This module must never open files or read the environment.
 
 use super::entry::HEADERS;
 use super::tree::{Format, Kind, Node, parse};
 use super::wrap::{Splice, quote, spliced};
 use crate::redact;
 
-/// The text with secrets replaced, for people to see: all values of `env` and of headers, values whose name tells a
-/// secret, and what looks like one. It cannot be read back by a client.
+/// Returns the text with secrets replaced: all values of `env` and headers, values whose names suggest a secret, and
+/// values that look like one. Clients cannot read the result.
+///
+/// # Errors
+///
+/// If the text cannot be parsed.
 pub fn without_secrets(text: &str, format: Format) -> Result<String, String> {
     let mut splices = Vec::new();
     hide(&parse(text, format)?, false, &mut splices);
@@ -32,7 +36,7 @@ fn hide(node: &Node, is_secret: bool, splices: &mut Vec<Splice>) {
             for member in members {
                 let name = member.name.as_str();
                 let is_secret = is_secret || name == "env" || HEADERS.contains(&name) || redact::is_reporting(name);
-                // These hold the names of variables.
+                // These contain the names of variables.
                 let is_secret = is_secret && !["bearer_token_env_var", "env_http_headers"].contains(&name);
                 hide(&member.value, is_secret, splices);
             }
@@ -41,7 +45,7 @@ fn hide(node: &Node, is_secret: bool, splices: &mut Vec<Splice>) {
             let words: Vec<String> = elements.iter().filter_map(Node::text).map(str::to_owned).collect();
             let shown = redact::redact_arguments(&words);
             for (at, element) in elements.iter().enumerate() {
-                // What follows --header-env names a variable.
+                // The word after --header-env names a variable.
                 let is_name = at.checked_sub(1).is_some_and(|before| words[before] == "--header-env");
                 if shown[at] != words[at] && !is_name && !is_reference(&words[at]) {
                     splices.push((element.range.clone(), quote(&shown[at])));
@@ -53,7 +57,7 @@ fn hide(node: &Node, is_secret: bool, splices: &mut Vec<Splice>) {
     }
 }
 
-/// Whether a text only names the variable that holds a secret: `Bearer ${TOKEN}`.
+/// Returns whether a text only refers to the variable with the secret, such as `Bearer ${TOKEN}`.
 fn is_reference(text: &str) -> bool {
     let value = text.strip_prefix("Authorization:").unwrap_or(text).trim();
     let name =

@@ -1,6 +1,6 @@
-//! A configuration's text as a tree that knows where everything stands, the same for JSON with comments and for TOML.
+//! A configuration as a tree that knows the place of each value, for both JSON with comments and TOML.
 //!
-//! Never: files, the environment.
+//! This module must never open files or read the environment.
 
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, ast, parse_to_ast};
@@ -8,25 +8,25 @@ use serde_json::Value;
 use std::ops::Range;
 use toml_edit::{Document, Item, Table};
 
-/// How a configuration is written.
+/// The format of a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// JSON, comments and trailing commas allowed.
+    /// JSON; comments and trailing commas are allowed.
     Json,
     /// TOML.
     Toml,
 }
 
-/// A value and the bytes it takes in the text.
+/// A value and its place in the text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// From its first byte to just past its last.
+    /// Its bytes, from the first to just after the last.
     pub range: Range<usize>,
-    /// What it is.
+    /// The value.
     pub kind: Kind,
 }
 
-/// What a value is.
+/// A value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// A string.
@@ -35,7 +35,7 @@ pub enum Kind {
     List(Vec<Node>),
     /// An object or a table.
     Map(Style, Vec<Member>),
-    /// A number, a truth value, nothing, a date.
+    /// A number, a boolean, null or a date.
     Other(Value),
 }
 
@@ -46,9 +46,9 @@ pub enum Style {
     Object,
     /// `{ … }` in TOML.
     Inline,
-    /// A TOML table below its header; the header's bytes.
+    /// A TOML table below its header, with the bytes of the header.
     Table(Range<usize>),
-    /// A TOML table that only its members' keys make.
+    /// A TOML table that exists only through the keys of its members.
     Implied,
 }
 
@@ -57,26 +57,26 @@ pub enum Style {
 pub struct Member {
     /// Its name.
     pub name: String,
-    /// Where its name begins; a table of its own begins with its header.
+    /// The start of its name; for a TOML table, the start of its header.
     pub start: usize,
     /// Its value.
     pub value: Node,
 }
 
 impl Member {
-    /// The bytes of name and value.
+    /// Returns the bytes of the name and the value.
     pub fn range(&self) -> Range<usize> {
         self.start..self.value.range.end
     }
 
-    /// Whether it is a TOML table below a header of its own.
+    /// Returns whether the member is a TOML table below its own header.
     pub fn is_table(&self) -> bool {
         matches!(self.value.kind, Kind::Map(Style::Table(_), _))
     }
 }
 
 impl Node {
-    /// The members of a map, none of anything else.
+    /// Returns the members of a map; nothing for other values.
     pub fn members(&self) -> &[Member] {
         match &self.kind {
             Kind::Map(_, members) => members,
@@ -84,17 +84,17 @@ impl Node {
         }
     }
 
-    /// A member of a map; the last one of that name, as JSON readers take it.
+    /// Returns a member of a map: the last one of this name, as JSON parsers do.
     pub fn get(&self, name: &str) -> Option<&Member> {
         self.members().iter().rfind(|member| member.name == name)
     }
 
-    /// The value of a member that is a string.
+    /// Returns the value of a member that is a string.
     pub fn text_of(&self, name: &str) -> Option<&str> {
         self.get(name).and_then(|member| member.value.text())
     }
 
-    /// The text of a string.
+    /// Returns the text of a string.
     pub fn text(&self) -> Option<&str> {
         match &self.kind {
             Kind::Text(text) => Some(text),
@@ -102,7 +102,7 @@ impl Node {
         }
     }
 
-    /// What it says, without the places.
+    /// Returns the value without the places.
     pub fn to_value(&self) -> Value {
         match &self.kind {
             Kind::Text(text) => text.as_str().into(),
@@ -115,7 +115,11 @@ impl Node {
     }
 }
 
-/// The tree of a text; the error says what is wrong and where.
+/// Parses the text of a configuration.
+///
+/// # Errors
+///
+/// If the text is not valid: what is wrong, and where.
 pub fn parse(text: &str, format: Format) -> Result<Node, String> {
     match format {
         Format::Json => {
@@ -161,7 +165,7 @@ fn json(value: &ast::Value<'_>) -> Node {
     Node { range: range.start..range.end, kind }
 }
 
-/// A TOML table; `start` is where it begins if it has no header of its own.
+/// Converts a TOML table. `start` is where it begins if it has no header of its own.
 fn table(table: &Table, start: usize) -> Node {
     let header = table.span().filter(|span| !table.is_implicit() && !table.is_dotted() && !span.is_empty());
     let members: Vec<Member> =
@@ -224,7 +228,7 @@ fn toml_value(value: &toml_edit::Value) -> Node {
 mod tests {
     use super::*;
 
-    /// Every value's text by its path.
+    /// Returns the text of every value, with its path.
     fn places(text: &str, format: Format) -> Vec<String> {
         fn walk(node: &Node, path: &str, text: &str, out: &mut Vec<String>) {
             match &node.kind {
@@ -285,7 +289,7 @@ mod tests {
             "/h=[h]",
         ];
         let found = places(text, Format::Toml);
-        // A dotted key's outer members begin where the inner one does.
+        // The outer members of a dotted key begin where the inner one does.
         assert_eq!(
             found[1..].iter().filter(|one| !one.starts_with("/x")).collect::<Vec<_>>(),
             expected[3..].iter().collect::<Vec<_>>()

@@ -1,13 +1,13 @@
-//! The tap put in front of a server in a configuration's text, and taken out again. Everything else in the text stays
-//! byte for byte.
+//! Puts `mcpreel record` in front of a server in a configuration's text, and removes it again. Every other byte of the
+//! text stays the same.
 //!
-//! A command is wrapped by moving its own words behind `record --`, so taking the tap out restores it exactly from what
-//! stands there, also where somebody has changed it meanwhile. An entry with a URL is written anew, and holds what it
-//! was in a variable of its `env`: no state is kept beside the file, so it can be copied, committed and restored
-//! elsewhere, and clients that refuse unknown members take it. Its header values go to `env` too, never to the command
+//! A command is wrapped by moving its words behind `record --`. So unwrapping restores it exactly from what is there,
+//! even if the entry was changed in the meantime. An entry with a URL is rewritten, and keeps its original text in a
+//! variable of its `env`. No state is kept outside the file, so the file can be copied, committed and restored
+//! elsewhere, and clients that reject unknown members accept it. Header values move to `env`, too, never to the command
 //! line.
 //!
-//! Never: files, the environment.
+//! This module must never open files or read the environment.
 
 mod url;
 
@@ -15,26 +15,26 @@ use super::entry::{Entry, HEADERS, TRANSPORTS, URLS, read};
 use super::tree::{Format, Kind, Member, Node, Style};
 use std::ops::Range;
 
-/// A part of a text and what is put in its place.
+/// A part of a text, and its replacement.
 pub(super) type Splice = (Range<usize>, String);
 
-/// Why an entry cannot be edited.
+/// The reason why an entry cannot be edited.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
-    /// There is nothing to put the tap in front of.
-    #[error("it has neither a command nor a url")]
+    /// There is nothing to record.
+    #[error("the entry has neither a command nor a URL")]
     Nothing,
-    /// The arguments are no list of texts.
-    #[error("its args are not a list")]
+    /// The arguments are not a list of strings.
+    #[error("the args of the entry are not a list")]
     Arguments,
     /// The edit would lose something.
-    #[error("it is written in a way that cannot be edited safely")]
+    #[error("the entry is written in a way that mcpreel cannot edit safely")]
     Layout,
-    /// No program can be named there.
+    /// The configuration cannot name the program.
     #[error("{0}")]
     Program(String),
-    /// The tap stands there, but not in front of anything.
-    #[error("what mcpreel records there is neither a command nor a url")]
+    /// The entry runs `mcpreel record`, but without a server.
+    #[error("the entry runs `mcpreel record` without a command or URL to record")]
     NothingBehind,
 }
 
@@ -46,20 +46,28 @@ struct Place<'a> {
     entry: &'a Entry,
 }
 
-/// The text with the tap in front of the entry's server; nothing where it is there already. `program` is what is to be
-/// started as the tap.
+/// Wraps the entry's server. Returns the new text, or `None` if the server is wrapped already. `program` is the path of
+/// mcpreel.
+///
+/// # Errors
+///
+/// If the entry cannot be edited without losing something.
 pub fn wrap(text: &str, format: Format, entry: &Entry, program: &str) -> Result<Option<String>, EditError> {
     if is_wrapped(entry) {
         return Ok(None);
     }
     let wrapped = put_in(Place { text, format, entry }, program)?;
-    // The edit is checked by its own undoing: nothing may be lost.
+    // Check the edit by undoing it: nothing may be lost.
     let found = again(&wrapped, format, entry).filter(|found| has_the_same(entry, found)).ok_or(EditError::Layout)?;
     let back = unwrap(&wrapped, format, &found)?;
     if back.as_deref() == Some(text) { Ok(Some(wrapped)) } else { Err(EditError::Layout) }
 }
 
-/// The text without the tap in front of the entry's server; nothing where it is not there.
+/// Unwraps the entry's server. Returns the new text, or `None` if the server is not wrapped.
+///
+/// # Errors
+///
+/// If the entry cannot be restored.
 pub fn unwrap(text: &str, format: Format, entry: &Entry) -> Result<Option<String>, EditError> {
     if !is_wrapped(entry) {
         return Ok(None);
@@ -69,7 +77,7 @@ pub fn unwrap(text: &str, format: Format, entry: &Entry) -> Result<Option<String
     if again(&bare, format, entry).is_some() { Ok(Some(bare)) } else { Err(EditError::Layout) }
 }
 
-/// Whether the tap stands in front of the server.
+/// Returns whether the server is wrapped.
 pub fn is_wrapped(entry: &Entry) -> bool {
     let words = entry.words();
     let [program, "record", rest @ ..] = words.as_slice() else { return false };
@@ -78,13 +86,13 @@ pub fn is_wrapped(entry: &Entry) -> bool {
     (is_ours || is_our_shape) && rest.iter().any(|word| ["--", "--url"].contains(word))
 }
 
-/// The entry of the same name and home in another text.
+/// Finds the entry in another text, by name and project.
 fn again(text: &str, format: Format, entry: &Entry) -> Option<Entry> {
     let found = read(text, format).ok()?;
     found.into_iter().find(|one| one.name == entry.name && one.project == entry.project)
 }
 
-/// The members that an edit may change.
+/// Returns whether an edit may change a member of this name.
 fn is_edited(name: &str) -> bool {
     ["command", "args", "env", "env_vars", "env_http_headers", "bearer_token_env_var"].contains(&name)
         || URLS.contains(&name)
@@ -92,7 +100,7 @@ fn is_edited(name: &str) -> bool {
         || TRANSPORTS.contains(&name)
 }
 
-/// Whether the members that no edit may change are the same in both.
+/// Returns whether the members that no edit may change are the same in both entries.
 fn has_the_same(one: &Entry, other: &Entry) -> bool {
     let kept = |entry: &Entry| {
         let members = entry.node.members().iter().filter(|member| !is_edited(&member.name));
@@ -116,7 +124,7 @@ fn put_in(place: Place<'_>, program: &str) -> Result<String, EditError> {
     }
 }
 
-/// `record --label NAME --`. The label tells reels apart; it cannot begin with a dash.
+/// Returns `record --label NAME --`. The label distinguishes reels; it must not begin with a dash.
 fn tap_words(name: &str) -> impl Iterator<Item = String> {
     ["record", "--label", label(name), "--"].map(str::to_owned).into_iter()
 }
@@ -137,7 +145,7 @@ fn put_before_text(place: Place<'_>, program: &str) -> Result<String, EditError>
         }
         Some(_) => return Err(EditError::Arguments),
         None => {
-            // One word instead of two tells that there were no arguments.
+            // One word instead of two shows that there were no arguments.
             let label = quote(&format!("--label={}", label(&entry.name)));
             let key = &text[command.start..command.value.range.start];
             let key = key.replacen("command", "args", 1);
@@ -148,7 +156,7 @@ fn put_before_text(place: Place<'_>, program: &str) -> Result<String, EditError>
     Ok(spliced(text, vec![new_command, arguments]))
 }
 
-/// What stands between a member and one that is put behind it.
+/// Returns the text between a member and a new one after it.
 fn separator(place: Place<'_>, member: &Member) -> String {
     let space = space_before(place.text, member.start);
     match &place.entry.node.kind {
@@ -162,7 +170,7 @@ fn separator(place: Place<'_>, member: &Member) -> String {
     }
 }
 
-/// Words put before the first element of a list: each on its own line where the list is written so.
+/// Inserts words before the first element of a list: each on its own line if the list is written that way.
 fn insert_front(text: &str, list: &Node, elements: &[Node], words: &[String]) -> Splice {
     let Some(first) = elements.first() else {
         let inside = list.range.start + 1;
@@ -174,7 +182,7 @@ fn insert_front(text: &str, list: &Node, elements: &[Node], words: &[String]) ->
     (first.range.start..first.range.start, front)
 }
 
-/// The white space right before a place.
+/// Returns the white space just before a place.
 fn space_before(text: &str, at: usize) -> &str {
     &text[text[..at].trim_end_matches([' ', '\t', '\r', '\n']).len()..at]
 }
@@ -205,14 +213,14 @@ fn take_out_command(place: Place<'_>) -> Result<String, EditError> {
     Ok(spliced(text, vec![new_command, arguments]))
 }
 
-/// Whether between command and arguments stands no more than what leads to the command too: `mcp_servers.x.`.
+/// Returns whether only the prefix of the command's key is between command and arguments, such as `mcp_servers.x.`.
 fn is_dotted_behind(place: Place<'_>, between: Option<&str>) -> bool {
     let Some(command) = place.entry.node.get("command") else { return false };
     let line = place.text[..command.start].rfind('\n').map_or(0, |at| at + 1);
     between.is_some_and(|between| between.trim_start() == place.text[line..command.start].trim_start())
 }
 
-/// Takes so many elements from the front of a list; nothing where that cannot be done without more.
+/// Removes elements from the front of a list; `None` if that would leave a syntax error.
 fn remove_front(text: &str, elements: &[Node], count: usize) -> Option<Splice> {
     let first = elements.first()?;
     if let Some(next) = elements.get(count) {
@@ -223,17 +231,17 @@ fn remove_front(text: &str, elements: &[Node], count: usize) -> Option<Splice> {
     (!is_followed).then(|| (first.range.start..last.range.end, String::new()))
 }
 
-/// A string's text, in JSON and in TOML alike.
+/// Quotes a string for both JSON and TOML.
 pub(super) fn quote(text: &str) -> String {
     serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }
 
-/// The text's line end.
+/// Returns the line ending of the text.
 fn newline(text: &str) -> &'static str {
     if text.contains("\r\n") { "\r\n" } else { "\n" }
 }
 
-/// The text with parts replaced. The parts do not overlap.
+/// Replaces parts of a text, which must not overlap.
 pub(super) fn spliced(text: &str, mut splices: Vec<Splice>) -> String {
     splices.sort_by_key(|(range, _)| range.start);
     let mut out = String::with_capacity(text.len() + 256);

@@ -1,12 +1,15 @@
-//! Which unit of one side is which of the other, by what they say and by where they stand.
+//! Finds the partner of each unit on the other side, by content and position.
 //!
-//! 1. The sequences of both sides are aligned ([`sequence`](super::sequence)): units that say the same match, others
-//!    are a pair with changes if they have the same key (direction, kind, method and subject) and enough in common.
-//!    Streams are lined up first, since how they interleave differs from run to run.
-//! 2. What belongs to a request (its progress, its cancellation) is aligned among what belongs to the request's partner.
-//! 3. What is left has moved, if it says the same as one left unit of the other side. Where several say the same, or
-//!    where it changed as well, it has moved only past messages that it was concurrent with, or past two others. Everything else is on
-//!    one side only.
+//! 1. The sequences of both sides are aligned ([`sequence`](super::sequence)): equal units match. Other units are
+//! paired as changed if they have the same key (direction, kind, method and subject) and enough in common. Streams are
+//! aligned first, since their interleaving differs from run to run.
+//!
+//! 2. Messages that belong to a request (its progress, its cancellation) are aligned with those of the request's
+//! partner.
+//!
+//! 3. A unit without a partner has moved if it equals exactly one such unit on the other side. If several are equal, or
+//! if it has changed as well, it may only have moved past messages that were concurrent with it, or past two others.
+//! All remaining units are on one side only.
 
 use super::exchange::{Unit, UnitKind};
 use super::normalise::Normaliser;
@@ -15,28 +18,28 @@ use super::report::UnitSide;
 use super::sequence;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// How many leaves of a payload count for similarity.
+/// The number of leaves of a payload that count for similarity.
 const LEAVES: usize = 256;
 
-/// What two units must have in common to be one unit that changed, out of 1000.
+/// The similarity at which two units may be one unit that changed, out of 1000.
 const ALIKE: usize = 250;
 
-/// What two units have in common where only a detail changed, out of 1000.
+/// The similarity of units of which only a detail changed, out of 1000.
 const VERY_ALIKE: usize = 700;
 
-/// The price of a pair in which only the answer differs, or what belongs to the request.
+/// The price of a pair in which only the response differs, or messages that belong to the request.
 const SAME_PARAMS: u8 = 2;
 
-/// The price of a pair that is very alike.
+/// The price of a very similar pair.
 const DETAIL: u8 = 5;
 
-/// How many units one may have moved past wherever it is.
+/// The number of units that any unit may have moved past.
 const SHORT: usize = 2;
 
-/// How many units before and after one are looked at for what is concurrent with it.
+/// The number of units before and after a unit that are checked for concurrency.
 const NEAR: usize = 64;
 
-/// Ids of the left and the ids of the right that stand for the same things.
+/// Ids on the left, and the ids on the right that stand for the same things.
 #[derive(Debug, Default)]
 pub(super) struct Correspondence {
     forward: HashMap<Box<str>, Box<str>>,
@@ -44,7 +47,7 @@ pub(super) struct Correspondence {
 }
 
 impl Correspondence {
-    /// Whether the two ids may be the same thing. The first that is said of an id holds from then on.
+    /// Returns whether two ids may stand for the same thing. The first match of an id is final.
     pub fn accept(&mut self, left: &str, right: &str) -> bool {
         match (self.forward.get(left), self.backward.get(right)) {
             (None, None) => {
@@ -58,13 +61,13 @@ impl Correspondence {
     }
 }
 
-/// One recording while it is aligned.
+/// One recording during the alignment.
 pub(super) struct Reel<'a> {
     pub units: &'a [Unit],
     places: HashMap<u64, usize>,
-    /// For each unit, a hash of what refers to it: two calls that say the same may differ in their progress.
+    /// For each unit, a hash of the messages that refer to it: equal calls may differ in their progress.
     company: Vec<u64>,
-    /// The unit's partner on the other side.
+    /// The partner of each unit on the other side.
     pub partner: Vec<Option<usize>>,
 }
 
@@ -85,18 +88,18 @@ impl<'a> Reel<'a> {
         reel
     }
 
-    /// The place of the request that a unit belongs to.
+    /// Returns the place of the request that a unit belongs to.
     fn target(&self, place: usize) -> Option<usize> {
         self.units[place].refers.and_then(|seq| self.places.get(&seq)).copied()
     }
 
-    /// The units without a partner: those that belong to requests, or the others.
+    /// Returns the units without a partner: those that belong to requests, or the others.
     fn lonely(&self, of_requests: bool) -> Vec<usize> {
         let partners = self.partner.iter().enumerate().filter(|(_, partner)| partner.is_none());
         partners.map(|(place, _)| place).filter(|place| self.target(*place).is_some() == of_requests).collect()
     }
 
-    /// What a unit says, with what belongs to it.
+    /// Returns a hash of a unit's content and of the messages that belong to it.
     fn token(&self, place: usize) -> u64 {
         hash(&(self.units[place].print.of_message(), self.company[place]))
     }
@@ -105,48 +108,49 @@ impl<'a> Reel<'a> {
         places.iter().map(|place| self.token(*place)).collect()
     }
 
-    /// The number of the event that ends a unit: a request's answer, else its own.
+    /// Returns the number of the event that ends a unit: a request's response, else its own.
     fn end(&self, place: usize) -> u64 {
         let unit = &self.units[place];
         unit.answer.as_ref().map_or(unit.seq, |answer| answer.seq)
     }
 
-    /// Whether the unit and one of its neighbours, at `other`, were under way at the same time.
+    /// Returns whether the units at these two places were in progress at the same time.
     fn is_concurrent(&self, place: usize, other: usize) -> bool {
         let (first, second) = (place.min(other), place.max(other));
         self.end(first) > self.units[second].seq
     }
 }
 
-/// Both recordings, and who is whose partner.
+/// Both recordings, and the partners of their units.
 pub(super) struct Alignment<'a> {
     pub left: Reel<'a>,
     pub right: Reel<'a>,
     pub ids: Correspondence,
-    /// For streams of the right, the stream of the left that is the same conversation.
+    /// For streams on the right, the corresponding stream on the left.
     streams: HashMap<u32, u32>,
-    /// The units of either side that belong to no request, streams side by side.
+    /// The units of each side that belong to no request, with corresponding streams in the same order.
     lined_up: [Vec<usize>; 2],
-    /// What exactly one unit of either side says: those are partners, wherever they are.
+    /// Contents that exactly one unit on each side has: these units are partners, wherever they are.
     twins: HashSet<Message>,
-    /// What may have changed, each with what similarity is measured by, once it has been looked into.
+    /// Contents that may have changed, each with the data for measuring similarity, once it was computed.
     candidates: HashMap<Message, Candidate>,
-    /// The caller's left is the right here.
+    /// The sides are swapped: the caller's left is on the right.
     is_swapped: bool,
 }
 
-/// What a unit says, see [`Print::of_message`].
+/// The content of a unit; see [`Print::of_message`].
 type Message = (u64, u64);
 
-/// A message that may have changed: the first unit that says it, on the left or on the right.
+/// A content that may have changed: the first unit that has it, on the left or on the right.
 struct Candidate {
     is_left: bool,
     place: usize,
     leaves: Option<Leaves>,
 }
 
-/// Two recordings before anything of their texts is looked at. Ties are broken by side, so swapping the sides would give
-/// other partners; therefore the sides may be swapped here, and [`Alignment::put_sides_right`] undoes that.
+/// Prepares two recordings without looking at their texts. Ties are resolved by side, so swapping the sides would give
+/// other partners. Therefore this puts the sides into a fixed order, and [`Alignment::put_sides_right`] restores the
+/// caller's.
 pub(super) fn outline<'a>(left: &'a [Unit], right: &'a [Unit]) -> Alignment<'a> {
     let (left, right) = (Reel::new(left), Reel::new(right));
     let tokens = |reel: &Reel<'a>| (0..reel.units.len()).map(|place| reel.token(place)).collect::<Vec<_>>();
@@ -171,8 +175,8 @@ pub(super) fn outline<'a>(left: &'a [Unit], right: &'a [Unit]) -> Alignment<'a> 
 }
 
 impl Alignment<'_> {
-    /// The units of both sides that belong to no request, stream by stream, those streams side by side that have most
-    /// in common.
+    /// Returns the units of both sides that belong to no request, stream by stream. The streams with most in common are
+    /// at corresponding places.
     fn line_up(&self) -> [Vec<usize>; 2] {
         let order_of = |reel: &Reel<'_>, rank: &dyn Fn(u32) -> Option<usize>| {
             let mut last = 0;
@@ -180,7 +184,7 @@ impl Alignment<'_> {
             let mut places: Vec<_> = (0..reel.units.len()).filter(|place| reel.target(*place).is_none()).collect();
             for place in &places {
                 let seen = ranks.len();
-                // A stream without a partner stands behind the one that began before it.
+                // A stream without a partner comes after the one that began before it.
                 ranks.entry(reel.units[*place].stream).or_insert_with_key(|stream| {
                     last = rank(*stream).unwrap_or(last);
                     (last, seen)
@@ -196,7 +200,7 @@ impl Alignment<'_> {
         [on_left, on_right]
     }
 
-    /// What the units say that have no equal where they stand, or that there are more of on one side.
+    /// Returns contents that have no equal at their place, or that are more frequent on one side.
     fn find_candidates(&self, counts: &HashMap<Message, [usize; 2]>) -> HashMap<Message, Candidate> {
         let [left, right] = &self.lined_up;
         let equal = sequence::align(&self.left.tokens(left), &self.right.tokens(right), &mut |_, _| None);
@@ -225,7 +229,7 @@ impl Alignment<'_> {
         found
     }
 
-    /// The units of the left and of the right that are looked into and have no texts.
+    /// Returns the units on the left and on the right whose texts are needed, but missing.
     pub fn without_texts(&self) -> [HashSet<u64>; 2] {
         let [left, right] = [(true, &self.left), (false, &self.right)].map(|(is_left, reel)| {
             let places = self.candidates.values().filter(|it| it.is_left == is_left).map(|it| &reel.units[it.place]);
@@ -234,14 +238,14 @@ impl Alignment<'_> {
         if self.is_swapped { [right, left] } else { [left, right] }
     }
 
-    /// Makes the caller's left the left again, once all partners are found.
+    /// Restores the caller's sides, once all partners are found.
     pub fn put_sides_right(&mut self) {
         if std::mem::take(&mut self.is_swapped) {
             std::mem::swap(&mut self.left, &mut self.right);
         }
     }
 
-    /// Finds every unit's partner.
+    /// Finds the partner of every unit.
     pub fn find_partners(&mut self, normaliser: &Normaliser<'_>) {
         let [on_left, on_right] = std::mem::take(&mut self.lined_up);
         self.align_parts(&on_left, &on_right, normaliser);
@@ -250,7 +254,7 @@ impl Alignment<'_> {
         self.find_moved(normaliser, true);
     }
 
-    /// Aligns some units of either side, given by their places.
+    /// Aligns some units of both sides, given by their places.
     fn align_parts(&mut self, left: &[usize], right: &[usize], normaliser: &Normaliser<'_>) {
         let (on_left, on_right) = (self.left.tokens(left), self.right.tokens(right));
         let mut price = |at: usize, other: usize| self.price(left[at], right[other], normaliser);
@@ -258,7 +262,7 @@ impl Alignment<'_> {
         pairs.into_iter().for_each(|(at, other)| self.pair(left[at], right[other]));
     }
 
-    /// What it costs to take two units for one that changed.
+    /// Returns the price of pairing two units as changed.
     fn price(&mut self, left: usize, right: usize, normaliser: &Normaliser<'_>) -> Option<u8> {
         let (one, other) = (&self.left.units[left].print, &self.right.units[right].print);
         if one.key != other.key {
@@ -290,7 +294,7 @@ impl Alignment<'_> {
         }
     }
 
-    /// Aligns what belongs to the requests that have partners.
+    /// Aligns the messages that belong to requests with partners.
     fn align_dependents(&mut self, normaliser: &Normaliser<'_>) {
         let by_target = |reel: &Reel<'_>| {
             let mut found: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -309,9 +313,9 @@ impl Alignment<'_> {
         }
     }
 
-    /// Pairs what has moved, of all that belongs to requests or of the rest.
+    /// Pairs units that have moved: those that belong to requests, or the others.
     fn find_moved(&mut self, normaliser: &Normaliser<'_>, of_requests: bool) {
-        // Two that changed places look like two changes; so what is not the same gets another chance.
+        // Two units that swapped places look like two changes, so pairs with changes are tried again.
         let changed: Vec<_> = self.pairs().into_iter().filter(|pair| self.may_be_swapped(*pair, of_requests)).collect();
         for (place, other) in &changed {
             self.left.partner[*place] = None;
@@ -328,13 +332,13 @@ impl Alignment<'_> {
         self.pair_changed_nearby(of_requests, normaliser);
     }
 
-    /// Whether a pair says something else on either side.
+    /// Returns whether the two units of a pair differ.
     fn may_be_swapped(&self, (left, right): (usize, usize), of_requests: bool) -> bool {
         self.left.units[left].print.whole != self.right.units[right].print.whole
             && self.left.target(left).is_some() == of_requests
     }
 
-    /// Pairs units without partners that are the only ones of their stream, on either side, with the same key.
+    /// Pairs units without partners that are the only ones with their content in their stream, on both sides.
     fn pair_unique(&mut self, of_requests: bool, by: fn(&Print) -> Message) {
         let (lonely_left, lonely_right) = (self.left.lonely(of_requests), self.right.lonely(of_requests));
         if lonely_left.is_empty() || lonely_right.is_empty() {
@@ -355,7 +359,7 @@ impl Alignment<'_> {
         }
     }
 
-    /// Pairs units without partners that say the same and were concurrent with what they moved past.
+    /// Pairs equal units without partners that were concurrent with what they moved past.
     fn pair_nearby(&mut self, of_requests: bool) {
         let (lonely_left, lonely_right) = (self.left.lonely(of_requests), self.right.lonely(of_requests));
         let wanted: HashSet<_> = lonely_left.iter().map(|place| self.left.units[*place].print.of_message()).collect();
@@ -387,9 +391,9 @@ impl Alignment<'_> {
         }
     }
 
-    /// The pairs that arise when `left` and `right` get partners and those of the same units between them move up by
-    /// one: of equal units, an earlier one on the left is an earlier one on the right. `same` are the equal units of
-    /// the left. `None` where too many are between.
+    /// Returns the pairs that result when `left` and `right` become partners, and the partners of equal units between
+    /// them shift by one, so that equal units keep their order on both sides. `same` contains the equal units on the
+    /// left. Returns `None` if too many are between.
     fn shifted(&self, same: &[usize], left: usize, right: usize) -> Option<Vec<(usize, usize)>> {
         let at = same.binary_search(&left).ok()?;
         let after = same[at + 1..].iter().map(|place| (*place, self.left.partner[*place]));
@@ -407,7 +411,7 @@ impl Alignment<'_> {
         Some(lefts.zip(rights).collect())
     }
 
-    /// Pairs units without partners that have much in common and were concurrent with what they moved past.
+    /// Pairs similar units without partners that were concurrent with what they moved past.
     fn pair_changed_nearby(&mut self, of_requests: bool, normaliser: &Normaliser<'_>) {
         let (lonely_left, lonely_right) = (self.left.lonely(of_requests), self.right.lonely(of_requests));
         let ground = Ground::of(self);
@@ -427,7 +431,7 @@ impl Alignment<'_> {
         self.right.partner[right] = Some(left);
     }
 
-    /// Notes which ids stand for each other, by the pairs that say the same otherwise.
+    /// Notes which ids correspond, using the pairs that are otherwise equal.
     pub fn match_ids(&mut self) {
         for (left, right) in self.pairs() {
             let (one, other) = (&self.left.units[left].print, &self.right.units[right].print);
@@ -439,13 +443,13 @@ impl Alignment<'_> {
         }
     }
 
-    /// The pairs, in the left side's order.
+    /// Returns the pairs, in the order of the left side.
     pub fn pairs(&self) -> Vec<(usize, usize)> {
         let partners = self.left.partner.iter().enumerate();
         partners.filter_map(|(place, partner)| Some((place, (*partner)?))).collect()
     }
 
-    /// Whether two paired units belong to the same request: to partners, or to requests that have none.
+    /// Returns whether two paired units belong to the same request: to partners, or to requests without partners.
     pub fn refer_alike(&self, left: usize, right: usize) -> bool {
         match (self.left.target(left), self.right.target(right)) {
             (Some(left), Some(right)) => {
@@ -457,7 +461,7 @@ impl Alignment<'_> {
     }
 }
 
-/// The units of a side by their key and stream; `None` where there are several.
+/// Returns the units of a side by content and stream; `None` for contents that occur several times.
 fn unique(
     reel: &Reel<'_>,
     stream_on_left: impl Fn(u32) -> Option<u32>,
@@ -472,7 +476,7 @@ fn unique(
     found
 }
 
-/// How many units of the left and of the right say the same.
+/// Counts how many units on each side have each content.
 fn count_messages(left: &[Unit], right: &[Unit]) -> HashMap<Message, [usize; 2]> {
     let mut counts: HashMap<Message, [usize; 2]> = HashMap::new();
     left.iter().for_each(|unit| counts.entry(unit.print.of_message()).or_default()[0] += 1);
@@ -480,14 +484,14 @@ fn count_messages(left: &[Unit], right: &[Unit]) -> HashMap<Message, [usize; 2]>
     counts
 }
 
-/// The streams of a recording, in the order in which they began.
+/// Returns the streams of a recording, in the order in which they began.
 fn streams_of(reel: &Reel<'_>) -> Vec<u32> {
     let mut known = HashSet::new();
     reel.units.iter().map(|unit| unit.stream).filter(|stream| known.insert(*stream)).collect()
 }
 
-/// For streams of the right, the stream of the left that shares the most distinctive units with it, else the one that
-/// began as the same of its side's.
+/// Returns, for streams on the right, the stream on the left that shares the most distinctive units; else the one that
+/// began at the same position.
 fn partner_streams(left: &Reel<'_>, right: &Reel<'_>) -> HashMap<u32, u32> {
     let (on_left, on_right) = (streams_of(left), streams_of(right));
     if on_left.len() == 1 && on_right.len() == 1 {
@@ -526,11 +530,11 @@ fn partner_streams(left: &Reel<'_>, right: &Reel<'_>) -> HashMap<u32, u32> {
     partner
 }
 
-/// Where each unit of one side would stand on the other.
+/// The place that each unit would have on the other side.
 struct Ground {
-    /// For each unit of the left, the partner of the last unit before it that has one.
+    /// For each unit on the left, the partner of the last unit before it that has one.
     on_right: Vec<usize>,
-    /// The same for the right.
+    /// The same for the units on the right.
     on_left: Vec<usize>,
 }
 
@@ -549,16 +553,16 @@ impl Ground {
         Self { on_right: follow(&it.left), on_left: follow(&it.right) }
     }
 
-    /// How far a unit of the left would have moved to be one of the right.
+    /// Returns how far a unit on the left would have moved to be the one on the right.
     fn distance(&self, left: usize, right: usize) -> usize {
         self.on_left[right].abs_diff(left) + self.on_right[left].abs_diff(right)
     }
 
-    /// Whether a unit of the left may be one of the right because it is concurrent, on either side, with everything
-    /// between the two places, or because no more than `short` units are between them.
+    /// Returns whether two units may be partners: if on one side the unit was concurrent with everything between the
+    /// two places, or if at most `short` units are between them.
     fn may_swap(&self, it: &Alignment<'_>, left: usize, right: usize, short: usize) -> bool {
         let passes = |reel: &Reel<'_>, place: usize, goal: usize| {
-            // The goal is the unit after which it would stand.
+            // The goal is the unit after which it would come.
             let passed = if goal < place { goal + 1..place } else { place + 1..goal + 1 };
             passed.len() <= short
                 || (passed.len() <= NEAR && passed.into_iter().all(|between| reel.is_concurrent(place, between)))
@@ -566,7 +570,7 @@ impl Ground {
         passes(&it.left, left, self.on_left[right]) || passes(&it.right, right, self.on_right[left])
     }
 
-    /// The pairs of some units that are near each other, out of ascending places of either side: nearest first.
+    /// Returns the pairs of units that are near each other, nearest first. The places must be in ascending order.
     fn nearest(&self, left: &[usize], right: &[usize], may_be: impl Fn(usize, usize) -> bool) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
         for place in left {
@@ -581,7 +585,7 @@ impl Ground {
     }
 }
 
-/// What similarity is measured by: hashes of a unit's leaves, sorted.
+/// The data for measuring similarity: sorted hashes of a unit's leaves.
 struct Leaves {
     params: Vec<u64>,
     all: Vec<u64>,
@@ -599,7 +603,7 @@ impl Leaves {
         Self { params, all }
     }
 
-    /// How much two units have in common, in what was asked or in all of it, out of 1000.
+    /// Returns the similarity of two units, of their params or as a whole, out of 1000.
     fn likeness(&self, other: &Self) -> usize {
         let all = likeness(&self.all, &other.all);
         let has_params = !self.params.is_empty() || !other.params.is_empty();
@@ -607,7 +611,7 @@ impl Leaves {
     }
 }
 
-/// How much two sorted lists have in common, out of 1000; two empty ones are the same.
+/// Returns the similarity of two sorted lists, out of 1000; two empty lists are equal.
 fn likeness(one: &[u64], other: &[u64]) -> usize {
     let total = one.len() + other.len();
     let (mut at, mut across, mut common) = (0, 0, 0usize);
@@ -625,7 +629,7 @@ fn likeness(one: &[u64], other: &[u64]) -> usize {
     (2000 * common).checked_div(total).unwrap_or(1000)
 }
 
-/// The places in `pairs` that are out of order: all but a longest run in which the right side ascends too.
+/// Returns the places in `pairs` that are out of order: all except a longest run in which the right side ascends, too.
 pub(super) fn out_of_order(pairs: &[(usize, usize)]) -> HashSet<usize> {
     let numbered: Vec<_> = pairs.iter().enumerate().map(|(place, pair)| (place, pair.1)).collect();
     let kept: HashSet<usize> = sequence::ascending(&numbered).into_iter().map(|(place, _)| place).collect();

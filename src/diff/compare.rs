@@ -1,4 +1,4 @@
-//! What changed inside a pair of units, and the report over all of them.
+//! Finds the changes within each pair of units, and creates the report.
 
 use super::Options;
 use super::align::{self, Alignment, Correspondence};
@@ -9,14 +9,14 @@ use super::report::{Change, ChangeKind, Hunk, LineTag, Report, Status, UnitDiff,
 use similar::{Algorithm, DiffOp, DiffTag, TextDiff};
 use std::collections::{HashMap, HashSet};
 
-/// Lists and texts longer than this, both sides together and without what they share at their ends, are compared place
-/// by place, because finding what was inserted takes quadratic time.
+/// Lists and texts that are longer than this (both sides together, without their common ends) are compared place by
+/// place, because finding insertions takes quadratic time.
 const LONGEST: usize = 8000;
 
-/// Unchanged lines shown around changed ones.
+/// The number of unchanged lines shown around changed ones.
 const CONTEXT: usize = 2;
 
-/// The units whose texts a comparison misses, by the numbers of the events that they begin with.
+/// The units whose texts a comparison needs, by the numbers of their first events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Missing {
     /// On the left.
@@ -26,7 +26,7 @@ pub struct Missing {
 }
 
 impl Missing {
-    /// Notes those of two units that have no texts; says whether both have theirs.
+    /// Notes which of two units have no texts. Returns whether both have them.
     fn look(&mut self, left: &Unit, right: &Unit) -> bool {
         self.left.extend((!left.has_texts).then_some(left.seq));
         self.right.extend((!right.has_texts).then_some(right.seq));
@@ -38,11 +38,11 @@ impl Missing {
     }
 }
 
-/// Tells what differs between two recordings that were collected with the same options.
+/// Compares two recordings that were collected with the same options.
 ///
 /// # Errors
 ///
-/// The texts that it must look into and that the recordings do not have ([`Recording::fill`] adds them).
+/// If the recordings lack texts that it needs ([`Recording::fill`] adds them).
 pub fn compare(left: &Recording, right: &Recording, options: &Options) -> Result<Report, Missing> {
     let (left, right) = (&left.units[..], &right.units[..]);
     let mut alignment = align::outline(left, right);
@@ -80,7 +80,7 @@ pub fn compare(left: &Recording, right: &Recording, options: &Options) -> Result
         report.only_left += 1;
         found.push(((place, 0), describe(Status::OnlyLeft, unit, Some(UnitPlace::of(unit)), None)));
     }
-    // What is on the right only stands after the partner of what it comes after.
+    // A unit that is on the right only comes after the partner of the unit before it.
     let mut after = 0;
     for (place, unit) in right.iter().enumerate() {
         if let Some(partner) = alignment.right.partner[place] {
@@ -122,7 +122,7 @@ fn changes_of_pair(
     let (one, other) = (&unit.print, &twin.print);
     let ids = &mut alignment.ids;
     let same_text = one.whole == other.whole;
-    // Payloads are read again only where there is something to find.
+    // Parse payloads again only if there is something to find.
     if same_text && refer_alike && !options.keep_ids {
         let broken = one.ids.iter().zip(&other.ids).filter(|(left, right)| !ids.accept(left, right)).count();
         if broken == 0 {
@@ -163,7 +163,7 @@ fn text_of(unit: &Unit, side: UnitSide) -> Option<&[u8]> {
     }
 }
 
-/// Walks two trees and notes what differs.
+/// Walks two trees and collects the differences.
 struct Comparer<'c> {
     options: &'c Options,
     ids: &'c mut Correspondence,
@@ -188,7 +188,7 @@ impl Comparer<'_> {
         }
     }
 
-    /// Compares below the member or index `step`.
+    /// Compares the values below the member or index `step`.
     fn below(&mut self, step: &str, left: Option<&Node>, right: Option<&Node>) {
         let length = self.place.len();
         self.place.push('/');
@@ -258,7 +258,7 @@ impl Comparer<'_> {
         }
     }
 
-    /// Lists whose items go by a name: which are gone, which came, and what changed in those that stayed.
+    /// Compares lists whose items have names: finds removed and added items, and changes in the others.
     fn named_lists(&mut self, member: &str, left: (&[Node], &[&str]), right: (&[Node], &[&str])) {
         let index: HashMap<&str, usize> = right.1.iter().enumerate().map(|(at, name)| (*name, at)).collect();
         let kept: HashSet<&str> = left.1.iter().copied().filter(|name| index.contains_key(name)).collect();
@@ -271,7 +271,7 @@ impl Comparer<'_> {
                 self.below(&at.to_string(), None, Some(item));
             }
         }
-        // Tools and resources are a set, but a conversation's messages are not.
+        // Tools and resources are sets, but the messages of a conversation are not.
         if self.options.exact || self.options.order || member == "id" {
             let stayed = |names: &[&'_ str]| -> Vec<String> {
                 names.iter().filter(|name| kept.contains(**name)).map(|name| (*name).to_owned()).collect()
@@ -319,7 +319,7 @@ impl Comparer<'_> {
     }
 }
 
-/// The names that a list's items go by, where each has one of its own.
+/// Returns the names of a list's items, if each has its own.
 fn names_of<'n>(items: &'n [Node], member: &str) -> Option<Vec<&'n str>> {
     let name = |item: &'n Node| match item {
         Node::Map(members) => members.iter().find(|(name, _)| **name == *member).and_then(|(_, value)| match value {
@@ -335,7 +335,7 @@ fn names_of<'n>(items: &'n [Node], member: &str) -> Option<Vec<&'n str>> {
 
 type Run = (DiffTag, std::ops::Range<usize>, std::ops::Range<usize>);
 
-/// What two lists of hashes share, and the runs between.
+/// Returns the common runs of two lists of hashes, and the runs between them.
 fn runs(left: &[u64], right: &[u64]) -> Vec<Run> {
     let head = left.iter().zip(right).take_while(|(one, other)| one == other).count();
     let rest = left[head..].iter().rev().zip(right[head..].iter().rev());
@@ -356,7 +356,7 @@ fn runs(left: &[u64], right: &[u64]) -> Vec<Run> {
     found
 }
 
-/// The changed lines of two texts; none where they differ in nothing but line ends.
+/// Returns the changed lines of two texts; none if only line endings differ.
 fn hunks(left: &str, right: &str) -> Vec<Hunk> {
     let (one, other): (Vec<&str>, Vec<&str>) = (left.lines().collect(), right.lines().collect());
     let diff = TextDiff::from_slices(&one, &other);

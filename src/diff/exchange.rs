@@ -1,5 +1,5 @@
-//! A reel's events as units: what is compared with what. A unit is a call with its answer, a notification, an answer
-//! that nobody asked for, or a line that is no message.
+//! Collects the events of a reel into units, which are compared with each other. A unit is a request with its response,
+//! a notification, a response without a request, or a line that is not a message.
 
 use super::normalise::Normaliser;
 use super::print::Print;
@@ -13,23 +13,23 @@ use crate::wire::{Direction, Envelope, Id, IdKey, MessageKind, json};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// What a unit is.
+/// The kind of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum UnitKind {
-    /// A request, with its answer where there was one.
+    /// A request, with its response if there was one.
     Request,
     /// A notification.
     Notification,
-    /// An answer that no request waited for.
+    /// A response without a request.
     Orphan,
-    /// A line that is no message: noise, malformed JSON, JSON that is not JSON-RPC.
+    /// A line that is not a message: noise, malformed JSON, or JSON that is not JSON-RPC.
     Line,
     /// Everything a server wrote to its standard error.
     Stderr,
 }
 
 impl UnitKind {
-    /// The name used in JSON.
+    /// Returns the name used in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Request => "request",
@@ -41,64 +41,64 @@ impl UnitKind {
     }
 }
 
-/// What came back for a request.
+/// The response to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The event's number.
+    /// The number of the event.
     pub seq: u64,
-    /// Nanoseconds since the reel's clock base.
+    /// The time in nanoseconds since the reel's clock base.
     pub time: i64,
     /// Whether it is an error.
     pub is_error: bool,
-    /// The text of its result or error; empty if the unit's texts were not kept.
+    /// The text of the result or error; empty if the unit's texts were not kept.
     pub text: Box<[u8]>,
 }
 
 impl Answer {
-    /// Which part of the unit it is.
+    /// Returns which part of the unit it is.
     pub(super) fn side(&self) -> UnitSide {
         if self.is_error { UnitSide::Error } else { UnitSide::Result }
     }
 }
 
-/// One thing that was said in a conversation.
+/// One element of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// What it is.
+    /// The kind of the unit.
     pub kind: UnitKind,
-    /// Which way it went; for a call, the way of the request.
+    /// Its direction; for a call, that of the request.
     pub direction: Direction,
     /// Its method.
     pub method: Option<Arc<str>>,
-    /// What it is about: a tool's name, a resource's URI; for what belongs to a request (progress, a cancellation),
-    /// that request's method and subject.
+    /// Its subject: a tool's name or a resource's URI; for a message that belongs to a request (progress, a
+    /// cancellation), the method and subject of that request.
     pub subject: Option<Arc<str>>,
-    /// The subject is an id that every run chooses anew; units are not told apart by it.
+    /// The subject is an id that differs in every run, so it does not distinguish units.
     pub subject_is_volatile: bool,
     /// The JSON text of its id, if ids are compared by value.
     pub id: Option<Box<str>>,
-    /// The stream that it went over.
+    /// The number of its stream.
     pub stream: u32,
-    /// The event's number.
+    /// The number of the event.
     pub seq: u64,
-    /// Nanoseconds since the reel's clock base.
+    /// The time in nanoseconds since the reel's clock base.
     pub time: i64,
-    /// Whether its texts (params, answer, line) were kept.
+    /// Whether its texts (params, response, line) were kept.
     pub has_texts: bool,
     /// The text of its params.
     pub params: Option<Box<[u8]>>,
-    /// Its answer; for an orphan, the orphan itself.
+    /// Its response; for an orphan, the response itself.
     pub answer: Option<Answer>,
-    /// The whole text of what is no message.
+    /// The whole text of a line that is not a message.
     pub line: Option<Box<[u8]>>,
-    /// The number of the request that it belongs to by its `requestId` or `progressToken`.
+    /// The number of the request to which its `requestId` or `progressToken` refers.
     pub refers: Option<u64>,
-    /// What it is compared by before its texts are looked at.
+    /// What it is compared by before its texts are needed.
     pub(super) print: Print,
 }
 
 impl Unit {
-    /// Nanoseconds from the request to its answer.
+    /// Returns the nanoseconds from the request to its response.
     pub fn latency(&self) -> Option<i64> {
         let answer = self.answer.as_ref().filter(|_| self.kind == UnitKind::Request)?;
         Some(answer.time - self.time)
@@ -128,12 +128,12 @@ impl Unit {
 /// The units of one reel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recording {
-    /// The units, in the order in which they began.
+    /// The units, in the order of their first events.
     pub units: Vec<Unit>,
 }
 
 impl Recording {
-    /// Takes over the texts that another pass over the same reel has kept.
+    /// Takes over the texts that another pass over the same reel collected.
     pub fn fill(&mut self, pass: Self) {
         for (unit, again) in self.units.iter_mut().zip(pass.units) {
             if again.has_texts && unit.seq == again.seq {
@@ -144,25 +144,25 @@ impl Recording {
     }
 }
 
-/// Which texts a collector keeps.
+/// The texts that a collector keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum KeptTexts {
     All,
     None,
-    /// Those of the units that begin with these events.
+    /// The texts of the units with these first events.
     Only(HashSet<u64>),
 }
 
-/// Where a method's params name the request that a message belongs to.
+/// Returns the place in a method's params that names the request to which a message belongs.
 pub(super) fn reference_place(method: &str) -> Option<&'static [&'static str]> {
     let about = proposals::method_spec(method)?.about;
     matches!(about.last(), Some(&("requestId" | "progressToken"))).then_some(about)
 }
 
-/// The space a reference points into: the stream, who asked, and whether by id or by token.
+/// The key of a reference: the stream, the direction of the request, whether it is an id or a token, and its value.
 type Handle = (u32, Direction, bool, IdKey);
 
-/// Collects the events of one reel, fed in order.
+/// Collects the events of a reel, in order.
 #[derive(Debug)]
 pub struct Collector<'o> {
     normaliser: Normaliser<'o>,
@@ -171,15 +171,15 @@ pub struct Collector<'o> {
     with_stderr: bool,
     units: Vec<Unit>,
     open: Pairing<usize>,
-    /// The latest request of each id and each progress token.
+    /// The latest request with each id and each progress token.
     handles: HashMap<Handle, usize, foldhash::fast::RandomState>,
-    /// Methods and subjects, each once.
+    /// Methods and subjects, each stored once.
     names: HashSet<Arc<str>>,
     stderr: Option<Unit>,
 }
 
 impl<'o> Collector<'o> {
-    /// A collector that keeps all texts.
+    /// Creates a collector that keeps all texts.
     pub fn new(options: &'o Options) -> Self {
         Self {
             normaliser: Normaliser::new(options),
@@ -194,25 +194,25 @@ impl<'o> Collector<'o> {
         }
     }
 
-    /// Keeps no texts: the recording takes little memory, and [`compare`](super::compare()) says which texts it misses.
+    /// Keeps no texts, to save memory. [`compare`](super::compare()) returns which texts it needs.
     pub fn without_texts(mut self) -> Self {
         self.keep = KeptTexts::None;
         self
     }
 
-    /// Keeps the texts of the units that begin with these events, for [`Recording::fill`].
+    /// Keeps only the texts of the units with these first events, for [`Recording::fill`].
     pub fn only_texts_of(mut self, seqs: HashSet<u64>) -> Self {
         self.keep = KeptTexts::Only(seqs);
         self
     }
 
-    /// Also makes one unit of all that was written to standard error.
+    /// Sets whether standard error becomes one unit.
     pub fn with_stderr(mut self, with_stderr: bool) -> Self {
         self.with_stderr = with_stderr;
         self
     }
 
-    /// Takes one event in.
+    /// Processes one event.
     pub fn take(&mut self, event: &Event<'_>) {
         match event.header.kind {
             EventKind::Message => self.take_text(event, event.body(), false),
@@ -221,7 +221,7 @@ impl<'o> Collector<'o> {
         }
     }
 
-    /// The recording.
+    /// Returns the recording.
     pub fn finish(mut self) -> Recording {
         if let Some(mut unit) = self.stderr.take() {
             let text = unit.line.take().unwrap_or_default();
@@ -243,9 +243,9 @@ impl<'o> Collector<'o> {
         }
     }
 
-    /// Notes what one part of a unit says.
+    /// Adds the hash of one part of a unit.
     fn print(&self, unit: &mut Unit, side: UnitSide, text: &[u8]) {
-        // The second pass has the prints of the first.
+        // The second pass uses the hashes of the first.
         if !matches!(self.keep, KeptTexts::Only(_)) {
             let node = self.normaliser.read(side, unit.method.as_deref(), text);
             let fingerprint = self.normaliser.fingerprint(&node, &mut unit.print.ids);
@@ -324,7 +324,7 @@ impl<'o> Collector<'o> {
             unit.subject = Some(self.name(&subject));
             return;
         };
-        // Only a cancellation comes from the side that asked; progress and chunks come from the other one.
+        // Only a cancellation comes from the side that sent the request; progress and chunks come from the other side.
         let asker = if spec.name == "notifications/cancelled" { unit.direction } else { unit.direction.reversed() };
         let by_token = place.last() == Some(&"progressToken");
         let target = json::at_path(params, place)
@@ -363,7 +363,7 @@ impl<'o> Collector<'o> {
     }
 }
 
-/// How a message that belongs to a request names it.
+/// Returns how a message that belongs to a request names it.
 fn label(target: &Unit) -> String {
     let method = target.method.as_deref().unwrap_or_default();
     match &target.subject {

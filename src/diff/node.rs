@@ -1,56 +1,57 @@
-//! One payload's value as it is compared: what hashes alike, what counts for similarity, how it is written back.
+//! The value of a payload in the form in which it is compared: with its hash, its parts for similarity, and its JSON
+//! text.
 
 use std::borrow::Cow;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
-/// One value, ready to be compared.
+/// A value, prepared for comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Node {
     /// `null`.
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A number: its text, and what it is compared by.
+    /// A number: its text, and its normalised value.
     Number {
-        /// As it stood.
+        /// The text as it was written.
         text: Box<str>,
-        /// The same for all spellings of one value; under [`Options::exact`](super::Options::exact), the text.
+        /// The same for all notations of a value; with [`Options::exact`](super::Options::exact), the text.
         value: Box<str>,
     },
     /// A string.
     Text(Box<str>),
     /// An array.
     List(Vec<Self>),
-    /// An object, its members as they stood.
+    /// An object, with its members in the original order.
     Map(Vec<(Box<str>, Self)>),
-    /// A string that holds an object or an array.
+    /// A string that contains an object or an array in JSON.
     Json {
         /// The string.
         text: Box<str>,
-        /// What it holds.
+        /// The value in it.
         inner: Box<Self>,
     },
-    /// A time; equal to any other of its form.
+    /// A time, which equals any other in the same notation.
     Time {
         /// The JSON text.
         text: Box<str>,
-        /// 0 for RFC 3339, otherwise the digits of an epoch time.
+        /// 0 for RFC 3339, else the number of digits of an epoch time.
         form: u8,
     },
-    /// An id that may differ, but must correspond: its JSON text.
+    /// An id that may differ but must correspond: its JSON text.
     Id(Box<str>),
-    /// The id or token of a request, compared by which request it is; holds the JSON text.
+    /// The id or token of a request, compared by the request that it refers to: its JSON text.
     Reference(Box<str>),
-    /// Text that is not JSON, or nests too deep.
+    /// Text that is not JSON, or is nested too deeply.
     Raw(Box<[u8]>),
-    /// A place that does not count.
+    /// A place that is ignored.
     Ignored,
 }
 
 impl Node {
-    /// The hash that equal trees share; trees with their members in another order share it unless they are `ordered`.
-    /// Ids and times are left out of it; the ids are appended to `ids`, in the same order for trees with the same hash.
+    /// Returns a hash that is the same for equal trees. Unless `ordered`, the order of members does not matter. Ids and
+    /// times are not part of the hash; ids are appended to `ids`, in the same order for trees with the same hash.
     pub fn fingerprint(&self, ordered: bool, ids: &mut Vec<Box<str>>) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.feed(ordered, &mut hasher, ids);
@@ -58,7 +59,7 @@ impl Node {
     }
 
     fn feed(&self, ordered: bool, hasher: &mut DefaultHasher, ids: &mut Vec<Box<str>>) {
-        // A string that holds JSON is told from that JSON, or a change from one to the other would not show.
+        // A string that contains JSON differs from that JSON, so that a change from one to the other is found.
         std::mem::discriminant(self).hash(hasher);
         match self {
             Self::Null | Self::Reference(_) | Self::Ignored => {}
@@ -87,32 +88,32 @@ impl Node {
         }
     }
 
-    /// Hashes of the tree's leaves, each with the names above it, of these names alone, and of the words of its longer
-    /// texts: what similarity is measured by. Sorted, and about `most` of them at most.
-    pub fn leaves(&self, most: usize) -> Vec<u64> {
+    /// Returns hashes for measuring similarity: of the leaves with the names above them, of these names, and of the
+    /// words in longer texts. They are sorted, and there are about `max` at max.
+    pub fn leaves(&self, max: usize) -> Vec<u64> {
         let mut found = Vec::new();
-        self.collect_leaves(0, most, &mut found);
+        self.collect_leaves(0, max, &mut found);
         found.sort_unstable();
         found
     }
 
-    fn collect_leaves(&self, above: u64, most: usize, found: &mut Vec<u64>) {
-        if found.len() >= most {
+    fn collect_leaves(&self, above: u64, max: usize, found: &mut Vec<u64>) {
+        if found.len() >= max {
             return;
         }
         let below = |name: &str| hash_of(&(above, name));
         match self {
-            Self::List(items) => items.iter().for_each(|item| item.collect_leaves(above, most, found)),
+            Self::List(items) => items.iter().for_each(|item| item.collect_leaves(above, max, found)),
             Self::Map(members) => {
-                members.iter().for_each(|(name, value)| value.collect_leaves(below(name), most, found));
+                members.iter().for_each(|(name, value)| value.collect_leaves(below(name), max, found));
             }
-            Self::Json { inner, .. } => inner.collect_leaves(above, most, found),
+            Self::Json { inner, .. } => inner.collect_leaves(above, max, found),
             leaf => {
                 found.push(above);
                 found.push(hash_of(&(above, leaf.fingerprint(false, &mut Vec::new()))));
                 let text = leaf.words();
-                let proposal = most.saturating_sub(found.len());
-                found.extend(text.split_whitespace().take(proposal).map(below));
+                let left = max.saturating_sub(found.len());
+                found.extend(text.split_whitespace().take(left).map(below));
             }
         }
     }
@@ -125,8 +126,8 @@ impl Node {
         }
     }
 
-    /// Appends the value as JSON text, as it stood but for white space and ignored places. Bytes
-    /// that are no JSON come as a string of themselves, with escapes where they are no UTF-8.
+    /// Appends the value as JSON text, as it was written except for white space and ignored places. Bytes that are not
+    /// JSON are written as a string, with escapes for bytes that are not UTF-8.
     pub fn write_json(&self, out: &mut String) {
         match self {
             Self::Null | Self::Ignored => out.push_str("null"),
@@ -160,7 +161,7 @@ impl Node {
         }
     }
 
-    /// The value as JSON text; see [`Self::write_json`].
+    /// Returns the value as JSON text; see [`Self::write_json`].
     pub fn to_json(&self) -> String {
         let mut out = String::new();
         self.write_json(&mut out);
@@ -172,7 +173,7 @@ fn write_string(text: &str, out: &mut String) {
     out.push_str(&quote(text));
 }
 
-/// A string as JSON text.
+/// Returns a string as JSON text.
 pub(super) fn quote(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -1,7 +1,7 @@
-//! Reads a payload into a tree that is ready to be compared: numbers by value, times and ids told as such, ignored
-//! places taken out, JSON inside text opened.
+//! Parses a payload into a tree for comparison: numbers by value, times and ids marked as such, ignored places removed,
+//! JSON inside of texts parsed.
 //!
-//! The tree is read from the wire's text, so that no number loses a digit on the way.
+//! It parses the text from the wire, so that numbers keep all digits.
 
 use super::exchange::reference_place;
 use super::node::{Node, quote};
@@ -11,10 +11,10 @@ use crate::wire::json;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// Nesting beyond which text is compared as it stands.
+/// Values nested deeper than this are compared as text.
 const DEEPEST: usize = 96;
 
-/// Reads payloads into trees by one set of options.
+/// Parses payloads according to some options.
 #[derive(Debug)]
 pub struct Normaliser<'o> {
     options: &'o Options,
@@ -22,18 +22,18 @@ pub struct Normaliser<'o> {
 }
 
 impl<'o> Normaliser<'o> {
-    /// A normaliser with these options.
+    /// Creates a normaliser with these options.
     pub fn new(options: &'o Options) -> Self {
         let ignore = options.ignore.iter().map(|pattern| segments(pattern)).filter(|path| !path.is_empty()).collect();
         Self { options, ignore }
     }
 
-    /// The hash of a tree; see [`Node::fingerprint`].
+    /// Returns the hash of a tree; see [`Node::fingerprint`].
     pub fn fingerprint(&self, node: &Node, ids: &mut Vec<Box<str>>) -> u64 {
         node.fingerprint(self.options.exact, ids)
     }
 
-    /// Reads one side of a message with this method.
+    /// Parses one part of a message with this method.
     pub fn read(&self, side: UnitSide, method: Option<&str>, text: &[u8]) -> Node {
         let root = Step::Name(Cow::Borrowed(side.name()));
         let mut walk = Walk { by: self, reference: method.and_then(reference_place), path: vec![root] };
@@ -47,7 +47,7 @@ impl<'o> Normaliser<'o> {
     }
 }
 
-/// The segments of a JSON pointer, its escapes resolved.
+/// Returns the segments of a JSON pointer, with escapes resolved.
 fn segments(pointer: &str) -> Vec<String> {
     let pointer = pointer.strip_prefix('/').unwrap_or(pointer);
     pointer.split('/').filter(|_| !pointer.is_empty()).map(|part| part.replace("~1", "/").replace("~0", "~")).collect()
@@ -73,7 +73,7 @@ impl Step<'_> {
     }
 }
 
-/// Where in a message the reading stands.
+/// The current place in a message.
 struct Walk<'w, 'o, 'a> {
     by: &'w Normaliser<'o>,
     reference: Option<&'static [&'static str]>,
@@ -81,7 +81,7 @@ struct Walk<'w, 'o, 'a> {
 }
 
 impl<'a> Walk<'_, '_, 'a> {
-    /// Reads valid JSON. `in_data` tells that it is a tool's own, where the protocol's names mean nothing.
+    /// Parses valid JSON. `in_data` means that it is a tool's own data, where the protocol's names have no meaning.
     fn value(&mut self, text: &'a [u8], in_data: bool) -> Node {
         match text.first() {
             Some(b'{' | b'[') if self.path.len() > DEEPEST => Node::Raw(text.into()),
@@ -98,7 +98,7 @@ impl<'a> Walk<'_, '_, 'a> {
         }
     }
 
-    /// Reads one step further in. An ignored item of a list keeps its place, an ignored member is gone.
+    /// Parses the value one level below. An ignored item of a list keeps its place; an ignored member is removed.
     fn step(&mut self, step: Step<'a>, text: &'a [u8], in_data: bool, keeps_place: bool) -> Option<Node> {
         self.path.push(step);
         let node = match self.is_ignored() {
@@ -120,7 +120,7 @@ impl<'a> Walk<'_, '_, 'a> {
             let key: Box<str> = name.as_ref().into();
             let below = in_data || matches!(&*key, "arguments" | "structuredContent" | "content" | "contents");
             let Some(node) = self.step(Step::Name(name), member.value, below, false) else { continue };
-            // The last of two members with one name counts, as for every JSON parser.
+            // If a name occurs twice, the last member counts, as in JSON parsers.
             match places.get(&key) {
                 Some(place) => members[*place].1 = node,
                 None => {
@@ -169,7 +169,7 @@ impl<'a> Walk<'_, '_, 'a> {
         }
     }
 
-    /// Prose with UUIDs in it as a list: the words between them, and each UUID as an id.
+    /// Splits prose that contains UUIDs into a list: the texts between them, and each UUID as an id.
     fn pieces(&self, text: &str) -> Option<Node> {
         if self.by.options.exact || self.by.options.keep_ids {
             return None;
@@ -187,7 +187,7 @@ impl<'a> Walk<'_, '_, 'a> {
         Some(Node::List(pieces))
     }
 
-    /// What a `content[].text` holds where that is an object or an array.
+    /// Parses the JSON in a `content[].text`, if it is an object or an array.
     fn opened(&self, text: &str) -> Option<Node> {
         let mut back = self.path.iter().rev();
         let is_text = back.next().is_some_and(|step| step.is("text"));
@@ -238,7 +238,7 @@ impl Step<'_> {
     }
 }
 
-/// A number's value as digits and an exponent, the same for every spelling of it.
+/// Returns the value of a number as digits and an exponent, the same for every notation.
 fn decimal(text: &str) -> Option<String> {
     let (sign, rest) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
     let (mantissa, exponent) = rest.split_once(['e', 'E']).unwrap_or((rest, "0"));

@@ -1,20 +1,20 @@
-//! What units are compared by before their texts are looked at: hashes of what they say, and the ids in it.
+//! What units are compared by before their texts are needed: hashes of their content, and the ids in it.
 
 use super::exchange::{Unit, UnitKind};
 use super::report::UnitSide;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
-/// Hashes of what a unit says.
+/// Hashes of a unit's content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Print {
     /// Only units with the same key can be partners: direction, kind, method, and for requests the subject.
     pub key: u64,
-    /// What was asked.
+    /// The hash of the params.
     pub params: u64,
-    /// All of the unit; the same for units that differ in nothing but times and ids.
+    /// The hash of the whole unit; the same for units that differ only in times and ids.
     pub whole: u64,
-    /// The ids in it, in the same order for units with the same `whole`.
+    /// The ids in the unit, in the same order for units with the same `whole`.
     pub ids: Vec<Box<str>>,
 }
 
@@ -28,18 +28,18 @@ impl Print {
         self.whole = hash(&(self.whole, part));
     }
 
-    /// What a unit says, apart from what belongs to it.
+    /// Returns the content of a unit, without the messages that belong to it.
     pub fn of_message(&self) -> (u64, u64) {
         (self.key, self.whole)
     }
 
-    /// What was asked, and by what.
+    /// Returns the params of a unit, with its key.
     pub fn of_params(&self) -> (u64, u64) {
         (self.key, self.params)
     }
 }
 
-/// The key of a unit. A notification is what it is by its method; its level or its URI may change.
+/// Returns the key of a unit. A notification is identified by its method only; its level or URI may change.
 pub(super) fn key(unit: &Unit) -> u64 {
     let reports_apart = unit.kind == UnitKind::Request && !unit.subject_is_volatile;
     let subject = unit.subject.as_deref().filter(|_| reports_apart);

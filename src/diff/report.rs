@@ -1,4 +1,4 @@
-//! What a comparison found: which units stand on one side only, which changed and how.
+//! The report of a comparison: the units that are on one side only, and those that changed, with their changes.
 
 use super::exchange::{Unit, UnitKind};
 use crate::wire::Direction;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// A part of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum UnitSide {
-    /// The envelope itself: the id, where ids are kept.
+    /// The envelope: the id, if ids are compared by value.
     Envelope,
     /// The params.
     Params,
@@ -15,12 +15,12 @@ pub enum UnitSide {
     Result,
     /// The error.
     Error,
-    /// The whole of what is no message.
+    /// The whole text of a line that is not a message.
     Line,
 }
 
 impl UnitSide {
-    /// The name in JSON and in the patterns of [`Options::ignore`](super::Options::ignore).
+    /// Returns the name in JSON and in the patterns of [`Options::ignore`](super::Options::ignore).
     pub fn name(self) -> &'static str {
         match self {
             Self::Envelope => "envelope",
@@ -32,21 +32,21 @@ impl UnitSide {
     }
 }
 
-/// What happened to a place.
+/// The kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChangeKind {
-    /// It is only on the right.
+    /// The value is on the right only.
     Added,
-    /// It is only on the left.
+    /// The value is on the left only.
     Removed,
-    /// It has another value.
+    /// The value differs.
     Changed,
-    /// The same names stand in another order; left and right are lists of the names.
+    /// The same names are in another order; left and right are lists of the names.
     Reordered,
 }
 
 impl ChangeKind {
-    /// The name in JSON.
+    /// Returns the name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Added => "added",
@@ -57,7 +57,7 @@ impl ChangeKind {
     }
 }
 
-/// Whose a line of a hunk is.
+/// The sides that have a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LineTag {
     /// On both sides.
@@ -68,36 +68,36 @@ pub enum LineTag {
     Added,
 }
 
-/// Lines of a text that changed, with some around them.
+/// Changed lines of a text, with some lines around them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hunk {
     /// The number of its first line on the left, from 1.
     pub left_line: usize,
     /// The number of its first line on the right, from 1.
     pub right_line: usize,
-    /// The lines, without their ends.
+    /// The lines, without their line endings.
     pub lines: Vec<(LineTag, String)>,
 }
 
-/// One change inside a pair of units.
+/// One change within a pair of units.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// In which part.
+    /// The part of the unit.
     pub side: UnitSide,
-    /// Where in it: a JSON pointer with the left side's indices, the right side's for what was added. It goes on into
-    /// JSON that stands inside a text.
+    /// The place in that part: a JSON pointer with the indices of the left side, or of the right side for added values.
+    /// It continues into JSON inside of texts.
     pub place: String,
-    /// What happened.
+    /// The kind of change.
     pub kind: ChangeKind,
-    /// The JSON text on the left; absent for what was added and where there are hunks.
+    /// The JSON text on the left; absent if the value was added or there are hunks.
     pub left: Option<String>,
-    /// The JSON text on the right; absent for what was removed and where there are hunks.
+    /// The JSON text on the right; absent if the value was removed or there are hunks.
     pub right: Option<String>,
-    /// For texts of several lines, what changed line by line.
+    /// The changed lines, for texts of several lines.
     pub hunks: Vec<Hunk>,
 }
 
-/// What became of a unit.
+/// The status of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
     /// Only on the left.
@@ -106,12 +106,12 @@ pub enum Status {
     OnlyRight,
     /// On both sides, with changes.
     Changed,
-    /// The same on both sides, but not in the same place among the others.
+    /// The same on both sides, but at another place.
     Moved,
 }
 
 impl Status {
-    /// The name in JSON.
+    /// Returns the name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::OnlyLeft => "only_left",
@@ -122,16 +122,16 @@ impl Status {
     }
 }
 
-/// Where a unit stands in its reel.
+/// The place of a unit in its reel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitPlace {
-    /// The event's number.
+    /// The number of the event.
     pub seq: u64,
-    /// The answer's number.
+    /// The number of the response.
     pub answer_seq: Option<u64>,
-    /// Nanoseconds since the reel's clock base.
+    /// The time in nanoseconds since the reel's clock base.
     pub time: i64,
-    /// Nanoseconds from the request to its answer.
+    /// The nanoseconds from the request to its response.
     pub latency: Option<i64>,
 }
 
@@ -142,53 +142,53 @@ impl UnitPlace {
     }
 }
 
-/// One difference: a unit that is on one side only, or a pair that is not the same.
+/// One difference: a unit that is on one side only, or a pair with differences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitDiff {
-    /// What became of it.
+    /// The status of the unit.
     pub status: Status,
-    /// What it is.
+    /// The kind of the unit.
     pub kind: UnitKind,
-    /// Which way it went.
+    /// Its direction.
     pub direction: Direction,
     /// Its method.
     pub method: Option<String>,
-    /// What it is about.
+    /// Its subject.
     pub subject: Option<String>,
-    /// Where it stands on the left.
+    /// Its place on the left.
     pub left: Option<UnitPlace>,
-    /// Where it stands on the right.
+    /// Its place on the right.
     pub right: Option<UnitPlace>,
-    /// It stands in another place among the others (only looked at under [`Options::order`](super::Options::order)).
+    /// It has another place among the units (checked only with [`Options::order`](super::Options::order)).
     pub moved: bool,
-    /// What changed inside, in the order envelope, params, result, error.
+    /// The changes within it, in the order envelope, params, result, error.
     pub changes: Vec<Change>,
 }
 
-/// What differs between two recordings.
+/// The differences between two recordings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// How many units are on the left only.
+    /// The number of units on the left only.
     pub only_left: usize,
-    /// How many units are on the right only.
+    /// The number of units on the right only.
     pub only_right: usize,
-    /// How many pairs have changes.
+    /// The number of pairs with changes.
     pub changed: usize,
-    /// How many pairs are the same and in their place.
+    /// The number of pairs without changes, at the same place.
     pub same: usize,
-    /// How many pairs have no changes but stand elsewhere; 0 unless order is looked at.
+    /// The number of pairs without changes, at another place; 0 unless order is compared.
     pub moved: usize,
-    /// The differences, in the left side's order, what is on the right only after its neighbours.
+    /// The differences in the order of the left side; a unit on the right only follows its neighbours.
     pub units: Vec<UnitDiff>,
 }
 
 impl Report {
-    /// Whether nothing differs.
+    /// Returns whether there are no differences.
     pub fn is_empty(&self) -> bool {
         self.units.is_empty()
     }
 
-    /// The report as one JSON object:
+    /// Returns the report as one JSON object:
     ///
     /// ```text
     /// {"only_left":N, "only_right":N, "changed":N, "moved":N, "same":N, "units":[UNIT…]}
@@ -201,8 +201,8 @@ impl Report {
     /// HUNK:   {"left_line":N, "right_line":N, "lines":[["both|removed|added", TEXT]…]}
     /// ```
     ///
-    /// `left` is absent where there is none, and so are `right` and `hunks`. A number that a double cannot hold as it
-    /// was spelt comes as a string of its spelling.
+    /// Absent values of `left`, `right` and `hunks` are left out. A number that a double cannot represent in its
+    /// notation is given as a string.
     pub fn to_json(&self) -> Value {
         json!({
             "only_left": self.only_left,

@@ -1,14 +1,14 @@
-//! Aligns two sequences of tokens by content and position: an edit script of least cost, found without looking at
-//! every pair.
+//! Aligns two sequences of tokens by content and position: finds an edit script of least cost without looking at every
+//! pair.
 //!
-//! Equal tokens match for free. A token may be substituted by another at a price that the caller names; removing or
-//! adding one costs [`SKIP`]. What both ends share is set aside first. A stretch that still differs is solved exactly,
-//! by furthest-reaching points on diagonals (Ukkonen 1985), as long as the script costs at most [`BUDGET`]. A costlier
-//! stretch is cut at tokens that occur once on either side (patience anchors), or at runs of tokens where most of the
-//! stretch differs. Where there are none, the script so far that reaches furthest is taken, and the search starts again
-//! near its end.
+//! Equal tokens match for free. A token may be substituted by another at a price that the caller sets; removing or
+//! adding one costs [`SKIP`]. First, common ends are removed. The rest is solved exactly, using furthest-reaching
+//! points on diagonals (Ukkonen 1985), as long as the script costs at most [`BUDGET`]. A costlier stretch is split at
+//! tokens that occur once on each side (patience anchors), or at runs of tokens if most of the stretch differs. If
+//! there are none, the furthest-reaching script so far is used, and the search restarts near its end.
 //!
-//! Time grows with the length and with the differences times [`BUDGET`]; memory with the length and the square of
+//! Time grows with the length, and with the differences times [`BUDGET`]; memory grows with the length and the square
+//! of [`BUDGET`].
 //! [`BUDGET`].
 
 use foldhash::fast::RandomState;
@@ -16,26 +16,26 @@ use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::ops::Range;
 
-/// What it costs to leave a token without a partner.
+/// The cost of leaving a token without a partner.
 pub(super) const SKIP: usize = 4;
 
-/// What a substitution may cost at most; two skips cost more. Two that cost at least [`SKIP`] are no cheaper than a match
-/// with two skips, so that `a b` and `b a` share something.
+/// The maximum cost of a substitution, less than two skips. Two substitutions that cost at least [`SKIP`] are not
+/// cheaper than a match with two skips, so `a b` and `b a` have something in common.
 pub(super) const MAX_SUBSTITUTION: u8 = 7;
 
-/// The cost up to which a stretch is solved exactly.
+/// Stretches are solved exactly up to this cost.
 const BUDGET: usize = 1200;
 
-/// How many tokens in a row make an anchor where no single one does and most tokens differ.
+/// The lengths of anchors, in tokens, if no single token is an anchor and most tokens differ.
 const LONG_ANCHORS: [usize; 2] = [16, 4];
 
-/// How many tokens a script covers for each unit of its cost where differences are few.
+/// Differences are few if a script covers at least this number of tokens per unit of cost.
 const SPARSE: usize = 2;
 
-/// The price of substituting `left[i]` by `right[j]`, from 1 to [`MAX_SUBSTITUTION`]; `None` where the two have too
-/// little in common.
+/// Returns the price of substituting `left[i]` by `right[j]`, from 1 to [`MAX_SUBSTITUTION`]; `None` if the two have
+/// too little in common.
 pub(super) trait Substitution {
-    /// The price for these places.
+    /// Returns the price for these places.
     fn price(&mut self, left: usize, right: usize) -> Option<u8>;
 }
 
@@ -45,10 +45,10 @@ impl<F: FnMut(usize, usize) -> Option<u8>> Substitution for F {
     }
 }
 
-/// The partners, as pairs of places that ascend on both sides: equal tokens, and substitutions. Swapping the sides
-/// swaps the pairs.
+/// Returns the partners (equal tokens and substitutions) as pairs of places that ascend on both sides. Swapping the
+/// sides swaps the pairs.
 pub(super) fn align(left: &[u64], right: &[u64], substitution: &mut dyn Substitution) -> Vec<(usize, usize)> {
-    // Ties between scripts are broken by side, so both orders of the sides are brought into one.
+    // Ties between scripts are resolved by side, so put the sides into a fixed order.
     if left <= right {
         return Aligner { left, right, substitution, pairs: Vec::new() }.run();
     }
@@ -88,7 +88,7 @@ impl Aligner<'_> {
                 }
             }
             if anchors.is_empty() {
-                // Near the end of the budget, a script does not know yet what would be cheapest after it.
+                // Near the end of the budget, it is unknown which script will be cheapest later.
                 search.go_back(BUDGET - BUDGET / 4);
                 self.pairs.extend(search.script());
                 let (at, other) = search.end();
@@ -106,7 +106,7 @@ impl Aligner<'_> {
         self.pairs
     }
 
-    /// Pairs what both ends of a stretch share; returns what is between.
+    /// Pairs the common tokens at both ends of a stretch. Returns the rest.
     fn set_ends_aside(&mut self, (mut left, mut right): Stretch) -> Stretch {
         while !left.is_empty() && !right.is_empty() && self.left[left.start] == self.right[right.start] {
             self.pairs.push((left.start, right.start));
@@ -121,7 +121,8 @@ impl Aligner<'_> {
         (left, right)
     }
 
-    /// Places where both sides have `length` tokens in a row that either side has once, in ascending order on both sides.
+    /// Returns places where both sides have the same run of `length` tokens, which occurs once on each side, in
+    /// ascending order.
     fn anchors(&self, left: &Range<usize>, right: &Range<usize>, length: usize) -> Vec<(usize, usize)> {
         let once = |tokens: &[u64], start: usize| places_of_unique(tokens, start, length);
         let on_right = once(&self.right[right.clone()], right.start);
@@ -132,9 +133,9 @@ impl Aligner<'_> {
     }
 }
 
-/// Each run of `length` tokens with its place; `None` where there are several.
+/// Returns the place of each run of `length` tokens; `None` for runs that occur several times.
 fn places_of_unique(tokens: &[u64], start: usize, length: usize) -> HashMap<u64, Option<usize>, RandomState> {
-    // A fixed state, since the order of a table must not matter and no peer gains by a collision.
+    // Use a fixed state: the order of the table must not matter, and collisions give a peer no advantage.
     let hasher = foldhash::fast::FixedState::default();
     let mut places = HashMap::with_capacity_and_hasher(tokens.len(), RandomState::default());
     for (at, run) in tokens.windows(length).enumerate() {
@@ -144,7 +145,7 @@ fn places_of_unique(tokens: &[u64], start: usize, length: usize) -> HashMap<u64,
     places
 }
 
-/// A longest part of `pairs`, which ascend on the left, that ascends on the right too.
+/// Returns a longest part of `pairs` (which ascend on the left) that ascends on the right, too.
 pub(super) fn ascending<T: Copy + Ord>(pairs: &[(T, usize)]) -> Vec<(T, usize)> {
     let mut tails: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
@@ -163,29 +164,29 @@ pub(super) fn ascending<T: Copy + Ord>(pairs: &[(T, usize)]) -> Vec<(T, usize)> 
     found
 }
 
-/// A point on a diagonal, and what it costs to substitute the tokens after it.
+/// A point on a diagonal, and the price of substituting the tokens after it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Point {
-    /// How many tokens of the left lie behind it, plus one; 0 where no script of this cost gets to the diagonal.
+    /// The number of tokens on the left before it, plus one; 0 if no script of this cost reaches the diagonal.
     reach: u32,
-    /// The price of the substitution here; 0 where there is none.
+    /// The price of the substitution here; 0 if there is none.
     price: u8,
 }
 
-/// The furthest points by cost and diagonal. The diagonal at place `p` of the row of cost `c` is `p - c / SKIP`, and stands for
-/// right minus left.
+/// The furthest points by cost and diagonal. In the row of cost `c`, the element at place `p` is diagonal `p - c /
+/// SKIP`, which stands for right minus left.
 struct Search {
     left: Range<usize>,
     right: Range<usize>,
     costs: Vec<Vec<Point>>,
-    /// Where the script ends: its cost and diagonal.
+    /// The end of the script: its cost and diagonal.
     last: (usize, isize),
 }
 
-/// How a script comes to a point.
+/// The last step of a script to a point.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
-    /// With less cost.
+    /// The script already exists at a lower cost.
     Cheaper,
     Substitute,
     SkipRight,
@@ -197,7 +198,7 @@ impl Search {
         Self { left: left.clone(), right: right.clone(), costs: Vec::new(), last: (0, 0) }
     }
 
-    /// Searches until a script covers both sides, or the budget is used up; says whether one does.
+    /// Searches until a script covers both sides or the budget is used up. Returns whether a script was found.
     fn run(&mut self, left: &[u64], right: &[u64], substitution: &mut dyn Substitution) -> bool {
         let goal = right.len() as isize - left.len() as isize;
         for cost in 0..=BUDGET {
@@ -235,7 +236,8 @@ impl Search {
         (point.reach > 0).then_some(point)
     }
 
-    /// The best way to a diagonal at a cost: how far it gets on the left before equal tokens follow, and its last step.
+    /// Returns the best way to a diagonal at a cost: how far it reaches on the left before equal tokens follow, and its
+    /// last step.
     fn step(&self, cost: usize, diagonal: isize) -> Option<(usize, Step)> {
         if cost == 0 {
             return (diagonal == 0).then_some((0, Step::Cheaper));
@@ -268,7 +270,7 @@ impl Search {
         best
     }
 
-    /// The point of the highest cost that has the most tokens behind it.
+    /// Returns the point of the highest cost with the most tokens before it.
     fn furthest(&self) -> (usize, isize) {
         let cost = self.costs.len() - 1;
         let half = (cost / SKIP) as isize;
@@ -278,14 +280,14 @@ impl Search {
         (cost, (-half..=half).max_by_key(behind).unwrap_or(0))
     }
 
-    /// Shortens the script to what costs no more than `cost`.
+    /// Shortens the script to one that costs at most `cost`.
     fn go_back(&mut self, cost: usize) {
         while let Some(before) = self.before(self.last).filter(|_| self.last.0 > cost) {
             self.last = before;
         }
     }
 
-    /// The cost and the diagonal before the last step of the way to a point.
+    /// Returns the cost and the diagonal before the last step to a point.
     fn before(&self, (cost, diagonal): (usize, isize)) -> Option<(usize, isize)> {
         let (from, step) = self.step(cost, diagonal).filter(|_| cost > 0)?;
         Some(match step {
@@ -303,14 +305,14 @@ impl Search {
         })
     }
 
-    /// How many tokens of either side the script covers.
+    /// Returns how many tokens on each side the script covers.
     fn end(&self) -> (usize, usize) {
         let (cost, diagonal) = self.last;
         let at = self.point(cost, diagonal).map_or(0, |point| point.reach as usize - 1);
         (at, at.saturating_add_signed(diagonal))
     }
 
-    /// The pairs of the script, from its end to its beginning.
+    /// Returns the pairs of the script, from its end to its beginning.
     fn script(&self) -> Vec<(usize, usize)> {
         let mut pairs = Vec::new();
         let mut here = self.last;
@@ -332,18 +334,18 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Tokens of one decade can be substituted by each other.
+    /// Tokens of the same decade can be substituted by each other.
     fn kin(left: &[u64], right: &[u64]) -> Vec<(usize, usize)> {
         align(left, right, &mut |at: usize, other: usize| (left[at] / 10 == right[other] / 10).then_some(6))
     }
 
-    /// What a script costs.
+    /// Returns the cost of a script.
     fn cost(left: &[u64], right: &[u64], pairs: &[(usize, usize)]) -> usize {
         let substituted = pairs.iter().filter(|(at, other)| left[*at] != right[*other]).count();
         6 * substituted + SKIP * (left.len() + right.len() - 2 * pairs.len())
     }
 
-    /// The least cost, by looking at every pair.
+    /// Returns the least cost, by looking at every pair.
     fn least(left: &[u64], right: &[u64]) -> usize {
         let mut above: Vec<usize> = (0..=right.len()).map(|skipped| SKIP * skipped).collect();
         for (at, one) in left.iter().enumerate() {

@@ -4,7 +4,7 @@ use crate::wire::{Direction, Framing};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Units from lines that begin with `>` (to the server), `<` (to the client) or `!` (standard error).
+/// Creates units from lines that begin with `>` (to the server), `<` (to the client) or `!` (standard error).
 fn units(lines: &[impl AsRef<str>]) -> Vec<Unit> {
     recorded(lines, 0, &Options::default()).units
 }
@@ -64,7 +64,7 @@ fn note(params: Value) -> String {
     format!("<{}", json!({"jsonrpc": "2.0", "method": "notifications/message", "params": params}))
 }
 
-/// The changes between two answers to one call, as `kind place left right`.
+/// Returns the changes between two responses to one call, as `kind place left right`.
 fn changes_with(left: &str, right: &str, options: &Options) -> Vec<String> {
     let answered = |result: &str| [ask(1, "t", json!({})), format!(r#"<{{"jsonrpc":"2.0","id":1,"result":{result}}}"#)];
     let report = diff_with(&answered(left), &answered(right), options);
@@ -164,7 +164,7 @@ fn a_call_that_changes_places_with_its_neighbour_is_the_same_call() {
     };
     let report = diff(&session("env hi sum image bye env"), &session("env sum hi image bye hi env"));
     assert_eq!((report.only_left, report.only_right, report.changed, report.same), (0, 1, 0, 6), "{report:?}");
-    // Of equal calls, one that is far away is another one.
+    // A distant equal call is a different one.
     let report = diff(&session("hi a b c d e f hi g"), &session("a b c d e hi f hi g"));
     assert_eq!((report.only_left, report.only_right), (1, 1), "{report:?}");
 }
@@ -410,7 +410,7 @@ fn the_report_has_a_stable_shape() {
     assert_eq!(diff(&left, &right).to_json(), expected);
 }
 
-/// A call with what comes of it, before ids and times are given.
+/// A call with its outcome, before ids and times are assigned.
 #[derive(Clone, Debug)]
 struct Exchange {
     tool: &'static str,
@@ -456,7 +456,7 @@ fn any_session() -> impl Strategy<Value = Vec<Exchange>> {
     prop::collection::vec(any_exchange(), 0..8)
 }
 
-/// How a run spells ids and times.
+/// How a run writes ids and times.
 struct Run {
     id: fn(usize) -> Value,
     uuid: fn(usize) -> String,
@@ -501,7 +501,8 @@ fn lines<'e>(session: impl IntoIterator<Item = &'e (usize, Exchange)>, run: &Run
     lines
 }
 
-/// The exchanges of a session, each with arguments of its own: of equal ones, one that moved far is another one.
+/// Returns the exchanges of a session, each with its own arguments: an equal one that moved far would be a different
+/// one.
 fn distinct(session: Vec<Exchange>) -> Vec<(usize, Exchange)> {
     let mut session = numbered(session);
     session.iter_mut().for_each(|(n, exchange)| exchange.arguments["n"] = json!(*n));

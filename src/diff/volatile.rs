@@ -1,8 +1,9 @@
-//! What every run of a conversation chooses anew: times, UUIDs, the ids of things that the protocol makes up.
+//! Recognises what differs in every run of a conversation: times, UUIDs, and the ids of things that the protocol
+//! creates.
 
 use crate::protocol::MethodSpec;
 
-/// Members in which the protocol or a proposal keeps an id that one side makes up. Only outside of a tool's own data.
+/// Members in which the protocol or a proposal keeps a generated id. They do not apply to a tool's own data.
 const MADE_UP: &[&str] = &[
     "taskId",
     "eventId",
@@ -17,24 +18,24 @@ const MADE_UP: &[&str] = &[
     "checkpoint",
 ];
 
-/// Members that hold a time, whatever stands before or after.
+/// Members that contain a time.
 const TIMES: &[&str] =
     &["time", "timestamp", "ts", "date", "datetime", "created", "updated", "modified", "expires", "iat", "exp", "nbf"];
 
-/// How such members end.
+/// Suffixes of such members.
 const TIME_ENDINGS: &[&str] = &["At", "_at", "Time", "_time", "Timestamp", "_timestamp", "_ts", "Date", "_date"];
 
-/// Whether the member `name` holds an id that is made up for each run.
+/// Returns whether the member `name` contains an id that is generated in each run.
 pub(super) fn is_made_up(name: &str) -> bool {
     MADE_UP.contains(&name)
 }
 
-/// Whether a call's subject tells nothing across runs.
+/// Returns whether a call's subject has no meaning in other runs.
 pub(super) fn is_subject_volatile(spec: &MethodSpec, subject: &str) -> bool {
     spec.about.last().is_some_and(|name| is_made_up(name)) || is_uuid(subject)
 }
 
-/// Whether the text is a UUID with its hyphens, with or without `urn:uuid:`.
+/// Returns whether the text is a UUID with its hyphens, with or without `urn:uuid:`.
 pub(super) fn is_uuid(text: &str) -> bool {
     let text = text.strip_prefix("urn:uuid:").unwrap_or(text);
     text.len() == 36
@@ -44,7 +45,7 @@ pub(super) fn is_uuid(text: &str) -> bool {
         })
 }
 
-/// The first UUID in a text, with what stands before and after it.
+/// Finds the first UUID in a text. Returns the text before it, the UUID, and the text after it.
 pub(super) fn split_at_uuid(text: &str) -> Option<(&str, &str, &str)> {
     const FIRST_HYPHEN: usize = 8;
     const LENGTH: usize = 36;
@@ -55,7 +56,8 @@ pub(super) fn split_at_uuid(text: &str) -> Option<(&str, &str, &str)> {
     })
 }
 
-/// Whether the text is a date and a time as in RFC 3339. A date alone is none: `2025-06-18` is a protocol version.
+/// Returns whether the text is a date with a time as in RFC 3339. A date alone is not: `2025-06-18` is a protocol
+/// version.
 pub(super) fn is_timestamp(text: &str) -> bool {
     let bytes = text.as_bytes();
     let Some((head, rest)) = bytes.split_at_checked(19) else { return false };
@@ -86,15 +88,15 @@ fn is_zone(text: &[u8]) -> bool {
     }
 }
 
-/// Whether the member `name` says that it holds a time.
+/// Returns whether the member `name` contains a time, according to its name.
 pub(super) fn names_a_time(name: &str) -> bool {
     let stem = ["Ms", "_ms", "Seconds", "_seconds", "Ns", "_ns"].iter().find_map(|unit| name.strip_suffix(unit));
     let stem = stem.unwrap_or(name);
     TIMES.iter().any(|time| stem.eq_ignore_ascii_case(time)) || TIME_ENDINGS.iter().any(|end| stem.ends_with(end))
 }
 
-/// The unit of an epoch time between 2001 and 2128, by its number of whole digits: seconds 10, milliseconds 13,
-/// microseconds 16, nanoseconds 19. Anything else is a plain number: `"time": 250` is a duration.
+/// Returns the number of whole digits of an epoch time between 2001 and 2128, which shows its unit: seconds 10,
+/// milliseconds 13, microseconds 16, nanoseconds 19. Any other number is not a time: `"time": 250` is a duration.
 pub(super) fn epoch_digits(number: &str) -> Option<u8> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let digits = whole.bytes().chain(fraction.bytes()).all(|byte| byte.is_ascii_digit());

@@ -1,9 +1,10 @@
-//! JSON lines that lose nothing: a reel's header on the first line, then one event a line, described in
-//! `docs/json-lines.md`.
+//! JSON lines, an export format that loses nothing: the first line has the reel's header, each further line one event.
+//! `docs/json-lines.md` describes the format.
 //!
-//! A payload that is valid JSON on one line stands verbatim as `message`; other text as `text`; other bytes as
-//! `base64`. Reading an export back gives the same events, every payload byte for byte.
+//! A payload that is valid JSON on one line is written verbatim as `message`, other text as `text`, other bytes as
+//! `base64`. Importing an export gives the same events, with the same bytes.
 
+use super::{ExportFormat, Exporter, ImportFormat, Importer};
 use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags, NewEvent};
 use crate::wire::{Direction, Framing, json};
 use base64::Engine;
@@ -14,29 +15,85 @@ use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::{self, BufRead, Write};
 
-/// The version of this form.
+/// The version of the format.
 pub const VERSION: u32 = 1;
 
-/// The longest line that is read: a payload of 1 GiB of control characters takes six bytes a byte as JSON text.
+/// The maximum length of a line, in bytes: as JSON text, 1 GiB of control characters takes six bytes for each.
 const LINE_LIMIT: u64 = 7_000_000_000;
 
-/// Why lines could not be read.
+/// The error of an import.
 #[derive(Debug, thiserror::Error)]
 pub enum JsonlError {
-    /// Reading itself failed.
+    /// Reading failed.
     #[error("cannot read: {0}")]
     Io(#[from] io::Error),
-    /// A line is not what this form says.
+    /// A line does not conform to the format.
     #[error("line {line}: {reason}")]
     Line {
-        /// Its number, from 1.
+        /// The number of the line, from 1.
         line: u64,
         /// What is wrong with it.
         reason: String,
     },
 }
 
+/// See the module.
+pub const EXPORT: ExportFormat = ExportFormat {
+    name: "jsonl",
+    about: "JSON lines, one event per line; loses nothing",
+    begin: |header| Box::new(Lines { created: header.created, rest: None }),
+};
+
+/// See the module.
+pub const IMPORT: ImportFormat = ImportFormat {
+    name: "jsonl",
+    about: "What `export` writes: JSON lines, one event per line; loses nothing",
+    hint: "JSON lines: what `mcpreel export` writes, with {\"reel\":…} on the first line",
+    detect: |_| true,
+    open: |input| Ok(Box::new(Reader::new(input)?)),
+};
+
+/// Writes a reel as JSON lines.
+struct Lines {
+    /// The start of the reel, in Unix nanoseconds.
+    created: i64,
+    /// The last bytes of a payload that comes in parts, if they do not make a group of three for base64.
+    rest: Option<Vec<u8>>,
+}
+
+impl Exporter for Lines {
+    fn begin(&mut self, header: &FileHeader, mut out: &mut dyn Write) -> io::Result<()> {
+        write_header(header, &mut out)
+    }
+
+    fn event(&mut self, event: &Event<'_>, mut out: &mut dyn Write) -> io::Result<()> {
+        write_event(event, self.created, &mut out)
+    }
+
+    /// One line per event, with the payload as `base64`.
+    fn part(&mut self, header: &EventHeader, part: &[u8], is_last: bool, mut out: &mut dyn Write) -> io::Result<()> {
+        if self.rest.is_none() {
+            write_head(&Event { header, payload: b"" }, self.created, &mut out)?;
+            out.write_all(b",\"base64\":\"")?;
+        }
+        let held = self.rest.get_or_insert_default();
+        held.extend_from_slice(part);
+        let even = if is_last { held.len() } else { held.len() / 3 * 3 };
+        out.write_all(BASE64.encode(&held[..even]).as_bytes())?;
+        held.drain(..even);
+        if is_last {
+            self.rest = None;
+            out.write_all(b"\"}\n")?;
+        }
+        Ok(())
+    }
+}
+
 /// Writes the first line.
+///
+/// # Errors
+///
+/// If writing fails.
 pub fn write_header(header: &FileHeader, out: &mut impl Write) -> io::Result<()> {
     let mut reel = serde_json::Map::new();
     reel.insert("version".into(), VERSION.into());
@@ -51,35 +108,21 @@ pub fn write_header(header: &FileHeader, out: &mut impl Write) -> io::Result<()>
     writeln!(out, "{}", serde_json::json!({ "reel": reel }))
 }
 
-/// Writes one event as a line, LF included.
+/// Writes one event as a line, including LF.
+///
+/// # Errors
+///
+/// If writing fails.
 pub fn write_event(event: &Event<'_>, created: i64, out: &mut impl Write) -> io::Result<()> {
     write_members(event, created, out)?;
     out.write_all(b"}\n")
 }
 
-/// Writes events whose payloads come in pieces: a line each, with the payload as `base64`.
-pub fn write_long(created: i64, out: &mut impl Write) -> impl FnMut(&EventHeader, &[u8], bool) -> io::Result<()> {
-    // Bytes that do not fill three, which four characters stand for.
-    let mut rest: Option<Vec<u8>> = None;
-    move |header, piece, is_last| {
-        if rest.is_none() {
-            write_head(&Event { header, payload: b"" }, created, out)?;
-            out.write_all(b",\"base64\":\"")?;
-        }
-        let held = rest.get_or_insert_default();
-        held.extend_from_slice(piece);
-        let even = if is_last { held.len() } else { held.len() / 3 * 3 };
-        out.write_all(BASE64.encode(&held[..even]).as_bytes())?;
-        held.drain(..even);
-        if is_last {
-            rest = None;
-            out.write_all(b"\"}\n")?;
-        }
-        Ok(())
-    }
-}
-
-/// Writes an event's members, with the opening bracket and without the closing one, so that others may follow.
+/// Writes the members of an event, with the opening bracket but without the closing one, so that others may follow.
+///
+/// # Errors
+///
+/// If writing fails.
 pub fn write_members(event: &Event<'_>, created: i64, out: &mut impl Write) -> io::Result<()> {
     write_head(event, created, out)?;
     match verbatim(event) {
@@ -91,8 +134,12 @@ pub fn write_members(event: &Event<'_>, created: i64, out: &mut impl Write) -> i
     }
 }
 
-/// The same, but that a message which can stand there as it is becomes `null` and is answered: it may be most of the
-/// event, and who reads JSON can read it from where it lies.
+/// Does the same as [`write_members`], but writes `null` for a message that could be written verbatim, and returns the
+/// message instead. It may be most of the event, and the caller can use it without a copy.
+///
+/// # Errors
+///
+/// If writing fails.
 pub fn write_members_apart<'a>(event: &Event<'a>, created: i64, out: &mut impl Write) -> io::Result<Option<&'a [u8]>> {
     write_head(event, created, out)?;
     match verbatim(event) {
@@ -122,7 +169,7 @@ fn write_head(event: &Event<'_>, created: i64, out: &mut impl Write) -> io::Resu
     out.write_all(text.as_bytes())
 }
 
-/// The message, where it can stand as a JSON value in a line and come back as the same bytes.
+/// Returns the message, if it can be a JSON value on a line and come back as the same bytes.
 fn verbatim<'a>(event: &Event<'a>) -> Option<&'a [u8]> {
     (event.header.kind == EventKind::Message && stands_verbatim(event.payload)).then_some(event.payload)
 }
@@ -144,7 +191,7 @@ fn write_other_payload(event: &Event<'_>, out: &mut impl Write) -> io::Result<()
     out.write_all(b"\"")
 }
 
-/// A CBOR payload as JSON, for people; what counts when it is read back is the bytes.
+/// Returns a CBOR payload as JSON, for readers. An import uses the bytes.
 pub fn described(event: &Event<'_>) -> Option<Value> {
     let described = matches!(
         event.header.kind,
@@ -165,7 +212,7 @@ fn stands_verbatim(payload: &[u8]) -> bool {
         && json::check(payload).is_ok()
 }
 
-/// Unix nanoseconds as RFC 3339 in UTC with nine digits.
+/// Formats Unix nanoseconds as RFC 3339 in UTC, with nine digits.
 pub fn rfc3339(nanoseconds: i64) -> String {
     let mut text = String::with_capacity(30);
     write_rfc3339(nanoseconds, &mut text);
@@ -181,7 +228,7 @@ fn write_rfc3339(nanoseconds: i64, out: &mut String) {
     }
 }
 
-/// Reads the lines back.
+/// Reads an export.
 pub struct Reader<R: BufRead> {
     input: R,
     line: Vec<u8>,
@@ -192,51 +239,18 @@ pub struct Reader<R: BufRead> {
 
 impl<R: BufRead> Reader<R> {
     /// Reads the first line.
+    ///
+    /// # Errors
+    ///
+    /// If reading fails, or the line is not a header.
     pub fn new(input: R) -> Result<Self, JsonlError> {
         let mut reader =
             Self { input, line: Vec::new(), number: 0, header: FileHeader::default(), payload: Vec::new() };
         if !reader.next_line()? {
-            return Err(reader.error("there is none; the first line is {\"reel\":{…}}"));
+            return Err(reader.error("the file is empty; expected {\"reel\":{…}}"));
         }
         reader.header = reader.parse_header()?;
         Ok(reader)
-    }
-
-    /// What the reel says about itself.
-    pub fn header(&self) -> &FileHeader {
-        &self.header
-    }
-
-    /// The number of the line read last, from 1.
-    pub fn line_number(&self) -> u64 {
-        self.number
-    }
-
-    /// The next event; its payload borrows from the reader.
-    pub fn next_event(&mut self) -> Result<Option<NewEvent<'_>>, JsonlError> {
-        if !self.next_line()? {
-            return Ok(None);
-        }
-        let fields = Fields::parse(&self.line).map_err(|reason| self.error(reason))?;
-        let time = fields.time(self.header.created).map_err(|reason| self.error(reason))?;
-        let (stream, kind, flags, framing) =
-            (fields.stream, fields.kind, fields.flags.with(Flags::toward(fields.direction)), fields.framing);
-        let payload = match fields.payload.ok_or_else(|| self.error("it has no message, text or base64"))? {
-            Payload::Verbatim(value) => value,
-            Payload::Text(value) => {
-                self.payload = serde_json::from_slice::<String>(value)
-                    .map_err(|error| self.error(format!("\"text\" is no string: {error}")))?
-                    .into_bytes();
-                &self.payload
-            }
-            Payload::Base64(value) => {
-                let inner = value.get(1..value.len().saturating_sub(1)).unwrap_or_default();
-                self.payload =
-                    BASE64.decode(inner).map_err(|error| self.error(format!("\"base64\" is none: {error}")))?;
-                &self.payload
-            }
-        };
-        Ok(Some(NewEvent { time, stream, exchange: fields.exchange, kind, flags, framing, payload }))
     }
 
     fn next_line(&mut self) -> Result<bool, JsonlError> {
@@ -249,7 +263,7 @@ impl<R: BufRead> Reader<R> {
                 return Ok(false);
             }
             if length as u64 >= LINE_LIMIT {
-                return Err(self.error("it is longer than 7 GB"));
+                return Err(self.error("longer than 7 GB"));
             }
             if !self.line.trim_ascii().is_empty() {
                 return Ok(true);
@@ -258,9 +272,9 @@ impl<R: BufRead> Reader<R> {
     }
 
     fn parse_header(&self) -> Result<FileHeader, JsonlError> {
-        let value: Value = serde_json::from_slice(&self.line)
-            .map_err(|error| self.error(format!("the first line is not JSON: {error}")))?;
-        let reel = value.get("reel").ok_or_else(|| self.error("the first line has no \"reel\" member"))?;
+        let value: Value =
+            serde_json::from_slice(&self.line).map_err(|error| self.error(format!("not JSON: {error}")))?;
+        let reel = value.get("reel").ok_or_else(|| self.error("missing \"reel\""))?;
         match reel["version"].as_u64() {
             Some(version) if version <= u64::from(VERSION) => {}
             Some(version) => return Err(self.error(format!("version {version} is newer than {VERSION}"))),
@@ -283,9 +297,9 @@ impl<R: BufRead> Reader<R> {
     }
 }
 
-/// RFC 3339 to Unix nanoseconds.
+/// Converts RFC 3339 to Unix nanoseconds.
 fn parse_time(text: &str) -> Result<i64, String> {
-    let time: Timestamp = text.parse().map_err(|error| format!("{text:?} is no RFC 3339 time: {error}"))?;
+    let time: Timestamp = text.parse().map_err(|error| format!("{text:?} is not an RFC 3339 time: {error}"))?;
     i64::try_from(time.as_nanosecond()).map_err(|_| format!("{text:?} is out of range"))
 }
 
@@ -295,7 +309,7 @@ enum Payload<'a> {
     Base64(&'a [u8]),
 }
 
-/// The members of one event's line, found without parsing the message.
+/// The members of one line, found without parsing the message.
 struct Fields<'a> {
     time: Option<&'a [u8]>,
     stream: u32,
@@ -325,7 +339,7 @@ impl<'a> Fields<'a> {
         }
         match members.end() {
             Some(end) if json::skip_space(line, end) == line.len() => Ok(found),
-            _ => Err("it is not one JSON object".into()),
+            _ => Err("not a single JSON object".into()),
         }
     }
 
@@ -333,7 +347,7 @@ impl<'a> Fields<'a> {
         let value = member.value;
         let name = || json::as_str(value).unwrap_or_default();
         let number = || std::str::from_utf8(value).ok().and_then(|digits| digits.parse().ok());
-        let unknown = |what: &str| format!("{what} {} is not known", String::from_utf8_lossy(value));
+        let unknown = |what: &str| format!("unknown {what} {}", String::from_utf8_lossy(value));
         match member.key {
             b"time" => self.time = Some(value),
             b"stream" => self.stream = number().ok_or_else(|| unknown("stream"))?,
@@ -353,8 +367,40 @@ impl<'a> Fields<'a> {
     }
 
     fn time(&self, created: i64) -> Result<i64, String> {
-        let text = self.time.and_then(json::as_str).ok_or("it has no \"time\"")?;
-        parse_time(&text)?.checked_sub(created).ok_or_else(|| "its time is out of range".into())
+        let text = self.time.and_then(json::as_str).ok_or("missing \"time\"")?;
+        parse_time(&text)?.checked_sub(created).ok_or_else(|| "the time is out of range".into())
+    }
+}
+
+impl<R: BufRead> Importer for Reader<R> {
+    fn header(&self) -> &FileHeader {
+        &self.header
+    }
+
+    fn next_event(&mut self) -> Result<Option<NewEvent<'_>>, JsonlError> {
+        if !self.next_line()? {
+            return Ok(None);
+        }
+        let fields = Fields::parse(&self.line).map_err(|reason| self.error(reason))?;
+        let time = fields.time(self.header.created).map_err(|reason| self.error(reason))?;
+        let (stream, kind, flags, framing) =
+            (fields.stream, fields.kind, fields.flags.with(Flags::toward(fields.direction)), fields.framing);
+        let payload = match fields.payload.ok_or_else(|| self.error("missing \"message\", \"text\" or \"base64\""))? {
+            Payload::Verbatim(value) => value,
+            Payload::Text(value) => {
+                self.payload = serde_json::from_slice::<String>(value)
+                    .map_err(|error| self.error(format!("\"text\" is not a string: {error}")))?
+                    .into_bytes();
+                &self.payload
+            }
+            Payload::Base64(value) => {
+                let inner = value.get(1..value.len().saturating_sub(1)).unwrap_or_default();
+                self.payload =
+                    BASE64.decode(inner).map_err(|error| self.error(format!("\"base64\" is invalid: {error}")))?;
+                &self.payload
+            }
+        };
+        Ok(Some(NewEvent { time, stream, exchange: fields.exchange, kind, flags, framing, payload }))
     }
 }
 
@@ -382,7 +428,7 @@ mod tests {
         writer.finish().expect("a Vec takes all").0
     }
 
-    /// What `write_members_apart` gives, put together again.
+    /// Joins what `write_members_apart` gives.
     fn rejoined(event: &Event<'_>, created: i64) -> Vec<u8> {
         let mut out = Vec::new();
         let Some(message) = write_members_apart(event, created, &mut out).expect("a Vec takes all") else { return out };
@@ -392,8 +438,8 @@ mod tests {
     }
 
     fn export(reel: &[u8]) -> Vec<u8> {
-        let mut reader = ReelReader::from_stream(Box::new(io::Cursor::new(reel.to_vec()))).expect("a reel");
-        let mut out = Vec::new();
+        let reader = ReelReader::from_stream(Box::new(io::Cursor::new(reel.to_vec()))).expect("a reel");
+        let (mut reader, mut out) = (reader.in_pieces(), Vec::new());
         write_header(reader.header(), &mut out).expect("a Vec takes all");
         while let Some(Item::Block(block)) = reader.next().expect("reads") {
             for event in block.events() {
@@ -437,12 +483,12 @@ mod tests {
     #[test]
     fn bad_lines_are_named() {
         let reason = |text: &str| import(text.as_bytes()).expect_err("refused").to_string();
-        assert!(reason("").starts_with("line 1: there is none"));
-        assert!(reason("{}\n").contains("no \"reel\""));
+        assert!(reason("").starts_with("line 1: the file is empty"));
+        assert!(reason("{}\n").contains("missing \"reel\""));
         assert!(reason("{\"reel\":{\"version\":7}}").contains("newer"));
         let header = "{\"reel\":{\"version\":1,\"created\":\"2026-01-01T00:00:00Z\"}}\n";
-        assert!(reason(&format!("{header}\n{{\"time\":\"x\"}}")).starts_with("line 3: \"x\" is no RFC 3339 time"));
-        assert!(reason(&format!("{header}{{\"a\":1")).contains("not one JSON object"));
+        assert!(reason(&format!("{header}\n{{\"time\":\"x\"}}")).starts_with("line 3: \"x\" is not an RFC 3339 time"));
+        assert!(reason(&format!("{header}{{\"a\":1")).contains("not a single JSON object"));
         assert!(reason(&format!("{header}{{\"dir\":\"up\"}}")).contains("direction \"up\""));
     }
 

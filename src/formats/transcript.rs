@@ -1,14 +1,13 @@
-//! Transcripts: JSON lines that other tools and hand-written loggers keep, each with a time, a direction and what
-//! crossed. Names differ from tool to tool; the common ones are known (see [`Reader`]).
+//! Imports transcripts: JSON lines that other tools and hand-written loggers write, each with a time, a direction and
+//! what was sent. Names differ between tools; [`Reader`] knows the common ones.
 //!
-//! Only reading: a transcript keeps less than a reel does. A message that stands as a JSON value is taken with the
-//! bytes of the line, which need not be those of the wire.
+//! There is no export, since a transcript contains less than a reel. A message that is a JSON value is imported with
+//! the bytes of the line, which may differ from those on the wire.
 
 mod http;
 
-pub use http::Redaction;
-
 use super::jsonl::JsonlError;
+use super::{ImportFormat, Importer};
 use crate::trace::{EventKind, FileHeader, Flags, NewEvent};
 use crate::wire::sse::SseEvent;
 use crate::wire::{Direction, Envelope, Framing, json};
@@ -18,38 +17,55 @@ use serde_json::Value;
 use std::collections::VecDeque;
 use std::io::BufRead;
 
-/// The longest line that is read, in bytes.
+/// The maximum length of a line, in bytes.
 const LINE_LIMIT: u64 = 1 << 30;
 
 /// Reads a transcript. Each line is an object with
-/// - a time: `time`, `ts` or `timestamp`, as RFC 3339 text or a number of seconds, or of milliseconds where it is too
-///   great for seconds; a line without one has that of the line before;
-/// - a direction: `dir` or `direction`, `c2s` or `client_to_server`, `s2c` or `server_to_client`, one of the two with
-///   `_noise` for what is no JSON; `stderr`, `s2c_stderr` or `server_stderr` for the server's standard error;
-/// - what crossed: `raw` or `text` (a string: the line as it stood), `msg` or `message` (a JSON value; a string is as
-///   above, since no message is one), or `sse` (the lines of one server-sent event);
-/// - over HTTP, `conn` (which connection) and `http` (a head): a client's head begins an exchange, to which all belongs
-///   that follows on its connection. Heads, bodies and events that are no messages become what a recording has of them,
-///   and each session has a stream of its own.
+/// - a time: `time`, `ts` or `timestamp`, as RFC 3339 text, a number of seconds, or one of milliseconds if it is too
+///   large for seconds; a line without a time has that of the line before;
+/// - a direction: `dir` or `direction`, which is `c2s` or `client_to_server`, `s2c` or `server_to_client`, one of these
+///   with `_noise` for text that is not JSON; or `stderr`, `s2c_stderr` or `server_stderr` for the server's standard
+///   error;
+/// - what was sent: `raw` or `text` (a string: the line), `msg` or `message` (a JSON value; a string is treated like
+///   `raw`, since no message is a string), or `sse` (the lines of one server-sent event);
+/// - over HTTP, `conn` (the connection) and `http` (a head). A client's head begins an exchange, which includes all
+///   that follows on its connection. Heads, bodies and events without a message become the events that a recording has
+///   for them, and each session gets its own stream.
 ///
-/// A line that carries nothing of these stays whole as a note, so that nothing is lost.
+/// A line with nothing of this becomes a note, so that nothing is lost.
 pub struct Reader<R: BufRead> {
     input: R,
     line: Vec<u8>,
     number: u64,
     header: FileHeader,
-    /// The first line was read for the header's time and is still to be told.
+    /// The first line was read for the header's time, and has not become events yet.
     waiting: bool,
-    /// Unix nanoseconds of the line read last.
+    /// The time of the last line, in Unix nanoseconds.
     time: i64,
     payload: Vec<u8>,
-    /// What the line read last still gives.
+    /// The remaining events of the last line.
     pending: VecDeque<Pending>,
     sessions: Sessions,
-    redaction: Redaction,
 }
 
-/// An event that is to be told.
+/// See [`Reader`].
+pub const IMPORT: ImportFormat = ImportFormat {
+    name: "transcript",
+    about: "JSON lines of other tools, each with a time, a direction (c2s, s2c, client_to_server, …) and a message",
+    hint: "a transcript: one JSON object per line, with `dir` or `direction` (c2s, s2c, client_to_server, \
+           server_to_client, stderr, …), and `msg`, `message`, `raw`, `text` or `sse` for what crossed",
+    detect: is_transcript,
+    open: |input| Ok(Box::new(Reader::new(input)?)),
+};
+
+/// Whether the first members of a file are those of a transcript's line: a direction, and no reel.
+fn is_transcript(start: &[u8]) -> bool {
+    json::members(start)
+        .take_while(|member| !member.is("reel"))
+        .any(|member| member.is("dir") || member.is("direction"))
+}
+
+/// An event of the current line.
 struct Pending {
     stream: u32,
     exchange: u32,
@@ -61,6 +77,10 @@ struct Pending {
 
 impl<R: BufRead> Reader<R> {
     /// Reads the first line.
+    ///
+    /// # Errors
+    ///
+    /// If reading fails, or the line is not part of a transcript.
     pub fn new(input: R) -> Result<Self, JsonlError> {
         let mut reader = Self {
             input,
@@ -72,14 +92,13 @@ impl<R: BufRead> Reader<R> {
             payload: Vec::new(),
             pending: VecDeque::new(),
             sessions: Sessions::default(),
-            redaction: Redaction::default(),
         };
         if !reader.next_line()? {
-            return Err(reader.error("there is none"));
+            return Err(reader.error("the file is empty"));
         }
         let line = Line::parse(&reader.line).map_err(|reason| reader.error(reason))?;
         if line.direction.is_none() {
-            return Err(reader.error("it begins neither with {\"reel\":…} nor with a line that has a direction"));
+            return Err(reader.error("expected {\"reel\":…}, or a line with a direction"));
         }
         let begins = line.time(0).map_err(|reason| reader.error(reason))?;
         reader.header = FileHeader {
@@ -92,34 +111,7 @@ impl<R: BufRead> Reader<R> {
         Ok(reader)
     }
 
-    /// What the reel is to say about itself.
-    pub fn header(&self) -> &FileHeader {
-        &self.header
-    }
-
-    /// Takes secrets out of heads.
-    #[must_use]
-    pub fn redacting(self, redaction: Redaction) -> Self {
-        Self { redaction, ..self }
-    }
-
-    /// The next event; its payload borrows from the reader.
-    pub fn next_event(&mut self) -> Result<Option<NewEvent<'_>>, JsonlError> {
-        while self.pending.is_empty() {
-            if !std::mem::take(&mut self.waiting) && !self.next_line()? {
-                return Ok(None);
-            }
-            self.take_line()?;
-        }
-        let Some(Pending { stream, exchange, kind, flags, framing, payload }) = self.pending.pop_front() else {
-            return Ok(None);
-        };
-        self.payload = payload;
-        let time = self.time.saturating_sub(self.header.created);
-        Ok(Some(NewEvent { time, stream, exchange, kind, flags, framing, payload: &self.payload }))
-    }
-
-    /// Makes events of a line: its head, then what it carries.
+    /// Creates the events of a line: its head, then what it carries.
     fn take_line(&mut self) -> Result<(), JsonlError> {
         let bytes = std::mem::take(&mut self.line);
         let line = Line::parse(&bytes).map_err(|reason| self.error(reason))?;
@@ -145,7 +137,7 @@ impl<R: BufRead> Reader<R> {
                 Start::Response(status) => (Direction::ServerToClient, status >= 400),
             };
             let flags = if failed { Flags::FAILED } else { Flags::default() };
-            let reported = head.reported(&self.redaction);
+            let reported = head.reported();
             self.report(place, EventKind::Transport, Flags::toward(direction).with(flags), &reported)?;
         }
         match (carried, line.direction) {
@@ -156,7 +148,7 @@ impl<R: BufRead> Reader<R> {
                 if !payload.ends_with(b"\n") {
                     payload.push(b'\n');
                 }
-                // As it stood in a line, not cut into lines.
+                // Keep the line's text whole.
                 let flags = Flags::toward(Direction::ServerToClient);
                 self.push(place, EventKind::Stderr, flags, Framing::Whole, payload);
             }
@@ -189,7 +181,7 @@ impl<R: BufRead> Reader<R> {
         Ok(())
     }
 
-    /// Adds an event that is described.
+    /// Adds an event with a CBOR payload.
     fn report(
         &mut self,
         place: http::LinePlace,
@@ -204,7 +196,7 @@ impl<R: BufRead> Reader<R> {
     }
 
     fn push(&mut self, place: http::LinePlace, kind: EventKind, flags: Flags, framing: Framing, payload: Vec<u8>) {
-        // Of a stream's beginning and end, no exchange is told.
+        // Events about a whole stream belong to no exchange.
         let is_about_stream = matches!(kind, EventKind::StreamOpened | EventKind::StreamClosed);
         let exchange = if is_about_stream { 0 } else { place.exchange };
         self.pending.push_back(Pending { stream: place.stream, exchange, kind, flags, framing, payload });
@@ -216,7 +208,7 @@ impl<R: BufRead> Reader<R> {
             let length = std::io::Read::take(&mut self.input, LINE_LIMIT).read_until(b'\n', &mut self.line)?;
             self.number += 1;
             if length as u64 >= LINE_LIMIT {
-                return Err(self.error("it is longer than 1 GiB"));
+                return Err(self.error("longer than 1 GiB"));
             }
             if self.line.is_empty() || !self.line.trim_ascii().is_empty() {
                 return Ok(!self.line.is_empty());
@@ -229,12 +221,12 @@ impl<R: BufRead> Reader<R> {
     }
 }
 
-/// Where something crossed.
+/// Where the content of a line was sent.
 #[derive(Clone, Copy)]
 enum LineOrigin {
     Messages(Direction),
     Stderr,
-    /// A mark of the tool's own.
+    /// An event of the tool itself.
     Other,
 }
 
@@ -249,7 +241,7 @@ impl LineOrigin {
     }
 }
 
-/// The members of a line that are known.
+/// The known members of a line.
 #[derive(Default)]
 struct Line<'a> {
     time: Option<&'a [u8]>,
@@ -263,7 +255,7 @@ struct Line<'a> {
 
 impl<'a> Line<'a> {
     fn parse(line: &'a [u8]) -> Result<Self, String> {
-        json::check(line.trim_ascii()).map_err(|reason| format!("it is no JSON: {reason}"))?;
+        json::check(line.trim_ascii()).map_err(|reason| format!("not JSON: {reason}"))?;
         let mut found = Self::default();
         let mut members = json::members(line);
         for member in members.by_ref() {
@@ -280,17 +272,17 @@ impl<'a> Line<'a> {
                 _ => {}
             }
         }
-        if members.is_broken() { Err("it is not one JSON object".into()) } else { Ok(found) }
+        if members.is_broken() { Err("not a single JSON object".into()) } else { Ok(found) }
     }
 
-    /// Unix nanoseconds; `before` where the line has no time.
+    /// Returns Unix nanoseconds; `before` if the line has no time.
     fn time(&self, before: i64) -> Result<i64, String> {
         let Some(text) = self.time else { return Ok(before) };
-        let unknown = || format!("its time {} is not known", String::from_utf8_lossy(text));
+        let unknown = || format!("cannot read the time {}", String::from_utf8_lossy(text));
         let moment = match serde_json::from_slice(text).map_err(|_| unknown())? {
             Value::String(text) => text.parse::<Timestamp>().ok(),
             Value::Number(number) => number.as_f64().and_then(|number| {
-                // Seconds pass this in the year 5138; milliseconds did in 1973.
+                // Seconds reach this value in the year 5138; milliseconds reached it in 1973.
                 let milliseconds = if number.abs() < 1e11 { number * 1e3 } else { number };
                 Timestamp::from_microsecond((milliseconds * 1e3).round() as i64).ok()
             }),
@@ -299,7 +291,7 @@ impl<'a> Line<'a> {
         i64::try_from(moment.ok_or_else(unknown)?.as_nanosecond()).map_err(|_| unknown())
     }
 
-    /// What crossed, as far as the line has something.
+    /// Returns what was sent, if the line has something.
     fn carried(&self) -> Option<Carried> {
         let is_http = self.connection.is_some() || self.http.is_some();
         if let Some(text) = self.text.and_then(json::as_str).or_else(|| self.value.and_then(json::as_str)) {
@@ -330,18 +322,18 @@ impl<'a> Line<'a> {
     }
 }
 
-/// What crossed.
+/// What was sent.
 enum Carried {
     /// A message.
     Message(Framing, Vec<u8>),
-    /// A body of HTTP that is none.
+    /// An HTTP body that is not a message.
     Body(String),
-    /// A server-sent event without one.
+    /// A server-sent event without a message.
     Block(String),
 }
 
 impl Carried {
-    /// A line of a stream, which may have kept its end.
+    /// Converts a line of a stream, which may contain its line ending.
     fn of_line(text: &str) -> Self {
         let (line, framing) = match text.strip_suffix('\n') {
             None => (text, Framing::Lf),
@@ -354,9 +346,30 @@ impl Carried {
     }
 }
 
-/// Whether a text begins as a message does.
+/// Returns whether a text begins like a message.
 fn is_json(text: &[u8]) -> bool {
     matches!(text.trim_ascii_start().first(), Some(b'{' | b'['))
+}
+
+impl<R: BufRead> Importer for Reader<R> {
+    fn header(&self) -> &FileHeader {
+        &self.header
+    }
+
+    fn next_event(&mut self) -> Result<Option<NewEvent<'_>>, JsonlError> {
+        while self.pending.is_empty() {
+            if !std::mem::take(&mut self.waiting) && !self.next_line()? {
+                return Ok(None);
+            }
+            self.take_line()?;
+        }
+        let Some(Pending { stream, exchange, kind, flags, framing, payload }) = self.pending.pop_front() else {
+            return Ok(None);
+        };
+        self.payload = payload;
+        let time = self.time.saturating_sub(self.header.created);
+        Ok(Some(NewEvent { time, stream, exchange, kind, flags, framing, payload: &self.payload }))
+    }
 }
 
 #[cfg(test)]
@@ -364,9 +377,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    type Told = (i64, EventKind, Framing, Flags, String);
+    type Seen = (i64, EventKind, Framing, Flags, String);
 
-    fn read(text: &str) -> Result<(FileHeader, Vec<Told>), JsonlError> {
+    fn read(text: &str) -> Result<(FileHeader, Vec<Seen>), JsonlError> {
         let mut reader = Reader::new(text.as_bytes())?;
         let header = reader.header().clone();
         let mut events = Vec::new();
@@ -429,15 +442,11 @@ mod tests {
         );
     }
 
-    /// Stream, exchange, kind, and for what is described, what it says.
+    /// The stream, the exchange, the kind, and the decoded CBOR payload.
     type Placed = (u32, u32, EventKind, Value);
 
     fn placed(text: &str) -> Vec<Placed> {
-        let redaction = Redaction {
-            header: |name, value| if name == "authorization" { "gone" } else { value }.into(),
-            ..Redaction::default()
-        };
-        let mut reader = Reader::new(text.as_bytes()).expect("a transcript").redacting(redaction);
+        let mut reader = Reader::new(text.as_bytes()).expect("a transcript");
         let mut found = Vec::new();
         while let Some(event) = reader.next_event().expect("reads") {
             let reported = ciborium::from_reader(event.payload).unwrap_or(Value::Null);
@@ -465,7 +474,12 @@ mod tests {
         let opened = |stream| (stream, 0, EventKind::StreamOpened, json!({"transport": "http"}));
         let expected = [
             opened(1),
-            (1, 1, transport, head("POST", "/mcp", json!([["mcp-method", "ping"], ["authorization", "gone"]]))),
+            (
+                1,
+                1,
+                transport,
+                head("POST", "/mcp", json!([["mcp-method", "ping"], ["authorization", "Bearer [redacted]"]])),
+            ),
             (1, 1, message, Value::Null),
             opened(2),
             (2, 2, transport, head("GET", "/mcp", json!([]))),
@@ -492,11 +506,11 @@ mod tests {
     #[test]
     fn bad_lines_are_named() {
         let reason = |text: &str| read(text).expect_err("refused").to_string();
-        assert_eq!(reason(""), "line 1: there is none");
-        assert!(reason("{\"a\":1}").contains("nor with a line that has a direction"));
-        assert!(reason("{\"dir\":\"c2s\",\"ts\":\"noon\"}").contains("its time \"noon\" is not known"));
-        assert!(reason("{\"dir\":\"c2s\",\"ts\":1,\"msg\":{}}\n[1]").starts_with("line 2: it is not one JSON object"));
-        assert!(reason("{\"dir\":\"c2s\",\"ts\":1}\n{\"dir\"").starts_with("line 2: it is no JSON"));
+        assert_eq!(reason(""), "line 1: the file is empty");
+        assert!(reason("{\"a\":1}").contains("or a line with a direction"));
+        assert!(reason("{\"dir\":\"c2s\",\"ts\":\"noon\"}").contains("cannot read the time \"noon\""));
+        assert!(reason("{\"dir\":\"c2s\",\"ts\":1,\"msg\":{}}\n[1]").starts_with("line 2: not a single JSON object"));
+        assert!(reason("{\"dir\":\"c2s\",\"ts\":1}\n{\"dir\"").starts_with("line 2: not JSON"));
     }
 
     proptest! {

@@ -1,8 +1,8 @@
-//! The client of one server, sans-IO: opens the connection in the right era, asks, waits, answers the server's own
+//! The client of one server, sans-IO: opens the connection in the right era, sends requests, answers the server's own
 //! requests, and reports.
 //!
-//! The probe of the eras follows 2026-07-28 (transports, dual-era clients; behaviour X11); ids are integers from 1, or
-//! in a connection that is joined, strings that nobody else uses.
+//! The era is probed as MCP 2026-07-28, Transports, says for dual-era clients. Request ids are integers from 1, or on a
+//! joined connection, strings with a prefix of their own.
 //!
 //! Never: tokio, sockets, clocks, a proposal's name.
 
@@ -26,66 +26,67 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How often one request may come back for more input (modern era) before the client gives up.
+/// Maximum number of times that a request may ask for more input (modern era) before the client gives up.
 const MAX_ROUNDS: u32 = 8;
 
-/// So many requests that were given up are remembered for a late answer; the oldest is forgotten first.
+/// Maximum number of timed-out requests to remember for a late response; the oldest is forgotten first.
 const MAX_EXPIRED: usize = 256;
 
-/// Which era to work in.
+/// The era to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EraChoice {
-    /// Probe with `server/discover`, fall back to `initialize`. A version of one era given beside it decides instead.
+    /// Probe with `server/discover`, fall back to `initialize`. A requested version of one era overrides this.
     #[default]
     Auto,
-    /// `initialize`, and `server/discover` only where the server refuses that: for what stands on a handshake. A server
-    /// whose first message decides the era is met in the legacy one, and none gets a message before `initialize`. A
-    /// modern version given beside it makes this [`Self::Auto`].
+    /// `initialize`, and `server/discover` only if the server refuses that; for features that need a handshake. A
+    /// server that takes its era from the first message is used in the legacy era, and no server gets a message before
+    /// `initialize`. With a requested modern version, this is [`Self::Auto`].
     Handshake,
-    /// `initialize` at once.
+    /// `initialize` only.
     Legacy,
-    /// `server/discover`, and never `initialize`.
+    /// `server/discover`, never `initialize`.
     Modern,
 }
 
-/// How to be a client.
+/// The configuration of a client.
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
     /// The client's name in `clientInfo`.
     pub name: String,
-    /// Its version in `clientInfo`.
+    /// The client's version in `clientInfo`.
     pub version: String,
     /// The era.
     pub era: EraChoice,
-    /// The protocol version to ask for, known or not; the newest fitting one where there is none.
+    /// The protocol version to request, known or not; by default the newest of the era.
     pub protocol_version: Option<String>,
-    /// Client capabilities to declare, beside `roots` where there are any; `Null` for none.
+    /// Client capabilities to declare, in addition to `roots` if there are any; `Null` for none.
     pub capabilities: Value,
-    /// The answer to `roots/list`.
+    /// The result of `roots/list`.
     pub roots: Vec<Root>,
-    /// How long the answer to the probe may take, where `initialize` can be tried instead or was tried before.
+    /// Timeout of the probe, if `initialize` is an alternative or was tried before.
     pub probe_timeout: Duration,
-    /// How long any other answer may take.
+    /// Timeout of any other request.
     pub request_timeout: Duration,
     /// Join a connection that others have opened, instead of opening one.
     pub join: Option<Joined>,
-    /// How many values a message of the server may have, where they are all looked into.
+    /// Maximum number of JSON values in a message of the server.
     pub max_values: usize,
 }
 
-/// A connection that is open already, between others.
+/// A connection between others that is already open.
 #[derive(Clone, Debug)]
 pub struct Joined {
-    /// What they agreed on.
+    /// The result of their handshake.
     pub handshake: Handshake,
-    /// What the one who is client there declared; `Null` for nothing.
+    /// The capabilities that the other client declared; `Null` for none.
     pub client_capabilities: Value,
-    /// How ids begin here, so that they are not those of others; `PREFIX1` is the first.
+    /// The prefix of our request ids, which keeps them apart from those of others; `PREFIX1` is the first.
     pub id_prefix: String,
 }
 
 impl ClientConfig {
-    /// A client with these names, era auto, nothing declared, 2 s for the probe and 30 s for a request.
+    /// A client of this name and version that chooses the era itself and declares nothing, with timeouts of 2 s for the
+    /// probe and 30 s for a request.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -102,16 +103,16 @@ impl ClientConfig {
     }
 }
 
-/// Names one request of the caller's (or of the handshake) for as long as the engine lives.
+/// Identifies one request of the caller (or of the handshake) for the lifetime of the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RequestHandle(pub u64);
 
-/// What the engine wants done, or has to tell.
+/// What the engine wants done or reports.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
     /// Send this message, framed as the transport frames.
     Send(Vec<u8>),
-    /// The connection is open. Comes once, even where its session is renewed.
+    /// The connection is open. Emitted once, even if the session is renewed.
     Ready(Handshake),
     /// A request was answered, by a result or an error.
     Answered {
@@ -119,29 +120,30 @@ pub enum Output {
         handle: RequestHandle,
         /// Its method.
         method: String,
-        /// The answer's exact bytes.
+        /// The response's exact bytes.
         message: Vec<u8>,
         /// Time since the request was first sent.
         latency: Duration,
-        /// The request had timed out before.
+        /// Whether the request had timed out before.
         late: bool,
     },
-    /// A request's time is over; its cancellation is sent. A late answer may still follow.
+    /// A request timed out, and was cancelled. A late response may still follow.
     TimedOut {
         /// The request.
         handle: RequestHandle,
         /// Its method.
         method: String,
-        /// The time it had.
+        /// Its timeout.
         after: Duration,
     },
-    /// The server asked for something; in the modern era, also within an answer.
+    /// A request of the server; in the modern era, also within a result.
     ServerRequest {
-        /// What it asked.
+        /// The method.
         method: String,
         /// The request's bytes.
         message: Vec<u8>,
-        /// What was answered; `None` where the caller is to answer ([`ClientEngine::leave`]) or nobody may.
+        /// The response that was sent; `None` if the caller has to respond ([`ClientEngine::leave`]), or if there is no
+        /// response.
         answered_with: Option<Result<Value, Refusal>>,
     },
     /// A notification of the server.
@@ -149,29 +151,28 @@ pub enum Output {
         /// Its bytes.
         message: Vec<u8>,
     },
-    /// An answer to nothing that waits: an unknown id, or a second answer.
+    /// A response with an unknown id, or a second response to the same request.
     Stray {
         /// Its bytes.
         message: Vec<u8>,
     },
-    /// No message at all: a log line on standard output, broken JSON (behaviour X8).
+    /// Not a JSON-RPC message, such as a log line on standard output or broken JSON.
     Noise {
         /// Its bytes.
         message: Vec<u8>,
     },
-    /// The server has dropped the session; a new one is being opened, in which the request that found out is sent
-    /// again.
+    /// The server dropped the session. A new one is being opened, in which the rejected request is sent again.
     Renewing {
-        /// How it was found out, as a sentence fragment.
+        /// How the client noticed, as a sentence fragment.
         reason: String,
     },
     /// The new session is open.
     Renewed(Box<Handshake>),
-    /// A request will not be answered; with no handle, the connection could not be opened or is gone.
+    /// A request will get no response; without a handle, the connection failed to open or is gone.
     Failed {
-        /// The request, where it is one request's failure.
+        /// The request, if a single one failed.
         handle: Option<RequestHandle>,
-        /// Why, as a sentence fragment.
+        /// The reason, as a sentence fragment.
         reason: String,
     },
 }
@@ -193,7 +194,7 @@ struct Open {
     timeout: Duration,
     expired: bool,
     rounds: u32,
-    /// It was sent before, in a session that is over.
+    /// Whether it was sent before, in a session that is over.
     again: bool,
 }
 
@@ -207,7 +208,7 @@ impl Open {
 enum Stage {
     Fresh,
     Opening,
-    /// [`Output::Ready`] was told before.
+    /// [`Output::Ready`] was emitted before.
     Renewing,
     Ready,
     Failed(String),
@@ -219,7 +220,7 @@ enum Held {
     Notification(String, Params),
 }
 
-/// The client of one server. See the module.
+/// The client of one server; see the module.
 #[derive(Debug)]
 pub struct ClientEngine {
     config: ClientConfig,
@@ -236,7 +237,7 @@ pub struct ClientEngine {
     probed_again: bool,
     /// Why `initialize` failed, before the probe that follows ([`EraChoice::Handshake`]).
     refused: Option<String>,
-    /// The answer to a probe that came after `initialize` was sent.
+    /// The response to a probe that arrived after `initialize` was sent.
     late_probe: Option<Vec<u8>>,
     notes: Vec<String>,
 }
@@ -266,7 +267,7 @@ impl ClientEngine {
         }
     }
 
-    /// Opens the connection, or joins the one that is open.
+    /// Opens the connection, or joins the open one.
     pub fn start(&mut self, now: Duration) -> Vec<Output> {
         let mut out = Vec::new();
         if let Some(Joined { handshake, .. }) = &self.config.join {
@@ -282,28 +283,28 @@ impl ClientEngine {
         out
     }
 
-    /// The methods of requests whose answers are waited for.
+    /// The methods of all pending requests.
     pub fn awaited(&self) -> impl Iterator<Item = &str> {
         self.open.values().filter(|open| !open.expired).map(|open| open.method.as_str())
     }
 
-    /// Whether requests are sent at once.
+    /// Whether requests are sent immediately.
     pub fn is_ready(&self) -> bool {
         self.stage == Stage::Ready
     }
 
-    /// Leaves requests of the server with this method to the caller, who answers with [`Self::respond`].
+    /// Leaves the server's requests of this method to the caller, which answers them with [`Self::respond`].
     pub fn leave(&mut self, method: impl Into<String>) {
         self.left.push(method.into());
     }
 
-    /// Answers the server's requests of this method with an empty object.
+    /// Makes the client answer the server's requests of this method with an empty object.
     pub fn grant(&mut self, method: impl Into<String>) {
         self.offer.granted.push(method.into());
     }
 
-    /// Answers a request of the server that was left to the caller, by its id's text. The modern era has no such
-    /// answers, so nothing is sent there.
+    /// Responds to a request of the server that was left to the caller, given by the text of its id. Sends nothing in
+    /// the modern era, which has no such responses.
     pub fn respond(&self, id: &[u8], answer: &Result<Value, Refusal>) -> Vec<Output> {
         match self.era {
             Era::Legacy => vec![Output::Send(message::response(id, answer))],
@@ -311,7 +312,7 @@ impl ClientEngine {
         }
     }
 
-    /// The same with an error that is given whole, data and all.
+    /// Like [`Self::respond`], with a complete error object including `data`.
     pub fn refuse(&self, id: &[u8], error: &Value) -> Vec<Output> {
         match self.era {
             Era::Legacy => vec![Output::Send(message::error_response(id, error))],
@@ -319,12 +320,12 @@ impl ClientEngine {
         }
     }
 
-    /// Asks, with the configured time limit. Before the connection is open the request is held back.
+    /// Sends a request with the configured timeout. It is held back until the connection is open.
     pub fn request(&mut self, now: Duration, method: &str, params: impl Into<Params>) -> (RequestHandle, Vec<Output>) {
         self.request_with_deadline(now, method, params, self.config.request_timeout)
     }
 
-    /// Asks, with a time limit of its own, counted from the moment of sending.
+    /// Sends a request with its own timeout, measured from sending.
     pub fn request_with_deadline(
         &mut self,
         now: Duration,
@@ -343,7 +344,7 @@ impl ClientEngine {
         (handle, out)
     }
 
-    /// Notifies. Before the connection is open the notification is held back.
+    /// Sends a notification. It is held back until the connection is open.
     pub fn notify(&mut self, _now: Duration, method: &str, params: impl Into<Params>) -> Vec<Output> {
         let params = params.into();
         match self.stage {
@@ -356,7 +357,7 @@ impl ClientEngine {
         }
     }
 
-    /// Takes one message of the server in.
+    /// Handles one message of the server.
     pub fn receive(&mut self, now: Duration, bytes: &[u8]) -> Vec<Output> {
         if !json::has_at_most(bytes, self.config.max_values) {
             return self.refuse_values(now, bytes);
@@ -364,7 +365,7 @@ impl ClientEngine {
         let mut out = Vec::new();
         let envelope = Envelope::scan(bytes);
         if envelope.kind == MessageKind::Batch {
-            // Legal in 2025-03-26 only; taken whenever it comes (X9).
+            // Batches are legal in 2025-03-26 only, but accepted in any revision.
             for item in json::items(bytes) {
                 self.take(now, item, &Envelope::scan(item), &mut out);
             }
@@ -374,7 +375,7 @@ impl ClientEngine {
         out
     }
 
-    /// A message has more values than are looked into: what it answers fails, and anything else is passed over.
+    /// Handles a message with too many JSON values: the request that it answers fails; otherwise it is ignored.
     fn refuse_values(&mut self, now: Duration, bytes: &[u8]) -> Vec<Output> {
         let why = format!("the server sent a message of more than {} values", self.config.max_values);
         let envelope = Envelope::scan(bytes);
@@ -384,13 +385,13 @@ impl ClientEngine {
         }
     }
 
-    /// The moment to call [`Self::wake`] at, if nothing comes in before.
-    pub fn next_wake(&self) -> Option<Duration> {
+    /// When to call [`Self::wake`], if nothing arrives before.
+    pub fn next_timeout(&self) -> Option<Duration> {
         self.open.values().filter(|open| !open.expired).map(Open::deadline).min()
     }
 
-    /// Lets time pass: requests whose time is over are given up.
-    pub fn wake(&mut self, now: Duration) -> Vec<Output> {
+    /// Times out requests that are due.
+    pub fn handle_timeout(&mut self, now: Duration) -> Vec<Output> {
         let mut out = Vec::new();
         let due = |open: &Open| !open.expired && open.deadline() <= now;
         let ids: Vec<i64> = self.open.iter().filter(|(_, open)| due(open)).map(|(id, _)| *id).collect();
@@ -407,18 +408,18 @@ impl ClientEngine {
         out
     }
 
-    /// The server is gone: whatever waits will not be answered.
+    /// The server closed the connection: all pending requests fail.
     pub fn closed(&mut self, _now: Duration) -> Vec<Output> {
         let mut out = Vec::new();
         let unanswered: Vec<_> = self.open.values().filter(|open| !open.expired && open.role == Role::Call).collect();
         for open in unanswered {
-            let reason = format!("the server closed the connection before it answered {}", open.method);
+            let reason = format!("the server closed the connection before answering {}", open.method);
             out.push(Output::Failed { handle: Some(open.handle), reason });
         }
         self.open.clear();
         match self.stage {
             Stage::Opening | Stage::Fresh | Stage::Renewing => {
-                let closed = || "the server closed the connection before the handshake was over".to_owned();
+                let closed = || "the server closed the connection during the handshake".to_owned();
                 let reason = self.refused.take().unwrap_or_else(closed);
                 self.fail(reason, &mut out);
             }
@@ -428,12 +429,12 @@ impl ClientEngine {
         out
     }
 
-    /// The transport gave up the request with this id, for this reason. `refusal` is the JSON-RPC error with which the
-    /// server refused it without naming it, which counts as its answer.
+    /// The transport could not deliver the request with this id. `refusal` is the JSON-RPC error without an id with
+    /// which the server refused it, if any; it counts as the response.
     pub fn undelivered(&mut self, now: Duration, id: &[u8], reason: &str, refusal: Option<&[u8]>) -> Vec<Output> {
         let mut out = Vec::new();
         let Some(open) = self.number_of(Id(id)).and_then(|id| self.open.remove(&id)) else {
-            // Nothing of the engine's: a message that was sent as it is.
+            // Not one of the engine's requests: a message that the caller sent as it is.
             return refusal.map(|refusal| Output::Stray { message: refusal.to_vec() }).into_iter().collect();
         };
         match (refusal, open.role) {
@@ -454,9 +455,9 @@ impl ClientEngine {
         out
     }
 
-    /// The server did not take the request with this id, because it does not know the session any more: opens a new one
-    /// and sends the request again, once (2025-03-26 to 2025-11-25, session management). A connection that was joined
-    /// is not ours to open.
+    /// The server rejected the request with this id because it does not know the session any more. Opens a new session
+    /// and sends the request again, once (MCP 2025-03-26 to 2025-11-25, Session Management). A joined connection is
+    /// never reopened.
     pub fn session_over(&mut self, now: Duration, id: &[u8], reason: &str) -> Vec<Output> {
         let mut out = Vec::new();
         let reason = reason.to_owned();
@@ -478,7 +479,7 @@ impl ClientEngine {
         out
     }
 
-    /// The connection failed: whatever waits will not be answered.
+    /// The connection failed: all pending requests fail.
     pub fn lost(&mut self, _now: Duration, why: &str) -> Vec<Output> {
         self.open.clear();
         let mut out = Vec::new();
@@ -497,7 +498,8 @@ impl ClientEngine {
         }
     }
 
-    /// Answers a request of the server. In the modern era a client must not write responses (2026-07-28, stdio).
+    /// Responds to a request of the server. In the modern era, a client must not send responses (MCP 2026-07-28,
+    /// stdio).
     fn serve(&self, message: Vec<u8>, envelope: &Envelope<'_>, out: &mut Vec<Output>) {
         let method = envelope.method.as_deref().unwrap_or_default().to_owned();
         let id = envelope.id.unwrap_or(Id(b"null"));
@@ -522,7 +524,7 @@ impl ClientEngine {
         }
     }
 
-    /// What the answer to this request leads to.
+    /// Handles the response to this request.
     fn settle(&mut self, now: Duration, open: Open, message: Vec<u8>, envelope: &Envelope<'_>, out: &mut Vec<Output>) {
         match open.role {
             Role::Probe if !open.expired => return self.read_probe(now, envelope, out),
@@ -542,7 +544,7 @@ impl ClientEngine {
         });
     }
 
-    /// An id as it stands on the wire.
+    /// An id as it appears on the wire.
     fn id(&self, number: i64) -> Value {
         match &self.config.join {
             None => number.into(),
@@ -550,7 +552,7 @@ impl ClientEngine {
         }
     }
 
-    /// The number that an id of ours stands for.
+    /// The number in one of our ids.
     fn number_of(&self, id: Id<'_>) -> Option<i64> {
         match &self.config.join {
             None => id.as_integer(),
@@ -558,7 +560,8 @@ impl ClientEngine {
         }
     }
 
-    /// The request that an answer is for. An error without an id can only be for the probe, while that is alone.
+    /// The request that a response belongs to. An error without an id can only belong to the probe, and only while
+    /// nothing else is pending.
     fn take_open(&mut self, envelope: &Envelope<'_>) -> Option<Open> {
         match envelope.id.filter(|id| !id.is_null()) {
             Some(id) => self.open.remove(&self.number_of(id)?),

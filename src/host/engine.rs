@@ -1,11 +1,10 @@
-//! The host: a conversation over any number of servers, in which every proposal has its side. Sans-IO: messages, times,
-//! orders and the model's replies come in; messages, facts and prompts go out.
+//! The host: a conversation with any number of servers, with the host side of every proposal. Sans-IO: messages, times,
+//! orders and the model's replies come in; messages, events and prompts go out.
 //!
-//! A turn: the user's message goes to all rooms, which ask their servers; once all have settled, the prompt is laid out
-//! and the model asked; its tool calls run, with the events around them; its answer goes to the rooms, first to those
-//! that may make another of it, one after another, then to all; and the turn is over for them. A room may begin a turn
-//! without a message. Orders and such turns are done one after another. Inferences that rooms ask for go on beside all
-//! that.
+//! In a turn, the user's message goes to all proposals, which query their servers. Once all have settled, the host lays
+//! out the prompt and asks the model. It runs the model's tool calls, with the hooks around them. The answer goes first
+//! to the proposals that may change it, one after another, then to all; then the turn is over. A proposal may also
+//! begin a turn without a message. Orders and such turns run one after another; inferences for servers run beside them.
 //!
 //! Never: tokio, sockets, clocks, printing, a proposal's name.
 
@@ -31,64 +30,65 @@ use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 use turn::Turn;
 
-/// What the engine wants done, or has to tell.
+/// What the engine wants done or reports.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
-    /// Send a message.
+    /// Send a message to a server.
     Send {
-        /// To whom.
+        /// The server.
         server: ServerId,
         /// The message.
         message: Vec<u8>,
     },
-    /// What a server's client has to tell.
+    /// An output of a server's client.
     Client {
-        /// Whose.
+        /// The server.
         server: ServerId,
-        /// What.
+        /// The output.
         output: ClientOutput,
     },
-    /// What happened.
+    /// Something happened that is worth reporting.
     HostEvent(HostEvent),
-    /// Ask the model, and hand its reply to [`Host::model`].
+    /// Ask the model, and pass its reply to [`Host::model`].
     Prompt(Prompt),
-    /// Ask the model beside the conversation, and hand what it says to [`Host::inferred_piece`] and [`Host::inferred`].
+    /// Ask the model outside of the conversation, and pass its output to [`Host::inferred_piece`] and
+    /// [`Host::inferred`].
     Infer(Inference),
-    /// An order is done: each once, in their order. Or a turn that none asked for ([`OrderResult::Woken`]).
+    /// An order has ended; each ends once, in order. Also a turn that no order asked for ([`OrderResult::Woken`]).
     OrderResult(OrderResult),
 }
 
-/// What waits to be begun.
+/// Work that waits to begin.
 #[derive(Debug)]
 enum Job {
     Order(Order),
-    /// A turn that a room asked for: by its place, and what it calls the turn.
+    /// A turn that a proposal asked for: the proposal's index, the server, and the proposal's name for the turn.
     Wake(usize, ServerId, String),
 }
 
-/// Where the work stands.
+/// What the host is waiting for.
 #[derive(Debug)]
 enum Work {
     Fresh,
     Connecting,
     Idle,
-    /// Until every room has settled.
+    /// All proposals have to settle.
     Settling(Box<Next>),
-    /// Until the model has replied.
+    /// The model has to reply.
     Model,
-    /// Until a request of the host's is answered.
+    /// A request of the host has to be answered.
     QueuedInjection(u64),
     Over,
 }
 
-/// What follows once rooms have settled.
+/// What follows once the proposals have settled.
 #[derive(Debug)]
 enum Next {
     LayOut,
     Ask,
     CallTool(ToolUse),
     AfterTool(ToolUse, Result<Value, String>),
-    /// The room at this place may make another answer of the model's.
+    /// The proposal at this index may change the model's answer.
     Rewrite(usize),
     TurnOver,
     Finish(OrderResult),
@@ -99,7 +99,7 @@ struct ProposalHost {
     side: Box<dyn HostSide>,
 }
 
-/// The host. See the module.
+/// The host engine; see the module.
 pub struct Host {
     config: HostConfig,
     policy: Policy,
@@ -107,17 +107,17 @@ pub struct Host {
     servers: Vec<Server>,
     views: Vec<ServerView>,
     owners: HashMap<(ServerId, RequestHandle), Owner>,
-    /// Requests of rooms that were given up, the oldest first.
+    /// Timed-out requests of proposals, the oldest first.
     given_up: VecDeque<(ServerId, RequestHandle)>,
-    /// Tools that are being called.
+    /// Tool calls in progress.
     calls: HashMap<(ServerId, RequestHandle), ToolUse>,
-    /// The rooms whose inferences run, by their tokens.
+    /// Running inferences: the index of the proposal, by token.
     inferences: HashMap<u64, usize>,
     tokens: u64,
     rng: fastrand::Rng,
     jobs: VecDeque<Job>,
     work: Work,
-    /// What the request that is waited for is about.
+    /// The tool call that the pending request makes.
     using: Option<ToolUse>,
     turns: u64,
     turn: Option<Turn>,
@@ -174,7 +174,7 @@ impl Host {
         self.go_on(now)
     }
 
-    /// Takes one message of a server.
+    /// Handles one message of a server.
     pub fn receive(&mut self, now: Duration, server: ServerId, message: &[u8]) -> Vec<Output> {
         if let Some(found) = self.servers.get_mut(server.0) {
             let outputs = found.client.receive(now, message);
@@ -183,7 +183,7 @@ impl Host {
         self.go_on(now)
     }
 
-    /// A request to a server did not get through; see [`super::client::ClientEngine::undelivered`].
+    /// A request could not be delivered; see [`super::client::ClientEngine::undelivered`].
     pub fn undelivered(
         &mut self,
         now: Duration,
@@ -199,7 +199,7 @@ impl Host {
         self.go_on(now)
     }
 
-    /// A server has dropped its session; see [`super::client::ClientEngine::session_over`].
+    /// A server dropped its session; see [`super::client::ClientEngine::session_over`].
     pub fn session_over(&mut self, now: Duration, server: ServerId, id: &[u8], reason: &str) -> Vec<Output> {
         if let Some(found) = self.servers.get_mut(server.0) {
             let outputs = found.client.session_over(now, id, reason);
@@ -208,7 +208,7 @@ impl Host {
         self.go_on(now)
     }
 
-    /// A server's connection is gone; with a reason, it failed.
+    /// A server's connection was closed, or failed for `reason`.
     pub fn closed(&mut self, now: Duration, server: ServerId, reason: Option<&str>) -> Vec<Output> {
         if let Some(found) = self.servers.get_mut(server.0) {
             let outputs = match reason {
@@ -223,14 +223,14 @@ impl Host {
     }
 
     /// Does what is due.
-    pub fn wake(&mut self, now: Duration) -> Vec<Output> {
+    pub fn handle_timeout(&mut self, now: Duration) -> Vec<Output> {
         for at in 0..self.servers.len() {
-            let outputs = self.servers[at].client.wake(now);
+            let outputs = self.servers[at].client.handle_timeout(now);
             self.take_in(ServerId(at), outputs);
         }
         self.ask_proposals(now, |side, cx| {
-            if side.next_wake().is_some_and(|at| at <= cx.now) {
-                side.wake(cx);
+            if side.next_timeout().is_some_and(|at| at <= cx.now) {
+                side.handle_timeout(cx);
             }
             false
         });
@@ -238,18 +238,18 @@ impl Host {
     }
 
     /// When to call [`Host::wake`].
-    pub fn next_wake(&self) -> Option<Duration> {
-        let clients = self.servers.iter().filter_map(|server| server.client.next_wake());
-        clients.chain(self.proposals.iter().filter_map(|proposal| proposal.side.next_wake())).min()
+    pub fn next_timeout(&self) -> Option<Duration> {
+        let clients = self.servers.iter().filter_map(|server| server.client.next_timeout());
+        clients.chain(self.proposals.iter().filter_map(|proposal| proposal.side.next_timeout())).min()
     }
 
-    /// Takes an order; it is begun once those before it are done.
+    /// Accepts an order, which begins once those before it have ended.
     pub fn order(&mut self, now: Duration, order: Order) -> Vec<Output> {
         self.jobs.push_back(Job::Order(order));
         self.go_on(now)
     }
 
-    /// The model's reply to the last prompt; `Err` where it failed.
+    /// Handles the model's reply to the last prompt; `Err` if the model failed.
     pub fn model(&mut self, now: Duration, reply: Result<ModelReply, String>) -> Vec<Output> {
         if matches!(self.work, Work::Model) {
             self.take_reply(now, reply);
@@ -257,7 +257,7 @@ impl Host {
         self.go_on(now)
     }
 
-    /// A piece of an inference beside the conversation, by its token.
+    /// Handles a piece of the inference with this token.
     pub fn inferred_piece(&mut self, now: Duration, token: u64, text: &str) -> Vec<Output> {
         if let Some(&at) = self.inferences.get(&token) {
             self.ask_proposal(now, at, |side, cx| side.piece(cx, token, text));
@@ -265,7 +265,7 @@ impl Host {
         self.go_on(now)
     }
 
-    /// The end of an inference beside the conversation; `Err` where it failed.
+    /// Handles the end of the inference with this token; `Err` if it failed.
     pub fn inferred(&mut self, now: Duration, token: u64, outcome: Result<Inferred, String>) -> Vec<Output> {
         if let Some(at) = self.inferences.remove(&token) {
             self.ask_proposal(now, at, |side, cx| side.inferred(cx, token, &outcome));
@@ -273,17 +273,17 @@ impl Host {
         self.go_on(now)
     }
 
-    /// Whether the model's answer may become another one before anybody may see it.
+    /// Whether the model's answer may still be changed before it is shown.
     pub fn rewrites(&self) -> bool {
         self.proposals.iter().any(|proposal| proposal.side.rewrites())
     }
 
-    /// Whether nothing is being done and nothing waits to be.
+    /// Whether there is nothing in progress or waiting.
     pub fn is_idle(&self) -> bool {
         matches!(self.work, Work::Over) || matches!(self.work, Work::Idle) && self.jobs.is_empty()
     }
 
-    /// Whose answers are waited for, and to what.
+    /// The servers with pending requests, and the requests' methods.
     pub fn awaited(&self) -> Vec<(ServerId, String)> {
         let of = |(at, server): (usize, &Server)| {
             server.client.awaited().map(|method| (ServerId(at), method.to_owned())).collect::<Vec<_>>()
@@ -296,7 +296,7 @@ impl Host {
         &self.views
     }
 
-    /// What the rooms hold, by their names; servers by theirs.
+    /// The state of all proposals, by their names, with servers by theirs.
     pub fn state(&self) -> Value {
         let state = |proposal: &ProposalHost| {
             let mut state = proposal.side.state();
@@ -311,7 +311,7 @@ impl Host {
         Value::Object(self.proposals.iter().map(state).filter(|(_, state)| !state.is_null()).collect())
     }
 
-    /// Asks one room, by its place.
+    /// Calls one proposal, by its index.
     fn ask_proposal(&mut self, now: Duration, at: usize, ask: impl FnOnce(&mut dyn HostSide, &mut HostCx<'_>)) {
         let (mut place, mut ask) = (0, Some(ask));
         self.ask_proposals(now, |side, cx| {
@@ -325,7 +325,7 @@ impl Host {
         });
     }
 
-    /// Asks every room, in the registry's order, until one says that it was meant.
+    /// Calls every proposal in the registry's order until one returns true.
     fn ask_proposals(
         &mut self,
         now: Duration,
@@ -345,9 +345,9 @@ impl Host {
         false
     }
 
-    fn moment(&mut self, now: Duration, moment: &LifecycleEvent<'_>, next: Next) {
+    fn announce(&mut self, now: Duration, moment: &LifecycleEvent<'_>, next: Next) {
         self.ask_proposals(now, |side, cx| {
-            side.moment(cx, moment);
+            side.lifecycle_event(cx, moment);
             false
         });
         self.work = Work::Settling(Box::new(next));
@@ -363,13 +363,13 @@ impl Host {
         self.out.push(Output::OrderResult(done));
     }
 
-    /// Goes on as far as it can without anybody else.
+    /// Continues as far as possible without further input.
     fn go_on(&mut self, now: Duration) -> Vec<Output> {
         loop {
             self.settle_effects(now);
             match std::mem::replace(&mut self.work, Work::Idle) {
                 Work::Connecting if self.servers.iter().all(Server::is_settled) => {
-                    self.moment(now, &LifecycleEvent::SessionStart, Next::Finish(OrderResult::Connected));
+                    self.announce(now, &LifecycleEvent::SessionStart, Next::Finish(OrderResult::Connected));
                 }
                 Work::Settling(next) if self.proposals.iter().all(|proposal| proposal.side.is_settled()) => {
                     self.proceed(now, *next)
@@ -392,7 +392,7 @@ impl Host {
         match next {
             Next::LayOut => {
                 let agent = self.turn.as_ref().map(|turn| turn.agent).unwrap_or_default();
-                self.moment(now, &LifecycleEvent::Prompt(agent), Next::Ask);
+                self.announce(now, &LifecycleEvent::Prompt(agent), Next::Ask);
             }
             Next::Ask => self.lay_out(),
             Next::CallTool(used) => self.call_tool(now, used),
@@ -408,12 +408,13 @@ impl Host {
         }
     }
 
-    /// What hooks wanted said at the end stands in no prompt any more.
+    /// Reports injections of hooks at the session's end, for which no prompt follows.
     fn report_unprompted(&mut self) {
         for waiting in std::mem::take(&mut self.pending) {
             let injection = waiting.injection;
             let data = json!({"slot": injection.slot, "text": injection.text, "proposal": waiting.proposal});
-            let text = format!("no prompt follows for: {:?}", crate::proposals::clip(&injection.text, 80));
+            let text =
+                format!("not injected, because no prompt follows: {:?}", crate::proposals::clip(&injection.text, 80));
             self.report("unprompted", Some(injection.server), text, data);
         }
     }

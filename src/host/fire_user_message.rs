@@ -1,5 +1,5 @@
-//! User messages to one server, one after another, from the handshake to each one's outcome: the client engine with the
-//! conversation room's host side on top.
+//! Sends user messages to one server, one after another, and reports the outcome of each: the client engine combined
+//! with the host side of SEP-1975.
 //!
 //! Never: tokio, sockets, clocks, printing.
 
@@ -16,41 +16,41 @@ use std::time::Duration;
 #[cfg(test)]
 mod tests;
 
-/// What is to be fired, and how.
+/// What to send, and how.
 #[derive(Clone, Debug)]
 pub struct Firing {
     /// The message.
     pub message: UserMessage,
-    /// How it travels.
+    /// The JSON-RPC message to carry it.
     pub carrier: Carrier,
     /// How long the server may take.
     pub deadline: Duration,
-    /// Send it even to a server that did not subscribe (against A2).
+    /// Send the message even if the server did not subscribe, against SEP-1975, Capability Declaration.
     pub force: bool,
 }
 
-/// What the engine wants done, or has to tell.
+/// What the engine wants done or reports.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Report {
-    /// The client's own: messages to send, the handshake, other traffic.
+    /// The client's own outputs: messages to send, the handshake, other traffic.
     Client(Output),
-    /// What the server declared (A1). Follows the handshake; without [`Firing::force`], nothing is sent to a server
-    /// that did not subscribe, nor in the era that has no carrier for it.
+    /// What the server declared. Follows the handshake. Without [`Firing::force`], nothing is sent to a server that did
+    /// not subscribe, or in the modern era, which cannot carry it.
     Subscription(Subscription),
-    /// Something the caller should know, as a sentence.
+    /// A sentence that the caller should see.
     Note(String),
-    /// What came of a message. Once for each.
+    /// The outcome of a message; once for each.
     Done(DeliveryOutcome),
-    /// An answer after the deadline (A13).
+    /// A response after the deadline.
     Late(DeliveryOutcome),
 }
 
-/// Fires user messages. See the module.
+/// Sends user messages; see the module.
 #[derive(Debug)]
 pub struct UserMessageFire {
     client: ClientEngine,
     messages: UserMessages,
-    /// What is to be sent once the connection is open.
+    /// The message to send once the connection is open.
     message: Option<UserMessage>,
     force: bool,
     opened: Option<(Era, Subscription)>,
@@ -58,7 +58,7 @@ pub struct UserMessageFire {
     over: bool,
 }
 
-/// Why the message went out a second time.
+/// Explains why the message was sent a second time.
 fn sent_again(refusal: &Envelope<'_>) -> String {
     let error = refusal.error.unwrap_or_default();
     let code = json::first_member(error, "code").map(String::from_utf8_lossy).unwrap_or_default();
@@ -88,7 +88,7 @@ impl UserMessageFire {
         self.report(now, outputs)
     }
 
-    /// Sends another message, once the one before has come to its end.
+    /// Sends another message. The one before must be over.
     pub fn again(&mut self, now: Duration, message: UserMessage) -> Vec<Report> {
         let mut reports = Vec::new();
         (self.message, self.over) = (Some(message), false);
@@ -96,13 +96,13 @@ impl UserMessageFire {
         reports
     }
 
-    /// Takes one message of the server in.
+    /// Handles one message of the server.
     pub fn receive(&mut self, now: Duration, bytes: &[u8]) -> Vec<Report> {
         let outputs = self.client.receive(now, bytes);
         self.report(now, outputs)
     }
 
-    /// The transport gave up the request with this id; see [`ClientEngine::undelivered`].
+    /// The request with this id could not be delivered; see [`ClientEngine::undelivered`].
     pub fn undelivered(&mut self, now: Duration, id: &[u8], reason: &str, refusal: Option<&[u8]>) -> Vec<Report> {
         let outputs = self.client.undelivered(now, id, reason, refusal);
         self.report(now, outputs)
@@ -114,21 +114,21 @@ impl UserMessageFire {
         self.report(now, outputs)
     }
 
-    /// The moment to call [`Self::wake`] at.
-    pub fn next_wake(&self) -> Option<Duration> {
-        self.client.next_wake().into_iter().chain(self.messages.next_wake()).min()
+    /// When to call [`Self::wake`].
+    pub fn next_timeout(&self) -> Option<Duration> {
+        self.client.next_timeout().into_iter().chain(self.messages.next_timeout()).min()
     }
 
-    /// Lets time pass.
-    pub fn wake(&mut self, now: Duration) -> Vec<Report> {
-        let outputs = self.client.wake(now);
+    /// Does what is due.
+    pub fn handle_timeout(&mut self, now: Duration) -> Vec<Report> {
+        let outputs = self.client.handle_timeout(now);
         let mut reports = self.report(now, outputs);
-        let actions = self.messages.wake(now);
+        let actions = self.messages.handle_timeout(now);
         self.act(now, actions, &mut reports);
         reports
     }
 
-    /// The server is gone.
+    /// The server closed the connection.
     pub fn closed(&mut self, now: Duration) -> Vec<Report> {
         let outputs = self.client.closed(now);
         self.report(now, outputs)
@@ -140,7 +140,7 @@ impl UserMessageFire {
         self.report(now, outputs)
     }
 
-    /// Whether the message has come to its end, or will never be sent.
+    /// Whether the message is over or will never be sent.
     pub fn is_over(&self) -> bool {
         self.over
     }
@@ -158,7 +158,7 @@ impl UserMessageFire {
                     }
                     self.act(now, actions, &mut reports);
                 }
-                // The room has the same deadline and tells it itself.
+                // The proposal has the same deadline and reports it itself.
                 Output::TimedOut { handle, .. } if self.keys.contains_key(handle) => {}
                 Output::Ready(handshake) => {
                     let (era, declared) = (handshake.era, subscription(&handshake.server_capabilities));
@@ -190,7 +190,7 @@ impl UserMessageFire {
             return;
         }
         if era == Era::Modern {
-            let note = "revision 2026-07-28 has no carrier for conversation/userMessage; sent as a plain request";
+            let note = "MCP 2026-07-28 cannot carry conversation/userMessage; sent as a plain request";
             reports.push(Report::Note(note.to_owned()));
         }
         let actions = self.messages.start(now, message);

@@ -1,16 +1,16 @@
-//! The prompt of a turn: what the host says itself, what was said before, and what servers inject, in an order that
-//! the user can choose, each piece with its origin (behaviour F1).
+//! The prompt of a turn: the host's own text, the conversation so far, and what servers inject, in an order that the
+//! user can choose, each part with its origin.
 //!
 //! Never: asking a model.
 
 use crate::proposals::REGISTRY;
 use crate::proposals::host::{Inference, Injection, PromptPlace, ServerView, Slot, quoted};
-use crate::wire::span::micros;
+use crate::wire::units::micros;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// In whose name a part stands.
+/// The role of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// The host.
@@ -35,7 +35,7 @@ impl Role {
     }
 }
 
-/// Where a part of a server's comes from.
+/// The origin of a part that a server injected.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Origin {
     /// The server's name in the host.
@@ -44,38 +44,38 @@ pub struct Origin {
     pub proposal: String,
     /// The slot.
     pub slot: String,
-    /// Where it stands.
+    /// Its position in the prompt.
     pub place: PromptPlace,
-    /// How long it is, before it was quoted.
+    /// Its length in bytes, before quoting.
     pub bytes: usize,
-    /// How long after the turn began it came; zero where it waited already.
+    /// The time from the turn's start to its arrival; zero if it was waiting already.
     pub after: Duration,
 }
 
 /// One part of a prompt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PromptPart {
-    /// In whose name.
+    /// The role.
     pub role: Role,
-    /// Whose it is, where it is a server's.
+    /// The origin, if a server injected it.
     pub origin: Option<Origin>,
-    /// The text as the model gets it.
+    /// The text as the model sees it.
     pub text: String,
 }
 
-/// What a model is asked with.
+/// The input of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prompt {
     /// The turn; the first is 1.
     pub turn: u64,
-    /// Which prompt of the turn; more than one where the model used tools. The first is 1.
+    /// The number of the prompt within the turn; more than 1 after the model has used tools. The first is 1.
     pub round: u64,
-    /// Its parts, in order.
+    /// The parts, in order.
     pub parts: Vec<PromptPart>,
 }
 
 impl Prompt {
-    /// What a server asks a model, as a prompt: of no turn.
+    /// A server's inference request as a prompt, outside of any turn.
     pub fn of(asked: &Inference) -> Self {
         let part = |said: &crate::proposals::host::Utterance| {
             let role = match said.role {
@@ -88,8 +88,8 @@ impl Prompt {
         Prompt { turn: 0, round: 0, parts: asked.messages.iter().map(part).collect() }
     }
 
-    /// The prompt for a model's program: `{"turn", "round", "messages": [{"role", "content", "external"?}]}`. The same
-    /// conversation gives the same bytes: no times stand in it.
+    /// The prompt for a program that acts as the model: `{"turn", "round", "messages": [{"role", "content",
+    /// "external"?}]}`. It contains no times, so the same conversation gives the same bytes.
     pub fn to_value(&self) -> Value {
         let message = |part: &PromptPart| {
             let mut message = json!({"role": part.role.name(), "content": part.text});
@@ -102,7 +102,7 @@ impl Prompt {
         json!({"turn": self.turn, "round": self.round, "messages": self.parts.iter().map(message).collect::<Vec<_>>()})
     }
 
-    /// The prompt as one text, for people.
+    /// The prompt as text, for people.
     pub fn to_text(&self) -> String {
         let mut out = String::new();
         for part in &self.parts {
@@ -114,7 +114,7 @@ impl Prompt {
         out
     }
 
-    /// The labels of what servers injected.
+    /// The origins of all injected parts, as JSON.
     pub fn labels(&self) -> Value {
         let label = |origin: &Origin| {
             json!({"server": origin.server, "proposal": origin.proposal, "slot": origin.slot,
@@ -125,7 +125,7 @@ impl Prompt {
     }
 }
 
-/// Where each slot stands.
+/// The positions of slots in the prompt.
 #[derive(Clone, Debug)]
 pub struct Layout {
     slots: HashMap<&'static str, (PromptPlace, u32)>,
@@ -143,26 +143,27 @@ fn all_slots() -> impl Iterator<Item = &'static Slot> {
 }
 
 impl Layout {
-    /// A layout as people write it: `{"system": [SLOT, …], "before_user": […], "after_user": […]}`. Slots that are not
-    /// named keep their places, after those that are.
+    /// Reads a layout in JSON: `{"system": [SLOT, …], "before_user": […], "after_user": […]}`. Slots that are not named
+    /// keep their positions, after those that are.
     ///
     /// # Errors
-    /// What is no place or no slot, with those that there are.
+    ///
+    /// Unknown positions or slots; the message lists the known ones.
     pub fn read(value: &Value) -> Result<Self, String> {
         let mut layout = Self::default();
         let places = [PromptPlace::System, PromptPlace::BeforeUser, PromptPlace::AfterUser];
-        for (name, list) in value.as_object().ok_or("a layout is an object")? {
+        for (name, list) in value.as_object().ok_or("a layout must be an object")? {
             let Some(place) = places.into_iter().find(|place| place.name() == name) else {
                 let known = places.map(PromptPlace::name).join(", ");
-                return Err(format!("there is no place {name:?} in a prompt; there are: {known}"));
+                return Err(format!("unknown position {name:?}; known positions: {known}"));
             };
             let list = list.as_array().ok_or_else(|| format!("{name} must be a list of slots"))?;
             for (rank, wanted) in list.iter().enumerate() {
                 let Some(slot) = all_slots().find(|slot| Some(slot.name) == wanted.as_str()) else {
                     let known = all_slots().map(|slot| slot.name).collect::<Vec<_>>().join(", ");
-                    return Err(format!("there is no slot {wanted}; there are: {known}"));
+                    return Err(format!("unknown slot {wanted}; known slots: {known}"));
                 };
-                // Before all ranks that rooms give.
+                // Before all ranks that proposals assign.
                 let rank = u32::try_from(rank).unwrap_or(u32::MAX);
                 layout.slots.insert(slot.name, (place, rank));
             }
@@ -180,38 +181,38 @@ impl Layout {
     }
 }
 
-/// An injection, and when it came.
+/// An injection, and when it arrived.
 #[derive(Clone, Debug)]
 pub struct QueuedInjection {
     /// The injection.
     pub injection: Injection,
-    /// The room that made it.
+    /// The proposal that made it.
     pub proposal: &'static str,
-    /// When.
+    /// When it arrived.
     pub at: Duration,
 }
 
 /// Why an injection is not in the prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LeftOut {
-    /// Another says the same.
+    /// Another has the same text.
     Duplicate {
-        /// Whose the other is, by place in the order.
+        /// The server and slot of the other one.
         of: String,
     },
-    /// The prompt has no room for it.
+    /// The prompt has no space left for it.
     OverBudget,
 }
 
-/// The injections of a prompt, in order, and those that are left out.
+/// The injections of a prompt, in order, and those left out.
 pub struct Chosen {
-    /// What goes in.
+    /// Those in the prompt.
     pub parts: Vec<(PromptPlace, PromptPart)>,
-    /// What does not.
+    /// Those left out.
     pub left_out: Vec<(QueuedInjection, LeftOut)>,
 }
 
-/// Puts injections in order: by place and slot, then by weight, by server, and as they came. `most` bytes in all.
+/// Orders injections by position and slot, then by weight, server, and arrival. At most `most` bytes in all.
 pub fn choose(
     mut waiting: Vec<QueuedInjection>,
     layout: &Layout,
@@ -264,7 +265,7 @@ mod tests {
     fn waiting(server: usize, slot: &'static str, weight: i64, text: &str) -> QueuedInjection {
         let what = "context".to_owned();
         let injection = Injection { server: ServerId(server), slot, weight, what, text: text.to_owned() };
-        QueuedInjection { injection, proposal: "room", at: Duration::ZERO }
+        QueuedInjection { injection, proposal: "proposal", at: Duration::ZERO }
     }
 
     fn order(waiting: Vec<QueuedInjection>, layout: &Layout, most: usize) -> (Vec<String>, usize) {

@@ -1,22 +1,22 @@
-//! The tools that are added to the server's own, and what is known of those.
+//! The tools that the overlay adds to the server's own.
 
 use super::{Output, Overlay};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// What is known of the server's tools.
+/// What is known about the server's tools.
 #[derive(Debug, Default)]
 pub struct Listing {
-    /// Their names, as far as they were listed.
+    /// The names of the server's own tools, as far as they were listed.
     pub servers_own: Option<BTreeSet<String>>,
-    /// The server has no tools: the list is the overlay's.
+    /// The server has no tools, so the whole list is the overlay's.
     pub is_ours_alone: bool,
-    /// What the server lacks was told.
+    /// Missing tools were already reported.
     was_reported: bool,
 }
 
 impl Overlay {
-    /// The tools that are added.
+    /// The tools that the overlay adds.
     pub(super) fn own_tools(&self) -> Vec<Value> {
         let mut tools = self.embedded_server.tools();
         if self.embedded_server.is_on(super::plan::HOOKS) {
@@ -27,14 +27,15 @@ impl Overlay {
         tools
     }
 
-    /// Which of the overlay's tools for hooks this is.
+    /// The index of the overlay's hook tool with this name.
     pub(super) fn hook_tool(&self, tool: &str) -> Option<usize> {
         let is_free = self.listing.servers_own.as_ref().is_none_or(|own| !own.contains(tool));
         let at = self.plan.tools.iter().position(|own| own.name == tool)?;
         (is_free && self.embedded_server.is_on(super::plan::HOOKS)).then_some(at)
     }
 
-    /// A page of the server's tools. Where it has one of a name that would be added, its own stays.
+    /// Reads a page of the server's tools. If the server has a tool with a name that the overlay would add, the
+    /// server's wins.
     pub(super) fn learn_tools(&mut self, page: &Value, out: &mut Vec<Output>) {
         let own = self.listing.servers_own.get_or_insert_default();
         let names = page["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str());
@@ -42,12 +43,14 @@ impl Overlay {
             let is_new = own.insert(name.to_owned());
             let clashes = self.embedded_server.withdraw(name) || self.plan.tools.iter().any(|tool| tool.name == name);
             if is_new && clashes {
-                out.push(Output::Tell(format!("the server has a tool {name} itself; the overlay's is left out")));
+                out.push(Output::Tell(format!(
+                    "the server already has a tool {name}; the overlay does not add its own"
+                )));
             }
         }
     }
 
-    /// Tells which of the tools that the overlay names the server does not have.
+    /// Reports tools that the overlay refers to and the server does not have.
     pub(super) fn name_missing(&mut self, out: &mut Vec<Output>) {
         if std::mem::replace(&mut self.listing.was_reported, true) {
             return;
@@ -56,8 +59,10 @@ impl Overlay {
         for (tool, line) in self.plan.named.iter().filter(|(tool, _)| !own.contains(tool)) {
             let known: Vec<&str> = own.iter().map(String::as_str).collect();
             let near = similar::get_close_matches(tool.as_str(), &known, 1, 0.5);
-            let near = near.first().map(|near| format!("; is it {near}?")).unwrap_or_default();
-            out.push(Output::Tell(format!("the server has no tool {tool:?}, named at line {line}{near}")));
+            let near = near.first().map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+            out.push(Output::Tell(format!(
+                "the server has no tool {tool:?}, which the overlay names in line {line}{near}"
+            )));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the client says: on its way to the server, or answered here.
+//! Messages of the client, forwarded to the server or answered here.
 
 use super::embedded_server::{answer, tool_of, value};
 use super::own_requests::Purpose;
@@ -10,9 +10,9 @@ use serde_json::json;
 use std::time::Duration;
 
 impl Overlay {
-    /// A message of the client's.
+    /// Handles a message of the client.
     pub fn from_client(&mut self, now: Duration, message: Vec<u8>) -> Vec<Output> {
-        let mut out = self.wake(now);
+        let mut out = self.handle_timeout(now);
         let envelope = Envelope::scan(&message);
         match (envelope.kind, envelope.method.as_deref()) {
             (MessageKind::Request, Some(method)) => {
@@ -49,7 +49,7 @@ impl Overlay {
         self.seen(now, TO_SERVER, method, envelope.params, out);
     }
 
-    /// Answers a request that is the overlay's business.
+    /// Answers a request that the overlay is responsible for.
     fn takes(
         &mut self,
         now: Duration,
@@ -94,7 +94,7 @@ impl Overlay {
         true
     }
 
-    /// Remembers requests whose answers are looked at.
+    /// Remembers requests whose responses the overlay inspects.
     fn look_ahead(&mut self, id: IdKey, method: &str, params: Option<&[u8]>, out: &mut Vec<Output>) {
         let uri = || params.and_then(|params| json::str_member(params, "uri")).map(|uri| uri.into_owned());
         if method == "resources/subscribe" {
@@ -114,18 +114,18 @@ impl Overlay {
             }
             _ if self.phase == Phase::New && !self.said_no_carrier && is_stateless(method, params) => {
                 self.said_no_carrier = true;
-                let why = "the client works without a handshake (2026-07-28), where the proposals have nothing to \
-                           travel on; nothing is added";
+                let why = "the client uses MCP 2026-07-28 without a handshake, which cannot carry the proposals; \
+                           the overlay adds nothing";
                 out.push(Output::Tell(why.to_owned()));
             }
             _ => {}
         }
     }
 
-    /// Remembers one of them, and forgets the oldest where there are too many.
+    /// Remembers one request, and forgets the oldest if there are too many.
     fn look_at(&mut self, id: IdKey, awaited: Awaited, out: &mut Vec<Output>) {
         if self.awaited.len() >= MAX_OPEN && !self.awaited.contains(&id) {
-            out.push(forgotten("the server does not answer the client"));
+            out.push(forgotten("the server does not answer the client's requests"));
         }
         self.awaited.insert(id, awaited);
     }
@@ -153,7 +153,9 @@ impl Overlay {
                 if is_ours {
                     out.push(Output::Taken(TO_SERVER, message.to_vec()));
                 }
-                out.extend(numbers.into_iter().map(|number| self.take_back(number, "the client takes it back")));
+                out.extend(
+                    numbers.into_iter().map(|number| self.take_back(number, "the client cancelled the request")),
+                );
                 is_ours
             }
             method if self.embedded_server.takes_method(method) && self.phase >= Phase::Answered => {
@@ -172,7 +174,7 @@ impl Overlay {
         self.seen(now, TO_SERVER, method, envelope.params, out);
     }
 
-    /// The client begins: over HTTP, perhaps not for the first time.
+    /// Handles the client's `initialize`. Over HTTP, it may not be the first.
     fn meet(&mut self, now: Duration, id: IdKey, message: &[u8], out: &mut Vec<Output>) {
         if self.phase > Phase::New {
             let ids = Ids { prefix: self.ids.prefix.clone(), last: self.ids.last };
@@ -183,7 +185,7 @@ impl Overlay {
         self.look_at(id, Awaited::Initialize, out);
     }
 
-    /// The handshake is over.
+    /// Starts once the handshake is over.
     fn begin(&mut self, now: Duration, message: &[u8], out: &mut Vec<Output>) {
         self.phase = Phase::Ready;
         out.extend(self.embedded_server.receive(now, message, &mut self.ids));
@@ -198,7 +200,7 @@ impl Overlay {
     }
 }
 
-/// Whether a request stands alone, without a handshake before it; a probe says nothing yet.
+/// Whether a request is a modern one, which needs no handshake. A probe does not count.
 fn is_stateless(method: &str, params: Option<&[u8]>) -> bool {
     let about = params.and_then(|params| json::member(params, "_meta"));
     method != "server/discover" && about.is_some_and(|about| json::member(about, meta::PROTOCOL_VERSION).is_some())

@@ -1,5 +1,5 @@
-//! User messages, answered by the server's tools: each is asked about, and once all have answered, or will not any
-//! more, what they said goes to the client as context.
+//! Answers user messages with the server's tools: the overlay calls each tool, and once all have answered or failed, it
+//! sends their texts to the client as context.
 
 use super::embedded_server::{answer, value};
 use super::own_requests::Purpose;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The messages that wait for their contexts.
+/// User messages whose context is not complete.
 #[derive(Debug, Default)]
 pub struct Conversing {
     seen: u64,
@@ -21,17 +21,17 @@ pub struct Conversing {
 
 #[derive(Debug)]
 struct Turn {
-    /// The request's id; `None` where it came as a notification.
+    /// The request's id; `None` if it was a notification.
     id: Option<Vec<u8>>,
     message: UserMessage,
-    /// What can be filled in.
+    /// The values for templates.
     about: Value,
-    /// What each tool had to say; `None` while it is waited for.
+    /// The text from each tool; `None` while the call is pending.
     said: Vec<Option<String>>,
 }
 
 impl Conversing {
-    /// The client takes a message back; answers which one it was.
+    /// Handles a cancellation by the client. Returns the number of the cancelled message.
     pub fn cancel(&mut self, id: &[u8]) -> Option<u64> {
         let turn = self.open.iter().find(|(_, turn)| turn.id.as_deref() == Some(id)).map(|(turn, _)| *turn)?;
         self.open.remove(&turn).map(|_| turn)
@@ -39,7 +39,7 @@ impl Conversing {
 }
 
 impl Overlay {
-    /// A user's message: asks the tools about it.
+    /// Handles a user message: calls the tools.
     pub(super) fn said(&mut self, now: Duration, id: Option<&[u8]>, params: Option<&[u8]>, out: &mut Vec<Output>) {
         let message = match (read(&value(params)), id) {
             (Ok(message), _) => message,
@@ -47,7 +47,9 @@ impl Overlay {
                 let error = json!({"code": errors::INVALID_PARAMS, "message": why});
                 return out.push(Output::Put(TO_CLIENT, answer(id, "error", &error)));
             }
-            (Err(why), None) => return out.push(Output::Tell(format!("a user message cannot be read: {why}"))),
+            (Err(why), None) => {
+                return out.push(Output::Tell(format!("the client sent an invalid user message: {why}")));
+            }
         };
         self.conversing.seen += 1;
         let turn = self.conversing.seen;
@@ -66,19 +68,25 @@ impl Overlay {
         }
     }
 
-    /// One of the tools has answered, or will not.
+    /// Handles the result, or the failure, of one tool.
     pub(super) fn context(&mut self, turn: u64, at: usize, result: Result<Value, Value>, out: &mut Vec<Output>) {
         let Some(open) = self.conversing.open.get_mut(&turn) else { return };
         let Some(answering) = self.plan.conversation.get(at) else { return };
         let tool = &answering.tool;
         let said = match &result {
             Ok(result) if result["isError"] == true => {
-                out.push(Output::Tell(format!("{tool} failed on a user message: {}", super::plan::said(result))));
+                out.push(Output::Tell(format!(
+                    "the tool {tool}, called for a user message, failed: {}",
+                    super::plan::said(result)
+                )));
                 None
             }
             Ok(result) => answering.word(result, &open.about),
             Err(error) => {
-                out.push(Output::Tell(format!("{tool} failed on a user message: {}", super::message_of(error))));
+                out.push(Output::Tell(format!(
+                    "the tool {tool}, called for a user message, failed: {}",
+                    super::message_of(error)
+                )));
                 None
             }
         };

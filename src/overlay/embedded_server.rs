@@ -1,7 +1,7 @@
-//! The server that lends its rooms: the built-in one, which the client never meets. It hears of the handshake, fires
-//! what the overlay tells it to, and answers what belongs to the rooms.
+//! The built-in server inside an overlay, which provides the proposals' server sides and is invisible to the client. It
+//! sees the handshake, sends what the overlay orders, and answers the proposals' messages.
 //!
-//! Its requests get ids that no peer makes, so that the client's answers find back to it.
+//! Its requests get ids that neither side uses, so that the client's responses find their way back to it.
 
 use super::plan::{Plan, proposal_of};
 use super::{Ids, MAX_OPEN, Output, forgotten};
@@ -12,25 +12,25 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// So many facts are told; what repeats is told once.
+/// Maximum number of different reports to pass on; each is passed on once.
 const MAX_REPORTED: usize = 50;
 
-/// See the module.
+/// The embedded server; see the module.
 pub struct EmbeddedServer {
     server: Server,
-    /// The rooms that take part in the connection.
+    /// The proposals in use on the connection.
     on: Vec<&'static dyn Proposal>,
-    /// Rooms that the server has itself.
+    /// Proposals that the real server declares itself.
     left_out: BTreeSet<&'static str>,
-    /// Tools that are not its business: the server has some of these names itself.
+    /// Tools of the proposals that are not added, because the real server has tools of these names.
     withdrawn: BTreeSet<String>,
-    /// Its open requests: the number of the id that the client knows to its own.
+    /// Pending requests: the number in the id that the client knows, and the server's own id.
     lent: BTreeMap<u64, i64>,
     reported: BTreeSet<String>,
 }
 
 impl EmbeddedServer {
-    /// One that waits for a handshake.
+    /// An embedded server that waits for a handshake.
     pub fn new(plan: &Plan, seed: u64, wall_base_ns: i64) -> Self {
         Self {
             server: Server::new(plan.config(seed, wall_base_ns)),
@@ -42,7 +42,7 @@ impl EmbeddedServer {
         }
     }
 
-    /// Hears the client's `initialize`; answers with what it would declare.
+    /// Handles the client's `initialize`; returns what the server would declare.
     pub fn meet(&mut self, now: Duration, initialize: &[u8]) -> Value {
         let outputs = self.server.receive(now, initialize);
         let answer = outputs.iter().find_map(|output| match output {
@@ -52,8 +52,8 @@ impl EmbeddedServer {
         answer.unwrap_or_default()["result"]["capabilities"].take()
     }
 
-    /// What is declared beside what the server does, place by place; rooms that have nothing to declare, or whose place
-    /// is taken, are off from now on. `taken` hears of the latter.
+    /// Returns the capabilities to add to the server's own, by path. Proposals with nothing to declare, or whose path
+    /// is taken, are switched off. Calls `taken` for the latter.
     pub fn declare(
         &mut self,
         own: &Value,
@@ -65,7 +65,7 @@ impl EmbeddedServer {
         self.on.retain(|proposal| {
             let proposal = proposal.descriptor();
             let places = || proposal.places.iter().filter(|place| place.side == Side::Server);
-            // Something else may stand where it belongs.
+            // The path may contain something unrelated.
             let is_taken = |place: &CapabilityPlace| {
                 at(servers, place.path).is_some_and(|value| (place.is_ours)(&value) || at(own, place.path).is_some())
             };
@@ -81,22 +81,22 @@ impl EmbeddedServer {
         declared
     }
 
-    /// Whether a room takes part.
+    /// Whether a proposal is in use.
     pub fn is_on(&self, proposal: &str) -> bool {
         self.on.iter().any(|known| known.descriptor().name == proposal)
     }
 
-    /// Whether this method is one of the rooms that take part.
+    /// Whether a method belongs to a proposal in use.
     pub fn takes_method(&self, method: &str) -> bool {
         self.on.iter().any(|proposal| proposal.descriptor().methods.iter().any(|spec| spec.name == method))
     }
 
-    /// Whether this tool is.
+    /// Whether a tool belongs to a proposal in use.
     pub fn takes_tool(&self, tool: &str) -> bool {
         !self.withdrawn.contains(tool) && self.on.iter().any(|proposal| proposal.descriptor().tools.contains(&tool))
     }
 
-    /// The tools of the rooms that take part, as `tools/list` shows them.
+    /// The tools of the proposals in use, in the form of `tools/list`.
     pub fn tools(&self) -> Vec<Value> {
         let mut all = Vec::new();
         for proposal in &self.on {
@@ -108,19 +108,18 @@ impl EmbeddedServer {
         all
     }
 
-    /// The server has a tool of this name itself. Whether that takes one away here.
+    /// The real server has a tool of this name. Returns whether that removes one of the tools here.
     pub fn withdraw(&mut self, tool: &str) -> bool {
         self.takes_tool(tool) && self.withdrawn.insert(tool.to_owned())
     }
 
-    /// Hears a message of the client's.
+    /// Handles a message of the client.
     pub fn receive(&mut self, now: Duration, message: &[u8], ids: &mut Ids) -> Vec<Output> {
         let outputs = self.server.receive(now, message);
         self.given(outputs, ids)
     }
 
-    /// Hears an answer to one of its requests, by the number of its id. One that it does not know of any more is
-    /// nobody's.
+    /// Handles a response to one of its requests, by the number in the id. Ignores responses to unknown requests.
     pub fn answered(&mut self, now: Duration, number: u64, answer: &[u8], ids: &mut Ids) -> Vec<Output> {
         let Some(own) = self.lent.remove(&number) else { return Vec::new() };
         let Ok(mut answer) = serde_json::from_slice::<Value>(answer) else { return Vec::new() };
@@ -128,7 +127,7 @@ impl EmbeddedServer {
         self.receive(now, answer.to_string().as_bytes(), ids)
     }
 
-    /// Sends something, if it may; nothing where the server has its room itself.
+    /// Sends a message if it may; nothing if the real server declares the proposal itself.
     pub fn fire(&mut self, now: Duration, fired: &Fired, ids: &mut Ids) -> Vec<Output> {
         if proposal_of(fired.kind()).is_some_and(|proposal| self.left_out.contains(proposal)) {
             return Vec::new();
@@ -138,20 +137,20 @@ impl EmbeddedServer {
     }
 
     /// Does what is due.
-    pub fn wake(&mut self, now: Duration, ids: &mut Ids) -> Vec<Output> {
-        let outputs = self.server.wake(now);
+    pub fn handle_timeout(&mut self, now: Duration, ids: &mut Ids) -> Vec<Output> {
+        let outputs = self.server.handle_timeout(now);
         self.given(outputs, ids)
     }
 
-    /// When it wants to be woken next.
-    pub fn next_wake(&self) -> Option<Duration> {
-        self.server.next_wake()
+    /// When to call [`Self::wake`] next.
+    pub fn next_timeout(&self) -> Option<Duration> {
+        self.server.next_timeout()
     }
 
     fn given(&mut self, outputs: Vec<server::Output>, ids: &mut Ids) -> Vec<Output> {
         let mut given: Vec<Output> = outputs.into_iter().filter_map(|output| self.one(output, ids)).collect();
         while self.lent.len() > MAX_OPEN && self.lent.pop_first().is_some() {
-            given.push(forgotten("the client does not answer"));
+            given.push(forgotten("the client does not answer the overlay's requests"));
         }
         given
     }
@@ -160,13 +159,13 @@ impl EmbeddedServer {
         match output {
             server::Output::Send(message) => Some(Output::Put(Direction::ServerToClient, self.renamed(message, ids))),
             server::Output::Report(Report::NotSent { method, reason }) => {
-                self.once(format!("{method} was not sent: {reason}"))
+                self.once(format!("did not send {method}: {reason}"))
             }
             server::Output::Report(Report::Refused { method, code, message, .. }) => {
-                self.once(format!("the client refused {method} with {code}: {message}"))
+                self.once(format!("the client refused {method}: error {code} ({message})"))
             }
             server::Output::Report(Report::Unanswered { method, .. }) => {
-                self.once(format!("the client does not answer {method}"))
+                self.once(format!("the client did not answer {method}"))
             }
             server::Output::Report(report) => Some(Output::Fact(serde_json::to_value(report).unwrap_or_default())),
             server::Output::IoRequest(_) => None,
@@ -178,7 +177,7 @@ impl EmbeddedServer {
         is_new.then_some(Output::Tell(text))
     }
 
-    /// A request with an id that no peer makes.
+    /// Replaces a request's id by one that neither side uses.
     fn renamed(&mut self, message: Vec<u8>, ids: &mut Ids) -> Vec<u8> {
         let envelope = Envelope::scan(&message);
         let own = match (envelope.kind, envelope.id.map(|id| id.key())) {
@@ -193,22 +192,22 @@ impl EmbeddedServer {
     }
 }
 
-/// An answer to a request, by the text of its id.
+/// A response, by the text of the request's id.
 pub fn answer(id: &[u8], member: &str, value: &Value) -> Vec<u8> {
     [br#"{"jsonrpc":"2.0","id":"#, Id(id).echoed(), format!(r#","{member}":{value}}}"#).as_bytes()].concat()
 }
 
-/// The value of a part of a message; `null` where there is none.
+/// The value of a part of a message; `null` if it is missing.
 pub fn value(text: Option<&[u8]>) -> Value {
     text.and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default()
 }
 
-/// The name of the tool that a call's params name.
+/// The tool's name in the params of a call.
 pub fn tool_of(params: Option<&[u8]>) -> Option<String> {
     params.and_then(|params| json::str_member(params, "name")).map(|name| name.into_owned())
 }
 
-/// The error of a request that could not be done.
+/// The JSON-RPC error for a request that failed in mcpreel.
 pub fn failed(why: &str) -> Value {
     json!({"code": -32000, "message": format!("mcpreel: {why}")})
 }

@@ -1,74 +1,73 @@
-//! The overlay format as it is written: one YAML document. The doc comments here are the descriptions in the published
-//! JSON Schema.
+//! The overlay format: one YAML document. The doc comments here are the descriptions in the published JSON Schema.
 //!
-//! Never: what an overlay means (see `plan`).
+//! Never: the meaning of an overlay (see `plan`).
 
 use crate::scenario::{Placed, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-/// An overlay of mcpreel: what is added to an MCP server that knows none of the proposals. In texts and values,
-/// `{tool}`, `{params/arguments/path}` or `{result/content/0/text}` stand for what set them off.
+/// An overlay of mcpreel: what to add to an MCP server that implements none of the proposals. In texts and values,
+/// placeholders such as `{tool}`, `{params/arguments/path}` or `{result/content/0/text}` are replaced by values from
+/// the message that triggered them.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "mcpreel overlay")]
 pub struct Document {
-    /// What it is for.
+    /// The purpose of the overlay.
     #[serde(default)]
     pub name: String,
-    /// Values that stand for `{names}` everywhere else in the file; `--value` says otherwise.
+    /// Values that replace `{names}` everywhere else in the file; overridden by `--value`.
     #[serde(default)]
     pub values: Map<String, Value>,
     /// Hooks that the server declares.
     #[serde(default)]
     pub hooks: Vec<Placed<HookPart>>,
-    /// What a user's message is answered with: context out of the server's tools, one after another.
+    /// Answers to user messages: context from the server's tools, in this order.
     #[serde(default)]
     pub conversation: Vec<Placed<AnswerPart>>,
-    /// What is sent when something happens.
+    /// Messages to send when something happens.
     #[serde(default)]
     pub rules: Vec<Placed<RulePart>>,
-    /// What the proposals are to do otherwise, as `serve --set` takes it: proposal to option to value.
+    /// Options of the proposals, as in `serve --set`: by proposal, then by option.
     #[schemars(with = "Option<Map<String, Value>>")]
     pub settings: Option<Placed<Value>>,
 }
 
-/// One hook: exactly one of `context`, `context_tool` and `answer`.
+/// A hook, with exactly one of `context`, `context_tool` and `answer`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HookPart {
-    /// When it fires: session_start, session_end, pre_tool_use, post_tool_use, pre_request or post_request.
+    /// The event: session_start, session_end, pre_tool_use, post_tool_use, pre_request or post_request.
     pub event: String,
-    /// For which tools: tool_name, input_contains, tool_server.
+    /// Restricts the hook to certain tools: tool_name, input_contains, tool_server.
     pub matcher: Option<Map<String, Value>>,
-    /// How strongly it is meant: suggestion, important or required.
+    /// The priority: suggestion, important or required.
     pub priority: String,
-    /// A text to inject. The host replaces {project_name} and the like.
+    /// A text to inject. The host replaces {project_name} and other variables.
     pub context: Option<String>,
-    /// A tool of the server whose result is injected; the host calls it.
+    /// A tool of the server; the host calls it and injects the result.
     pub context_tool: Option<String>,
-    /// The tool's arguments.
+    /// The arguments for `context_tool`.
     pub context_tool_args: Option<Map<String, Value>>,
-    /// A tool of the server that is called in its place, and how its result is worded. The host sees a tool with the
-    /// name `hook_N` that is the overlay's; the arguments go through the host, which replaces {project_name} and the
-    /// like.
+    /// A tool of the server to call through the overlay, and how to word its result. The host sees a tool of the
+    /// overlay named `hook_N` and calls that; it replaces {project_name} and other variables in the arguments.
     pub answer: Option<AnswerPart>,
 }
 
-/// A tool of the server, and what is made of its result.
+/// A tool of the server, and how to word its result.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AnswerPart {
-    /// The tool.
+    /// The tool's name.
     pub tool: String,
-    /// Its arguments. For a user's message: {content}, {messageId}, {history}.
+    /// The arguments. For user messages, {content}, {messageId} and {history} are available.
     #[serde(default)]
     pub arguments: Map<String, Value>,
-    /// The text: {text} is that of the result, {result/…} any part of it.
+    /// The text to return: {text} is the text of the result, {result/…} any part of it.
     #[serde(default = "whole_text")]
     pub text: String,
-    /// A result that matches gives nothing.
+    /// Return nothing if the result passes this test.
     pub unless: Option<TestPart>,
 }
 
@@ -76,75 +75,76 @@ fn whole_text() -> String {
     "{text}".to_owned()
 }
 
-/// A value by JSON Pointer that is tested: exactly one of `equals`, `regex` and `glob`.
+/// A test of a value, with exactly one of `equals`, `regex` and `glob`.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TestPart {
-    /// Where, as a JSON Pointer; the whole without it.
+    /// The part to test, as a JSON Pointer; by default the whole value.
     #[serde(default)]
     pub pointer: String,
-    /// It is this; what is not there is null.
+    /// The value must equal this. A missing value is null.
     #[serde(default, deserialize_with = "given")]
     pub equals: Option<Value>,
-    /// This regular expression matches somewhere in its text: itself, or written as JSON.
+    /// This regular expression must match somewhere in the value's text (a string itself, or other values as JSON).
     pub regex: Option<String>,
-    /// This pattern with `*` and `?` matches its whole text.
+    /// This pattern with `*` and `?` must match the value's whole text.
     pub glob: Option<String>,
 }
 
-/// What is written counts, `null` too.
+/// Distinguishes an explicit null from a missing member.
 fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
 
-/// Something sent when something happens.
+/// A message to send when something happens.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RulePart {
-    /// What happens.
+    /// The trigger.
     pub when: WhenPart,
-    /// How often at most.
+    /// Maximum number of times to send it.
     pub times: Option<u64>,
-    /// How long nothing is sent after it was.
+    /// Minimum time between two messages of this rule.
     pub cooldown: Option<Span>,
-    /// What is sent: an object whose `kind` is `reminder`, `push` or `event`, as `serve --plan` takes it.
+    /// The message: an object whose `kind` is `reminder`, `push` or `event`, as in `serve --plan`.
     #[schemars(with = "Map<String, Value>")]
     pub fire: Placed<Value>,
 }
 
-/// What happens: exactly one of these.
+/// A trigger; exactly one of these.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WhenPart {
-    /// A request or notification is seen: {method}, {tool}, {params/…}.
+    /// A request or notification passes. Placeholders: {method}, {tool}, {params/…}.
     pub message: Option<MessagePart>,
-    /// A request of the client's is answered with a result: {method}, {tool}, {params/…}, {result/…}, {text}.
+    /// A request of the client gets a result. Placeholders: {method}, {tool}, {params/…}, {result/…}, {text}.
     pub result: Option<ResultPart>,
-    /// So long after the handshake, once.
+    /// This long after the handshake, once.
     pub after: Option<Span>,
-    /// Again and again after so long: {n} counts.
+    /// Repeatedly, at this interval; {n} is the count.
     pub every: Option<Span>,
-    /// A file changed, by its path from the current folder: {path}. `*`, `**` and `?` are wildcards.
+    /// A file changes, given by its path relative to the current folder. `*`, `**` and `?` are wildcards. Placeholder:
+    /// {path}.
     pub file: Option<String>,
-    /// A resource changed: {uri}. One without wildcards is subscribed to.
+    /// A resource changes. Without wildcards, the overlay subscribes to it. Placeholder: {uri}.
     pub resource: Option<String>,
 }
 
-/// A message. What is named must fit.
+/// A test of a message; all given members must match.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MessagePart {
     /// The method; `*` and `?` are wildcards.
     pub method: String,
-    /// Which way.
+    /// The direction.
     pub direction: Option<WayPart>,
     /// The tool of a tools/call; `*` and `?` are wildcards.
     pub tool: Option<String>,
-    /// A test of its params.
+    /// A test of the params.
     pub matches: Option<TestPart>,
 }
 
-/// A result. What is named must fit.
+/// A test of a result; all given members must match.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ResultPart {
@@ -161,7 +161,7 @@ fn tools_call() -> String {
     "tools/call".to_owned()
 }
 
-/// Which way a message goes.
+/// The direction of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WayPart {

@@ -1,10 +1,10 @@
-//! Members put into JSON text, and items into its lists, with every other byte left as it stood. Pure.
+//! Adds members and list items to JSON text, and leaves every other byte as it is. Pure.
 
 use crate::wire::json;
 use serde_json::{Value, json};
 
-/// Puts a value at a place below the object that `text` is, in place of what stands there, making the objects on the
-/// way. `None` where what stands on the way is no object, or the text is none.
+/// Sets the value at `path` below the object in `text`, replacing what is there, and creates the objects on the way.
+/// Returns `None` if something on the way is not an object, or if `text` is not one.
 pub fn put(text: &[u8], path: &[&str], value: &Value) -> Option<Vec<u8>> {
     let (name, rest) = path.split_first()?;
     match (json::member(text, name), rest) {
@@ -18,14 +18,14 @@ pub fn put(text: &[u8], path: &[&str], value: &Value) -> Option<Vec<u8>> {
     }
 }
 
-/// Puts values at the end of the list at a place below the object that `text` is.
+/// Appends values to the list at `path` below the object in `text`.
 pub fn extend(text: &[u8], path: &[&str], values: &[Value]) -> Option<Vec<u8>> {
     let inner = path.iter().try_fold(text, |text, name| json::member(text, name))?;
     let items: Vec<String> = values.iter().map(Value::to_string).collect();
     Some(replace(text, inner, &append(inner, b"[]", &items.join(","))?))
 }
 
-/// Something more before the bracket that closes.
+/// Inserts `more` before the closing bracket.
 fn append(text: &[u8], brackets: &[u8; 2], more: &str) -> Option<Vec<u8>> {
     let inside = text.trim_ascii_end().strip_suffix(&brackets[1..])?;
     let before = inside.trim_ascii().strip_prefix(&brackets[..1])?;
@@ -33,7 +33,7 @@ fn append(text: &[u8], brackets: &[u8; 2], more: &str) -> Option<Vec<u8>> {
     Some([inside, comma.as_bytes(), more.as_bytes(), &text[inside.len()..]].concat())
 }
 
-/// The text with another in place of `inner`, which is a part of it.
+/// Replaces `inner`, which must be a part of `text`.
 fn replace(text: &[u8], inner: &[u8], with: &[u8]) -> Vec<u8> {
     let start = inner.as_ptr().addr() - text.as_ptr().addr();
     [&text[..start], with, &text[start + inner.len()..]].concat()
@@ -54,7 +54,7 @@ mod tests {
         assert_eq!(at(&["hooks"]), text.replace("{} }", "{} ,\"hooks\":{\"x\":[1]}}"));
         assert_eq!(at(&["experimental", "mcpl"]), text.replace("{} }", "{} ,\"experimental\":{\"mcpl\":{\"x\":[1]}}}"));
         assert_eq!(at(&["tools", "more"]), text.replace("\"tools\":{}", "\"tools\":{\"more\":{\"x\":[1]}}"));
-        assert_eq!(at(&["tools"]), text.replace("\"tools\":{}", "\"tools\":{\"x\":[1]}"), "no member stands twice");
+        assert_eq!(at(&["tools"]), text.replace("\"tools\":{}", "\"tools\":{\"x\":[1]}"), "no duplicate member");
         assert_eq!(put_in("{}", &["a", "b"]).as_deref(), Some(r#"{"a":{"b":{"x":[1]}}}"#));
         assert_eq!((put_in("{\"a\":1}", &["a", "b"]), put_in("[]", &["a"]), put_in("", &["a"])), (None, None, None));
     }

@@ -1,65 +1,65 @@
-//! Requests of the overlay's own to the server: what each was asked for, and how long its answer is waited for. An
-//! answer that comes later is nobody's, and still does not reach the client.
+//! The overlay's own requests to the server: the purpose and the deadline of each. A response after the deadline is
+//! ignored, and does not reach the client either.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How long an answer of the server's is waited for.
+/// Timeout of a request to the server.
 pub const GRACE_PERIOD: Duration = Duration::from_secs(30);
 
-/// What something was asked for.
+/// The purpose of a request.
 #[derive(Debug)]
 pub enum Purpose {
-    /// For one of a user message's contexts.
+    /// Context for a user message.
     Context {
-        /// Which message.
+        /// The message's number.
         turn: u64,
-        /// Which context.
+        /// The index of the tool.
         at: usize,
     },
-    /// In place of a tool of the overlay's own.
+    /// A call of the overlay's own tool.
     Hook {
-        /// The id of the client's request, as it stood.
+        /// The text of the id of the client's request.
         id: Vec<u8>,
-        /// Which tool.
+        /// The index of the tool.
         at: usize,
-        /// What it was called with.
+        /// The arguments of the call.
         arguments: Value,
     },
-    /// To hear of a resource.
+    /// A subscription to a resource.
     Subscribe(String),
 }
 
-/// Those that are open.
+/// The pending requests.
 #[derive(Debug, Default)]
 pub struct Asking(BTreeMap<u64, (Duration, Purpose)>);
 
 impl Asking {
-    /// One goes out.
+    /// Adds a request.
     pub fn open(&mut self, now: Duration, number: u64, purpose: Purpose) {
         self.0.insert(number, (now + GRACE_PERIOD, purpose));
     }
 
-    /// One is answered.
+    /// Removes the request that was answered.
     pub fn close(&mut self, number: u64) -> Option<Purpose> {
         self.0.remove(&number).map(|(_, purpose)| purpose)
     }
 
-    /// When the next one is given up. They were opened in order.
+    /// The deadline of the next request; they are in order of sending.
     pub fn next_due(&self) -> Option<Duration> {
         self.0.first_key_value().map(|(_, (due, _))| *due)
     }
 
-    /// One whose time is over, with its number.
+    /// Removes a request whose deadline has passed, and returns its number and purpose.
     pub fn give_up(&mut self, now: Duration) -> Option<(u64, Purpose)> {
         let entry = self.0.first_entry().filter(|entry| entry.get().0 <= now)?;
         let (number, (_, purpose)) = entry.remove_entry();
         Some((number, purpose))
     }
 
-    /// The client takes back what some were asked for: the request of this id, or a user message's contexts. Answers
-    /// with their numbers.
+    /// Removes the requests made for the client's cancelled request `id`, or for the cancelled user message. Returns
+    /// their numbers.
     pub fn cancel(&mut self, id: &[u8], taken_back: Option<u64>) -> Vec<u64> {
         let goes = |purpose: &Purpose| match purpose {
             Purpose::Context { turn, .. } => Some(*turn) == taken_back,

@@ -1,4 +1,4 @@
-//! What an overlay means: what is answered and sent, when and by what; patterns that are ready to be asked.
+//! The meaning of an overlay: what to answer and send, and when, with compiled patterns.
 //!
 //! Never: files, clocks.
 
@@ -15,52 +15,52 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The room whose declarations `hooks` are.
+/// The proposal to which `hooks` belongs.
 pub const HOOKS: &str = "hooks";
-/// The room that `conversation` answers for.
+/// The proposal to which `conversation` belongs.
 pub const CONVERSATION: &str = "conversation";
 
 /// An overlay that was read and checked.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
-    /// What it is for; may be empty.
+    /// Its purpose; may be empty.
     pub name: String,
-    /// What user messages are answered with.
+    /// The answers to user messages.
     pub conversation: Vec<AnswerTool>,
     /// The overlay's own tools, which answer for hooks.
     pub tools: Vec<HookTool>,
-    /// What is sent when.
+    /// What to send, and when.
     pub rules: Vec<Rule>,
-    /// The rooms that take part, in the registry's order.
+    /// The proposals in use, in the registry's order.
     pub proposals: Vec<&'static str>,
-    /// How they are set.
+    /// Their options.
     pub settings: BTreeMap<String, Value>,
-    /// Tools of the server that are named, each with where.
+    /// Tools of the server that the overlay names, each with its line.
     pub named: Vec<(String, u64)>,
 }
 
-/// A tool of the server, and what is made of its result.
+/// A tool of the server, and how to word its result.
 #[derive(Clone, Debug)]
 pub struct AnswerTool {
-    /// The tool.
+    /// The tool's name.
     pub tool: String,
-    /// Its arguments, a template.
+    /// The arguments, a template.
     pub arguments: Value,
     text: String,
     unless: Option<Test>,
 }
 
-/// A tool of the overlay's own.
+/// A tool that the overlay adds.
 #[derive(Clone, Debug)]
 pub struct HookTool {
     /// Its name.
     pub name: String,
-    /// What it calls, and how the result is worded.
+    /// The tool that it calls, and how to word the result.
     pub answering: AnswerTool,
 }
 
 impl HookTool {
-    /// As `tools/list` shows it.
+    /// The tool in the form of `tools/list`.
     pub fn listed(&self) -> Value {
         let members: Map<String, Value> = self
             .answering
@@ -72,14 +72,14 @@ impl HookTool {
             .collect();
         json!({
             "name": self.name,
-            "description": format!("Words the result of {} for a hook; not to be called otherwise", self.answering.tool),
+            "description": format!("Words the result of {} for a hook. Do not call it for anything else.", self.answering.tool),
             "inputSchema": {"type": "object", "properties": members},
         })
     }
 }
 
 impl AnswerTool {
-    /// What is made of a result, `about` what else can be filled in; `None` where there is nothing to say.
+    /// Words a result, with `about` as further values for the template; `None` if there is nothing to say.
     pub fn word(&self, result: &Value, about: &Value) -> Option<String> {
         let said = said(result);
         let is_out = self.unless.as_ref().is_some_and(|test| test.fits(result));
@@ -99,38 +99,38 @@ pub fn said(result: &Value) -> String {
     blocks.filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
 }
 
-/// What is sent when something happens.
+/// A message to send when something happens.
 #[derive(Clone, Debug)]
 pub struct Rule {
-    /// What happens.
+    /// The trigger.
     pub when: When,
-    /// How often at most.
+    /// Maximum number of times to send it.
     pub times: u64,
-    /// How long nothing is sent after it was.
+    /// Minimum time between two messages of this rule.
     pub cooldown: Duration,
-    /// What is sent, a template.
+    /// The message, a template.
     pub fire: Value,
-    /// Where it stands.
+    /// The rule's line in the file.
     pub line: u64,
 }
 
-/// What happens.
+/// A trigger.
 #[derive(Clone, Debug)]
 pub enum When {
-    /// A request or notification is seen.
+    /// A request or notification passes.
     Message(MessageTest),
-    /// A request of the client's is answered with a result.
+    /// A request of the client gets a result.
     Result(ResultTest),
-    /// A time after the handshake; again and again after as long, or once.
+    /// A time after the handshake; repeated if true.
     Time(Duration, bool),
-    /// A file changed.
+    /// A file changes.
     File(String, GlobMatcher),
-    /// A resource changed.
+    /// A resource changes.
     Resource(String, GlobMatcher),
 }
 
 impl When {
-    /// What is to be subscribed to for it.
+    /// The resource to subscribe to for this trigger.
     pub fn resource(&self) -> Option<&str> {
         match self {
             Self::Resource(uri, _) if !has_wildcards(uri) => Some(uri),
@@ -138,7 +138,7 @@ impl When {
         }
     }
 
-    /// The folder below which it is to be looked for changed files.
+    /// The folder to watch for this trigger.
     pub fn folder(&self) -> Option<&str> {
         let Self::File(pattern, _) = self else { return None };
         let plain = pattern.split_inclusive('/').take_while(|part| part.ends_with('/') && !has_wildcards(part));
@@ -151,7 +151,7 @@ fn has_wildcards(text: &str) -> bool {
     text.contains(['*', '?', '[', '{'])
 }
 
-/// Which messages.
+/// A test of messages.
 #[derive(Clone, Debug)]
 pub struct MessageTest {
     method: GlobMatcher,
@@ -161,7 +161,7 @@ pub struct MessageTest {
 }
 
 impl MessageTest {
-    /// Whether this one, with these params.
+    /// Whether a message with these params matches; returns the params if so.
     pub fn fits(&self, direction: Direction, method: &str, params: impl FnOnce() -> Value) -> Option<Value> {
         if self.direction.is_some_and(|only| only != direction) || !self.method.is_match(method) {
             return None;
@@ -172,7 +172,7 @@ impl MessageTest {
     }
 }
 
-/// Which results.
+/// A test of results.
 #[derive(Clone, Debug)]
 pub struct ResultTest {
     method: GlobMatcher,
@@ -181,12 +181,12 @@ pub struct ResultTest {
 }
 
 impl ResultTest {
-    /// Whether the results of this request are looked at.
+    /// Whether the results of this request need to be inspected.
     pub fn asks_for(&self, method: &str, params: impl FnOnce() -> Value) -> bool {
         self.method.is_match(method) && (self.tool.is_none() || fits_tool(self.tool.as_ref(), &params()))
     }
 
-    /// Whether a request's result is one.
+    /// Whether a request's result matches.
     pub fn fits(&self, method: &str, params: &Value, result: &Value) -> bool {
         self.asks_for(method, || params.clone()) && self.test.as_ref().is_none_or(|test| test.fits(result))
     }
@@ -211,7 +211,7 @@ enum Want {
 }
 
 impl Test {
-    /// What is not there is null, and has no text.
+    /// A missing value is null, and has no text.
     fn fits(&self, value: &Value) -> bool {
         let found = value.pointer(&self.pointer);
         let has_text = |test: &dyn Fn(&str) -> bool| found.is_some_and(|found| test(&template::text(found)));
@@ -224,7 +224,7 @@ impl Test {
 }
 
 impl Plan {
-    /// The settings of the server that lends its rooms: what it is called, seed and clock are the caller's.
+    /// The configuration of the embedded server.
     pub fn config(&self, seed: u64, wall_base_ns: i64) -> Config {
         Config {
             name: if self.name.is_empty() { "mcpreel-overlay".to_owned() } else { self.name.clone() },
@@ -238,7 +238,7 @@ impl Plan {
     }
 }
 
-/// The name of the room that sends what has this kind.
+/// The proposal that sends messages of this kind.
 pub fn proposal_of(kind: &str) -> Option<&'static str> {
     let fires = |proposal: &&&'static dyn Proposal| {
         proposal.server_side().is_some_and(|side| side.fires().iter().any(|firing: &Firing| firing.kind == kind))

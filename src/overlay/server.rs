@@ -1,4 +1,4 @@
-//! What the server says: on its way to the client, changed at two places, or an answer to the overlay.
+//! Messages of the server: forwarded to the client, changed in two cases, or responses to the overlay.
 
 use super::embedded_server::{answer, value};
 use super::own_requests::Purpose;
@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 impl Overlay {
-    /// A message of the server's.
+    /// Handles a message of the server.
     pub fn from_server(&mut self, now: Duration, message: Vec<u8>) -> Vec<Output> {
-        let mut out = self.wake(now);
+        let mut out = self.handle_timeout(now);
         let envelope = Envelope::scan(&message);
         match envelope.kind {
             MessageKind::Result | MessageKind::Error => {
@@ -23,7 +23,7 @@ impl Overlay {
                         self.received(number, result, &mut out);
                     }
                     None => {
-                        // What is changed stands in the reel as text.
+                        // A changed message is recorded as text.
                         let is_text = std::str::from_utf8(&message).is_ok();
                         let awaited = id.and_then(|id| self.awaited.remove(&id)).filter(|_| is_text);
                         self.answered(now, awaited, message, &mut out);
@@ -49,7 +49,7 @@ impl Overlay {
         out
     }
 
-    /// The server answers a request of the client's.
+    /// Handles the server's response to a request of the client.
     fn answered(&mut self, now: Duration, awaited: Option<Awaited>, message: Vec<u8>, out: &mut Vec<Output>) {
         let result = Envelope::scan(&message).result;
         match (awaited, result) {
@@ -89,12 +89,10 @@ impl Overlay {
         }
     }
 
-    /// The answer to `initialize` with what is declared beside; `None` where that is nothing.
+    /// Adds the overlay's capabilities to the response to `initialize`; `None` if there are none to add.
     fn with_capabilities(&mut self, message: &[u8], servers: &Value, out: &mut Vec<Output>) -> Option<Vec<u8>> {
         let taken = |proposal: &'static str| {
-            out.push(Output::Tell(format!(
-                "the server declares {proposal} itself; what the overlay says of it is left out"
-            )));
+            out.push(Output::Tell(format!("the server already declares {proposal}, so the overlay leaves it alone")));
         };
         let declared = self.embedded_server.declare(&self.declared, servers, taken);
         let mut changed = message.to_vec();
@@ -102,9 +100,10 @@ impl Overlay {
             let place = [&["result", "capabilities"], path].concat();
             match json_splice::put(&changed, &place, value) {
                 Some(text) => changed = text,
-                None => {
-                    out.push(Output::Tell(format!("{} cannot be put into the answer to initialize", path.join("."))))
-                }
+                None => out.push(Output::Tell(format!(
+                    "cannot add {} to the server's response to initialize",
+                    path.join(".")
+                ))),
             }
         };
         for (path, value) in &declared {
@@ -120,7 +119,7 @@ impl Overlay {
         (changed != message).then_some(changed)
     }
 
-    /// The server, or nobody, answers a request of the overlay's own.
+    /// Handles the server's response to a request of the overlay, or its timeout.
     pub(super) fn received(&mut self, number: u64, result: Result<Value, Value>, out: &mut Vec<Output>) {
         if let Some(purpose) = self.asking.close(number) {
             self.concluded(purpose, result, out);
@@ -151,7 +150,7 @@ impl Overlay {
         }
     }
 
-    /// Whether a resource's changes are told because of the overlay alone.
+    /// Whether only the overlay is subscribed to a resource, not the client.
     fn is_only_ours(&self, uri: &str) -> bool {
         let covers = |known: &String| triggers::covers(known, uri);
         self.own_uris.iter().any(covers) && !self.client_uris.iter().any(covers)

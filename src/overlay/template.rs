@@ -1,11 +1,11 @@
-//! Texts and values with `{places}` in them, filled from one object. Pure.
+//! Templates: texts and values with `{placeholders}`, filled from one object. Pure.
 //!
-//! `{a/b}` is the value at the JSON Pointer `/a/b`; what is not there stays as it is written, as the proposals have it.
+//! `{a/b}` is the value at the JSON Pointer `/a/b`. Unknown placeholders stay as they are, as the proposals require.
 
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Fills every text in a value. A text that is one place and nothing else becomes the value itself.
+/// Fills every text in a value. A text that consists of one placeholder becomes the value itself.
 pub fn fill(template: &Value, from: &Value) -> Value {
     match template {
         Value::String(text) => {
@@ -19,13 +19,13 @@ pub fn fill(template: &Value, from: &Value) -> Value {
     }
 }
 
-/// Fills a text. What is filled in is not looked at again.
+/// Fills a text. Inserted text is not filled again.
 pub fn fill_text(template: &str, from: &Value) -> String {
     let (mut out, mut rest) = (String::with_capacity(template.len()), template);
     while let Some(at) = rest.find('{') {
         let (before, place) = rest.split_at(at);
         out.push_str(before);
-        // No further than a name goes: a text of opening braces alone would be read again for each of them.
+        // Look no further than a name can reach: otherwise, a text of opening braces would take quadratic time.
         let end =
             place[1..].find(|found| !is_plain(found)).map(|end| end + 1).filter(|end| place[*end..].starts_with('}'));
         let name = end.map(|end| &place[1..end]).filter(|name| is_name(name));
@@ -72,7 +72,7 @@ mod tests {
         assert_eq!(filled("{tool}: {params/list/1}, {params/list}"), r#"write: 2, ["a",2]"#);
         assert_eq!(filled("{project_name} {} {a b} {tool"), "{project_name} {} {a b} {tool");
         assert_eq!(filled(r#"{"x": "{tool}"}"#), r#"{"x": "write"}"#);
-        assert_eq!(filled("{odd}"), "{tool}", "what is filled in is not looked at again");
+        assert_eq!(filled("{odd}"), "{tool}", "inserted text is not filled again");
         assert_eq!(filled("ü{tool}ü"), "üwriteü");
     }
 

@@ -1,17 +1,17 @@
-//! Tests of the engine: a client and a server that are told what to say, in virtual time.
+//! Tests of the engine with a scripted client and server, in virtual time.
 
 use super::*;
 use proptest::prelude::*;
 
 const PREFIX: &str = "mcpreel-0123abcd-";
 
-/// An overlay, and what time it is.
+/// An overlay and the current time.
 struct Stage {
     overlay: Overlay,
     now: Duration,
 }
 
-/// What went to the client or the server, as JSON, `put ` or `pass ` in front; what was told, as it is.
+/// The outputs as text: messages as JSON after `put ` or `pass ` and the like, notes as they are.
 fn words(outputs: Vec<Output>) -> Vec<String> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let word = |output| match output {
@@ -47,10 +47,11 @@ impl Stage {
 
     fn wait(&mut self, ms: u64) -> Vec<String> {
         self.now += Duration::from_millis(ms);
-        words(self.overlay.wake(self.now))
+        words(self.overlay.handle_timeout(self.now))
     }
 
-    /// The handshake with a client that knows all proposals; the answer to `initialize` as the client sees it.
+    /// Performs the handshake with a client that knows all proposals; returns the response to `initialize` as the
+    /// client sees it.
     fn meet(&mut self, servers: &Value) -> Value {
         self.client(initialize());
         let answer = json!({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": "2025-06-18",
@@ -67,7 +68,7 @@ impl Stage {
         seen
     }
 
-    /// The same, where only what comes afterwards is of interest.
+    /// Performs the handshake with a server that has tools and resources.
     fn ready(yaml: &str) -> Self {
         let mut stage = Self::new(yaml);
         stage.meet(&json!({"tools": {}, "resources": {"subscribe": true}}));
@@ -86,7 +87,7 @@ fn request(id: u64, method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 
-/// The one thing put toward a side, as JSON.
+/// The only message sent towards a side, as JSON.
 fn put(said: &[String], way: &str) -> Value {
     let found: Vec<&str> = said.iter().filter_map(|said| said.strip_prefix(&format!("put {way} "))).collect();
     assert_eq!(found.len(), 1, "{said:?}");
@@ -172,7 +173,7 @@ fn what_the_server_declares_itself_stays_and_is_reported() {
     let message = request(2, "conversation/userMessage", json!({"messageId": "m", "content": "hi"}));
     assert_eq!(stage.client(&message), [format!("pass c2s {message}")]);
     let said = stage.client(request(3, "tools/call", json!({"name": "write_x"})));
-    assert_eq!(said.len(), 1, "the server's own reminders are its own: {said:?}");
+    assert_eq!(said.len(), 1, "the overlay leaves the server's own reminders alone: {said:?}");
 }
 
 #[test]
@@ -181,7 +182,7 @@ fn no_capability_is_declared_twice() {
     stage.client(initialize());
     let others = r#"{"jsonrpc":"2.0","id":1,"result":{"capabilities":{"events":{"listChanged":true}}}}"#;
     let said = stage.server(others);
-    assert!(said[0].contains("tell the server declares mcpe itself"), "{said:?}");
+    assert!(said[0].contains("tell the server already declares mcpe"), "{said:?}");
     assert_eq!(said[1], format!("pass s2c {others}"));
     let mut stage = Stage::new("rules:\n  - when: {after: 1s}\n    fire: {kind: event, type: a.b}");
     stage.client(initialize());
@@ -196,11 +197,11 @@ fn tools_are_added_on_the_last_page_and_the_servers_own_stay() {
     stage.client(request(2, "tools/list", json!({})));
     let first = page(2, json!([{"name": "recall"}, {"name": "events_list"}]), json!("more"));
     let said = stage.server(&first);
-    assert_eq!(said[0], "tell the server has a tool events_list itself; the overlay's is left out");
+    assert_eq!(said[0], "tell the server already has a tool events_list; the overlay does not add its own");
     assert_eq!(said[1], format!("pass s2c {first}"));
     stage.client(request(3, "tools/list", json!({"cursor": "more"})));
     let said = stage.server(page(3, json!([{"name": "rule"}]), Value::Null));
-    assert_eq!(said[0], "tell the server has no tool \"rules\", named at line 9; is it rule?");
+    assert_eq!(said[0], "tell the server has no tool \"rules\", which the overlay names in line 9; did you mean rule?");
     let listed: Value = serde_json::from_str(said[1].strip_prefix("change ").expect("changed")).expect("JSON");
     let names: Vec<_> = listed["result"]["tools"].as_array().expect("tools").iter().map(|tool| &tool["name"]).collect();
     assert_eq!(names.len(), 1 + 5 + 1, "{names:?}");
@@ -231,12 +232,12 @@ fn a_user_message_is_answered_by_all_tools_in_order_and_their_answers_stay_here(
     assert_eq!(asked[0]["params"], json!({"name": "recall", "arguments": {"query": "the schema?", "most": 3}}));
     let reply = |asked: &Value, text: &str| json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"content": [{"type": "text", "text": text}]}});
     let late = stage.server(reply(&asked[1], "be kind"));
-    assert_eq!(late.len(), 1, "the other is waited for: {late:?}");
+    assert_eq!(late.len(), 1, "the other one is still pending: {late:?}");
     let said = stage.server(reply(&asked[0], "uuid keys"));
     assert!(said[0].starts_with("take s2c"), "{said:?}");
     let context = json!({"context": "uuid keys\n\nRules of m1: be kind"});
     assert_eq!(put(&said, "s2c"), json!({"jsonrpc": "2.0", "id": 7, "result": context}));
-    // Once more as a notification; nothing is known, and one tool fails.
+    // Again as a notification; the first tool finds nothing, and the second fails.
     let said = stage.client(json!({"jsonrpc": "2.0", "method": "conversation/userMessage",
         "params": {"messageId": "m2", "content": "?"}}));
     let id = |said: &str| {
@@ -245,7 +246,7 @@ fn a_user_message_is_answered_by_all_tools_in_order_and_their_answers_stay_here(
     let (first, second) = (id(&said[1]), id(&said[2]));
     stage.server(json!({"jsonrpc": "2.0", "id": first, "result": {"content": [{"type": "text", "text": "nothing"}]}}));
     let said = stage.server(json!({"jsonrpc": "2.0", "id": second, "error": {"code": 1, "message": "broken"}}));
-    assert_eq!(said[1], "tell rules failed on a user message: broken");
+    assert_eq!(said[1], "tell the tool rules, called for a user message, failed: broken");
     assert_eq!(
         put(&said, "s2c"),
         json!({"jsonrpc": "2.0", "method": "conversation/context", "params": {"messageId": "m2"}})
@@ -256,7 +257,7 @@ fn a_user_message_is_answered_by_all_tools_in_order_and_their_answers_stay_here(
 fn a_tool_that_does_not_answer_is_given_up_and_its_late_answer_kept_from_the_client() {
     let mut stage = Stage::ready("conversation: [{tool: slow}]");
     stage.client(request(7, "conversation/userMessage", json!({"messageId": "m", "content": "x"})));
-    assert_eq!(stage.overlay.next_wake(), Some(own_requests::GRACE_PERIOD));
+    assert_eq!(stage.overlay.next_timeout(), Some(own_requests::GRACE_PERIOD));
     let said = stage.wait(30_000);
     assert_eq!(put(&said, "s2c"), json!({"jsonrpc": "2.0", "id": 7, "result": {}}));
     let taken_back = |said: &[String], number: u64| {
@@ -270,7 +271,7 @@ fn a_tool_that_does_not_answer_is_given_up_and_its_late_answer_kept_from_the_cli
     taken_back(&said, 1);
     let late = json!({"jsonrpc": "2.0", "id": format!("{PREFIX}1"), "result": {}});
     assert_eq!(stage.server(&late), [format!("take s2c {late}")]);
-    // What the client takes back is answered no more.
+    // A cancelled message is not answered.
     stage.client(request(8, "conversation/userMessage", json!({"messageId": "m", "content": "x"})));
     let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 8}});
     let said = stage.client(&cancel);
@@ -301,15 +302,15 @@ fn requests_that_nobody_answers_are_remembered_up_to_a_limit() {
             .filter(|output| matches!(output, Output::Fact(fact) if fact["report"] == "forgotten"))
             .count()
     };
-    // The server does not answer the client.
+    // A server that does not answer the client.
     let mut stage = Stage::ready("{}");
     let mut list = |id: usize| {
         let message = request(100 + id as u64, "tools/list", json!({})).to_string();
         forgotten(stage.overlay.from_client(stage.now, message.into_bytes()))
     };
     assert_eq!((0..MAX_OPEN).map(&mut list).sum::<usize>(), 0);
-    assert_eq!((list(0), list(MAX_OPEN), list(MAX_OPEN + 1)), (0, 1, 1), "one that comes again takes no more room");
-    // The client does not answer the overlay.
+    assert_eq!((list(0), list(MAX_OPEN), list(MAX_OPEN + 1)), (0, 1, 1), "a repeated id takes no more space");
+    // A client that does not answer the overlay.
     let mut stage = Stage::ready("rules: [{when: {file: '*'}, fire: {kind: push, text: '{path}'}}]");
     let mut fire = |number: usize| {
         let outputs = stage.overlay.file_changed(stage.now, &number.to_string(), "/x");
@@ -321,7 +322,10 @@ fn requests_that_nobody_answers_are_remembered_up_to_a_limit() {
     let answer = |id: usize| json!({"jsonrpc": "2.0", "id": format!("{PREFIX}{id}"), "result": {"accepted": true}});
     let mut facts = |id: usize| {
         let outputs = stage.overlay.from_client(stage.now, answer(id).to_string().into_bytes());
-        assert!(matches!(outputs[0], Output::Taken(Direction::ClientToServer, _)), "never the server's: {outputs:?}");
+        assert!(
+            matches!(outputs[0], Output::Taken(Direction::ClientToServer, _)),
+            "never forwarded to the server: {outputs:?}"
+        );
         outputs.len() - 1
     };
     assert_eq!((facts(1), facts(2)), (0, 1), "the oldest is forgotten");
@@ -338,7 +342,7 @@ fn a_hooks_own_tool_calls_the_servers_and_words_its_result() {
     let said = stage.server(json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}));
     let worded = json!({"content": [{"type": "text", "text": "Known: uuid keys"}]});
     assert_eq!(put(&said, "s2c"), json!({"jsonrpc": "2.0", "id": 5, "result": worded}));
-    // The server's own tool is called as ever.
+    // The server's own tool can still be called.
     let call = request(6, "tools/call", json!({"name": "recall"}));
     assert_eq!(stage.client(&call), [format!("pass c2s {call}")]);
 }
@@ -362,7 +366,7 @@ fn rules_fire_on_messages_and_results_as_often_as_they_may() {
     let push = pushed(&mut stage, 4, "2 failed").expect("pushed");
     assert_eq!((&push["method"], &push["params"]["featureSet"]), (&json!("push/event"), &json!("overlay.push")));
     assert_eq!(push["params"]["payload"]["content"][0]["text"], "the build failed: 2 failed");
-    // Its answer is for the overlay, and a server's request with the same number is another one.
+    // Its response goes to the overlay, but a server's request with the same number is a different one.
     let answer = json!({"jsonrpc": "2.0", "id": push["id"], "result": {"accepted": true}});
     assert_eq!(stage.client(&answer), [format!("take c2s {answer}")]);
     let other = json!({"jsonrpc": "2.0", "id": 1, "result": {}});
@@ -376,13 +380,13 @@ fn files_and_times_set_rules_off() {
     assert_eq!(stage.overlay.folders().into_iter().collect::<Vec<_>>(), ["docs/"]);
     assert_eq!(stage.file("src/a.md"), [] as [&str; 0]);
     assert_eq!(put(&stage.file("docs/a/b.md"), "s2c")["params"]["reminder"]["body"], "docs/a/b.md changed");
-    assert_eq!(stage.file("docs/a.md"), [] as [&str; 0], "it rests");
+    assert_eq!(stage.file("docs/a.md"), [] as [&str; 0], "it is cooling down");
     stage.wait(10_000);
     assert_eq!(stage.file("docs/a.md").len(), 1);
-    assert_eq!(stage.overlay.next_wake(), Some(Duration::from_secs(60)));
+    assert_eq!(stage.overlay.next_timeout(), Some(Duration::from_secs(60)));
     assert_eq!(put(&stage.wait(50_000), "s2c")["params"]["reminder"]["body"], "minute 1");
     assert_eq!(put(&stage.wait(60_000), "s2c")["params"]["reminder"]["body"], "minute 2");
-    assert_eq!(stage.overlay.next_wake(), None);
+    assert_eq!(stage.overlay.next_timeout(), None);
 }
 
 #[test]
@@ -407,7 +411,7 @@ fn changed_resources_become_events_and_are_kept_from_a_client_that_did_not_ask()
     assert_eq!(said[0], format!("keep {}", updated("file:///notes/a")));
     let event = put(&said, "s2c");
     assert_eq!(event["params"]["event"]["data"], json!({"uri": "file:///notes/a", "count": 1}), "{event}");
-    // The client subscribes too: it is told, and once it does not want to any more the overlay subscribes anew.
+    // The client subscribes as well and gets updates; when it unsubscribes, the overlay subscribes again.
     stage.client(request(3, "resources/subscribe", json!({"uri": "file:///notes"})));
     assert_eq!(stage.server(updated("file:///notes"))[0], format!("pass s2c {}", updated("file:///notes")));
     stage.client(request(4, "resources/unsubscribe", json!({"uri": "file:///notes"})));
@@ -458,11 +462,15 @@ fn values_stand_for_their_names_and_can_be_given() {
 #[test]
 fn what_is_wrong_with_a_file_is_reported_with_its_line() {
     for (yaml, line, words) in [
-        ("hooks:\n  - {event: session_strat, priority: important, context: x}", 2, "this is no hook"),
+        ("hooks:\n  - {event: session_strat, priority: important, context: x}", 2, "invalid hook"),
         ("hooks:\n  - {event: session_start, priority: important}", 2, "exactly one of context"),
-        ("rules:\n  - when: {every: 1s, file: x}\n    fire: {kind: reminder, body: x}", 2, "exactly one of message"),
-        ("rules:\n  - when: {every: 1s}\n    fire: {kind: remember, body: x}", 3, "there is no kind"),
-        ("rules:\n  - when: {every: 1s}\n    fire: {kind: log, data: x}", 3, "an overlay sends a reminder"),
+        (
+            "rules:\n  - when: {every: 1s, file: x}\n    fire: {kind: reminder, body: x}",
+            2,
+            "expected exactly one of message",
+        ),
+        ("rules:\n  - when: {every: 1s}\n    fire: {kind: remember, body: x}", 3, "unknown kind"),
+        ("rules:\n  - when: {every: 1s}\n    fire: {kind: log, data: x}", 3, "an overlay can send reminder"),
         ("rules:\n  - when: {every: 1s}\n    fire: {kind: reminder}", 3, "body"),
         ("rules:\n  - when: {every: 0s}\n    fire: {kind: reminder, body: x}", 2, "above zero"),
         ("rules:\n  - when: {result: {matches: {regex: '('}}}\n    fire: {kind: reminder, body: x}", 2, "regex"),
@@ -476,8 +484,8 @@ fn what_is_wrong_with_a_file_is_reported_with_its_line() {
             2,
             "slash",
         ),
-        ("rules:\n  - when: {message: {method: '[a'}}\n    fire: {kind: reminder, body: x}", 2, "the pattern"),
-        ("name: x\nsettings: {mcpr: {}}", 2, "there is no proposal \"mcpr\""),
+        ("rules:\n  - when: {message: {method: '[a'}}\n    fire: {kind: reminder, body: x}", 2, "invalid pattern"),
+        ("name: x\nsettings: {mcpr: {}}", 2, "unknown proposal \"mcpr\""),
         ("name: x\nsettings: {mcpe: {maximum: 1}}", 2, "maximum"),
         ("rules:\n  - when: {every: 1s}\n    fire: {kind: push, text: x}\nsettings: {mcpl: 5}", 4, "settings: mcpl"),
         ("name: x\nhook: []", 2, "hook"),
@@ -490,7 +498,7 @@ fn what_is_wrong_with_a_file_is_reported_with_its_line() {
 }
 
 proptest! {
-    /// Whatever passes that is not the overlay's business goes on byte for byte, once, and in order.
+    /// Every message that does not concern the overlay is forwarded byte for byte, once, and in order.
     #[test]
     fn all_else_goes_on_byte_for_byte(
         said in prop::collection::vec((any::<bool>(), prop_oneof![

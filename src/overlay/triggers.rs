@@ -1,4 +1,4 @@
-//! When rules are set off: what happened, how often already, and when time alone does it.
+//! The state of the rules: which events trigger them, how often they have fired, and when time triggers them.
 
 use super::embedded_server::value;
 use super::plan::{Plan, Rule, When, said};
@@ -6,19 +6,19 @@ use crate::wire::Direction;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Something that rules may wait for.
+/// Something that may trigger a rule.
 pub enum TriggerEvent<'a> {
-    /// A request or notification: its way, method and params.
+    /// A request or notification: its direction, method and params.
     Message(Direction, &'a str, Option<&'a [u8]>),
     /// A result: the request's method and params, and the result.
     Result(&'a str, &'a Value, &'a Value),
-    /// A file changed: its path from the current folder, and from the root.
+    /// A changed file: its path relative to the current folder, and its absolute path.
     File(&'a str, &'a str),
-    /// A resource changed: its URI.
+    /// A changed resource: its URI.
     Resource(&'a str),
 }
 
-/// How far each rule is.
+/// The state of each rule.
 #[derive(Debug)]
 pub struct Triggers(Vec<TriggerState>);
 
@@ -27,18 +27,18 @@ struct TriggerState {
     fired: u64,
     last: Option<Duration>,
     due: Option<Duration>,
-    /// After so long again.
+    /// The interval of a repeated rule.
     every: Option<Duration>,
     most: u64,
 }
 
 impl Triggers {
-    /// None has fired yet, and no time runs.
+    /// The state before any rule has fired; timers do not run yet.
     pub fn new(plan: &Plan) -> Self {
         Self(plan.rules.iter().map(|rule| TriggerState { most: rule.times, ..TriggerState::default() }).collect())
     }
 
-    /// The handshake is over: times run from here.
+    /// Starts the timers at the end of the handshake.
     pub fn begin(&mut self, now: Duration, plan: &Plan) {
         for (state, rule) in self.0.iter_mut().zip(&plan.rules) {
             if let When::Time(span, again) = rule.when {
@@ -48,13 +48,13 @@ impl Triggers {
         }
     }
 
-    /// When time sets a rule off next.
+    /// When time triggers the next rule.
     pub fn next_due(&self) -> Option<Duration> {
         self.0.iter().filter_map(|state| state.due).min()
     }
 
-    /// A rule that time sets off, and how often it has by now. The next time counts from now: no burst comes of
-    /// sleep.
+    /// Returns a rule that is due, and how often it has fired by now. The next time counts from now, so that there is
+    /// no burst after a suspension.
     pub fn due(&mut self, now: Duration) -> Option<(usize, u64)> {
         let (at, state) = self.0.iter_mut().enumerate().find(|(_, state)| state.due.is_some_and(|due| due <= now))?;
         state.fired += 1;
@@ -63,14 +63,14 @@ impl Triggers {
         Some((at, state.fired))
     }
 
-    /// Whether the results of such a request are looked at.
+    /// Whether a rule needs the results of such a request.
     pub fn wants_result(&self, plan: &Plan, method: &str, params: Option<&[u8]>) -> bool {
         plan.rules
             .iter()
             .any(|rule| matches!(&rule.when, When::Result(test) if test.asks_for(method, || value(params))))
     }
 
-    /// The rules that this sets off, each with what can be filled in.
+    /// The rules triggered by this event, each with the values for its template.
     pub fn take(&mut self, plan: &Plan, now: Duration, what: &TriggerEvent<'_>) -> Vec<(usize, Value)> {
         let mut found = Vec::new();
         for (at, (state, rule)) in self.0.iter_mut().zip(&plan.rules).enumerate() {
@@ -85,7 +85,7 @@ impl Triggers {
     }
 }
 
-/// What can be filled in, where the rule is set off by this.
+/// The values for the template, if the event triggers the rule.
 fn about(rule: &Rule, what: &TriggerEvent<'_>) -> Option<Value> {
     match (&rule.when, what) {
         (When::Message(test), TriggerEvent::Message(way, method, params)) => {
@@ -109,7 +109,7 @@ fn about(rule: &Rule, what: &TriggerEvent<'_>) -> Option<Value> {
     }
 }
 
-/// Whether a resource is this one, or lies below it.
+/// Whether `uri` is the known resource or lies below it.
 pub fn covers(known: &str, uri: &str) -> bool {
     let below = uri.strip_prefix(known);
     below.is_some_and(|below| below.is_empty() || known.ends_with('/') || below.starts_with('/'))

@@ -1,4 +1,4 @@
-//! One run of a client: from its start to its end, or to the last message for it. What passes is read here.
+//! One run of a client, from its start to its end or to the last message for it. Reads the messages of its sessions.
 
 use super::report::{Client, ClientEnd};
 use crate::proposals::{self, Declared, REGISTRY, Side};
@@ -7,71 +7,71 @@ use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
-/// What a run is for.
+/// The purpose of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// Messages are sent.
+    /// Send messages.
     Probing,
-    /// Nothing is sent for so long: does the client end by itself?
+    /// Send nothing for this long, to see whether the client exits by itself.
     Quiet(Duration),
-    /// Only the places of these numbers are declared: does the client come through the handshake?
+    /// Declare only the places with these indices, to see whether the client completes the handshake.
     Declaring(Vec<usize>),
 }
 
-/// Where a run is. What is due stands beside it.
+/// The current step of a run; `due` limits each step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Until a session's handshake is over.
+    /// Waiting for a session's handshake.
     Starting,
-    /// A first ping is out.
+    /// A first ping is pending.
     Baseline,
-    /// A request is out.
+    /// A request is pending.
     Answering(usize),
-    /// A notification is out.
+    /// A notification was sent.
     Settling(usize),
-    /// A ping is out, after a message.
+    /// A ping after a message is pending.
     Pinging(usize),
     /// Nothing is sent.
     Resting,
-    /// The client is leaving; how it does is still to be told.
+    /// The client is exiting; the exit status is still to come.
     Leaving(Option<usize>),
 }
 
-/// What a message told that the course must know.
+/// Something in a message that concerns the probe.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunEvent {
-    /// The ping that is out was answered.
+    /// The response to the pending ping.
     Pong,
-    /// A request of this number was answered, with an error or a result.
+    /// A response to the message with this index: whether it is an error, and its content.
     Answer(usize, bool, Value),
-    /// An error came that answers nothing.
+    /// An error that belongs to no request.
     Objection(Value),
 }
 
 /// One run.
 #[derive(Debug)]
 pub struct ClientRun {
-    /// What for.
+    /// Its purpose.
     pub purpose: Purpose,
-    /// Where it is.
+    /// Its current step.
     pub step: Step,
-    /// When that is over at the latest.
+    /// The deadline of the step.
     pub due: Duration,
     /// The session in which messages are sent, once its handshake is over.
     pub stream: Option<u32>,
-    /// When that was.
+    /// When the handshake was over.
     pub ready: Duration,
-    /// Sessions up to this one are another run's.
+    /// Sessions up to this number belong to earlier runs.
     pub after: u32,
-    /// The client has asked to begin.
+    /// Whether the client has sent its first message.
     pub has_begun: bool,
-    /// The client speaks without a handshake.
+    /// Whether the client is modern, without a handshake.
     pub is_modern: bool,
-    /// The session was closed.
+    /// Whether the session was closed.
     pub is_closed: bool,
-    /// The process ended.
+    /// How the process ended.
     pub end: Option<ClientEnd>,
-    /// The method of the request that is about to go out.
+    /// The method of the next request to send.
     pub method: String,
     ping: Option<IdKey>,
     asked: HashMap<IdKey, usize>,
@@ -97,7 +97,7 @@ impl ClientRun {
         }
     }
 
-    /// Reads one message, or a batch of them.
+    /// Reads one message, or a batch.
     pub fn read(
         &mut self,
         stream: u32,
@@ -142,12 +142,12 @@ impl ClientRun {
         }
     }
 
-    /// A request of ours goes out: it is the ping or the message that was sent last.
+    /// Notes the id of a request of ours: the ping or the message that was sent last.
     fn note_request(&mut self, envelope: &Envelope<'_>) {
         let Some(id) = envelope.id.map(Id::key) else { return };
         match self.step {
             Step::Baseline | Step::Pinging(_) if envelope.method.as_deref() == Some("ping") => self.ping = Some(id),
-            // The room may have requests of its own.
+            // The proposal may send requests of its own.
             Step::Answering(probe) if envelope.method.as_deref() == Some(&self.method) => {
                 self.method.clear();
                 self.asked.insert(id, probe);
@@ -163,7 +163,7 @@ impl ClientRun {
             self.ping = None;
             return Some(RunEvent::Pong);
         }
-        // One answer a request: a second one is none.
+        // One response per request: ignore a second one.
         if let Some(probe) = id.and_then(|id| self.asked.remove(&id)) {
             return Some(RunEvent::Answer(probe, is_error, content));
         }
@@ -175,25 +175,25 @@ fn content(envelope: &Envelope<'_>) -> Value {
     envelope.content().and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default()
 }
 
-/// What is known of the client over all its runs.
+/// What is known about the client from all its runs.
 #[derive(Debug, Default)]
 pub struct ClientKnowledge {
-    /// What it told of itself.
+    /// What it says about itself.
     pub client: Client,
     /// What it declares.
     declares: Declared,
-    /// What it sent by methods and tools of proposals, by their rooms.
+    /// The methods and tools of proposals that it used, by proposal.
     used: BTreeMap<&'static str, BTreeMap<String, u64>>,
 }
 
 impl ClientKnowledge {
-    /// Where the client declares a room's proposal itself.
+    /// The path at which the client declares a proposal itself.
     pub fn place(&self, proposal: &str) -> Option<String> {
         let proposal = proposals::by_name(proposal)?;
         self.declares.find(proposal.descriptor(), Side::Client).map(|(place, _)| place.path.join("."))
     }
 
-    /// What the client used of a room's.
+    /// What the client used of a proposal.
     pub fn used(&self, proposal: &str) -> BTreeMap<String, u64> {
         self.used.get(proposal).cloned().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! What is tried on a client: every place of a declaration, every message.
+//! What to try on a client: every place of every declaration, and every message.
 
 use crate::proposals::server::Declaration;
 use crate::proposals::{REGISTRY, Side, method_spec};
@@ -7,38 +7,38 @@ use crate::server::Fired;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// A request that nobody knows (X5).
+/// A request that no client knows.
 const UNKNOWN_REQUEST: &str = "mcpreel/unknown";
-/// A notification that nobody knows (X6).
+/// A notification that no client knows.
 const UNKNOWN_NOTIFICATION: &str = "notifications/mcpreel/unknown";
 
-/// All that is tried.
+/// Everything to try.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
-    /// Declarations, in all their places.
+    /// The declarations, at each of their places.
     pub places: Vec<DeclarationPlace>,
-    /// Messages, in the order in which they are sent.
+    /// The messages, in the order of sending.
     pub probes: Vec<Probe>,
 }
 
-/// A place at which a proposal is declared.
+/// A place at which a proposal can be declared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeclarationPlace {
-    /// The room's name.
+    /// The proposal's name.
     pub proposal: &'static str,
     /// Member names below `capabilities`.
     pub path: &'static [&'static str],
-    /// What stands there.
+    /// The value to declare.
     pub value: Value,
 }
 
-/// Whether an answer is expected.
+/// Whether a message expects a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
-    /// It is.
+    /// It does.
     Request,
-    /// It is not.
+    /// It does not.
     Notification,
 }
 
@@ -55,25 +55,25 @@ impl Form {
 /// A message to try.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probe {
-    /// The proposal's room; `None` for what no proposal has.
+    /// The message's proposal; `None` for messages of no proposal.
     pub proposal: Option<&'static str>,
     /// Its method.
     pub method: String,
-    /// As what it is sent.
+    /// Its form.
     pub form: Form,
     /// Its params.
     pub params: Value,
 }
 
 impl Probe {
-    /// What the built-in server is told.
+    /// The order for the built-in server.
     pub fn fired(&self) -> Fired {
         Fired::new(self.form.name(), json!({"method": self.method, "params": self.params}))
     }
 }
 
 impl Plan {
-    /// What these rooms have. With no names, what all have, and what nobody knows.
+    /// The plan for these proposals. Without names, for all proposals, and with messages of no proposal.
     pub fn of(names: &[String]) -> Self {
         let mut plan = Self::default();
         for proposal in REGISTRY
@@ -119,12 +119,12 @@ impl Plan {
 }
 
 impl DeclarationPlace {
-    /// For the server to declare.
+    /// The declaration that the server makes.
     pub fn declaration(&self) -> Declaration {
         Declaration { path: self.path, value: self.value.clone() }
     }
 
-    /// Where it is, with dots.
+    /// The path, joined by dots.
     pub fn name(&self) -> String {
         self.path.join(".")
     }

@@ -1,4 +1,4 @@
-//! What came of a survey of a client.
+//! The report of a probe: how a client handled what was tried.
 
 use super::plan::{Form, Plan};
 use serde::Serialize;
@@ -17,7 +17,7 @@ pub struct ClientEnd {
     /// Why it could not be started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unstarted: Option<String>,
-    /// It is there, and does not answer ping any more.
+    /// It is running, but does not answer ping any more.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub silent: bool,
 }
@@ -26,54 +26,54 @@ impl fmt::Display for ClientEnd {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self { unstarted: Some(why), .. } => write!(out, "could not be started: {why}"),
-            Self { code: Some(code), .. } => write!(out, "ended with exit code {code}"),
-            Self { signal: Some(signal), .. } => write!(out, "was ended by signal {signal}"),
+            Self { code: Some(code), .. } => write!(out, "exited with code {code}"),
+            Self { signal: Some(signal), .. } => write!(out, "was killed by signal {signal}"),
             Self { silent: true, .. } => out.write_str("stopped answering ping"),
             Self { .. } => out.write_str("closed the connection"),
         }
     }
 }
 
-/// What came of one thing that was tried.
+/// The outcome of one declaration or message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum TrialOutcome {
-    /// A request was answered with a result.
+    /// The client answered a request with a result.
     Answered {
-        /// How the result differs from the proposal's schema.
+        /// Differences between the result and the proposal's schema.
         deviations: Vec<String>,
-        /// It came after the time that was waited for it.
+        /// Whether the response came after the timeout.
         late: bool,
     },
-    /// A request was answered with an error.
+    /// The client answered a request with an error.
     Refused {
         /// The error's code.
         code: i64,
-        /// What that means in answer to this method.
+        /// The code's meaning for this method.
         means: Option<&'static str>,
-        /// The error's text.
+        /// The error's message.
         message: String,
-        /// It came after the time that was waited for it.
+        /// Whether the response came after the timeout.
         late: bool,
     },
-    /// A request was not answered in time.
+    /// The client did not answer a request in time.
     Ignored,
-    /// Nothing came back, as nothing should, and the client went on.
+    /// The client sent no response, as it should, and stayed alive.
     Taken,
-    /// A notification was answered with an error, which none may be.
+    /// The client answered a notification with an error, which is not allowed.
     Objected {
         /// The error's code.
         code: i64,
-        /// The error's text.
+        /// The error's message.
         message: String,
     },
     /// The client broke.
     Broke(ClientEnd),
-    /// The client ended, and does so without it too.
+    /// The client exited, but it also does so without the message.
     Unclear(ClientEnd),
     /// It was not tried.
     Untried {
-        /// Why not.
+        /// The reason.
         why: String,
     },
 }
@@ -98,104 +98,104 @@ impl TrialOutcome {
         }
     }
 
-    /// More on it, in words; empty where there is nothing to say.
+    /// The details in words; may be empty.
     pub fn words(&self) -> String {
         let late = |late: &bool| if *late { ", late" } else { "" };
         match self {
             Self::Answered { deviations, late: is_late } if deviations.is_empty() => late(is_late).replace(", ", ""),
             Self::Answered { deviations, late: is_late } => {
-                format!("not as the proposal says: {}{}", deviations.join("; "), late(is_late))
+                format!("differs from the proposal: {}{}", deviations.join("; "), late(is_late))
             }
             Self::Refused { code, means, message, late: is_late } => {
                 format!("{code} {}{}", means.unwrap_or(message), late(is_late))
             }
-            Self::Objected { code, message } => format!("{code} {message}, to a notification"),
-            Self::Broke(end) => format!("it {end}"),
-            Self::Unclear(end) => format!("it {end}, as it does by itself"),
+            Self::Objected { code, message } => format!("{code} {message}, in response to a notification"),
+            Self::Broke(end) => format!("the client {end}"),
+            Self::Unclear(end) => format!("the client {end}, as it also does if nothing is sent"),
             Self::Untried { why } => why.clone(),
             Self::Ignored | Self::Taken => String::new(),
         }
     }
 }
 
-/// The client, as far as it told of itself.
+/// What the client says about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Client {
     /// `clientInfo.name`.
     pub name: Option<String>,
     /// `clientInfo.version`.
     pub version: Option<String>,
-    /// The revision agreed on.
+    /// The negotiated revision.
     pub revision: Option<String>,
-    /// Whether it answered a ping before anything was sent; where not, only its end tells that it broke.
+    /// Whether it answered a ping before anything was sent. If not, only an exit shows that it broke.
     pub answers_ping: bool,
 }
 
-/// A declaration, and what came of it.
+/// A declaration and its outcome.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Declared {
     /// The proposal.
     pub proposal: &'static str,
-    /// The place below `capabilities`.
+    /// The path below `capabilities`.
     pub place: String,
-    /// What stock SDKs are known to keep from their applications: not seen on the wire.
+    /// What the official SDKs are known to do with a declaration at this path; not visible on the wire.
     pub stock_sdks: &'static str,
-    /// Where the client declares the proposal itself.
+    /// The path at which the client declares the proposal itself.
     pub client_place: Option<String>,
-    /// What the client sent by the proposal's methods, or called of its tools, and how often.
+    /// The proposal's methods and tools that the client used, and how often.
     pub used: BTreeMap<String, u64>,
-    /// What came of it.
+    /// The outcome.
     #[serde(flatten)]
     pub outcome: TrialOutcome,
 }
 
-/// A message, and what came of it.
+/// A message and its outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SentSample {
-    /// The proposal; none for what nobody knows.
+    /// The proposal; `None` for messages of no proposal.
     pub proposal: Option<&'static str>,
     /// Its method.
     pub method: String,
-    /// As what it was sent.
+    /// Its form.
     pub form: Form,
-    /// What came of it.
+    /// The outcome.
     #[serde(flatten)]
     pub outcome: TrialOutcome,
 }
 
-/// The whole survey.
+/// The whole report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ProbeReport {
     /// The client.
     pub client: Client,
-    /// How often it was started.
+    /// How many times it was started.
     pub starts: usize,
-    /// Its declarations.
+    /// The declarations.
     pub declarations: Vec<Declared>,
-    /// Its messages.
+    /// The messages.
     pub messages: Vec<SentSample>,
 }
 
 impl ProbeReport {
-    /// What broke the client, if anything did.
+    /// The number of declarations and messages that broke the client.
     pub fn broken(&self) -> usize {
         let declared = self.declarations.iter().map(|one| &one.outcome);
         declared.chain(self.messages.iter().map(|one| &one.outcome)).filter(|outcome| outcome.is_broken()).count()
     }
 }
 
-/// Why there is nothing to tell of a client.
+/// Why a client could not be probed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientFailure {
-    /// It never came to the server.
+    /// It never connected to the server.
     NeverCame(Option<ClientEnd>),
-    /// It came, and the handshake came to nothing, even where nothing was declared.
+    /// It connected, but completed no handshake, even without declarations.
     NoHandshake(Option<ClientEnd>),
-    /// It speaks only the revision that has no handshake.
+    /// It supports only the modern era.
     OnlyModern,
 }
 
-/// What stock SDKs do with a declaration at a place (X12): the client's own code gets what the SDK lets through.
+/// What the official SDKs do with a declaration at this path: an application sees only what its SDK passes on.
 pub fn stock_sdks(path: &[&str]) -> &'static str {
     match path.first() {
         Some(&"experimental" | &"extensions") => "kept",
@@ -203,7 +203,7 @@ pub fn stock_sdks(path: &[&str]) -> &'static str {
     }
 }
 
-/// A survey of which nothing is known yet.
+/// A report without any outcome yet.
 pub(super) fn blank(plan: &Plan) -> (Vec<Option<TrialOutcome>>, Vec<Option<TrialOutcome>>) {
     (vec![None; plan.places.len()], vec![None; plan.probes.len()])
 }

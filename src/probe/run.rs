@@ -1,4 +1,4 @@
-//! The course of a survey: which run is next, what is sent in it, and what its end tells.
+//! The course of a probe: which run is next, what is sent in it, and what its end means.
 
 use super::client_run::{ClientKnowledge, ClientRun, Purpose, RunEvent, Step};
 use super::plan::{Form, Plan};
@@ -11,49 +11,49 @@ use serde_json::{Value, json};
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
-/// How long the rest of the news is waited for once a client is leaving.
+/// How long to wait for further notices once a client is exiting.
 const LEAVING: Duration = Duration::from_millis(700);
-/// How much longer than a client that ended a quiet one is watched.
+/// How much longer than its first life to watch a client that may exit by itself.
 const MARGIN: Duration = Duration::from_millis(500);
-/// Ends so near to each other are the same.
+/// Maximum difference between two lifetimes that count as equal.
 const SAME: Duration = Duration::from_millis(250);
 
-/// How patient a survey is.
+/// The limits of a probe.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// For an answer, and for a ping's.
+    /// Timeout of a response, and of a ping.
     pub wait: Duration,
-    /// For what a notification may lead to.
+    /// How long to wait after a notification.
     pub settle: Duration,
-    /// For a client's handshake after its start.
+    /// Timeout from the client's start to its handshake.
     pub connect: Duration,
-    /// How often the client is started again at most.
+    /// Maximum number of restarts of the client.
     pub restarts: usize,
 }
 
-/// What is to be done.
+/// What the probe wants done.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Order {
-    /// Start the client, with a server that declares this in any case; and whether the rooms of it take part.
+    /// Start the client, with a server that makes these declarations, and the names of the proposals to enable.
     Start(Vec<Declaration>, BTreeSet<String>),
-    /// Have the server of this session send something.
+    /// Let the server of this session send something.
     Send(u32, Fired),
-    /// End the client and wait until it has ended.
+    /// Stop the client and wait until it has exited.
     Finish,
-    /// The survey is over.
+    /// The probe is over.
     Over,
 }
 
-/// What a quiet run has told.
+/// The outcome of a quiet run.
 #[derive(Clone, Debug, PartialEq)]
 enum Quiet {
-    /// The client was still there after so long.
+    /// The client was still running after this long.
     Stays(Duration),
-    /// It ended by itself.
+    /// It exited by itself.
     Ends(Duration, ClientEnd),
 }
 
-/// A client that ended with a message out.
+/// A client that exited after a message, and the message.
 #[derive(Clone, Debug)]
 struct Candidate {
     probe: usize,
@@ -61,33 +61,33 @@ struct Candidate {
     age: Duration,
 }
 
-/// A survey.
+/// A probe in progress.
 pub struct ProbeRun {
     plan: Plan,
     settings: Settings,
     known: ClientKnowledge,
     places: Vec<Option<TrialOutcome>>,
     outcomes: Vec<Option<TrialOutcome>>,
-    /// Messages that are still to be sent.
+    /// Messages still to send.
     todo: VecDeque<usize>,
-    /// Those that were sent before the client ended, once, in a client that ends by itself.
+    /// Messages during which a client that may exit by itself has ended before, once.
     tried: BTreeSet<usize>,
     quiet: Option<Quiet>,
     candidate: Option<Candidate>,
-    /// Runs to come before messages are sent on.
+    /// Runs to do before the next messages.
     runs: VecDeque<Purpose>,
     run: Option<ClientRun>,
     starts: usize,
     newest: u32,
-    /// The client ended before anything could be sent.
+    /// How often the client ended before anything could be sent.
     idle: usize,
-    /// A session's handshake was over once.
+    /// Whether a handshake was ever completed.
     was_ready: bool,
     failure: Option<ClientFailure>,
 }
 
 impl ProbeRun {
-    /// A survey that has not begun.
+    /// A probe that has not begun.
     pub fn new(plan: Plan, settings: Settings) -> Self {
         let (places, outcomes) = blank(&plan);
         Self {
@@ -115,7 +115,7 @@ impl ProbeRun {
         self.go_on(now)
     }
 
-    /// A session's handshake is over: its server may send.
+    /// A session's handshake is complete, so its server can send.
     pub fn ready(&mut self, now: Duration, stream: u32) -> Vec<Order> {
         self.newest = self.newest.max(stream);
         let wait = self.settings.wait;
@@ -147,18 +147,18 @@ impl ProbeRun {
     pub fn ended(&mut self, now: Duration, end: ClientEnd) -> Vec<Order> {
         let Some(run) = &mut self.run else { return Vec::new() };
         run.end = Some(end);
-        // Where it never got to a session, nothing else is to come.
+        // Without a session, there is nothing else to wait for.
         run.is_closed |= run.stream.is_none();
         self.leave(now)
     }
 
-    /// When it wants to be woken at the latest.
-    pub fn next_wake(&self) -> Option<Duration> {
+    /// When to call [`Self::wake`] at the latest.
+    pub fn next_timeout(&self) -> Option<Duration> {
         self.run.as_ref().map(|run| run.due)
     }
 
     /// Does what is due.
-    pub fn wake(&mut self, now: Duration) -> Vec<Order> {
+    pub fn handle_timeout(&mut self, now: Duration) -> Vec<Order> {
         let Some(run) = self.run.as_mut().filter(|run| run.due <= now) else { return Vec::new() };
         match run.step {
             Step::Starting => self.conclude(now),
@@ -185,16 +185,17 @@ impl ProbeRun {
         }
     }
 
-    /// What came of it, once it is over.
+    /// The report, once the probe is over.
     ///
     /// # Errors
-    /// The client never got so far that there is something to tell.
+    ///
+    /// The client could not be probed.
     pub fn probe_report(&self) -> Result<ProbeReport, ClientFailure> {
         if let Some(failure) = &self.failure {
             return Err(failure.clone());
         }
         let untried = |outcome: &Option<TrialOutcome>| {
-            let why = || "the survey ended before".to_owned();
+            let why = || "the probe ended before it could be tried".to_owned();
             outcome.clone().unwrap_or_else(|| TrialOutcome::Untried { why: why() })
         };
         let declared = |(place, outcome): (&super::DeclarationPlace, &Option<TrialOutcome>)| Declared {
@@ -251,12 +252,12 @@ impl ProbeRun {
         }
         let deviations = match probe.proposal {
             Some(_) => proposals::deviations(&probe.method, false, content),
-            None => vec!["there is no such method, and it was answered".to_owned()],
+            None => vec!["the client answered a method that does not exist".to_owned()],
         };
         TrialOutcome::Answered { deviations, late }
     }
 
-    /// Asks whether the client lives, where it can be asked.
+    /// Checks that the client is alive, if it answers ping.
     fn check(&mut self, now: Duration, probe: usize) -> Vec<Order> {
         let (asks, wait) = (self.known.client.answers_ping, self.settings.wait);
         let Some(run) = self.run.as_mut() else { return Vec::new() };
@@ -270,7 +271,7 @@ impl ProbeRun {
         }
     }
 
-    /// The client lives: the next thing.
+    /// The client is alive: continues with the next step.
     fn proceed(&mut self, now: Duration) -> Vec<Order> {
         let settings = self.settings;
         let Some(run) = self.run.as_mut() else { return Vec::new() };
@@ -303,7 +304,7 @@ impl ProbeRun {
         vec![Order::Send(stream, probe.fired())]
     }
 
-    /// The client is going: waits for what is still to be told of that.
+    /// The client is exiting: waits for further notices.
     fn leave(&mut self, now: Duration) -> Vec<Order> {
         let Some(run) = &mut self.run else { return Vec::new() };
         let probe = match run.step {
@@ -322,7 +323,7 @@ impl ProbeRun {
         Vec::new()
     }
 
-    /// The run is over before its time: what does that tell?
+    /// Draws conclusions from a run that ended early.
     fn conclude(&mut self, now: Duration) -> Vec<Order> {
         let Some(run) = &self.run else { return Vec::new() };
         let end = run.end.clone().unwrap_or_default();
@@ -339,12 +340,12 @@ impl ProbeRun {
         self.finish(now)
     }
 
-    /// No session came through its handshake.
+    /// Draws conclusions from a run in which no handshake was completed.
     fn conclude_handshake(&mut self) {
         let Some(run) = &self.run else { return };
         let end = run.end.clone();
         if self.was_ready && !matches!(run.purpose, Purpose::Declaring(_)) {
-            // It came before: whatever hinders it now is its own.
+            // The handshake succeeded before, so the failure has another cause.
             match run.purpose {
                 Purpose::Quiet(_) => self.quiet = Some(Quiet::Ends(Duration::ZERO, end.unwrap_or_default())),
                 _ => self.idle += 1,
@@ -359,7 +360,7 @@ impl ProbeRun {
         match run.purpose.clone() {
             Purpose::Declaring(places) if places.is_empty() => self.failure = Some(ClientFailure::NoHandshake(end)),
             Purpose::Declaring(places) => self.declared(&places, &end.unwrap_or_default()),
-            // Without any declaration, then with each alone.
+            // Try without any declaration, then with each one alone.
             Purpose::Probing if self.places.iter().all(Option::is_none) && !self.places.is_empty() => {
                 let each = (0..self.places.len()).map(|place| vec![place]);
                 self.runs = std::iter::once(Vec::new()).chain(each).map(Purpose::Declaring).collect();
@@ -374,7 +375,7 @@ impl ProbeRun {
         }
     }
 
-    /// Ends the client; then the next run, if there is something left to find out.
+    /// Stops the client, then begins the next run if there is something left to find out.
     fn finish(&mut self, now: Duration) -> Vec<Order> {
         self.run = None;
         let mut orders = vec![Order::Finish];
@@ -393,7 +394,7 @@ impl ProbeRun {
         };
         let why = match purpose {
             Some(_) if self.failure.is_some() => None,
-            Some(Purpose::Probing) if self.idle > 1 => Some("the client ends before anything can be sent"),
+            Some(Purpose::Probing) if self.idle > 1 => Some("the client exits before anything can be sent"),
             Some(_) if is_spent => Some("the client was started too often"),
             Some(purpose) => return vec![self.start(now, purpose)],
             None => None,
@@ -412,7 +413,7 @@ impl ProbeRun {
             Purpose::Declaring(places) => places.clone(),
             Purpose::Probing | Purpose::Quiet(_) => (0..self.places.len()).filter(is_sound).collect(),
         };
-        // A room takes part where all of its places are declared: it declares some by itself.
+        // A proposal is enabled if all of its places are declared, because it makes some declarations itself.
         let all = |proposal: &str| {
             let mut its = self.plan.places.iter().enumerate().filter(|(_, place)| place.proposal == proposal);
             its.all(|(index, _)| places.contains(&index))
@@ -424,21 +425,22 @@ impl ProbeRun {
         Order::Start(declared, proposals)
     }
 
-    /// Was it the message, or does the client end by itself? Where that is not known, a quiet run is next.
+    /// Decides whether the message broke the client, or whether the client exits by itself. Schedules a quiet run if
+    /// that is unknown.
     fn weigh(&mut self) {
         let Some(Candidate { probe, end, age }) = self.candidate.take() else { return };
         let outcome = match &self.quiet {
             Some(Quiet::Stays(limit)) if *limit >= age => TrialOutcome::Broke(end),
             Some(Quiet::Ends(at, by_itself)) if *by_itself != end || age + SAME < *at => TrialOutcome::Broke(end),
             Some(Quiet::Ends(..)) if self.tried.insert(probe) => {
-                // Once more, as the first one.
+                // Try again, as the first message of a run.
                 self.outcomes[probe] = None;
                 self.todo.retain(|it| *it != probe);
                 self.todo.push_front(probe);
                 return;
             }
             Some(Quiet::Ends(..)) => TrialOutcome::Unclear(end),
-            // There is no start left to look at it alone.
+            // There is no restart left for a quiet run.
             _ if self.starts > self.settings.restarts => TrialOutcome::Broke(end),
             _ => {
                 self.candidate = Some(Candidate { probe, end, age });

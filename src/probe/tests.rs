@@ -1,4 +1,4 @@
-//! Surveys of scripted clients, in virtual time.
+//! Tests with scripted clients, in virtual time.
 
 use super::{ClientEnd, ClientFailure, Order, Plan, ProbeReport, ProbeRun, Settings, TrialOutcome};
 use crate::proposals::server::Declaration;
@@ -13,15 +13,15 @@ const SETTINGS: Settings = Settings {
     restarts: 20,
 };
 
-/// What a client does about a message.
+/// A client's reaction to a message.
 #[derive(Clone, Copy, PartialEq)]
 enum Does {
     Answer(&'static str),
     Refuse(i64),
     Nothing,
-    /// Ends with this exit code.
+    /// Exits with this code.
     Die(i32),
-    /// Closes the connection, and its process stays.
+    /// Closes the connection, but keeps running.
     Close,
     /// Reads nothing any more.
     Freeze,
@@ -29,11 +29,11 @@ enum Does {
 
 /// A scripted client.
 struct Client<F> {
-    /// What it does about a message of this method.
+    /// Its reaction to a message of this method.
     does: F,
-    /// Whether it comes through the handshake with these declarations.
+    /// Whether it completes the handshake with these declarations.
     takes: fn(&[Declaration]) -> bool,
-    /// It ends by itself, with exit code 0, so long after the handshake.
+    /// The time after the handshake at which it exits by itself, with code 0.
     life: Option<Duration>,
     pongs: bool,
 }
@@ -49,10 +49,10 @@ impl<F: FnMut(&str, bool) -> Does> Client<F> {
         let (mut stream, mut id, mut dies, mut is_frozen) = (0, 0, None, false);
         for _ in 0..10_000 {
             let Some(order) = orders.pop_front() else {
-                let due = probe_run.next_wake().expect("something is waited for");
+                let due = probe_run.next_timeout().expect("there is a deadline");
                 now = now.max(dies.filter(|at| *at < due).unwrap_or(due));
                 let is_dead = dies.take_if(|at| *at <= now).is_some();
-                orders.extend(if is_dead { probe_run.ended(now, code(0)) } else { probe_run.wake(now) });
+                orders.extend(if is_dead { probe_run.ended(now, code(0)) } else { probe_run.handle_timeout(now) });
                 continue;
             };
             match order {
@@ -116,7 +116,7 @@ impl<F: FnMut(&str, bool) -> Does> Client<F> {
                 }
             }
         }
-        panic!("the survey does not end: {log:?}");
+        panic!("the probe does not end: {log:?}");
     }
 
     fn report(self, names: &[&str]) -> ProbeReport {
@@ -129,7 +129,7 @@ fn code(code: i32) -> ClientEnd {
     ClientEnd { code: Some(code), ..ClientEnd::default() }
 }
 
-/// What came of a method, by its outcome's name and words.
+/// The outcome of a method: its name and words.
 fn of(probe_report: &ProbeReport, method: &str) -> (&'static str, String) {
     let sent = probe_report.messages.iter().rfind(|sent| sent.method == method).expect("was planned");
     (sent.outcome.name(), sent.outcome.words())
@@ -149,12 +149,12 @@ fn x5_x6_each_message_is_answered_refused_ignored_or_taken() {
     .report(&[]);
     assert_eq!(of(&probe_report, "push/event"), ("answered", String::new()));
     let (name, words) = of(&probe_report, "model/info");
-    assert!(name == "answered" && words.starts_with("not as the proposal says: "), "{words}");
+    assert!(name == "answered" && words.starts_with("differs from the proposal: "), "{words}");
     assert_eq!(of(&probe_report, "scope/elevate").0, "ignored");
     assert_eq!(of(&probe_report, "inference/request"), ("refused", "-32601 method not found".to_owned()));
     assert_eq!(of(&probe_report, "notifications/reminder").0, "taken");
-    assert_eq!(of(&probe_report, "events/batch"), ("objected", "-32600 no, to a notification".to_owned()));
-    assert!(of(&probe_report, "mcpreel/unknown").1.contains("no such method"));
+    assert_eq!(of(&probe_report, "events/batch"), ("objected", "-32600 no, in response to a notification".to_owned()));
+    assert!(of(&probe_report, "mcpreel/unknown").1.contains("a method that does not exist"));
     assert_eq!((probe_report.starts, probe_report.broken(), probe_report.client.answers_ping), (1, 0, true));
     assert_eq!(probe_report.client.name.as_deref(), Some("scripted"));
 }
@@ -182,15 +182,15 @@ fn what_breaks_it_is_found_and_the_rest_is_tried_after_it() {
     };
     let (probe_run, log) = Client::new(does).probe_report(Plan::of(&[]), SETTINGS);
     let probe_report = probe_run.probe_report().expect("a survey");
-    assert_eq!(of(&probe_report, "push/event"), ("broke", "it ended with exit code 1".to_owned()));
-    assert_eq!(of(&probe_report, "channels/list"), ("broke", "it closed the connection".to_owned()));
-    assert_eq!(of(&probe_report, "events/event"), ("broke", "it stopped answering ping".to_owned()));
+    assert_eq!(of(&probe_report, "push/event"), ("broke", "the client exited with code 1".to_owned()));
+    assert_eq!(of(&probe_report, "channels/list"), ("broke", "the client closed the connection".to_owned()));
+    assert_eq!(of(&probe_report, "events/event"), ("broke", "the client stopped answering ping".to_owned()));
     assert_eq!(of(&probe_report, "events/batch").0, "taken");
     assert_eq!(
         (probe_report.broken(), probe_report.messages.iter().filter(|it| it.outcome.name() == "untried").count()),
         (3, 0)
     );
-    // Each break and one or two quiet runs.
+    // Each break, and one or two quiet runs.
     assert!((5..=6).contains(&log.len()), "{log:?}");
 }
 
@@ -201,12 +201,12 @@ fn a_client_that_ends_by_itself_is_not_called_broken() {
     let probe_report = client.report(&[]);
     assert_eq!(probe_report.broken(), 0, "{:?}", probe_report.messages);
     assert_eq!(of(&probe_report, "notifications/mcpreel/unknown").0, "taken");
-    // So short that no message's time passes.
+    // Too short for any message's timeout.
     let client = Client { life: Some(Duration::from_millis(50)), ..Client::new(|_, _| Does::Nothing) };
     let probe_report = client.report(&["reminder"]);
     assert_eq!(
         of(&probe_report, "notifications/reminder"),
-        ("unclear", "it ended with exit code 0, as it does by itself".into())
+        ("unclear", "the client exited with code 0, as it also does if nothing is sent".into())
     );
 }
 
@@ -254,7 +254,7 @@ fn a_client_that_never_comes_or_never_ends_its_handshake_is_a_failure() {
     let mut probe_run = ProbeRun::new(Plan::of(&[]), SETTINGS);
     probe_run.begin(Duration::ZERO);
     probe_run.pass(Duration::ZERO, 1, ClientToServer, br#"{"jsonrpc":"2.0","id":1,"method":"server/discover"}"#);
-    probe_run.wake(SETTINGS.connect);
+    probe_run.handle_timeout(SETTINGS.connect);
     assert_eq!(probe_run.probe_report(), Err(ClientFailure::OnlyModern));
 }
 
@@ -273,7 +273,7 @@ fn a_late_answer_counts_and_says_that_it_was_late() {
     say(&mut probe_run, 0, ServerToClient, r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
     assert_eq!(send(say(&mut probe_run, 1, ClientToServer, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#)), "push/event");
     say(&mut probe_run, 1, ServerToClient, r#"{"jsonrpc":"2.0","id":2,"method":"push/event"}"#);
-    assert_eq!(send(probe_run.wake(Duration::from_millis(2001))), "ping");
+    assert_eq!(send(probe_run.handle_timeout(Duration::from_millis(2001))), "ping");
     say(&mut probe_run, 2002, ClientToServer, r#"{"jsonrpc":"2.0","id":2,"result":{"accepted":true}}"#);
     let probe_report = probe_run.probe_report().expect("a survey");
     assert_eq!(of(&probe_report, "push/event"), ("answered", "late".to_owned()));

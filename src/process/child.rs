@@ -1,7 +1,8 @@
 //! A server as a child process.
 //!
-//! The child is started through this program itself (a trampoline), which asks the kernel to end the child when its
-//! parent dies and then becomes the server. So even a killed tap leaves no server behind, as no tap would.
+//! mcpreel starts the child through its own executable (a trampoline), which asks the kernel to kill the child when its
+//! parent dies and then becomes the server. So even a killed mcpreel leaves no server behind, as if the client had
+//! started the server directly.
 
 use crate::wire::MessageLimit;
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
@@ -11,7 +12,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The first argument by which the trampoline is asked for.
+/// The first argument that starts the trampoline.
 const TRAMPOLINE: &str = "__become";
 
 /// What to start.
@@ -19,27 +20,27 @@ const TRAMPOLINE: &str = "__become";
 pub struct ServerCommand {
     /// The program and its arguments.
     pub argv: Vec<OsString>,
-    /// Added to the environment.
+    /// Variables added to the environment.
     pub env: Vec<(String, String)>,
-    /// Where to start it.
+    /// The working directory.
     pub cwd: Option<PathBuf>,
-    /// The longest message that is taken from it, where its messages are read.
+    /// The limit for its messages, if they are read.
     pub limit: MessageLimit,
 }
 
 /// Why a server cannot be started.
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
-    /// No program was named.
-    #[error("no command was given")]
+    /// The command is empty.
+    #[error("no command given")]
     Nothing,
-    /// There is no such program.
+    /// The program is not in `PATH`.
     #[error("there is no program {0:?} in PATH")]
     NotFound(OsString),
-    /// The file is there and cannot be run.
+    /// The file exists but is not executable.
     #[error("{0:?} cannot be run: {1}")]
     NotRunnable(PathBuf, io::Error),
-    /// The folder to start in is not there.
+    /// The working directory does not exist.
     #[error("cannot start in {0:?}: {1}")]
     Folder(PathBuf, io::Error),
     /// The system refused.
@@ -53,12 +54,12 @@ impl ServerCommand {
         self.argv.iter().map(|word| word.to_string_lossy().into_owned()).collect()
     }
 
-    /// The names of added environment variables, without their values.
+    /// The names of the added environment variables, without their values.
     pub fn env_names(&self) -> Vec<&str> {
         self.env.iter().map(|(name, _)| name.as_str()).collect()
     }
 
-    /// The process to spawn, its program found first so that a missing one is told clearly.
+    /// The process to spawn. Looks up the program first, so that a missing one is reported clearly.
     pub fn prepare(&self) -> Result<Command, SpawnError> {
         let program = self.argv.first().ok_or(SpawnError::Nothing)?;
         if let Some(folder) = &self.cwd {
@@ -75,16 +76,16 @@ impl ServerCommand {
     }
 }
 
-/// This program, to be started once more; found too where another version lies in its place by now.
+/// The path of this executable, for starting it again. Works even if the file has been replaced by another version.
 ///
 /// # Errors
-/// The system does not tell.
+/// The system does not report the path.
 pub(super) fn this_program() -> io::Result<PathBuf> {
     let path = std::env::current_exe()?;
     Ok(if path.exists() { path } else { PathBuf::from("/proc/self/exe") })
 }
 
-/// Looks a program up as the system would.
+/// Looks up a program as the system does.
 fn find_program(program: &OsStr, cwd: Option<&Path>) -> Result<PathBuf, SpawnError> {
     let path = Path::new(program);
     if path.components().count() > 1 {
@@ -107,7 +108,7 @@ fn runnable(path: &Path) -> io::Result<()> {
     Err(io::Error::from(io::ErrorKind::PermissionDenied))
 }
 
-/// Becomes the server where this process was started as a trampoline. Returns only where it was not, or on failure.
+/// Becomes the server if this process was started as a trampoline. Returns only if it was not, or on failure.
 pub fn become_if_asked() -> Option<io::Error> {
     let mut args = std::env::args_os().skip(1);
     if args.next()? != TRAMPOLINE {
@@ -121,7 +122,7 @@ pub fn become_if_asked() -> Option<io::Error> {
     }
     if getppid().map(Pid::as_raw_pid) != Some(parent) {
         // The parent died before the request took effect.
-        return Some(io::Error::other("the tap is gone"));
+        return Some(io::Error::other("mcpreel has exited"));
     }
     Some(Command::new(program).arg0(name).args(args).exec())
 }

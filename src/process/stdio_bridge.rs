@@ -1,7 +1,7 @@
-//! A server of this program's that a client can start as a process: carries bytes between standard input and output and
-//! the Unix socket at which the server is, and ends with either.
+//! Lets a client start a server of mcpreel as a process: copies bytes between standard input and output and the Unix
+//! socket of the server, and ends with either.
 //!
-//! Never: messages; whatever they mean is the business of both ends.
+//! Never interprets messages.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -10,28 +10,28 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// The first argument by which a plug is asked for.
+/// The first argument that starts the bridge.
 const PLUG: &str = "__plug";
 
-/// The command line by which a client starts the server at this socket.
+/// The command line with which a client starts the server at this socket.
 ///
 /// # Errors
-/// This program cannot be found.
+/// The path of this executable is unknown.
 pub fn plug(socket: &Path) -> io::Result<Vec<OsString>> {
     Ok(vec![std::env::current_exe()?.into(), PLUG.into(), socket.into()])
 }
 
-/// Carries bytes where this process was started as a plug; its exit code is then to be this process's.
+/// Copies bytes if this process was started as a bridge; returns the process's exit code.
 pub fn carry_if_asked() -> Option<ExitCode> {
     let mut args = std::env::args_os().skip(1);
     if args.next()? != PLUG {
         return None;
     }
-    let carried = args.next().ok_or_else(|| io::Error::other("no socket was named")).and_then(|socket| carry(&socket));
+    let carried = args.next().ok_or_else(|| io::Error::other("no socket given")).and_then(|socket| carry(&socket));
     match carried {
         Ok(()) => Some(ExitCode::SUCCESS),
         Err(error) => {
-            let _ = writeln!(io::stderr(), "mcpreel: the server is not there: {error}");
+            let _ = writeln!(io::stderr(), "mcpreel: cannot reach the server: {error}");
             Some(ExitCode::from(4))
         }
     }
@@ -40,7 +40,7 @@ pub fn carry_if_asked() -> Option<ExitCode> {
 fn carry(socket: &OsString) -> io::Result<()> {
     let stream = UnixStream::connect(socket)?;
     let to_server = stream.try_clone()?;
-    // The process ends where the server does, whether the client still writes or not.
+    // The process ends when the server does, whether or not the client still writes.
     std::thread::Builder::new().name("client".into()).spawn(move || {
         let _ = copy(io::stdin(), &to_server);
         let _ = to_server.shutdown(Shutdown::Write);
@@ -48,7 +48,7 @@ fn carry(socket: &OsString) -> io::Result<()> {
     copy(&stream, io::stdout())
 }
 
-/// Copies to the end, each piece as it comes.
+/// Copies to the end, each piece as it arrives.
 fn copy(mut from: impl Read, mut to: impl Write) -> io::Result<()> {
     let mut chunk = vec![0; 64 << 10];
     loop {
@@ -56,7 +56,7 @@ fn copy(mut from: impl Read, mut to: impl Write) -> io::Result<()> {
             Ok(0) => return Ok(()),
             Ok(got) => to.write_all(&chunk[..got]).and_then(|()| to.flush())?,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            // A server that has gone is no failure of the plug's.
+            // The server closing its connection is a normal end for the bridge.
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(()),
             Err(error) => return Err(error),
         }

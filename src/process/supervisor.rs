@@ -1,14 +1,14 @@
-//! The keeper of a foreign command: a process of this program between whoever runs the command and the command, which
-//! ends it in time and leaves nothing of it behind.
+//! The supervisor of a foreign command: a process of mcpreel between the one that runs the command and the command
+//! itself. It ends the command in time, together with everything that the command started.
 //!
-//! A process group alone can be left by a child that makes itself a session. Whoever is orphaned below the keeper
-//! becomes the keeper's own child (it is a subreaper), so it finds all of them. The command gets no privileges, and
-//! cannot look into the keeper. Where the kernel can hold it to that (Landlock's scopes, Linux 6.12), it cannot send
-//! signals to the keeper either, nor to any other process that is not its own, nor connect to abstract Unix sockets of
-//! theirs, nor (Linux with Landlock's ABI 9) to any other. A keeper may be lost all the same; so it has a guard, which
-//! then ends what it leaves.
+//! A process group is not enough, because a child that starts a session of its own leaves it. The supervisor is a
+//! subreaper: orphaned descendants become its own children, so it finds all of them. The command gets no privileges and
+//! cannot inspect the supervisor. If the kernel supports it (Landlock scopes, Linux 6.12), the command cannot send
+//! signals to the supervisor or to other processes that are not its own, nor connect to their abstract Unix sockets,
+//! nor (Landlock ABI 9) to their other Unix sockets. A supervisor may still be killed; a watchdog then ends what it
+//! leaves.
 //!
-//! Never: what the command is for.
+//! Never knows what the command is for.
 
 use super::child::this_program;
 use crate::wire::text::error_chain;
@@ -34,45 +34,45 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-/// The first argument by which a keeper is asked for, below a guard.
+/// The first argument that starts a supervisor under a watchdog.
 const WATCHDOG: &str = "__guard";
-/// The first argument by which a guard asks for the keeper itself.
+/// The first argument with which a watchdog starts the supervisor itself.
 const SUPERVISOR: &str = "__keep";
-/// The first argument by which a process is asked for that becomes the command.
+/// The first argument that starts the process that becomes the command.
 const COMMAND: &str = "__kept";
-/// How long a command that was asked to end may take for that.
+/// How long a command may take to exit after SIGTERM.
 pub const GRACE: Duration = Duration::from_secs(1);
 
-/// How a command ended; the keeper writes it to its standard output as JSON.
+/// How a command ended. The supervisor writes it to its standard output as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExitReport {
-    /// Its exit code, where it ended by itself.
+    /// The exit code, if the command exited by itself.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub code: Option<i32>,
-    /// The signal that ended it.
+    /// The signal that ended the command.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub signal: Option<i32>,
-    /// It took too long.
+    /// The command exceeded its time limit.
     #[serde(default)]
     pub late: bool,
-    /// The keeper was told to end it.
+    /// The supervisor was asked to end the command.
     #[serde(default)]
     pub reported: bool,
-    /// How many other processes of it were still there, and were ended.
+    /// The number of other processes of the command that were still running and were killed.
     #[serde(default)]
     pub left: u64,
-    /// Why it could not be started.
+    /// Why the command could not be started.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub unstarted: Option<String>,
 }
 
-/// What a kept command may reach of the processes that are not below its keeper.
+/// Which processes outside of its supervisor's a command may reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessReach {
-    /// What any process of the user may.
+    /// The same as any process of the user.
     All,
-    /// No signals to them, no look into them, no abstract Unix sockets of theirs: as far as the kernel can hold it to
-    /// that ([`can_confine`]). No other Unix sockets of theirs either, on kernels that can do that too.
+    /// None: no signals, no inspection and no connections to their abstract Unix sockets, as far as the kernel supports
+    /// this ([`can_confine`]); on newer kernels, no connections to their other Unix sockets either.
     Own,
 }
 
@@ -89,21 +89,21 @@ impl ProcessReach {
     }
 }
 
-/// A keeper for a command, to be spawned: its standard output is for [`ExitReport`], its standard error for all that the
-/// command says. Environment and folder are the command's. A TERM makes it end the command.
+/// The command that starts a supervisor. Its standard output is for [`ExitReport`], its standard error for everything
+/// the command prints. Environment and working directory are the command's. SIGTERM makes it end the command.
 ///
 /// # Errors
-/// This program cannot be found.
+/// The path of this executable is unknown.
 pub fn supervisor(argv: &[OsString], limit: Duration, reach: ProcessReach) -> io::Result<Command> {
     let mut command = Command::new(this_program()?);
     command.arg(WATCHDOG).arg(std::process::id().to_string()).arg(limit.as_millis().to_string());
     command.arg(reach.word()).args(argv);
-    // What ends its starter's terminal is not for it: it ends by itself.
+    // It ends by itself; signals from the parent's terminal must not reach it.
     command.process_group(0);
     Ok(command)
 }
 
-/// Nobody of the same user can look into this process any more: not at its environment, not at its memory.
+/// Prevents other processes of the same user from inspecting this process's environment and memory.
 ///
 /// # Errors
 /// The system refused.
@@ -111,7 +111,7 @@ pub fn hide() -> io::Result<()> {
     Ok(set_dumpable_behavior(DumpableBehavior::NotDumpable)?)
 }
 
-/// Whether this kernel can keep a command from reaching processes that are not its own (Landlock, ABI 6).
+/// Whether this kernel can keep a command from reaching processes that are not its own (Landlock ABI 6).
 pub fn can_confine() -> bool {
     scopes(CompatLevel::HardRequirement).and_then(Ruleset::create).is_ok()
 }
@@ -120,17 +120,17 @@ fn scopes(level: CompatLevel) -> Result<Ruleset, RulesetError> {
     Ruleset::default().set_compatibility(level).scope(Scope::from_all(ABI::V6))
 }
 
-/// Why handlers are refused.
+/// The error for a handler that tries to connect.
 pub const NO_HANDLERS: &str = "a handler of a subscription may not connect here";
 
-/// Whether a process runs below a keeper that lets its command reach its own processes only: then it is a handler's.
-/// Who is orphaned there stays below the keeper, so it cannot hide. `None` where the process is gone and nobody can
-/// tell. One of another PID namespace, which has the number 0 here, is none.
+/// Whether a process runs under a supervisor with [`ProcessReach::Own`] and so belongs to a handler. Orphans stay below
+/// the supervisor, so a process cannot hide. `None` if the process is gone and this cannot be determined. A process of
+/// another PID namespace has the number 0 here and is not a handler's.
 pub fn is_kept(process: i32) -> Option<bool> {
     const DEEPEST: usize = 100;
     let read = |pid: i32, name: &str| std::fs::read(format!("/proc/{pid}/{name}")).ok();
     let parent = |pid: i32| {
-        // The name in parentheses may hold anything.
+        // The name in parentheses may contain anything.
         let stat = String::from_utf8_lossy(&read(pid, "stat")?).into_owned();
         stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse::<i32>().ok()
     };
@@ -151,8 +151,8 @@ pub fn is_kept(process: i32) -> Option<bool> {
     Some(above.filter_map(|pid| read(pid, "cmdline")).any(is_supervisor))
 }
 
-/// Keeps a command where this process was started as a keeper, or becomes it where this was started for that; the exit
-/// code is then to be this process's.
+/// Supervises a command if this process was started as a supervisor, or becomes the command if it was started for that;
+/// returns the process's exit code.
 pub fn keep_if_asked() -> Option<ExitCode> {
     let mut args = std::env::args_os().skip(1);
     let asked = args.next()?;
@@ -162,7 +162,7 @@ pub fn keep_if_asked() -> Option<ExitCode> {
     }
     let number = |word: Option<OsString>| word?.to_str()?.parse::<u64>().ok();
     let kept = if asked == WATCHDOG {
-        // What the keeper tells is all that there is to tell.
+        // The supervisor writes the report.
         guard(number(args.next())?, &args.collect::<Vec<_>>()).err().map(|error| ExitReport::unstarted(&error))
     } else if asked == SUPERVISOR {
         let (parent, limit, reach) = (number(args.next())?, number(args.next())?, ProcessReach::read(args.next())?);
@@ -172,7 +172,7 @@ pub fn keep_if_asked() -> Option<ExitCode> {
         return None;
     };
     if let Some(reported) = kept.and_then(|kept| serde_json::to_string(&kept).ok()) {
-        // Who does not listen any more does not care.
+        // Ignore write errors: the parent may be gone.
         let _ = writeln!(io::stdout(), "{reported}");
     }
     Some(ExitCode::SUCCESS)
@@ -184,12 +184,11 @@ impl ExitReport {
     }
 }
 
-/// Makes this process one that finds all that is orphaned below it, that has no privileges and that ends with its
-/// parent. Gives back what becomes readable when it is told to end, and the list of its children, which are those of
-/// its only thread.
+/// Makes this process a subreaper without privileges that ends with its parent. Returns a stream that becomes readable
+/// when the process is asked to end, and the list of its children (those of its only thread).
 fn settle(parent: u64) -> io::Result<(UnixStream, File)> {
     let children = File::open("/proc/thread-self/children")
-        .map_err(|error| io::Error::other(format!("this system does not tell a process's children: {error}")))?;
+        .map_err(|error| io::Error::other(format!("cannot read the list of child processes: {error}")))?;
     let (reported, reports) = UnixStream::pair()?;
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
         signal_hook::low_level::pipe::register(signal, reports.try_clone()?)?;
@@ -199,12 +198,12 @@ fn settle(parent: u64) -> io::Result<(UnixStream, File)> {
     hide()?;
     set_parent_process_death_signal(Some(Signal::TERM))?;
     if getppid().map(|pid| pid.as_raw_pid().unsigned_abs().into()) != Some(parent) {
-        return Err(io::Error::other("whoever started it is gone"));
+        return Err(io::Error::other("the parent process has exited"));
     }
     Ok((reported, children))
 }
 
-/// Has a keeper do it, and ends what is left where that one did not.
+/// Starts a supervisor, and ends what it leaves behind.
 fn guard(parent: u64, words: &[OsString]) -> io::Result<()> {
     let (reported, children) = settle(parent)?;
     let mut command = Command::new(this_program()?);
@@ -233,13 +232,13 @@ fn keep(parent: u64, limit: Duration, argv: &[OsString], reach: ProcessReach) ->
     Ok(ExitReport { code, signal, late: late && !reported, reported, left, unstarted: None })
 }
 
-/// Starts the command in a group of its own, by a process of this program that becomes it. All that it says goes to
+/// Starts the command in a process group of its own, through a process of mcpreel that becomes it. All output goes to
 /// standard error.
 fn start(argv: &[OsString], reach: ProcessReach) -> io::Result<(Pid, OwnedFd)> {
     let mut command = Command::new(this_program()?);
     command.arg(COMMAND).arg(reach.word()).args(argv).stdout(Stdio::piped()).process_group(0);
     let mut child = command.spawn()?;
-    // It ends when the command begins, and says why where it does not.
+    // The pipe closes when the command starts; if it does not start, the pipe contains the reason.
     let mut why = String::new();
     child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?.read_to_string(&mut why)?;
     if !why.is_empty() {
@@ -249,29 +248,29 @@ fn start(argv: &[OsString], reach: ProcessReach) -> io::Result<(Pid, OwnedFd)> {
     watched(&child)
 }
 
-/// A child by its id, and by what becomes readable when it ends.
+/// A child's id, and a descriptor that becomes readable when it ends.
 fn watched(child: &Child) -> io::Result<(Pid, OwnedFd)> {
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
     Ok((pid, pidfd_open(pid, PidfdFlags::empty())?))
 }
 
-/// Becomes the command. Returns only where it cannot, and has then told on standard output why.
+/// Becomes the command. If that fails, writes the reason to standard output and returns.
 ///
-/// The kernel restricts a thread and what it starts from then on, so whoever restricts must not be the keeper: a thread
-/// of it that is in the command's domain could be sent signals, which end the whole process.
+/// The kernel's restrictions apply to a thread and everything it starts. The supervisor must not restrict itself: the
+/// command could then send signals to its restricted thread, which would end the whole process.
 fn become_command(argv: &[OsString], reach: ProcessReach) -> ExitCode {
-    // Closes with the exec.
+    // Closed by exec.
     let Ok(reports) = io::stdout().as_fd().try_clone_to_owned() else { return ExitCode::FAILURE };
     let _ = File::from(reports).write_all(error_chain(&exec(argv, reach)).as_bytes());
     ExitCode::FAILURE
 }
 
 fn exec(argv: &[OsString], reach: ProcessReach) -> io::Error {
-    let Some((program, arguments)) = argv.split_first() else { return io::Error::other("no command was given") };
+    let Some((program, arguments)) = argv.split_first() else { return io::Error::other("no command given") };
     if let Err(error) = rustix::stdio::dup2_stdout(io::stderr()) {
         return error.into();
     }
-    // On a kernel without the scopes nothing is restricted.
+    // On a kernel without these scopes, nothing is restricted.
     let confined = || scopes(CompatLevel::BestEffort)?.handle_access(AccessFs::ResolveUnix)?.create()?.restrict_self();
     if reach == ProcessReach::Own
         && let Err(error) = confined()
@@ -281,17 +280,18 @@ fn exec(argv: &[OsString], reach: ProcessReach) -> io::Error {
     Command::new(program).args(arguments).exec()
 }
 
-/// No capabilities now or later, whoever runs this: no more than any other process of the user can.
+/// Drops all capabilities for good, even those of root, so that the command can do no more than any other process of
+/// the user.
 fn renounce() {
     let none = CapabilitySet::empty();
-    // Where a step is refused there was nothing to give up.
+    // A step that is refused had nothing to drop.
     let _ = set_no_new_privs(true);
     let _ = set_capabilities_secure_bits(CapabilitiesSecureBits::NO_ROOT | CapabilitiesSecureBits::NO_ROOT_LOCKED);
     let _ = clear_ambient_capability_set();
     let _ = set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none });
 }
 
-/// Waits for a process to end; `false` where the time is over before, or somebody tells us to end it.
+/// Waits for a process to end. False if the time limit passes or this process is asked to end it.
 fn is_over(alive: &OwnedFd, reported: Option<&UnixStream>, limit: Duration) -> bool {
     let began = Instant::now();
     loop {
@@ -313,11 +313,11 @@ fn is_readable(stream: &UnixStream) -> bool {
     poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
 }
 
-/// Ends all that is below this process, and waits for it. Answers how the command ended, and how many others there
-/// were.
+/// Kills everything below this process and waits for it. Returns the command's exit status and the number of other
+/// processes.
 ///
-/// Whoever that orphans becomes a child of this process, and its turn comes. Nothing is opened for it: any process of
-/// the user can take this one's descriptors away (prlimit), and a handler that did so would live on.
+/// Processes orphaned by this become children of this process and are killed in turn. Opens no descriptors: any process
+/// of the user could take them away (prlimit), and then a handler would survive.
 fn end_all(child: Pid, children: &File) -> io::Result<(Option<WaitStatus>, u64)> {
     let (mut status, mut left) = (None, BTreeSet::new());
     let mut options = WaitOptions::NOHANG;
@@ -329,7 +329,7 @@ fn end_all(child: Pid, children: &File) -> io::Result<(Option<WaitStatus>, u64)>
                     status = Some(ended);
                 }
             }
-            // All that have ended are known: the others end now, and one of them is waited for.
+            // All ended processes have been collected: kill the others and wait for one of them.
             Ok(None) => {
                 options = WaitOptions::empty();
                 for pid in listed(children)? {
@@ -345,7 +345,7 @@ fn end_all(child: Pid, children: &File) -> io::Result<(Option<WaitStatus>, u64)>
     }
 }
 
-/// The processes in the system's list of our children.
+/// The processes in the system's list of this process's children.
 fn listed(mut children: &File) -> io::Result<Vec<Pid>> {
     let mut list = String::new();
     children.rewind()?;
@@ -377,7 +377,7 @@ mod tests {
             (["__keep", "1", "1000", "all"], false),
             (["other", "__keep", "1000", "own"], false),
         ] {
-            // A shell whose words are a keeper's, above one that lives until its input ends.
+            // A shell with a supervisor's command line, above a shell that lives until its input ends.
             std::fs::write(folder.path().join(words[0]), "sh -c 'echo $$; read line'; :").expect("written");
             let mut command = Command::new("sh");
             command.args(words).current_dir(folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped());

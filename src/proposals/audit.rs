@@ -1,29 +1,28 @@
-//! What a log of the proposals' operations tells of one: which, in whose name, for which inference, and what came of
-//! it.
+//! Entries of the audit log: the operations of a proposal, each with its feature set, inference and outcome.
 
 use serde_json::Value;
 
 /// How an exchange ended.
 #[derive(Clone, Copy, Debug)]
 pub enum OperationEnd<'a> {
-    /// It was a notification: nobody says.
+    /// It was a notification, so there is no response.
     Sent,
-    /// By a result.
+    /// With a result.
     Granted(&'a Value),
-    /// By an error.
+    /// With an error.
     Refused(&'a Value),
-    /// Not at all.
+    /// Without a response.
     Silence,
 }
 
-/// What came of an operation.
+/// The outcome of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperationOutcome {
-    /// It was done.
+    /// It succeeded.
     Success,
     /// It was refused, or failed.
     Failure,
-    /// Nobody answered.
+    /// There was no response.
     Timeout,
 }
 
@@ -41,16 +40,16 @@ impl OperationOutcome {
 /// One operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperationEntry {
-    /// Which, in a word.
+    /// The operation's name, one word.
     pub operation: &'static str,
-    /// In the name of which feature set, where the messages tell.
+    /// The feature set, if the messages name one.
     pub feature_set: Option<String>,
-    /// Which inference it is part of, or began.
+    /// The inference that it began or belongs to.
     pub inference: Option<String>,
-    /// What it was about, in a few words.
+    /// A short description of its subject.
     pub about: String,
-    /// What came of it.
+    /// Its outcome.
     pub outcome: OperationOutcome,
-    /// Why it failed.
+    /// The reason for a failure.
     pub reason: Option<String>,
 }

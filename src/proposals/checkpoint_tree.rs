@@ -1,81 +1,81 @@
-//! Checkpoints as a tree: which grew out of which, where one was gone back to, which are gone, and what could not be
-//! undone.
+//! The tree of checkpoints: their parents, the rollbacks to them, those that the server dropped, and rollbacks that
+//! failed.
 
 use std::collections::BTreeMap;
 
-/// How many checkpoints of one connection are kept; more are counted.
+/// The maximum number of checkpoints per connection. Further ones are only counted.
 const MAX: usize = 10_000;
-/// How many tries to go back to one checkpoint are kept, the latest.
+/// The number of rollback attempts that are kept per checkpoint. Older ones are dropped.
 const MAX_TRIES: usize = 100;
 
-/// What a message tells of checkpoints.
+/// What a message shows about checkpoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// A checkpoint was handed out.
+    /// The server sent a checkpoint.
     Given {
-        /// Its name.
+        /// The checkpoint's id.
         checkpoint: String,
-        /// What it grew out of.
+        /// The parent's id.
         parent: Option<String>,
-        /// What came with it: `data`, `patch` or `nothing`.
+        /// What the message contains: `data`, `patch` or `nothing`.
         keeps: &'static str,
-        /// The tool whose result it came with.
+        /// The tool whose result contains it.
         by: Option<String>,
     },
-    /// The server went back.
+    /// The server rolled back.
     Back {
-        /// To which.
+        /// The checkpoint that the rollback was to.
         target: String,
-        /// What it is called now.
+        /// The id of the state after the rollback.
         named: String,
-        /// In the name of which feature set.
+        /// The feature set.
         feature_set: Option<String>,
     },
-    /// It did not, or not wholly.
+    /// A rollback failed, or was incomplete.
     Stuck {
-        /// To which it was to go.
+        /// The checkpoint that the rollback was to.
         target: String,
-        /// Why.
+        /// The reason.
         reason: String,
-        /// In the name of which feature set.
+        /// The feature set.
         feature_set: Option<String>,
     },
-    /// There is no such checkpoint any more.
+    /// The server no longer has a checkpoint.
     Gone {
-        /// Which.
+        /// The checkpoint's id.
         target: String,
     },
 }
 
-/// A try to go back to a checkpoint.
+/// An attempt to roll back to a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rollback {
-    /// The event that told how it ended.
+    /// The event with the outcome.
     pub seq: u64,
-    /// In the name of which feature set.
+    /// The feature set.
     pub feature_set: Option<String>,
-    /// Why it could not be done; `None`: it was.
+    /// The reason for a failure; `None` if it succeeded.
     pub failed: Option<String>,
 }
 
 /// A checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// What it grew out of.
+    /// The parent's id.
     pub parent: Option<String>,
-    /// The event that brought it; `None` for one that is only spoken of.
+    /// The event that contains it; `None` if messages only mention it.
     pub seq: Option<u64>,
-    /// When, in nanoseconds since the reel's clock base.
+    /// The time of that event, in nanoseconds since the reel's clock base.
     pub time: Option<i64>,
-    /// What came with it.
+    /// What the message contains: `data`, `patch` or `nothing`.
     pub keeps: &'static str,
-    /// The tool whose result it came with.
+    /// The tool whose result contains it.
     pub by: Option<String>,
-    /// Those that grew out of it, in order.
+    /// Its children, in order.
     pub children: Vec<String>,
-    /// Tries to go back to it, the latest of them.
+    /// The latest attempts to roll back to it.
     pub rollbacks: Vec<Rollback>,
-    /// The server has dropped it: the event that told so.
+    /// The event that shows that the server has dropped it.
     pub gone: Option<u64>,
 }
 
@@ -83,16 +83,16 @@ pub struct Checkpoint {
 #[derive(Debug, Default)]
 pub struct CheckpointTree {
     known: BTreeMap<String, Checkpoint>,
-    /// Names in the order in which they came.
+    /// The ids in order of appearance.
     order: Vec<String>,
-    /// Where the server stands.
+    /// The checkpoint of the server's current state.
     pub current: Option<String>,
-    /// How many were too many.
+    /// The number of checkpoints above the maximum.
     pub left_out: u64,
 }
 
 impl CheckpointTree {
-    /// Takes in what a message tells.
+    /// Adds what a message shows.
     pub fn take(&mut self, step: Step, seq: u64, time: i64) {
         match step {
             Step::Given { checkpoint, parent, keeps, by } => {
@@ -131,7 +131,7 @@ impl CheckpointTree {
         }
     }
 
-    /// One that is spoken of, whether it was ever handed out or not.
+    /// Returns a checkpoint that a message mentions, and adds it if it is unknown.
     fn get_or_add(&mut self, name: &str) -> Option<&mut Checkpoint> {
         if !self.known.contains_key(name) {
             if self.known.len() >= MAX {
@@ -144,7 +144,7 @@ impl CheckpointTree {
         self.known.get_mut(name)
     }
 
-    /// Lets one grow out of its parent. One that comes again, or would be its own ancestor, stays where it is.
+    /// Adds a checkpoint to its parent. One that is repeated, or would be its own ancestor, is not moved.
     fn grow(&mut self, name: &str, parent: Option<String>, found: Checkpoint) {
         let is_new = self.known.get(name).is_none_or(|known| known.seq.is_none() && known.children.is_empty());
         let parent = parent.filter(|parent| parent != name);
@@ -163,17 +163,17 @@ impl CheckpointTree {
         }
     }
 
-    /// A checkpoint by its name.
+    /// A checkpoint by its id.
     pub fn get(&self, name: &str) -> Option<&Checkpoint> {
         self.known.get(name)
     }
 
-    /// All, in the order in which they came.
+    /// All checkpoints in order of appearance.
     pub fn all(&self) -> impl Iterator<Item = (&str, &Checkpoint)> {
         self.order.iter().filter_map(|name| Some((name.as_str(), self.known.get(name)?)))
     }
 
-    /// Those that grew out of nothing.
+    /// The checkpoints without a parent.
     pub fn roots(&self) -> impl Iterator<Item = &str> {
         self.all().filter(|(_, found)| found.parent.is_none()).map(|(name, _)| name)
     }

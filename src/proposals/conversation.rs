@@ -1,4 +1,4 @@
-//! Conversation event subscriptions (seed 000, SEP-1975): servers see each user message and answer with context.
+//! SEP-1975, Conversation Event Subscriptions: servers see each user message and respond with context.
 
 mod fan_out;
 pub mod host;
@@ -19,14 +19,14 @@ use crate::wire::{MessageKind, json};
 use serde_json::Value;
 use std::fmt::Write;
 
-/// The method that carries a user's message to the servers.
+/// The method that sends a user's message to the servers.
 pub const USER_MESSAGE: &str = "conversation/userMessage";
-/// The method by which a server answers where the message came as a notification.
+/// The method by which a server responds if the message was a notification.
 pub const CONTEXT: &str = "conversation/context";
 
-const SOURCE: &str = "seed 000 (SEP-1975)";
+const SOURCE: &str = "SEP-1975";
 
-/// The room.
+/// The proposal.
 pub struct Conversation;
 
 static DESCRIPTOR: Descriptor = Descriptor {
@@ -34,7 +34,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     title: "Conversation Event Subscriptions",
     source: SOURCE,
     methods: &[
-        // Called a notification, yet answered: AMB-A1. Either form is accepted.
+        // The proposal calls it a notification, but it gets a response. Both forms are accepted (AMB-A1).
         MethodSpec::proposed(USER_MESSAGE, MethodKind::Either, Sender::Client, &["messageId"], SOURCE),
         MethodSpec::proposed(CONTEXT, MethodKind::Either, Sender::Server, &["messageId"], SOURCE),
     ],
@@ -93,7 +93,7 @@ impl Proposal for Conversation {
         Some(Box::<fan_out::FanOut>::default())
     }
 
-    fn moment(&self, message: &Observed<'_>) -> Option<ConversationEvent> {
+    fn conversation_event(&self, message: &Observed<'_>) -> Option<ConversationEvent> {
         (message.method == Some(USER_MESSAGE) && !message.envelope.kind.is_response())
             .then_some(ConversationEvent::UserMessage)
     }
@@ -120,7 +120,7 @@ impl Proposal for Conversation {
     }
 
     fn exemption(&self, definition: &str, value: &Value, violation: &SchemaViolation) -> Exemption {
-        // What the user sent was more than text, and the host passed it on as it was (AMB-A5).
+        // The user's message was more than text, and the host sent its parts (AMB-A5).
         let parts = violation.place == "/content" && value["content"].is_array();
         match definition {
             "conversation/userMessage:params" if parts => Exemption::Instead(&rules::NOT_TEXT),
@@ -138,10 +138,11 @@ fn summarize_context(content: &[u8], out: &mut String) {
             let _ = write!(out, "context {:?}", super::clip(&text, 48));
         }
         (None, Some(count)) => {
-            let _ = write!(out, "{count} {}", if count == 1 { "memory" } else { "memories" });
+            out.push_str(&super::counted(count, "memory", "memories"));
         }
         (Some(text), Some(count)) => {
-            let _ = write!(out, "context {:?} and {count} memories", super::clip(&text, 32));
+            let memories = super::counted(count, "memory", "memories");
+            let _ = write!(out, "context {:?} and {memories}", super::clip(&text, 32));
         }
     }
 }

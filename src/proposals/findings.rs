@@ -1,23 +1,23 @@
-//! What checks come to: breaches of rules, and which rules had anything to check at all.
+//! The results of checks: violations of rules, and the rules that had anything to check at all.
 //!
-//! A rule that was never exercised has not passed; it was not observed. So every check goes through
-//! [`Findings::check`], whether it holds or not.
+//! A rule that was never exercised has not passed; it was not observed. Therefore all checks use [`Findings::check`],
+//! whether the rule holds or not.
 
 use super::{Finding, Rule};
 use std::collections::HashSet;
 
-/// What a room makes of a strict misfit of its schemas.
+/// What a proposal decides about a violation of its strict schemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exemption {
-    /// It stands as it is.
+    /// It is reported as a violation of the schema.
     None,
-    /// It is reported under this rule of the room instead.
+    /// It is reported as a violation of this rule of the proposal instead.
     Instead(&'static Rule),
-    /// Nothing is said.
+    /// It is not reported.
     Accepted,
 }
 
-/// Breaches found so far, and the rules that were exercised.
+/// The violations so far, and the rules that were exercised.
 #[derive(Debug, Default)]
 pub struct Findings {
     list: Vec<Finding>,
@@ -25,7 +25,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Exercises a rule on the event `seq`; where it does not hold, notes what was seen.
+    /// Exercises a rule at the event `seq`, and records what was seen if it does not hold.
     pub fn check(&mut self, rule: &'static Rule, seq: u64, holds: bool, seen: impl FnOnce() -> String) {
         self.exercised.insert(rule.id);
         if !holds {
@@ -33,12 +33,12 @@ impl Findings {
         }
     }
 
-    /// Notes a breach at the event `seq`.
+    /// Records a violation at the event `seq`.
     pub fn note(&mut self, rule: &'static Rule, seq: u64, seen: impl Into<String>) {
         self.check(rule, seq, false, || seen.into());
     }
 
-    /// Exercises a rule on the session as a whole.
+    /// Exercises a rule for the session as a whole.
     pub fn check_overall(&mut self, rule: &'static Rule, holds: bool, seen: impl FnOnce() -> String) {
         self.exercised.insert(rule.id);
         if !holds {
@@ -46,12 +46,12 @@ impl Findings {
         }
     }
 
-    /// Tells that a rule had something to check, and that it held.
+    /// Records that a rule had something to check, and that it held.
     pub fn hold(&mut self, rule: &'static Rule) {
         self.exercised.insert(rule.id);
     }
 
-    /// Takes the breaches out, in the order they were found.
+    /// Takes the violations, in the order in which they were found.
     pub fn drain(&mut self) -> impl Iterator<Item = Finding> {
         self.list.drain(..)
     }
@@ -63,7 +63,7 @@ impl Findings {
 }
 
 /// Declares rules as constants and lists them all in `RULES`:
-/// `NAME = Severity "room/what", "What must hold.", "where it is said";`
+/// `NAME = Severity "proposal/what", "The requirement.", "its source";`
 macro_rules! rules {
     ($($name:ident = $severity:ident $id:literal, $text:literal, $source:literal;)+) => {
         $(

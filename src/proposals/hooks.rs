@@ -1,5 +1,5 @@
-//! Server-declared behavioural hooks (seed 003, SEP-2282): text that a server wants injected at points of the agent's
-//! life, declared once in its capabilities.
+//! SEP-2282, Server-Declared Behavioural Hooks: a server declares texts in its capabilities, which the client injects
+//! at certain events of the agent's life cycle.
 
 pub mod engine;
 pub mod host;
@@ -14,9 +14,9 @@ use super::{CapabilityPlace, Descriptor, Exemption, Observer, Proposal, Rule, Si
 use crate::protocol::schema::{SchemaSet, SchemaViolation};
 use serde_json::Value;
 
-const SOURCE: &str = "seed 003 (SEP-2282)";
+const SOURCE: &str = "SEP-2282";
 
-/// The room.
+/// The proposal.
 pub struct Hooks;
 
 static DESCRIPTOR: Descriptor = Descriptor {
@@ -41,7 +41,7 @@ impl Proposal for Hooks {
         &DESCRIPTOR
     }
 
-    /// Hooks have no messages of their own: they show as declarations and as the tool calls they cause.
+    /// Hooks have no messages of their own. They only consist of declarations and the tool calls that they cause.
     fn summarize(&self, _spoken: &Spoken<'_>, _out: &mut String) {}
 
     fn settings(&self) -> &'static [Setting] {
@@ -73,7 +73,7 @@ impl Proposal for Hooks {
     }
 
     fn exemption(&self, _definition: &str, value: &Value, violation: &SchemaViolation) -> Exemption {
-        // A newer peer may know more events; such an entry is passed over (AMB-D11).
+        // A newer implementation may know more events; such an entry is skipped (AMB-D11).
         let listed = violation.place.starts_with("/supported_events/") || violation.place.ends_with("/event");
         match value.pointer(&violation.place) {
             Some(Value::String(_)) if listed => Exemption::Instead(&rules::UNKNOWN_EVENT),

@@ -1,7 +1,8 @@
-//! What a room's host side is: how the host's engine tells it of the conversation and of servers, and what it may ask
-//! of the host. Sans-IO: time, ids and randomness come in with the context, wishes go out through it.
+//! The interface between the host's engine and the host side of a proposal: which events and messages a proposal
+//! receives, and which effects it can request. Sans-IO: the context provides time, ids and randomness, and collects the
+//! effects.
 //!
-//! Never: tokio, files, clocks, printing.
+//! It must never use tokio, files or clocks, or print.
 
 pub use super::refusal::Refusal;
 
@@ -10,11 +11,11 @@ use crate::wire::Envelope;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// A server, by its place in the host's list.
+/// A server, as an index into the host's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ServerId(pub usize);
 
-/// A server as rooms see it.
+/// What proposals see of a server.
 #[derive(Clone, Debug, Default)]
 pub struct ServerView {
     /// Its name in the host's configuration.
@@ -23,26 +24,27 @@ pub struct ServerView {
     pub own_name: String,
     /// What both sides declared.
     pub declared: Declared,
-    /// It works in an era in which the proposals have a carrier.
+    /// Whether its era is one in which the proposals work.
     pub is_legacy: bool,
-    /// The connection is open.
+    /// Whether the connection is open.
     pub is_open: bool,
-    /// The connection is one of others: how they set it up is theirs, and what the server asks goes to its client.
+    /// Whether the host has joined a connection that others opened: they negotiated it, and the server's requests go to
+    /// its own client.
     pub is_joined: bool,
-    /// Its tools as it listed them.
+    /// Its tools, as it listed them.
     pub tools: Vec<Value>,
 }
 
-/// The model behind the host, as servers may learn of it.
+/// The host's model, as servers see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelView {
     /// Its id.
     pub id: String,
-    /// Who makes it.
+    /// The vendor.
     pub vendor: String,
-    /// How much it takes, in tokens.
+    /// The size of its context window, in tokens.
     pub context_window: u64,
-    /// What it can do, in words.
+    /// Its capabilities, as words.
     pub capabilities: Vec<String>,
 }
 
@@ -57,75 +59,75 @@ impl Default for ModelView {
     }
 }
 
-/// What an inference took and gave, in tokens. No model here tells, so it is estimated: a token is four bytes.
+/// The size of an inference in tokens. It is an estimate, because no model here reports it: a token is four bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// What the model was given.
+    /// The size of the prompt.
     pub input: u64,
-    /// What it gave.
+    /// The size of the answer.
     pub output: u64,
 }
 
-/// How many tokens a text is, estimated.
+/// The estimated number of tokens of a text.
 pub fn tokens(text: &str) -> u64 {
     text.len().div_ceil(4) as u64
 }
 
-/// An inference that a room asks for, beside the conversation.
+/// An inference that a proposal requests, outside of the conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inference {
-    /// Names it when its pieces and its end come.
+    /// Identifies the inference when its pieces and its end arrive.
     pub token: u64,
-    /// For which server.
+    /// The server that asked for it.
     pub server: ServerId,
-    /// What the model is asked with, oldest first.
+    /// The messages for the model, oldest first.
     pub messages: Vec<Utterance>,
-    /// How many tokens it may give at most.
+    /// The maximum length of the answer, in tokens.
     pub max_tokens: Option<u64>,
-    /// How freely it may choose.
+    /// The sampling temperature.
     pub temperature: Option<f64>,
-    /// Whether pieces are wanted as they come.
+    /// Whether the answer is wanted in pieces, as they arrive.
     pub stream: bool,
 }
 
 /// Why a model stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Finish {
-    /// It was done.
+    /// The answer was complete.
     #[default]
     EndTurn,
-    /// It had given as much as it might.
+    /// The answer had reached the maximum length.
     MaxTokens,
 }
 
-/// What came of an inference.
+/// The result of an inference.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inferred {
-    /// What the model said.
+    /// The model's answer.
     pub text: String,
-    /// Why it stopped.
+    /// Why the model stopped.
     pub finish: Finish,
 }
 
 /// How a turn begins.
 #[derive(Clone, Copy, Debug)]
 pub struct Beginning<'a> {
-    /// Who runs it.
+    /// The agent that runs it.
     pub agent: Agent,
-    /// What the user said; `None` where nobody spoke.
+    /// The user's message; `None` if the user did not send one.
     pub message: Option<&'a str>,
-    /// The key of the wake that began it, and the room that asked for it.
+    /// The proposal that started it, and the key that it gave.
     pub woken: Option<(&'static str, &'a str)>,
 }
 
-/// Where in the prompt an injection stands.
+/// The place of an injection in the prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PromptPlace {
     /// With the host's own instructions.
     System,
-    /// Right before the user's message.
+    /// Immediately before the user's message.
     BeforeUser,
-    /// Right after it.
+    /// Immediately after the user's message.
     AfterUser,
 }
 
@@ -140,58 +142,58 @@ impl PromptPlace {
     }
 }
 
-/// A kind of injection, and where it stands unless the user's layout says otherwise.
+/// A kind of injection, and its default place. The user's layout can move it.
 #[derive(Debug)]
 pub struct Slot {
-    /// `ROOM.WHAT`.
+    /// Its name, as `PROPOSAL.WHAT`.
     pub name: &'static str,
-    /// Where.
+    /// Its default place.
     pub place: PromptPlace,
-    /// Its order within the place, over all rooms: lower first.
+    /// Its rank within the place, among the slots of all proposals: lower first.
     pub rank: u32,
 }
 
-/// Text of a server's for the model.
+/// A server's text for the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Injection {
-    /// Whose.
+    /// The server.
     pub server: ServerId,
     /// The name of the slot.
     pub slot: &'static str,
-    /// Within the slot and before the order of servers: higher first.
+    /// The order within the slot: higher first, then by server.
     pub weight: i64,
-    /// What kind of text it is, for its label.
+    /// The kind of text, for its label.
     pub what: String,
     /// The text.
     pub text: String,
 }
 
-/// A tool use that a hook may be about.
+/// A tool call that hooks may react to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolUse {
-    /// Whose tool; `None` for one of the host's own.
+    /// The tool's server; `None` for a tool of the host's own.
     pub server: Option<ServerId>,
-    /// Its name.
+    /// The tool's name.
     pub tool: String,
-    /// Its arguments.
+    /// The arguments.
     pub arguments: Value,
-    /// Its result, afterwards.
+    /// The result, once there is one.
     pub output: Option<Value>,
 }
 
-/// One thing said in the conversation.
+/// A message of the conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Utterance {
     /// `user` or `assistant`.
     pub role: &'static str,
-    /// What.
+    /// The text.
     pub text: String,
 }
 
-/// Who runs a turn.
+/// The agent that runs a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Agent {
-    /// The agent of the session.
+    /// The session's main agent.
     #[default]
     Main,
     /// A sub-agent in the same session.
@@ -200,144 +202,144 @@ pub enum Agent {
     Detached,
 }
 
-/// A moment of the conversation.
+/// A moment in the conversation's life cycle.
 #[derive(Clone, Copy, Debug)]
 pub enum LifecycleEvent<'a> {
-    /// All servers are connected (or given up), nothing is said yet.
+    /// All servers are connected, or have failed. The conversation is still empty.
     SessionStart,
-    /// The user said something; no model has seen it.
+    /// The user sent a message. The model has not seen it yet.
     UserMessage {
         /// Its id, unique in the session.
         message_id: &'a str,
-        /// Its text.
+        /// The text.
         text: &'a str,
-        /// What was said before, oldest first.
+        /// The earlier messages, oldest first.
         history: &'a [Utterance],
     },
-    /// A turn begins: told right after what the user said, if somebody spoke, and waited for together with it.
+    /// A turn begins. If the user sent a message, this follows immediately, and the host waits for both together.
     TurnBegins(Beginning<'a>),
-    /// A tool is about to be called.
+    /// A tool call is about to start.
     BeforeTool(&'a ToolUse),
-    /// A tool was called.
+    /// A tool call has ended.
     AfterTool(&'a ToolUse),
-    /// A turn's first prompt is about to be laid out.
+    /// The host is about to compose the first prompt of a turn.
     Prompt(Agent),
-    /// The model has answered, and rooms have made of it what they may ([`HostSide::rewrite`]).
+    /// The model has answered, and proposals have changed the answer if they may ([`HostSide::rewrite`]).
     Answered(Agent, &'a str),
-    /// A turn is over.
+    /// A turn has ended.
     TurnOver(Agent),
-    /// The host has rewritten its transcript in short.
+    /// The host has compacted its transcript.
     Compacted,
     /// The session is about to end.
     SessionEnd,
 }
 
-/// A message that a server sent by itself.
+/// A message that a server sent on its own.
 #[derive(Clone, Copy, Debug)]
 pub struct Inbound<'a> {
-    /// What it says.
+    /// Its envelope.
     pub envelope: &'a Envelope<'a>,
     /// Its exact text.
     pub text: &'a [u8],
 }
 
-/// What came of a request.
+/// The outcome of a request.
 #[derive(Clone, Debug)]
 pub enum RequestOutcome<'a> {
-    /// Its answer.
+    /// The server responded.
     Answered {
-        /// The answer.
+        /// The response.
         envelope: &'a Envelope<'a>,
         /// Time since the request was sent.
         latency: Duration,
     },
-    /// Nothing in time; an answer may still follow.
+    /// There was no response in time. It can still arrive later.
     TimedOut,
     /// The connection is gone, or the request was not let through.
     Failed(&'a str),
 }
 
-/// Something that happened, for the report.
+/// An event for the host's report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostEvent {
-    /// The room that tells it; `host` for the host itself.
+    /// The proposal that reports it; `host` for the host itself.
     pub proposal: &'static str,
-    /// What happened: a stable name.
+    /// A stable name of what happened.
     pub what: &'static str,
-    /// About which server.
+    /// The server that it concerns.
     pub server: Option<ServerId>,
-    /// The same in words.
+    /// A description.
     pub text: String,
-    /// The same in members.
+    /// The details.
     pub data: Value,
 }
 
-/// What a room wants of the host.
+/// What a proposal asks the host to do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Ask a server.
+    /// Send a request to a server.
     Request {
-        /// Names the request when its reply comes.
+        /// Identifies the request when its outcome arrives.
         token: u64,
-        /// Whom.
+        /// The server.
         server: ServerId,
         /// The method.
         method: String,
         /// The params.
         params: Value,
-        /// How long the answer may take.
+        /// The response timeout.
         timeout: Duration,
     },
     /// Notify a server.
     Notify {
-        /// Whom.
+        /// The server.
         server: ServerId,
         /// The method.
         method: String,
         /// The params.
         params: Value,
     },
-    /// Answer a server's request.
+    /// Respond to a server's request.
     Respond {
-        /// Whose.
+        /// The server.
         server: ServerId,
-        /// Its id as it stood.
+        /// The request's id, as on the wire.
         id: Vec<u8>,
         /// The result, or an error.
         answer: Result<Value, Refusal>,
     },
-    /// Ask the model beside the conversation; it comes back by [`HostSide::piece`] and [`HostSide::inferred`].
+    /// Ask the model outside of the conversation. The answer arrives at [`HostSide::piece`] and [`HostSide::inferred`].
     Infer(Inference),
-    /// Begin a turn without a user's message, once those asked for before are over.
+    /// Begin a turn without a user's message, after the turns that were requested before.
     Wake {
-        /// On whose account.
+        /// The server that the turn is attributed to.
         server: ServerId,
-        /// Names the turn when it begins ([`Beginning::woken`]).
+        /// Identifies the turn when it begins ([`Beginning::woken`]).
         key: String,
     },
-    /// The model's answer is to be another; `Err` where none may be shown, with the reason.
+    /// Replace the model's answer; `Err` with a reason if it must not be shown at all.
     Rewrite(Result<String, String>),
-    /// The room's order that is being done has failed.
+    /// The current order of the user's has failed.
     Fail(String),
-    /// Put text into the next prompt.
+    /// Add text to the next prompt.
     Inject(Injection),
-    /// Tell.
+    /// Report an event.
     Tell(HostEvent),
 }
 
-/// What a room sees of the host while it is asked.
+/// What a proposal sees of the host during a call.
 pub struct HostCx<'a> {
-    /// Time since the host began.
+    /// Time since the host started.
     pub now: Duration,
-    /// The turn that runs, or the one that comes; the first is 1.
+    /// The number of the current turn, or of the next one. The first is 1.
     pub turn: u64,
     /// The servers, in the host's order.
     pub servers: &'a [ServerView],
-    /// The project, for templates.
+    /// The project's name, for templates.
     pub project: &'a str,
-    /// The session, for templates.
+    /// The session's id, for templates.
     pub session: &'a str,
-    /// The model behind the host.
+    /// The host's model.
     pub model: &'a ModelView,
     proposal: &'static str,
     tokens: &'a mut u64,
@@ -345,7 +347,7 @@ pub struct HostCx<'a> {
 }
 
 impl<'a> HostCx<'a> {
-    /// A context in which a room's wishes gather in `effects`.
+    /// A context that collects effects in `effects`.
     pub fn new(
         now: Duration,
         turn: u64,
@@ -356,7 +358,7 @@ impl<'a> HostCx<'a> {
         Self { now, turn, servers, project, session, model, proposal: "host", tokens, effects }
     }
 
-    /// The same for one room, whose name its facts bear.
+    /// The same context for one proposal. Its reports name that proposal.
     pub fn of(&mut self, proposal: &'static str) -> &mut Self {
         self.proposal = proposal;
         self
@@ -367,12 +369,12 @@ impl<'a> HostCx<'a> {
         self.servers.get(id.0)
     }
 
-    /// Servers that are open, in the host's order.
+    /// The open servers, in the host's order.
     pub fn open_servers(&self) -> impl Iterator<Item = (ServerId, &'a ServerView)> + use<'a> {
         self.servers.iter().enumerate().filter(|(_, view)| view.is_open).map(|(at, view)| (ServerId(at), view))
     }
 
-    /// Asks a server; the answer names the token that this gives.
+    /// Sends a request to a server. The outcome arrives with the returned token.
     pub fn request(&mut self, server: ServerId, method: &str, params: Value, timeout: Duration) -> u64 {
         *self.tokens += 1;
         let (token, method) = (*self.tokens, method.to_owned());
@@ -380,17 +382,17 @@ impl<'a> HostCx<'a> {
         token
     }
 
-    /// Notifies a server.
+    /// Sends a notification to a server.
     pub fn notify(&mut self, server: ServerId, method: &str, params: Value) {
         self.effects.push(Effect::Notify { server, method: method.to_owned(), params });
     }
 
-    /// Answers a server's request, by its id as it stood.
+    /// Responds to a server's request. `id` is the request's id as on the wire.
     pub fn respond(&mut self, server: ServerId, id: &[u8], answer: Result<Value, Refusal>) {
         self.effects.push(Effect::Respond { server, id: id.to_vec(), answer });
     }
 
-    /// Asks the model on a server's account; pieces and end name the token that this gives.
+    /// Asks the model for a server. Pieces and end arrive with the returned token.
     pub fn infer(&mut self, inference: Inference) -> u64 {
         *self.tokens += 1;
         let token = *self.tokens;
@@ -403,118 +405,121 @@ impl<'a> HostCx<'a> {
         self.effects.push(Effect::Wake { server, key: key.to_owned() });
     }
 
-    /// Makes another answer of the model's; `Err` where none may be shown.
+    /// Replaces the model's answer; `Err` if no answer may be shown.
     pub fn rewrite(&mut self, answer: Result<String, String>) {
         self.effects.push(Effect::Rewrite(answer));
     }
 
-    /// The order that is being done has failed.
+    /// The current order of the user's has failed.
     pub fn fail(&mut self, why: impl Into<String>) {
         self.effects.push(Effect::Fail(why.into()));
     }
 
-    /// Puts text into the next prompt.
+    /// Adds text to the next prompt.
     pub fn inject(&mut self, injection: Injection) {
         self.effects.push(Effect::Inject(injection));
     }
 
-    /// Tells what happened.
+    /// Reports an event.
     pub fn report(&mut self, what: &'static str, server: Option<ServerId>, text: impl Into<String>, data: Value) {
         let data = if data.is_null() { json!({}) } else { data };
         self.effects.push(Effect::Tell(HostEvent { proposal: self.proposal, what, server, text: text.into(), data }));
     }
 }
 
-/// One proposal's side in a host, over all its servers.
+/// The host side of one proposal, for all servers.
 pub trait HostSide {
-    /// What the host declares to a server of this name: where below `capabilities`, and what.
+    /// What the host declares to a server of this name: member names below `capabilities`, and values.
     fn declares(&self, _server: &str) -> Vec<(&'static [&'static str], Value)> {
         Vec::new()
     }
 
-    /// A server's connection is open.
+    /// A server has connected.
     fn connected(&mut self, _cx: &mut HostCx<'_>, _server: ServerId) {}
 
-    /// A server's list of tools is whole, or whole anew. Of a server without tools it never is.
+    /// The list of a server's tools is complete, or complete again. It never is for a server without tools.
     fn listed(&mut self, _cx: &mut HostCx<'_>, _server: ServerId) {}
 
-    /// A server is gone: nothing more comes of it.
+    /// A server has disconnected.
     fn disconnected(&mut self, _cx: &mut HostCx<'_>, _server: ServerId) {}
 
-    /// A moment of the conversation. Whatever the room waits for then, it says so by [`HostSide::is_settled`].
-    fn moment(&mut self, _cx: &mut HostCx<'_>, _moment: &LifecycleEvent<'_>) {}
+    /// A moment in the conversation's life cycle. If the proposal has to wait then, [`HostSide::is_settled`] is false.
+    fn lifecycle_event(&mut self, _cx: &mut HostCx<'_>, _moment: &LifecycleEvent<'_>) {}
 
-    /// Whether the conversation may go on.
+    /// Whether the conversation may continue.
     fn is_settled(&self) -> bool {
         true
     }
 
-    /// A notification, or a request of one of the proposal's methods. Answers whether it was the room's.
+    /// Receives a notification, or a request of one of the proposal's methods. Returns whether it belongs to the
+    /// proposal.
     fn receive(&mut self, _cx: &mut HostCx<'_>, _server: ServerId, _message: &Inbound<'_>) -> bool {
         false
     }
 
-    /// What came of a request of the room's. A late answer comes after [`RequestOutcome::TimedOut`].
+    /// Receives the outcome of a request of the proposal's. A late response follows [`RequestOutcome::TimedOut`].
     fn replied(&mut self, _cx: &mut HostCx<'_>, _server: ServerId, _token: u64, _reply: &RequestOutcome<'_>) {}
 
-    /// A tool is about to be called, by the model, by hand or for another room, and hooks have seen it: the room may
-    /// add members to the params of the request, or refuse it with a reason.
+    /// A tool call is about to start, by the model, the user or another proposal, and hooks have seen it. The proposal
+    /// may add members to the params of the request, or refuse it with a reason.
     fn gate(&mut self, _cx: &mut HostCx<'_>, _used: &ToolUse, _params: &mut Value) -> Result<(), String> {
         Ok(())
     }
 
-    /// A tool's result, whoever called it.
+    /// Receives a tool's result, no matter who called the tool.
     fn called(&mut self, _cx: &mut HostCx<'_>, _used: &ToolUse, _result: &Value) {}
 
-    /// Whether it may make another answer of the model's, so that nobody may see it before.
+    /// Whether it may replace the model's answer, so that the answer must not be shown before.
     fn rewrites(&self) -> bool {
         false
     }
 
-    /// The model has answered: the room may wish for another answer ([`Effect::Rewrite`]), which the next room sees.
+    /// The model has answered. The proposal may replace the answer ([`Effect::Rewrite`]); the next proposal sees the
+    /// new one.
     fn rewrite(&mut self, _cx: &mut HostCx<'_>, _answer: &str, _usage: Usage) {}
 
-    /// A server sent an answer to nothing that was asked. Whether it was meant for the room.
+    /// Receives a response that belongs to no request. Returns whether it was meant for the proposal.
     fn stray(&mut self, _cx: &mut HostCx<'_>, _server: ServerId, _answer: &Inbound<'_>) -> bool {
         false
     }
 
-    /// A piece of an inference that it asked for.
+    /// A piece of an inference that it requested.
     fn piece(&mut self, _cx: &mut HostCx<'_>, _token: u64, _text: &str) {}
 
-    /// The end of an inference that it asked for.
+    /// The end of an inference that it requested.
     fn inferred(&mut self, _cx: &mut HostCx<'_>, _token: u64, _outcome: &Result<Inferred, String>) {}
 
-    /// A timer is due.
-    fn wake(&mut self, _cx: &mut HostCx<'_>) {}
+    /// A timer has expired.
+    fn handle_timeout(&mut self, _cx: &mut HostCx<'_>) {}
 
-    /// When the next timer is due.
-    fn next_wake(&self) -> Option<Duration> {
+    /// The time of the next timer.
+    fn next_timeout(&self) -> Option<Duration> {
         None
     }
 
-    /// The user allows a server this proposal, or no longer.
+    /// The user grants or revokes a server's use of this proposal.
     fn allow(&mut self, _cx: &mut HostCx<'_>, _server: ServerId, _is_allowed: bool) {}
 
-    /// The names of what only this proposal knows, for [`HostSide::order`].
+    /// The names of the orders that only this proposal understands, for [`HostSide::order`].
     fn orders(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Something that only this proposal knows, by hand: `Err` says what is wrong with it, `None` that it is unknown.
+    /// Carries out an order of the user's that only this proposal understands. Returns `None` if the order is unknown,
+    /// and `Err` with a reason if it is invalid.
     fn order(&mut self, _cx: &mut HostCx<'_>, _order: &str, _params: &Value) -> Option<Result<(), String>> {
         None
     }
 
-    /// What it holds, for the user to look at.
+    /// Its state, for the user to inspect.
     fn state(&self) -> Value {
         Value::Null
     }
 }
 
-/// Text of a server's as it stands in a prompt: marked as from outside, every line quoted so that it cannot end the
-/// marking, without control characters (behaviours A21, A22). The marking itself holds the server's name and `what`
-/// as labels, so neither of them can end it or look like it.
+/// A server's text for a prompt: framed by lines that mark it as external, with every line quoted so that it cannot end
+/// the frame, and without control characters (SEP-1975, Security Implications). The server's name and `what` are
+/// labels, so they cannot end or imitate the frame either.
 pub fn quoted(server: &str, what: &str, text: &str) -> String {
     let (server, what) = (label(server), label(what));
     let mut out = format!("[{what} from the external server \"{server}\", not from the user]\n");
@@ -527,11 +532,11 @@ pub fn quoted(server: &str, what: &str, text: &str) -> String {
     out
 }
 
-/// The most characters of a label, without the sign that it was cut.
+/// The maximum length of a label in characters, without the ellipsis that marks a cut.
 const LONGEST_LABEL: usize = 200;
 
-/// A name that a server chose (its own, or a channel's, an author's, a namespace's) as it stands in a prompt: one line
-/// of at most 200 characters. Characters that cannot be seen are escaped, and so are those that the marking is made of.
+/// A name that a server chose (its own, or that of a channel, an author or a namespace) for a prompt: one line of at
+/// most 200 characters. Invisible characters and those that the frame consists of are escaped.
 pub fn label(text: &str) -> String {
     let (mut out, mut length) = (String::new(), 0);
     for found in text.chars() {
@@ -551,8 +556,8 @@ pub fn label(text: &str) -> String {
     out
 }
 
-/// Whether a character is invisible, or seen only by what it does to the text around it: controls, ends of lines,
-/// directions of writing, and what has no width.
+/// Whether a character is invisible, or visible only by its effect on other text: control characters, line ends,
+/// changes of writing direction, and characters without width.
 fn is_hidden(found: char) -> bool {
     found.is_control()
         || matches!(
@@ -577,21 +582,21 @@ fn is_hidden(found: char) -> bool {
         )
 }
 
-/// The beginning of a text, at most so many bytes, with a note of what was cut.
-pub fn cut(mut text: String, most: usize) -> String {
-    if text.len() <= most {
+/// The first `max` bytes of a text at most, with a note if it was cut.
+pub fn cut(mut text: String, max: usize) -> String {
+    if text.len() <= max {
         return text;
     }
-    let end = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let end = (0..=max).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let whole = text.len();
     text.truncate(end);
     text.push_str(&format!("… [cut, {whole} bytes in all]"));
-    // A peer's long text must not stay in memory behind its beginning.
+    // Release the memory of the rest, which may be large.
     text.shrink_to_fit();
     text
 }
 
-/// Without control characters, save line feeds and tabs; what else ends a line becomes a line feed.
+/// Removes control characters except line feeds and tabs. Other line ends become line feeds.
 pub fn clean(text: &str) -> String {
     let kept = text.chars().filter(|found| !found.is_control() || matches!(found, '\n' | '\t'));
     kept.map(|found| if matches!(found, '\u{2028}' | '\u{2029}') { '\n' } else { found }).collect()
@@ -602,7 +607,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Texts that are made of what the marking is made of, and of what could hide or break it.
+    /// Texts that contain parts of the frame, and characters that could hide or break it.
     fn hostile() -> impl Strategy<Value = String> {
         let pieces = prop_oneof![
             any::<char>().prop_map(String::from),
@@ -614,11 +619,11 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a server calls itself and what it says, the marking is the first line and the last, and only those.
+        /// Whatever a server's name and text are, the frame is exactly the first and the last line.
         #[test]
         fn no_label_and_no_text_changes_the_marking(server in hostile(), what in hostile(), text in hostile()) {
             let marked = quoted(&server, &what, &text);
-            // However a reader tells lines apart.
+            // All characters that a reader might take for a line end.
             let ends = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
             let lines: Vec<&str> = marked.strip_suffix('\n').expect("a last line").split(ends).collect();
             let (first, last) = (lines[0], lines[lines.len() - 1]);

@@ -1,4 +1,4 @@
-//! MCP Events (seed 004, MCPE 2025-01-01): subscriptions made by tools, events delivered by notifications.
+//! MCP Events (MCPE 2025-01-01): subscriptions made with tools, and events delivered by notifications.
 
 pub mod cron;
 mod host;
@@ -17,16 +17,16 @@ use crate::wire::json;
 use serde_json::Value;
 use std::fmt::Write;
 
-/// One event for one subscription.
+/// Delivers one event to one subscription.
 pub const EVENT: &str = "events/event";
-/// Events for one subscription, gathered on a schedule.
+/// Delivers the events that a subscription gathered until its schedule fired.
 pub const BATCH: &str = "events/batch";
-/// A subscription came to its end.
+/// Reports that a subscription expired.
 pub const EXPIRED: &str = "events/subscription_expired";
 
-const SOURCE: &str = "seed 004 (MCPE 2025-01-01)";
+const SOURCE: &str = "MCPE 2025-01-01";
 
-/// The room.
+/// The proposal MCPE.
 pub struct Mcpe;
 
 const fn notification(name: &'static str, about: &'static [&'static str]) -> MethodSpec {
@@ -52,13 +52,13 @@ static DESCRIPTOR: Descriptor = Descriptor {
 
 static SCHEMAS: SchemaSet = SchemaSet::new(include_str!("mcpe/schema.json"));
 
-/// The events working group's protocol uses the same capability name, empty or with `listChanged` (AMB-E6): the members
-/// tell which it is.
+/// Whether a capability `events` is MCPE's. The events working group's protocol uses the same name, with an empty
+/// object or `listChanged`, so the members decide (AMB-E6).
 pub fn is_mcpe(value: &Value) -> bool {
     ["maxSubscriptions", "deliveryChannels", "features"].iter().any(|member| value.get(member).is_some())
 }
 
-/// Methods of that protocol, in any of its dialects.
+/// The methods of that protocol, in any of its dialects.
 const NEIGHBOURS: &[&str] = &[
     "events/list",
     "events/poll",
@@ -92,7 +92,7 @@ impl Proposal for Mcpe {
             }
             BATCH => {
                 let events = json::first_member(content, "events").map_or(0, |list| json::items(list).count());
-                let _ = write!(out, "{events} events");
+                let _ = write!(out, "{events} event{}", if events == 1 { "" } else { "s" });
                 subscription(content, out);
             }
             EXPIRED => {
@@ -148,7 +148,7 @@ impl Proposal for Mcpe {
     }
 
     fn exemption(&self, definition: &str, value: &Value, violation: &SchemaViolation) -> Exemption {
-        // The proposal's own example leaves one of the four out.
+        // The proposal's own example leaves out one of the four features.
         let stated = value["features"].as_object().is_some_and(|all| all.values().all(Value::is_boolean));
         match (definition, violation.place.as_str()) {
             ("capability:server", "/features") if stated => Exemption::Instead(&rules::FEATURE_UNSTATED),

@@ -1,4 +1,4 @@
-//! MCP Live (seed 002, MCPL 0.4): push events, context hooks, server-initiated inference, feature sets, scopes, state,
+//! MCP Live (MCPL 0.4): push events, context hooks, inferences requested by servers, feature sets, scopes, state and
 //! channels.
 
 mod audit;
@@ -25,15 +25,15 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// A server pushes an event that may start an inference (§9).
+/// A server pushes an event that may start an inference (MCPL 0.4 §9).
 pub const PUSH_EVENT: &str = "push/event";
 
 const BEFORE_INFERENCE: &str = "context/beforeInference";
 const AFTER_INFERENCE: &str = "context/afterInference";
 
-const SOURCE: &str = "seed 002 (MCPL 0.4)";
+const SOURCE: &str = "MCPL 0.4";
 
-/// The room.
+/// The proposal MCPL.
 pub struct Mcpl;
 
 const fn request(name: &'static str, sender: Sender, about: &'static [&'static str]) -> MethodSpec {
@@ -48,7 +48,7 @@ const fn either(name: &'static str, sender: Sender, about: &'static [&'static st
     MethodSpec::proposed(name, MethodKind::Either, sender, about, SOURCE)
 }
 
-/// The proposal's methods, places and schemas.
+/// The methods, capability places and schemas of MCPL.
 pub static DESCRIPTOR: Descriptor = Descriptor {
     name: "mcpl",
     title: "MCP Live",
@@ -122,7 +122,7 @@ impl Proposal for Mcpl {
         Box::<rules::McplObserver>::default()
     }
 
-    fn moment(&self, message: &Observed<'_>) -> Option<ConversationEvent> {
+    fn conversation_event(&self, message: &Observed<'_>) -> Option<ConversationEvent> {
         match (message.method?, message.envelope.kind) {
             (BEFORE_INFERENCE, MessageKind::Request) => Some(ConversationEvent::Inference),
             (AFTER_INFERENCE, MessageKind::Request | MessageKind::Notification) => Some(ConversationEvent::Inferred),
@@ -184,7 +184,12 @@ impl Proposal for Mcpl {
     }
 }
 
-/// Appends the members named, those that are there, with a space between.
+/// Appends a number and what it counts.
+fn counted(number: usize, noun: &str, out: &mut String) {
+    let _ = write!(out, "{number} {noun}{}", if number == 1 { "" } else { "s" });
+}
+
+/// Appends the members with these names that are present, separated by spaces.
 fn members(content: &[u8], names: &[&str], out: &mut String) {
     let mut space = "";
     for name in names {
@@ -210,7 +215,8 @@ fn summarize_call(method: &str, content: &[u8], out: &mut String) {
         }
         "inference/request" => {
             members(content, &["featureSet"], out);
-            let _ = write!(out, ", {} messages", count(content, "messages"));
+            out.push_str(", ");
+            counted(count(content, "messages"), "message", out);
         }
         "inference/chunk" => members(content, &["requestId", "index", "delta"], out),
         "featureSets/update" => {
@@ -226,22 +232,19 @@ fn summarize_call(method: &str, content: &[u8], out: &mut String) {
             let _ = write!(out, " {label}");
         }
         "state/rollback" => members(content, &["featureSet", "checkpoint"], out),
-        "channels/register" => {
-            let _ = write!(out, "{} channels", count(content, "channels"));
-        }
+        "channels/register" => counted(count(content, "channels"), "channel", out),
         "channels/changed" => {
             let (added, removed) = (count(content, "added"), count(content, "removed"));
             let _ = write!(out, "{added} added, {removed} removed, {} updated", count(content, "updated"));
         }
-        "channels/incoming" => {
-            let _ = write!(out, "{} messages", count(content, "messages"));
-        }
+        "channels/incoming" => counted(count(content, "messages"), "message", out),
         "channels/open" => members(content, &["type"], out),
         _ => members(content, &["channelId", "index", "delta"], out),
     }
 }
 
-/// Whether a side's block declares a capability, by its path; `true` on the way to it stands for all below (C60).
+/// Whether a side's capability block declares a capability, given by its path. `true` on the way to it stands for
+/// everything below, because some libraries flatten the block like this (MCPL 0.4 §14.1).
 pub fn has(block: &Value, capability: &str) -> bool {
     let mut value = Some(block);
     for name in capability.split('.') {
@@ -250,7 +253,7 @@ pub fn has(block: &Value, capability: &str) -> bool {
     matches!(value, Some(Value::Bool(true) | Value::Object(_) | Value::Array(_)))
 }
 
-/// The sets of a declaration by name, whether it is an object or the array that some libraries make of it (C8).
+/// The feature sets of a declaration by name. It should be an object, but some libraries make an array of it.
 pub fn feature_sets(sets: &Value) -> BTreeMap<String, Value> {
     match sets {
         Value::Object(members) => members.iter().map(|(name, set)| (name.clone(), set.clone())).collect(),
@@ -262,7 +265,7 @@ pub fn feature_sets(sets: &Value) -> BTreeMap<String, Value> {
     }
 }
 
-/// The text of an injection, which is one string or a list of blocks.
+/// The text of an injection, which is a string or a list of blocks.
 fn injected_text(injection: &Value) -> Option<String> {
     let blocks = || injection["content"].as_array().into_iter().flatten().filter_map(|block| block["text"].as_str());
     match injection["content"].as_str() {
@@ -291,7 +294,8 @@ fn summarize_answer(method: &str, content: &[u8], out: &mut String) {
         }
         BEFORE_INFERENCE => {
             members(content, &["featureSet"], out);
-            let _ = write!(out, ", {} injections", count(content, "contextInjections"));
+            out.push_str(", ");
+            counted(count(content, "contextInjections"), "injection", out);
         }
         AFTER_INFERENCE => {
             members(content, &["featureSet"], out);
@@ -306,16 +310,12 @@ fn summarize_answer(method: &str, content: &[u8], out: &mut String) {
             reason(out);
         }
         "state/rollback" => {
-            out.push_str(if says("success") { "rolled back to " } else { "not rolled back from " });
+            out.push_str(if says("success") { "rolled back to " } else { "not rolled back to " });
             members(content, &["checkpoint"], out);
             reason(out);
         }
-        "channels/incoming" => {
-            let _ = write!(out, "{} results", count(content, "results"));
-        }
-        "channels/list" => {
-            let _ = write!(out, "{} channels", count(content, "channels"));
-        }
+        "channels/incoming" => counted(count(content, "results"), "result", out),
+        "channels/list" => counted(count(content, "channels"), "channel", out),
         "channels/open" => {
             if let Some(channel) = json::first_member(content, "channel") {
                 members(channel, &["id"], out);

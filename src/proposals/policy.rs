@@ -1,55 +1,57 @@
-//! Choices that the proposals leave to the host: options with names and defaults, set for all servers or for one.
+//! Options that the proposals leave to the host: their names, kinds and defaults, and their values for all servers or
+//! for one.
 //!
-//! Never: what an option does.
+//! This module must never know what an option does.
 
+use crate::wire::units::{parse_size, parse_time};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-/// What an option takes.
+/// The kind of value that an option accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingKind {
     /// `true` or `false`.
     Flag,
     /// A number, or `none` for no limit.
     Count,
-    /// A number of bytes with `k` or `M`, or `none`.
+    /// A number of bytes with the unit `k` or `M`, or `none` for no limit.
     Bytes,
-    /// A time with `ms`, `s`, `m` or `h`, or `none`.
+    /// A duration with the unit `ms`, `s`, `m` or `h`, or `none` for no limit.
     Time,
     /// One of these words.
     Choice(&'static [&'static str]),
     /// Any of these words, separated by commas or as a list.
     Set(&'static [&'static str]),
-    /// Words of any kind, separated by commas or as a list; a text that begins with `{` or `[` is JSON, which has
-    /// commas of its own: one word, or a list of words.
+    /// Arbitrary words, separated by commas or as a list. A text that begins with `{` or `[` is JSON (one word, or a
+    /// list of words), because JSON contains commas of its own.
     Words,
 }
 
-/// One option.
+/// An option.
 #[derive(Debug)]
 pub struct Setting {
-    /// Its name, below that of its room.
+    /// Its name, without that of its proposal.
     pub name: &'static str,
-    /// What it takes.
+    /// The kind of value.
     pub kind: SettingKind,
-    /// What holds where nothing is said, as it would be written.
+    /// The default, as users would write it.
     pub default: &'static str,
-    /// What it decides, as a sentence.
+    /// What it decides.
     pub text: &'static str,
-    /// Where the choice is left to the host.
+    /// The section that leaves the choice to the host.
     pub source: &'static str,
 }
 
-/// A room's (or the host's own) options.
+/// The options of a proposal, or of the host itself.
 pub type Settings = (&'static str, &'static [Setting]);
 
-/// A value that an option has.
+/// The value of an option.
 #[derive(Clone, Debug, PartialEq)]
 enum SettingValue {
     Flag(bool),
-    /// `u64::MAX` for no limit; times in nanoseconds.
+    /// `u64::MAX` means no limit. Durations are in nanoseconds.
     Number(u64),
     Text(&'static str),
     Words(Vec<String>),
@@ -58,32 +60,32 @@ enum SettingValue {
 /// Why an option cannot be set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyError {
-    /// No such option.
-    #[error("there is no option {0:?}; there are: {1}")]
+    /// The option does not exist.
+    #[error("unknown option {0:?}; known options: {1}")]
     Unknown(String, String),
-    /// It takes something else.
-    #[error("{option} takes {expected}, not {given}")]
+    /// The value has the wrong kind.
+    #[error("invalid value {given} for {option}: expected {expected}")]
     Value {
         /// The option.
         option: String,
-        /// What it takes.
+        /// What it accepts.
         expected: String,
-        /// What was given.
+        /// The value.
         given: String,
     },
-    /// The file has another shape.
+    /// The file has the wrong structure.
     #[error("{0}")]
     Shape(String),
 }
 
-/// A value that fits its option's kind, and that the room cannot use all the same.
+/// A value of the right kind that the proposal nevertheless cannot use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unusable {
-    /// The server that it is set for; `None` where it is for all.
+    /// The server that it is set for; `None` if it is for all servers.
     pub server: Option<String>,
-    /// The option, as `ROOM.NAME`.
+    /// The option, as `PROPOSAL.NAME`.
     pub option: String,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
@@ -96,7 +98,7 @@ impl fmt::Display for Unusable {
     }
 }
 
-/// Why a text is no regular expression, on one line.
+/// Why a text is not a regular expression, on one line.
 pub fn regex_error(error: &regex::Error) -> String {
     let text = error.to_string();
     let last = text.lines().last().unwrap_or_default().trim();
@@ -107,24 +109,24 @@ impl fmt::Display for SettingKind {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Flag => out.write_str("true or false"),
-            Self::Count => out.write_str("a number or none"),
+            Self::Count => out.write_str("a number, or none"),
             Self::Bytes => out.write_str("a size like 16k, or none"),
-            Self::Time => out.write_str("a time like 500ms, or none"),
+            Self::Time => out.write_str("a duration like 500ms, or none"),
             Self::Choice(words) => out.write_str(&words.join(" | ")),
             Self::Set(words) => write!(out, "any of {}", words.join(", ")),
-            Self::Words => out.write_str("words with commas between them, or JSON: one object, or a list"),
+            Self::Words => out.write_str("words separated by commas, or JSON (an object or a list)"),
         }
     }
 }
 
-/// All options of one room toward one server.
+/// All options of one proposal for one server.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Policy {
     values: BTreeMap<&'static str, SettingValue>,
 }
 
 impl Policy {
-    /// A flag; false where the room has no such option.
+    /// A flag; false if the option does not exist.
     pub fn flag(&self, name: &str) -> bool {
         matches!(self.values.get(name), Some(SettingValue::Flag(true)))
     }
@@ -137,12 +139,12 @@ impl Policy {
         }
     }
 
-    /// A size as a length in memory.
+    /// A size as `usize`.
     pub fn length(&self, name: &str) -> usize {
         usize::try_from(self.number(name)).unwrap_or(usize::MAX)
     }
 
-    /// A time; [`Duration::MAX`] for no limit.
+    /// A duration; [`Duration::MAX`] for no limit.
     pub fn time(&self, name: &str) -> Duration {
         match self.number(name) {
             u64::MAX => Duration::MAX,
@@ -150,7 +152,7 @@ impl Policy {
         }
     }
 
-    /// The word of a choice; empty where the room has no such option.
+    /// The word of a choice; empty if the option does not exist.
     pub fn word(&self, name: &str) -> &'static str {
         match self.values.get(name) {
             Some(SettingValue::Text(word)) => word,
@@ -167,7 +169,7 @@ impl Policy {
     }
 }
 
-/// All options: what holds for every server, and what for one.
+/// The options for all servers, and those for a single one.
 #[derive(Clone, Debug, Default)]
 pub struct Policies {
     known: Vec<Settings>,
@@ -176,17 +178,20 @@ pub struct Policies {
 }
 
 impl Policies {
-    /// Defaults throughout.
+    /// All options with their defaults.
     pub fn new(known: impl IntoIterator<Item = Settings>) -> Self {
         Self { known: known.into_iter().collect(), ..Self::default() }
     }
 
-    /// Every option there is, room by room.
+    /// All options, by proposal.
     pub fn known(&self) -> &[Settings] {
         &self.known
     }
 
-    /// Sets `ROOM.NAME` for one server, or for all.
+    /// Sets `PROPOSAL.NAME` for one server, or for all.
+    ///
+    /// # Errors
+    /// The option is unknown, the value has the wrong kind, or an option of the host itself is set for one server.
     pub fn set(&mut self, server: Option<&str>, option: &str, value: &Value) -> Result<(), PolicyError> {
         let found = option.split_once('.').and_then(|(proposal, name)| {
             let (proposal, settings) = self.known.iter().find(|(known, _)| *known == proposal)?;
@@ -198,7 +203,9 @@ impl Policies {
         if proposal == "host"
             && let Some(server) = server
         {
-            return Err(PolicyError::Shape(format!("{option} holds for the whole host, not for {server} alone")));
+            return Err(PolicyError::Shape(format!(
+                "{option} applies to the whole host and cannot be set for {server} alone"
+            )));
         }
         let refused = || PolicyError::Value {
             option: option.to_owned(),
@@ -214,7 +221,10 @@ impl Policies {
         Ok(())
     }
 
-    /// Takes a policy in: `{"all": {ROOM: {NAME: VALUE}}, "servers": {SERVER: {ROOM: {NAME: VALUE}}}}`.
+    /// Reads a policy: `{"all": {PROPOSAL: {NAME: VALUE}}, "servers": {SERVER: {PROPOSAL: {NAME: VALUE}}}}`.
+    ///
+    /// # Errors
+    /// The policy has another structure, or an option cannot be set. Options before that one are set.
     pub fn read(&mut self, file: &Value) -> Result<(), PolicyError> {
         let object = |value: &Value, what: &str| {
             let found = value.as_object().cloned();
@@ -229,7 +239,7 @@ impl Policies {
                     }
                 }
                 other => {
-                    let reported = format!("a policy has `all` and `servers`, not {other:?}");
+                    let reported = format!("a policy contains `all` and `servers`, not {other:?}");
                     return Err(PolicyError::Shape(reported));
                 }
             }
@@ -249,7 +259,7 @@ impl Policies {
         Ok(())
     }
 
-    /// What holds for a room toward a server.
+    /// The options of a proposal for a server.
     pub fn of(&self, proposal: &str, server: &str) -> Policy {
         let Some((proposal, settings)) = self.known.iter().find(|(known, _)| *known == proposal) else {
             return Policy::default();
@@ -263,7 +273,7 @@ impl Policies {
         Policy { values: settings.iter().filter_map(|setting| Some((setting.name, value(setting)?))).collect() }
     }
 
-    /// The servers that have options of their own.
+    /// The servers with options of their own.
     pub fn servers(&self) -> impl Iterator<Item = &str> {
         self.one.keys().map(String::as_str)
     }
@@ -293,8 +303,8 @@ fn read(kind: SettingKind, value: &Value) -> Option<SettingValue> {
             _ => None,
         },
         SettingKind::Count => number(|text| text.parse().ok()),
-        SettingKind::Bytes => number(parse_bytes),
-        SettingKind::Time => number(|text| u64::try_from(parse_time(text)?.as_nanos()).ok()),
+        SettingKind::Bytes => number(|text| parse_size(text).ok()),
+        SettingKind::Time => number(|text| u64::try_from(parse_time(text).ok()?.as_nanos()).ok()),
         SettingKind::Choice(words) => {
             words.iter().find(|word| Some(**word) == text).map(|word| SettingValue::Text(word))
         }
@@ -320,37 +330,9 @@ fn words(value: &Value) -> Option<Vec<String>> {
     }
 }
 
-/// A word, where it is one: an object is a word as JSON.
+/// A single word. An object is a word, too, as JSON.
 fn word(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned).or_else(|| value.is_object().then(|| value.to_string()))
-}
-
-fn parse_bytes(text: &str) -> Option<u64> {
-    let digits = text.trim_end_matches(|found: char| found.is_ascii_alphabetic());
-    let unit = match &text[digits.len()..] {
-        "" | "B" => 1,
-        "k" | "K" | "KiB" => 1 << 10,
-        "M" | "MiB" => 1 << 20,
-        _ => return None,
-    };
-    digits.trim().parse::<u64>().ok()?.checked_mul(unit)
-}
-
-/// A time as people write it: `500ms`, `2s`, `1.5m`, `1h`; a number alone is seconds.
-pub fn parse_time(text: &str) -> Option<Duration> {
-    let text = text.trim();
-    let digits = text.trim_end_matches(|found: char| found.is_alphabetic());
-    let unit = match &text[digits.len()..] {
-        "us" | "µs" => 1e-6,
-        "ms" => 1e-3,
-        "" | "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        "d" => 86400.0,
-        _ => return None,
-    };
-    let number: f64 = digits.trim().parse().ok()?;
-    Duration::try_from_secs_f64(number * unit).ok()
 }
 
 #[cfg(test)]
@@ -369,11 +351,11 @@ mod tests {
 
     #[test]
     fn what_is_set_for_a_server_beats_what_is_set_for_all_beats_the_default() {
-        let mut policies = Policies::new([("room", SETTINGS)]);
-        let file = json!({"all": {"room": {"deadline": "2s", "how": "never"}},
-            "servers": {"mem": {"room": {"deadline": "none", "most": 12, "on": false}}}});
+        let mut policies = Policies::new([("demo", SETTINGS)]);
+        let file = json!({"all": {"demo": {"deadline": "2s", "how": "never"}},
+            "servers": {"mem": {"demo": {"deadline": "none", "most": 12, "on": false}}}});
         policies.read(&file).expect("fits");
-        let (other, mem) = (policies.of("room", "other"), policies.of("room", "mem"));
+        let (other, mem) = (policies.of("demo", "other"), policies.of("demo", "mem"));
         assert_eq!((other.time("deadline"), other.length("most")), (Duration::from_secs(2), 16384));
         assert_eq!((other.word("how"), other.flag("on")), ("never", true));
         assert_eq!((mem.time("deadline"), mem.length("most"), mem.flag("on")), (Duration::MAX, 12, false));
@@ -381,18 +363,18 @@ mod tests {
 
     #[test]
     fn what_is_no_option_or_no_value_is_reported_with_what_would_be() {
-        let mut policies = Policies::new([("room", SETTINGS)]);
-        let unknown = policies.set(None, "room.dedline", &json!("1s")).expect_err("unknown").to_string();
-        assert!(unknown.contains("room.deadline, room.most"), "{unknown}");
-        let wrong = policies.set(None, "room.how", &json!("maybe")).expect_err("no choice").to_string();
-        assert_eq!(wrong, "room.how takes auto | never, not \"maybe\"");
+        let mut policies = Policies::new([("demo", SETTINGS)]);
+        let unknown = policies.set(None, "demo.dedline", &json!("1s")).expect_err("unknown").to_string();
+        assert!(unknown.contains("demo.deadline, demo.most"), "{unknown}");
+        let wrong = policies.set(None, "demo.how", &json!("maybe")).expect_err("no choice").to_string();
+        assert_eq!(wrong, "invalid value \"maybe\" for demo.how: expected auto | never");
         for odd in [json!("two, three"), json!(["three"]), json!([1])] {
-            let wrong = policies.set(None, "room.some", &odd).expect_err("none of the set").to_string();
-            assert_eq!(wrong, format!("room.some takes any of one, two, not {odd}"));
+            let wrong = policies.set(None, "demo.some", &odd).expect_err("none of the set").to_string();
+            assert_eq!(wrong, format!("invalid value {odd} for demo.some: expected any of one, two"));
         }
         assert!(
-            policies.set(None, "room.some", &json!("two")).is_ok()
-                && policies.set(None, "room.some", &json!("")).is_ok()
+            policies.set(None, "demo.some", &json!("two")).is_ok()
+                && policies.set(None, "demo.some", &json!("")).is_ok()
         );
         assert!(policies.read(&json!({"everyone": {}})).is_err());
     }
@@ -400,18 +382,18 @@ mod tests {
     #[test]
     fn json_among_words_keeps_its_commas() {
         let filter = r#"{"eventTypes":["a.*"],"tags":["t"]}"#;
-        let mut policies = Policies::new([("room", SETTINGS)]);
+        let mut policies = Policies::new([("demo", SETTINGS)]);
         for (value, words) in [
             (json!("a, b"), vec!["a", "b"]),
             (json!(filter), vec![filter]),
             (json!(format!("[{filter}, \"b,c\"]")), vec![filter, "b,c"]),
             (json!([{"tags": ["t"]}, "b"]), vec![r#"{"tags":["t"]}"#, "b"]),
         ] {
-            policies.set(None, "room.words", &value).expect("words");
-            assert_eq!(policies.of("room", "").words("words"), words);
+            policies.set(None, "demo.words", &value).expect("words");
+            assert_eq!(policies.of("demo", "").words("words"), words);
         }
         for odd in [json!("{\"a\":"), json!("[1]"), json!(7)] {
-            assert!(policies.set(None, "room.words", &odd).is_err(), "{odd}");
+            assert!(policies.set(None, "demo.words", &odd).is_err(), "{odd}");
         }
     }
 

@@ -1,11 +1,11 @@
-//! A table that remembers only so much: its oldest entry goes when a new one would make it too long. It keeps a
-//! check's memory apart from a session's length.
+//! A table with a limited number of entries. A new entry replaces the oldest if the table is full, so that the memory
+//! that a check uses does not depend on the session's length.
 
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 
-/// A value's length and checksum: enough to tell whether it came again, and short to keep.
+/// A value's length and checksum: small, and enough to recognise the value again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Digest {
     length: usize,
@@ -13,14 +13,14 @@ pub struct Digest {
 }
 
 impl Digest {
-    /// Goes on with more text.
+    /// Appends text.
     pub fn append(&mut self, text: &str) {
         self.length += text.len();
         self.sum = crc32c::crc32c_append(self.sum, text.as_bytes());
     }
 }
 
-/// The digest of a value; that of a string is that of its text.
+/// The digest of a value. For a string, it is the digest of its text.
 pub fn digest(value: &Value) -> Digest {
     let mut digest = Digest::default();
     match value.as_str() {
@@ -30,27 +30,27 @@ pub fn digest(value: &Value) -> Digest {
     digest
 }
 
-/// A table of at most so many entries.
+/// A table with a limited number of entries.
 #[derive(Debug)]
 pub struct Recent<K, V = ()> {
-    most: usize,
+    max: usize,
     order: VecDeque<K>,
     entries: HashMap<K, V, foldhash::fast::RandomState>,
     forgot: bool,
 }
 
 impl<K: Hash + Eq + Clone, V> Recent<K, V> {
-    /// An empty table of at most `most` entries.
-    pub fn new(most: usize) -> Self {
-        Self { most: most.max(1), order: VecDeque::new(), entries: HashMap::default(), forgot: false }
+    /// An empty table for at most `max` entries.
+    pub fn new(max: usize) -> Self {
+        Self { max: max.max(1), order: VecDeque::new(), entries: HashMap::default(), forgot: false }
     }
 
-    /// Puts an entry in; answers what stood under the key.
+    /// Inserts an entry, and returns the previous value of the key.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         let before = self.entries.insert(key.clone(), value);
         if before.is_none() {
             self.order.push_back(key);
-            if self.order.len() > self.most
+            if self.order.len() > self.max
                 && let Some(oldest) = self.order.pop_front()
             {
                 self.entries.remove(&oldest);
@@ -60,29 +60,29 @@ impl<K: Hash + Eq + Clone, V> Recent<K, V> {
         before
     }
 
-    /// The entry under a key.
+    /// The value of a key.
     pub fn get(&self, key: &K) -> Option<&V> {
         self.entries.get(key)
     }
 
-    /// The entry under a key, to be changed.
+    /// The mutable value of a key.
     pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
         self.entries.get_mut(key)
     }
 
-    /// Whether there is an entry under a key.
+    /// Whether a key has an entry.
     pub fn contains(&self, key: &K) -> bool {
         self.entries.contains_key(key)
     }
 
-    /// Takes an entry out.
+    /// Removes an entry.
     pub fn remove(&mut self, key: &K) -> Option<V> {
         let value = self.entries.remove(key)?;
         self.order.retain(|other| other != key);
         Some(value)
     }
 
-    /// Takes the only entry out, where there is exactly one.
+    /// Removes the only entry, if there is exactly one.
     pub fn take_only(&mut self) -> Option<(K, V)> {
         match self.order.len() {
             1 => {
@@ -93,17 +93,17 @@ impl<K: Hash + Eq + Clone, V> Recent<K, V> {
         }
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         self.order.len()
     }
 
-    /// Whether there is none.
+    /// Whether the table is empty.
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
 
-    /// Whether an entry ever had to go, so that its absence proves nothing.
+    /// Whether an entry ever was dropped, so that a missing entry proves nothing.
     pub fn has_forgotten(&self) -> bool {
         self.forgot
     }
@@ -113,7 +113,7 @@ impl<K: Hash + Eq + Clone, V> Recent<K, V> {
         self.order.iter()
     }
 
-    /// The entries, in no order.
+    /// The values, in no particular order.
     pub fn values(&self) -> impl Iterator<Item = &V> {
         self.entries.values()
     }

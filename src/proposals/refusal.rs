@@ -1,16 +1,16 @@
-//! Why a request is refused: a JSON-RPC error, whichever side gives it.
+//! The JSON-RPC error of a refused request, for either side.
 
 use crate::protocol::errors;
 use serde_json::{Value, json};
 
-/// An error in answer to a request.
+/// An error response to a request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
-    /// Its code.
+    /// The error code.
     pub code: i64,
-    /// Why, in words.
+    /// The message.
     pub message: String,
-    /// What it is about.
+    /// Additional data.
     pub data: Option<Value>,
 }
 
@@ -20,18 +20,18 @@ impl Refusal {
         Self { code, message: message.into(), data: None }
     }
 
-    /// The params are not as they must be.
+    /// Invalid params (-32602).
     pub fn params(message: impl Into<String>) -> Self {
         Self::new(errors::INVALID_PARAMS, message)
     }
 
-    /// The same with data.
+    /// Adds data to the error.
     pub fn about(mut self, data: Value) -> Self {
         self.data = Some(data);
         self
     }
 
-    /// The error as it stands in an answer.
+    /// The error object of a JSON-RPC response.
     pub fn to_value(&self) -> Value {
         let mut error = json!({"code": self.code, "message": self.message});
         if let Some(data) = &self.data {

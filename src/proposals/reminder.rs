@@ -1,4 +1,4 @@
-//! Reminders (seed 001, `notifications/reminder`): facts a server wants in the model's next turn, without waking it.
+//! Reminder RFC, `notifications/reminder`: a server sends text for the model's next turn, without starting a turn.
 
 pub mod host;
 mod pending;
@@ -15,15 +15,15 @@ use crate::protocol::{MethodKind, MethodSpec, Sender};
 use crate::wire::json;
 use std::fmt::Write;
 
-/// The method that carries a reminder.
+/// The method that sends a reminder.
 pub const REMINDER: &str = "notifications/reminder";
 
-const SOURCE: &str = "seed 001 (notifications/reminder)";
+const SOURCE: &str = "Reminder RFC";
 
-/// The room.
+/// The proposal.
 pub struct Reminder;
 
-/// What it adds.
+/// What the proposal adds to MCP.
 pub static DESCRIPTOR: Descriptor = Descriptor {
     name: "reminder",
     title: "notifications/reminder",

@@ -1,30 +1,30 @@
-//! Specimens: one example of all that a proposal lets a server declare and send, to be tried on clients.
+//! Samples: an example of everything that a proposal lets a server declare and send, to test clients with.
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A room's specimens, as they stand in its `samples.json`.
+/// A proposal's samples, from its `samples.json`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub struct Samples {
-    /// A server's declaration, which fits at each of the proposal's places.
+    /// A server's declaration, valid at each of the proposal's places.
     #[serde(default)]
     pub capability: Option<Value>,
-    /// Messages of a server, in the order in which they make sense.
+    /// A server's messages, in a sensible order.
     #[serde(default)]
     pub messages: Vec<Sample>,
 }
 
-/// One message.
+/// A sample message.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Sample {
-    /// Its method: one of the proposal's, or one of MCP's that carries something for the proposal.
+    /// The method: the proposal's, or one of MCP's that carries content of the proposal.
     pub method: String,
-    /// Its params.
+    /// The params.
     pub params: Value,
 }
 
 impl Samples {
-    /// Reads a room's; none where the text is not what it should be, which a test sees.
+    /// Reads a proposal's samples. The result is empty if the text is invalid, which a test detects.
     pub fn read(text: &str) -> Self {
         serde_json::from_str(text).unwrap_or_default()
     }
@@ -46,7 +46,7 @@ mod tests {
                 assert!(ours.into_iter().all(|place| (place.is_ours)(&declared)), "{}", descriptor.name);
             }
             for spec in descriptor.methods.iter().filter(|spec| spec.sender != Sender::Client) {
-                assert!(samples.messages.iter().any(|it| it.method == spec.name), "no specimen of {}", spec.name);
+                assert!(samples.messages.iter().any(|it| it.method == spec.name), "no sample of {}", spec.name);
             }
             for sample in &samples.messages {
                 let violations = descriptor.schemas.check(&format!("{}:params", sample.method), &sample.params);

@@ -1,9 +1,9 @@
-//! The frame of the rooms' server sides: what the built-in server asks a room, and what it lends it.
+//! The interface between the built-in server and the server side of a proposal.
 //!
-//! The server knows MCP and no proposal. It makes one [`ServerSide`] a room for each connection, asks it at fixed
-//! points, and gives it a [`ServerCx`] to act through. Rooms meet only in the [`Store`] that the context lends them.
+//! The server knows MCP and no proposal. It creates one [`ServerSide`] per proposal and connection, calls it at fixed
+//! points, and gives it a [`ServerCx`] to act through. Proposals share nothing except the [`Store`] in that context.
 //!
-//! Never: tokio, files, clocks, printing; time, ids and randomness come from the context.
+//! It must never use tokio, files or clocks, or print; the context provides time, ids and randomness.
 
 pub mod handler_job;
 pub mod memory;
@@ -19,37 +19,38 @@ use serde_json::{Map, Value, json};
 use std::fmt;
 use std::time::Duration;
 
-/// The tool of the built-in server that finds memories.
+/// The built-in server's tool that searches memories.
 pub const SEARCH: &str = "search_memories";
-/// The tool of the built-in server that adds a note.
+/// The built-in server's tool that adds a note.
 pub const ADD_NOTE: &str = "add_note";
-/// The resource that shows the memories, as JSON.
+/// The resource with the memories, as JSON.
 pub const MEMORIES: &str = "mcpreel://memories";
-/// The resource that shows the notes, a line each.
+/// The resource with the notes, one per line.
 pub const NOTES: &str = "mcpreel://notes";
 
-/// What a request is answered with.
+/// The response to a request.
 pub type Answer = Result<Value, Refusal>;
 
-/// The text of a member of params.
+/// A member of params that must be a string.
 ///
 /// # Errors
-/// -32602 where it is missing or no string.
+/// -32602 if it is missing or not a string.
 pub fn text<'a>(params: &'a Value, name: &str) -> Result<&'a str, Refusal> {
     params[name].as_str().ok_or_else(|| Refusal::params(format!("`{name}` must be a string")))
 }
 
-/// A tool's result that is a text.
+/// A tool's result with a text.
 pub fn success(text: &str) -> Value {
     json!({"content": [{"type": "text", "text": text}]})
 }
 
-/// A tool's own failure.
+/// A tool's result that reports a failure.
 pub fn failure(text: &str) -> Value {
     json!({"content": [{"type": "text", "text": text}], "isError": true})
 }
 
-/// Why something did not go out. As JSON, an object whose `why` names the kind; the other members are its own.
+/// Why a message was not sent. As JSON, it is an object whose `why` names the kind of reason; other members give
+/// details.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Unsent {
     why: &'static str,
@@ -60,23 +61,23 @@ pub struct Unsent {
 }
 
 impl Unsent {
-    /// A reason by its kind and in words that go on after "not sent: ".
+    /// A reason with its kind, and a text that can follow "not sent: ".
     pub fn new(why: &'static str, said: impl Into<String>) -> Self {
         Self { why, details: Map::new(), said: said.into() }
     }
 
-    /// The same with a member more.
+    /// Adds a member to the details.
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.details.insert(name.to_owned(), value.into());
         self
     }
 
-    /// It would be against the proposal, or is no such thing at all.
+    /// The message would violate the proposal, or does not exist in it.
     pub fn invalid(fault: impl fmt::Display) -> Self {
         Self::new("invalid", fault.to_string()).with("fault", fault.to_string())
     }
 
-    /// The host did not declare what takes it.
+    /// The host did not declare the capability that the message needs.
     pub fn host_lacks(capability: &str) -> Self {
         Self::new("host_lacks", format!("the host did not declare {capability}")).with("capability", capability)
     }
@@ -88,58 +89,57 @@ impl fmt::Display for Unsent {
     }
 }
 
-/// Something that a room can be told to send. What stands beside `kind` in the JSON is told by the room's schema
-/// `fire:KIND`.
+/// A message that a user can have a proposal send. The proposal's schema `fire:KIND` describes its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Firing {
-    /// What it is called.
+    /// Its name.
     pub kind: &'static str,
-    /// The method that it goes out by.
+    /// The method.
     pub method: &'static str,
-    /// The member that names the one occurrence: where a plan fires again, it gets a number.
+    /// The member that identifies the occurrence. It gets a number when a script sends the message repeatedly.
     pub occurrence: Option<&'static str>,
 }
 
-/// A value for a place in the server's capabilities.
+/// A value in the server's capabilities.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Declaration {
     /// Member names below `capabilities`.
     pub path: &'static [&'static str],
-    /// What stands there.
+    /// The value.
     pub value: Value,
 }
 
-/// A tool call whose arguments fit the tool's schema where the tool is the server's own.
+/// A tool call. If the tool is the server's own, the arguments match the tool's schema.
 #[derive(Clone, Copy, Debug)]
 pub struct ToolCall<'a> {
-    /// The tool.
+    /// The tool's name.
     pub tool: &'a str,
-    /// Its arguments, an empty object where none came.
+    /// Its arguments; an empty object if there were none.
     pub arguments: &'a Value,
-    /// All params of the call.
+    /// All params of the request.
     pub params: &'a Value,
 }
 
-/// What a host granted to a request of the server's own.
+/// A host's result for a request that the server sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Granted<'a> {
     /// The request's id.
     pub id: i64,
     /// Its method.
     pub method: &'a str,
-    /// What the room kept with it.
+    /// The data that the proposal stored with the request.
     pub about: &'a Value,
     /// The result.
     pub result: &'a Value,
-    /// How long it took, in microseconds.
+    /// The response time, in microseconds.
     pub latency_us: u64,
-    /// It came after the deadline.
+    /// Whether the response came after the deadline.
     pub late: bool,
 }
 
-/// What the server lends a room while it asks it something.
+/// What a proposal can use during a call.
 pub trait ServerCx {
-    /// Since the connection began.
+    /// Time since the connection began.
     fn now(&self) -> Duration;
     /// Wall time in Unix nanoseconds.
     fn wall_ns(&self) -> i64;
@@ -149,35 +149,36 @@ pub trait ServerCx {
     fn server(&self) -> &str;
     /// The client's name.
     fn client(&self) -> &str;
-    /// What all rooms and the server's own tools share.
+    /// The store that all proposals and the server's own tools share.
     fn store(&mut self) -> &mut Store;
-    /// Sends a notification that belongs to something else, which is reported.
+    /// Sends a notification as part of an action that is already reported.
     fn notify(&mut self, method: &str, params: &Value);
-    /// Sends a notification of the server's own will and reports that; answers with what was done, in words.
+    /// Sends a notification on the server's initiative and reports it. Returns a description of what was sent.
     fn send(&mut self, method: &str, params: &Value) -> String;
-    /// Sends a request and reports that; answers with what was done, in words. `about` comes back with the answer.
+    /// Sends a request and reports it. Returns a description of what was sent. `about` comes back with the response.
     fn ask(&mut self, method: &str, params: &Value, about: Value) -> String;
-    /// What is kept with a request that is still open.
+    /// The data that was stored with an open request.
     fn about(&mut self, id: i64) -> Option<&mut Value>;
-    /// Whether a tool call that was taken over by [`ServerSide::defer`] still waits for its answer.
+    /// Whether a tool call that [`ServerSide::defer`] took over still waits for its response.
     fn awaits(&self, ticket: u64) -> bool;
-    /// Answers a tool call that was taken over; nothing where it does not wait any more.
+    /// Responds to a tool call that was taken over. Does nothing if it no longer waits.
     fn settle(&mut self, ticket: u64, answer: Answer);
-    /// Has something done outside; what came of it comes to [`ServerSide::completed`] with this ticket. Only what was
-    /// permitted ([`ServerSide::permit`]).
+    /// Starts a job outside of the server. It must be one that [`ServerSide::permit`] permitted. The outcome arrives at
+    /// [`ServerSide::completed`] with the returned ticket.
     fn send_out(&mut self, job: HandlerJob) -> u64;
-    /// Reports a fact: an object whose `report` names the kind. An integer `id` is that of a request of the server's.
+    /// Reports an event: an object whose `report` names the kind. An integer `id` is that of a request that the server
+    /// sent.
     fn report(&mut self, fact: Value);
-    /// Tells the host that a resource changed, if it watches it.
+    /// Notifies the host that a resource changed, if the host has subscribed to it.
     fn changed(&mut self, uri: &str);
 
-    /// Wall time as RFC 3339 in UTC, in milliseconds: what JavaScript's dates hold.
+    /// Wall time as RFC 3339 in UTC, in milliseconds, which is the precision of JavaScript's dates.
     fn stamp(&self) -> String {
         let time = jiff::Timestamp::from_nanosecond(i128::from(self.wall_ns()));
         time.map(|time| format!("{time:.3}")).unwrap_or_default()
     }
 
-    /// When a wall time is, since the connection began.
+    /// Converts a wall time to the time since the connection began.
     fn when(&self, wall_ns: i64) -> Duration {
         let ahead = wall_ns.saturating_sub(self.wall_ns());
         let way = Duration::from_nanos(ahead.unsigned_abs());
@@ -199,7 +200,7 @@ pub trait ServerCx {
         uuid::Builder::from_random_bytes(random).into_uuid().to_string()
     }
 
-    /// Remembers something and tells who watches; answers with the memory's name.
+    /// Adds a memory and notifies subscribers. Returns the memory's id.
     fn remember(&mut self, content: String, source: String) -> String {
         let id = self.store().memories.add(content, source.clone());
         self.report(json!({"report": "remembered", "id": id, "source": source}));
@@ -207,10 +208,10 @@ pub trait ServerCx {
         id
     }
 
-    /// Adds a note and tells who watches. `call` may bring a state or checkpoint along; answers with the new state.
+    /// Adds a note and notifies subscribers. `call` may contain a state or a checkpoint. Returns the new state.
     ///
     /// # Errors
-    /// There are too many notes already; a sentence for the model.
+    /// A sentence for the model, if there are too many notes.
     fn add_note(&mut self, text: &str, call: &Value) -> Result<Value, String> {
         let mut random = [0; 8];
         self.fill(&mut random);
@@ -220,17 +221,17 @@ pub trait ServerCx {
     }
 }
 
-/// What a server remembers, shared by its tools and its rooms.
+/// The server's memories and notes, shared by its tools and its proposals.
 #[derive(Clone, Debug)]
 pub struct Store {
-    /// What is remembered.
+    /// The memories.
     pub memories: Memories,
-    /// Notes with their history.
+    /// The notes with their history.
     pub notes: Notes,
 }
 
 impl Store {
-    /// A store that forgets at once what it is to remember.
+    /// A store that keeps no memories.
     pub fn without_memory() -> Self {
         Self { memories: Memories::none(), notes: Notes::default() }
     }
@@ -243,11 +244,12 @@ impl Default for Store {
     }
 }
 
-/// A room's side in the built-in server, on one connection.
+/// The server side of a proposal, on one connection.
 ///
-/// Asked first what it declares. Declares it nothing, it takes no part in the connection and is asked nothing more.
+/// The server first calls [`Self::declare`]. If that returns nothing, the proposal takes no part in the connection, and
+/// no other function is called.
 pub trait ServerSide: Send {
-    /// Takes settings in that differ from its defaults.
+    /// Applies settings that differ from its defaults.
     ///
     /// # Errors
     /// What is wrong with them, as a sentence fragment.
@@ -255,84 +257,85 @@ pub trait ServerSide: Send {
         Err("this proposal has no settings".to_owned())
     }
 
-    /// Hears before all else that the server remembers nothing: what needs its memories is left out.
+    /// Called first if the server has no memories: the proposal leaves out what needs them.
     fn forgo_memory(&mut self) {}
 
-    /// Hears before all else what may be done outside.
+    /// Called first with what the user permits outside of the server.
     fn permit(&mut self, _handler_policy: &HandlerPolicy) {}
 
     /// What to declare to a client with these capabilities, and where.
     fn declare(&mut self, client: &Value) -> Vec<Declaration>;
 
-    /// The handshake is over: from now on it may send.
+    /// The handshake is complete. From now on it may send messages.
     fn begin(&mut self, _cx: &mut dyn ServerCx) {}
 
-    /// What it can be told to send.
+    /// The messages that a user can have it send.
     fn fires(&self) -> &'static [Firing] {
         &[]
     }
 
-    /// Sends one of [`Self::fires`], if it may; the params fit the room's schema. Answers with what was done, in words.
+    /// Sends one of [`Self::fires`], if possible. The params match the proposal's schema. Returns a description of what
+    /// was sent.
     ///
     /// # Errors
-    /// Why it was not sent.
+    /// Why nothing was sent.
     fn fire(&mut self, kind: &str, _params: &Value, _cx: &mut dyn ServerCx) -> Result<String, Unsent> {
         Err(Unsent::invalid(format!("{kind} cannot be sent")))
     }
 
-    /// Adds its tools to the server's own, or changes how those are shown.
+    /// Adds its tools to the server's list, or changes the server's own tools in it.
     fn list_tools(&self, _tools: &mut Vec<Value>) {}
 
-    /// Answers a tool call, of its own tools or of the server's; `None`: leaves it to others.
+    /// Responds to a call of one of its tools or the server's. `None` leaves the call to others.
     fn call(&mut self, _call: &ToolCall<'_>, _cx: &mut dyn ServerCx) -> Option<Answer> {
         None
     }
 
-    /// Takes over a tool call whose answer is to come later, by [`ServerCx::settle`] with this ticket. `false`: it is
-    /// answered at once, by [`Self::call`]. The host may take the call back meanwhile ([`ServerCx::awaits`]).
+    /// Takes over a tool call, to respond later with [`ServerCx::settle`] and this ticket. Returns false if
+    /// [`Self::call`] responds at once. The host may cancel the call in the meantime ([`ServerCx::awaits`]).
     fn defer(&mut self, _call: &ToolCall<'_>, _ticket: u64, _cx: &mut dyn ServerCx) -> bool {
         false
     }
 
-    /// Answers a request; `None`: it is none of its.
+    /// Responds to a request. `None` means that the request does not belong to the proposal.
     fn request(&mut self, _method: &str, _params: &Value, _cx: &mut dyn ServerCx) -> Option<Answer> {
         None
     }
 
-    /// Hears a notification; answers whether it is one that something is done about.
+    /// Receives a notification. Returns whether the proposal acted on it.
     fn receive(&mut self, _method: &str, _params: &Value, _cx: &mut dyn ServerCx) -> bool {
         false
     }
 
-    /// Hears what the host granted to a request with one of its methods, and reports that. `false`: it has nothing to
-    /// say to it, and the server reports it. Errors are reported by the server.
+    /// Receives the result of a request with one of its methods, and reports it. Returns false if it has nothing to
+    /// report; then the server does. The server itself reports errors.
     fn granted(&mut self, _granted: &Granted<'_>, _cx: &mut dyn ServerCx) -> bool {
         false
     }
 
-    /// Hears that a request with one of its methods came to nothing, with what was kept with it: it was refused with
-    /// this error or, without one, not answered in time. The server has reported it.
+    /// A request with one of its methods failed, with the error or, without one, because there was no response in time.
+    /// `about` is the data that was stored with it. The server has already reported this.
     fn denied(&mut self, _method: &str, _about: &Value, _error: Option<&Value>, _cx: &mut dyn ServerCx) {}
 
-    /// What came of something that was done outside; answers whether it was the room's.
+    /// Receives the outcome of a job outside of the server. Returns whether the job was the proposal's.
     fn completed(&mut self, _ticket: u64, _outcome: &JobOutcome, _cx: &mut dyn ServerCx) -> bool {
         false
     }
 
-    /// The request by which the room's proposal asks the host's model, where it may; the answer's `content` is what
-    /// the model said.
+    /// The request with which the proposal asks the host's model, if it can. The `content` of the result is the model's
+    /// answer.
     fn inference(&self, _asked: &Infer) -> Option<(&'static str, Value)> {
         None
     }
 
-    /// The host sends no more: nothing new is to be begun.
+    /// The host sends no more messages. Begin nothing new.
     fn end(&mut self, _cx: &mut dyn ServerCx) {}
 
-    /// When it wants to be woken next.
-    fn next_wake(&self, _cx: &dyn ServerCx) -> Option<Duration> {
+    /// The time since the connection began at which to call [`Self::wake`].
+    fn next_timeout(&self, _cx: &dyn ServerCx) -> Option<Duration> {
         None
     }
 
-    /// Does what is due. Afterwards [`Self::next_wake`] lies ahead.
-    fn wake(&mut self, _cx: &mut dyn ServerCx) {}
+    /// Does what is due. Afterwards [`Self::next_timeout`] is in the future.
+    fn handle_timeout(&mut self, _cx: &mut dyn ServerCx) {}
 }

@@ -1,18 +1,18 @@
-//! Timestamps as the proposals write them: "ISO 8601", which real peers read in many ways.
+//! Timestamps in the proposals: "ISO 8601", which implementations interpret in many ways.
 
 use super::{Findings, Rule};
 use jiff::Timestamp;
 use jiff::civil;
 use serde_json::Value;
 
-/// What a timestamp's text is.
+/// How a text can be read as a timestamp.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reading {
     /// An instant: date, time and zone (RFC 3339).
     Instant(Timestamp),
-    /// A date or a time that does not say which instant it is; the phrase says why.
+    /// A date or a time that does not identify an instant; the phrase gives the reason.
     Loose(&'static str),
-    /// No timestamp.
+    /// Not a timestamp.
     Unreadable,
 }
 
@@ -33,7 +33,7 @@ pub fn read(text: &str) -> Reading {
     Reading::Unreadable
 }
 
-/// Checks a member that is to be a timestamp. One that is no string is the schema's business.
+/// Checks a member that must be a timestamp. Values that are not strings are left to the schema.
 pub fn check(value: &Value, loose: &'static Rule, unreadable: &'static Rule, seq: u64, findings: &mut Findings) {
     let Some(text) = value.as_str() else { return };
     let reading = read(text);
@@ -44,7 +44,7 @@ pub fn check(value: &Value, loose: &'static Rule, unreadable: &'static Rule, seq
     }
 }
 
-/// The instant that a timestamp tells, where it tells one.
+/// The instant of a complete timestamp.
 pub fn instant(text: &str) -> Option<Timestamp> {
     text.parse().ok()
 }

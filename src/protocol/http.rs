@@ -1,9 +1,9 @@
-//! What MCP says in HTTP headers beside the message in the body.
+//! HTTP headers with which MCP repeats parts of a message.
 //!
-//! Sources: the Streamable HTTP transport of each revision (behaviour X11); for 2026-07-28 also its rules for headers
-//! that repeat parts of the body (SEP-2243).
+//! Sources: the Streamable HTTP transport of each revision; for 2026-07-28 also its rules for headers that repeat parts
+//! of the body (SEP-2243).
 //!
-//! Never: HTTP itself.
+//! This module must never do HTTP itself.
 
 use super::revision::{Revision, meta};
 use crate::wire::{Envelope, json};
@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// The revision of the exchange: after `initialize` from 2025-06-18 on, always from 2026-07-28 on.
+/// The revision of the exchange: from 2025-06-18 on after `initialize`, from 2026-07-28 on always.
 pub const PROTOCOL_VERSION: &str = "MCP-Protocol-Version";
 /// The session, from 2025-03-26 to 2025-11-25 (which spells it `MCP-Session-Id`).
 pub const SESSION_ID: &str = "Mcp-Session-Id";
@@ -21,24 +21,25 @@ pub const SESSION_ID: &str = "Mcp-Session-Id";
 pub const METHOD: &str = "Mcp-Method";
 /// The tool, prompt or resource of the request in the body (2026-07-28).
 pub const NAME: &str = "Mcp-Name";
-/// What the headers of tool parameters begin with (2026-07-28).
+/// The prefix of headers for tool parameters (2026-07-28).
 const PARAMETER: &str = "Mcp-Param-";
-/// The mark on a property of a tool's schema that asks for such a header.
+/// The annotation of a property in a tool's schema that requests such a header.
 const ANNOTATION: &str = "x-mcp-header";
-/// So many tools' marks are remembered.
+/// The maximum number of tools that are remembered.
 const MAX_TOOLS: usize = 4096;
 
-/// Whether a legacy revision wants [`PROTOCOL_VERSION`] after `initialize`. One that is not known is taken as newer.
+/// Returns whether a legacy revision requires [`PROTOCOL_VERSION`] after `initialize`. An unknown revision is assumed
+/// to be newer.
 pub fn names_version(version: &str) -> bool {
     Revision::parse(version).is_none_or(|revision| revision >= Revision::V2025_06_18)
 }
 
-/// The revision that a request of the modern era names in its `_meta`.
+/// Returns the revision that a request of the modern era names in its `_meta`.
 pub fn modern_version<'a>(envelope: &Envelope<'a>) -> Option<Cow<'a, str>> {
     json::str_member(json::member(envelope.params?, "_meta")?, meta::PROTOCOL_VERSION)
 }
 
-/// The headers that a message of the modern era needs beside its version: names and values, ready to be sent.
+/// Returns the headers that a message of the modern era needs besides its version: names and encoded values.
 pub fn modern_headers(envelope: &Envelope<'_>, marks: &ToolMarks) -> Vec<(String, String)> {
     let Some(method) = envelope.method.as_deref() else { return Vec::new() };
     let mut headers = vec![(METHOD.to_owned(), encode(method))];
@@ -56,7 +57,7 @@ pub fn modern_headers(envelope: &Envelope<'_>, marks: &ToolMarks) -> Vec<(String
     headers
 }
 
-/// A value as it can stand in a header: as it is where that is plain, else `=?base64?…?=`.
+/// Encodes a value for a header: unchanged if it is plain text, else as `=?base64?…?=`.
 pub fn encode(value: &str) -> String {
     let plain = value.bytes().all(|byte| byte == b'\t' || matches!(byte, b' '..=b'~'))
         && value.trim() == value
@@ -64,20 +65,20 @@ pub fn encode(value: &str) -> String {
     if plain { value.to_owned() } else { format!("=?base64?{}?=", STANDARD.encode(value)) }
 }
 
-/// Which arguments of which tools are to be repeated in headers, learned from results of `tools/list`.
+/// The arguments of each tool that must be repeated in headers, learned from results of `tools/list`.
 #[derive(Clone, Debug, Default)]
 pub struct ToolMarks(BTreeMap<String, Vec<Mark>>);
 
 #[derive(Clone, Debug, PartialEq)]
 struct Mark {
-    /// The header's name behind [`PARAMETER`].
+    /// The name of the header, without [`PARAMETER`].
     name: String,
     /// The property names that lead to the argument.
     path: Vec<String>,
 }
 
 impl ToolMarks {
-    /// Takes in the result of one `tools/list`. Marks that break the rules count as none for their whole tool.
+    /// Learns the annotations from the result of a `tools/list`. If one breaks the rules, its tool is ignored.
     pub fn learn(&mut self, result: &[u8]) {
         let listed: Value = serde_json::from_slice(result).unwrap_or_default();
         for tool in listed["tools"].as_array().into_iter().flatten() {
@@ -90,12 +91,12 @@ impl ToolMarks {
         }
     }
 
-    /// Whether this tool's marks are known, be it that there are none.
+    /// Returns whether this tool's annotations are known, even if it has none.
     pub fn knows(&self, tool: &str) -> bool {
         self.0.contains_key(tool)
     }
 
-    /// An argument that is absent or null has no header.
+    /// Returns the headers of a call. An argument that is absent or null has no header.
     fn headers(&self, tool: &str, arguments: &[u8]) -> Vec<(String, String)> {
         let marks = self.0.get(tool).map(Vec::as_slice).unwrap_or_default();
         let header = |mark: &Mark| {
@@ -111,8 +112,8 @@ impl ToolMarks {
     }
 }
 
-/// Gathers the marks on properties that are reached through `properties` alone; false where one breaks the rules: no
-/// header token, not a string, number or boolean, or a name that comes twice.
+/// Collects the annotations of properties that can be reached through `properties` only. Returns false if one breaks
+/// the rules: it is not a header token, the property is not a string, number or boolean, or the name occurs twice.
 fn find_marks(schema: &Value, path: &mut Vec<String>, marks: &mut Vec<Mark>) -> bool {
     for (property, schema) in schema["properties"].as_object().into_iter().flatten() {
         path.push(property.clone());
@@ -133,7 +134,7 @@ fn find_marks(schema: &Value, path: &mut Vec<String>, marks: &mut Vec<Mark>) -> 
     true
 }
 
-/// A header name's characters (RFC 9110, token).
+/// Returns whether a name consists of the characters allowed in header names (RFC 9110, token).
 fn is_token(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }

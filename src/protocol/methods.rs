@@ -1,4 +1,5 @@
-//! The methods of MCP: who sends them, as what, in which revisions, and where they say what they are about.
+//! The methods of MCP: who sends them, in which form, in which revisions, and which part of the params names their
+//! subject.
 
 use super::revision::{Era, Revision};
 use crate::wire::{Direction, json};
@@ -10,27 +11,27 @@ use std::sync::LazyLock;
 /// Whether a method is sent as a request, as a notification, or as either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MethodKind {
-    /// Expects an answer.
+    /// It gets a response.
     Request,
-    /// Expects none.
+    /// It gets no response.
     Notification,
     /// The proposal allows both forms.
     Either,
 }
 
-/// Who sends a method.
+/// The side that sends a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sender {
     /// The client (host).
     Client,
     /// The server.
     Server,
-    /// Both may.
+    /// Either side may send it.
     Either,
 }
 
 impl Sender {
-    /// Whether a message going this way may carry the method.
+    /// Returns whether a message in this direction may have the method.
     pub fn allows(self, direction: Direction) -> bool {
         match self {
             Self::Client => direction == Direction::ClientToServer,
@@ -39,7 +40,7 @@ impl Sender {
         }
     }
 
-    /// `client`, `server` or `either side`.
+    /// Returns `client`, `server` or `either side`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Client => "client",
@@ -54,22 +55,22 @@ impl Sender {
 pub struct MethodSpec {
     /// Its name on the wire.
     pub name: &'static str,
-    /// How it is sent.
+    /// Whether it is a request or a notification.
     pub kind: MethodKind,
-    /// Who sends it.
+    /// The side that sends it.
     pub sender: Sender,
     /// The first revision that has it.
     pub since: Revision,
-    /// The last revision that has it as a message of its own.
+    /// The last revision that has it as a separate message.
     pub until: Revision,
-    /// Where in params it says what it is about: member names, from the outside in.
+    /// The path to its subject in the params: member names, outermost first.
     pub about: &'static [&'static str],
-    /// Where it is described.
+    /// The document that defines it.
     pub source: &'static str,
 }
 
 impl MethodSpec {
-    /// A method of a proposal. All five proposals stand on the legacy era, whatever its revision.
+    /// Creates a method of a proposal. All proposals build on the legacy era, so every legacy revision has it.
     pub const fn proposed(
         name: &'static str,
         kind: MethodKind,
@@ -80,12 +81,12 @@ impl MethodSpec {
         Self { name, kind, sender, since: Revision::V2024_11_05, until: Revision::V2025_11_25, about, source }
     }
 
-    /// Whether the revision has it.
+    /// Returns whether the revision has it.
     pub fn is_in(&self, revision: Revision) -> bool {
         self.since <= revision && revision <= self.until
     }
 
-    /// Whether any revision of the era has it.
+    /// Returns whether any revision of the era has it.
     pub fn is_in_era(&self, era: Era) -> bool {
         match era {
             Era::Legacy => self.since.era() == Era::Legacy,
@@ -188,14 +189,14 @@ pub const CORE: &[MethodSpec] = &[
     core("notifications/tools/list_changed", Notification, Server, Revision::V2024_11_05, Revision::V2026_07_28, &[]),
 ];
 
-/// The method of MCP itself with this name.
+/// Returns MCP's own method of this name.
 pub fn lookup(name: &str) -> Option<&'static MethodSpec> {
     static BY_NAME: LazyLock<HashMap<&str, &MethodSpec, RandomState>> =
         LazyLock::new(|| CORE.iter().map(|spec| (spec.name, spec)).collect());
     BY_NAME.get(name).copied()
 }
 
-/// What a call is about, read from its params: a tool's name, a resource's URI.
+/// Returns what a call is about, from its params: a tool's name or a resource's URI, for example.
 pub fn subject<'a>(spec: &MethodSpec, params: &'a [u8]) -> Option<Cow<'a, str>> {
     if spec.about.is_empty() {
         return None;

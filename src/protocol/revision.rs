@@ -1,4 +1,4 @@
-//! MCP's revisions, and the two eras they fall into.
+//! The revisions of MCP, and the two eras that they belong to.
 
 /// A published revision of MCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -15,7 +15,7 @@ pub enum Revision {
     V2026_07_28,
 }
 
-/// The two ways MCP works: with a handshake and traffic both ways, or stateless.
+/// The two forms of MCP: with a handshake and traffic in both directions, or stateless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Era {
     /// Up to 2025-11-25: `initialize`, sessions, requests and notifications from both sides.
@@ -25,13 +25,13 @@ pub enum Era {
 }
 
 impl Era {
-    /// The era that a version's name belongs to; names are dates, so unknown ones sort too.
+    /// Returns the era of a version by its name. Names are dates, so unknown ones can be compared, too.
     pub fn of_version(version: &str) -> Self {
         let is_later = version >= Revision::V2026_07_28.as_str();
         Revision::parse(version).map_or(if is_later { Self::Modern } else { Self::Legacy }, Revision::era)
     }
 
-    /// `legacy` or `modern`.
+    /// Returns `legacy` or `modern`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Legacy => "legacy",
@@ -45,13 +45,13 @@ impl Revision {
     pub const ALL: [Self; 5] =
         [Self::V2024_11_05, Self::V2025_03_26, Self::V2025_06_18, Self::V2025_11_25, Self::V2026_07_28];
 
-    /// The newest revision with a handshake.
+    /// The newest revision of the legacy era.
     pub const NEWEST_LEGACY: Self = Self::V2025_11_25;
 
     /// The newest revision.
     pub const NEWEST: Self = Self::V2026_07_28;
 
-    /// The date that names it on the wire.
+    /// Returns the date that names the revision on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::V2024_11_05 => "2024-11-05",
@@ -62,12 +62,12 @@ impl Revision {
         }
     }
 
-    /// Reads the date.
+    /// Parses the date.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|revision| revision.as_str() == text)
     }
 
-    /// The era it belongs to.
+    /// Returns the era of the revision.
     pub fn era(self) -> Era {
         if self >= Self::V2026_07_28 { Era::Modern } else { Era::Legacy }
     }
@@ -75,16 +75,16 @@ impl Revision {
 
 /// Members of `_meta` that every request of the modern era carries (2026-07-28).
 pub mod meta {
-    /// The revision that the request is written in.
+    /// The revision of the request.
     pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
     /// Name and version of the client.
     pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
     /// The client's capabilities, for this request.
     pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-    /// From which level on the client wants log messages while this request is worked on; none where it is absent.
+    /// The lowest level of the log messages that the client wants during this request; if absent, it wants none.
     pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
     /// Name and version of the server, in results.
     pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
-    /// The request whose stream a notification belongs to, where that is a `subscriptions/listen`.
+    /// The id of the `subscriptions/listen` request that a notification belongs to.
     pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 }

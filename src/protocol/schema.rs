@@ -1,5 +1,5 @@
-//! JSON Schemas by method: documents whose definitions are named `METHOD:params` and `METHOD:result`, compiled when
-//! first asked for.
+//! JSON Schemas by method: documents whose definitions are named `METHOD:params` and `METHOD:result`, compiled on first
+//! use.
 
 use super::revision::Era;
 use jsonschema::Validator;
@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// One place where a value does not fit its schema.
+/// One place where a value does not conform to its schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaViolation {
     /// JSON Pointer to the place in the value.
     pub place: String,
-    /// What does not fit.
+    /// What is wrong there.
     pub reason: String,
 }
 
@@ -25,7 +25,7 @@ impl std::fmt::Display for SchemaViolation {
     }
 }
 
-/// A schema document and the validators made of it so far.
+/// A schema document, with the validators compiled so far.
 pub struct SchemaSet {
     text: &'static str,
     document: OnceLock<Value>,
@@ -33,22 +33,22 @@ pub struct SchemaSet {
 }
 
 impl SchemaSet {
-    /// A document by its text; nothing is parsed yet.
+    /// Creates a set from the text of its document, which is parsed on first use.
     pub const fn new(text: &'static str) -> Self {
         Self { text, document: OnceLock::new(), compiled: Mutex::new(BTreeMap::new()) }
     }
 
-    /// The document.
+    /// Returns the document.
     pub fn document(&self) -> &Value {
         self.document.get_or_init(|| serde_json::from_str(self.text).unwrap_or(Value::Null))
     }
 
-    /// Whether it has a definition of this name.
+    /// Returns whether there is a definition of this name.
     pub fn defines(&self, name: &str) -> bool {
         self.document()["$defs"].get(name).is_some()
     }
 
-    /// Where `value` does not fit the definition `name`; `None` where there is no such definition.
+    /// Returns the violations of `value` against the definition `name`; `None` if there is no such definition.
     pub fn check(&self, name: &str, value: &Value) -> Option<Vec<SchemaViolation>> {
         let validator = self.validator(name)?;
         if validator.is_valid(value) {
@@ -78,10 +78,10 @@ impl SchemaSet {
     }
 }
 
-/// Where a template does not fit a peer's schema, whatever is put in for its variables; `None` where the schema is
-/// none.
-/// `is_open` tells whether a value holds variables. Those are in texts and stay texts, so that only what follows from
-/// shapes is certain there: a type, a member that lacks, one too many.
+/// Returns the violations of a template that exist whatever its variables stand for; `None` if the schema is invalid.
+///
+/// `is_open` says whether a value contains variables. They occur in texts and remain texts, so there only violations of
+/// the structure are certain: a wrong type, a missing member, an extra member.
 pub fn check_template(
     schema: &Value,
     template: &Value,
@@ -101,7 +101,7 @@ fn violation(error: &jsonschema::ValidationError<'_>) -> SchemaViolation {
     SchemaViolation { place: error.instance_path().to_string(), reason: shorten(&error.to_string()) }
 }
 
-/// An error's text names the whole value; a reader needs only its beginning.
+/// Shortens an error's text, which contains the whole value, to its beginning and end.
 fn shorten(text: &str) -> String {
     const MAX: usize = 200;
     if text.chars().count() <= MAX {
@@ -114,12 +114,12 @@ fn shorten(text: &str) -> String {
     format!("{}…{tail}", text.chars().take(MAX / 2).collect::<String>())
 }
 
-/// MCP's core methods, revisions 2024-11-05 to 2025-11-25.
+/// Schemas of MCP's own methods, revisions 2024-11-05 to 2025-11-25.
 pub static LEGACY: SchemaSet = SchemaSet::new(include_str!("schema/core.json"));
-/// MCP's core methods, revision 2026-07-28.
+/// Schemas of MCP's own methods, revision 2026-07-28.
 pub static MODERN: SchemaSet = SchemaSet::new(include_str!("schema/modern.json"));
 
-/// The core methods' schemas of an era.
+/// Returns the schemas of MCP's own methods in an era.
 pub fn core(era: Era) -> &'static SchemaSet {
     match era {
         Era::Legacy => &LEGACY,

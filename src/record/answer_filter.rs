@@ -1,33 +1,35 @@
-//! Whole lines out of chunks, for a relay that may have to take some of them out: what is surely none of those goes
-//! on at once and together, an incomplete line is held. Pure; order and bytes stay.
+//! Splits one direction's chunks into lines, for a relay that may have to remove some of them. Bytes that cannot be an
+//! answer to remove pass at once and together; an incomplete line is held back.
+//!
+//! Pure; keeps order and bytes.
 
 use crate::sessions::injection::may_be_answer;
 use crate::wire::Framing;
 
-/// A line longer than this is not held: it goes on unlooked at (64 MiB).
+/// A longer line is not held back; it passes unexamined (64 MiB).
 const LONGEST_HELD: usize = 64 << 20;
 
 /// A piece of the stream.
 #[derive(Debug, PartialEq, Eq)]
 pub enum StreamPiece<'a> {
-    /// Goes on as it is.
+    /// Passes unchanged.
     Pass(&'a [u8]),
-    /// One line that may have to be taken out: with its end, and as a frame.
+    /// A line that the relay may have to remove.
     Suspect {
-        /// As it stands in the stream.
+        /// The line with its terminator.
         whole: &'a [u8],
-        /// Without its end.
+        /// The line without its terminator.
         payload: &'a [u8],
-        /// What its end is.
+        /// The line's terminator.
         framing: Framing,
     },
 }
 
-/// Cuts one direction. See the module.
+/// The splitter for one direction. See the module.
 #[derive(Debug, Default)]
 pub struct AnswerFilter {
     held: Vec<u8>,
-    /// The beginning of the line that comes in went on already.
+    /// The beginning of the current line has already passed.
     within_line: bool,
 }
 
@@ -37,7 +39,7 @@ impl AnswerFilter {
         !self.held.is_empty()
     }
 
-    /// Takes a chunk of which nothing is to be taken out; what was held goes on in front of it.
+    /// Passes a chunk from which nothing is to be removed, after anything that was held back.
     pub fn pass(&mut self, chunk: &[u8], mut out: impl FnMut(StreamPiece<'_>)) {
         if !self.held.is_empty() {
             out(StreamPiece::Pass(&std::mem::take(&mut self.held)));
@@ -48,7 +50,7 @@ impl AnswerFilter {
         }
     }
 
-    /// Takes a chunk that may hold, begin or end a line to be taken out.
+    /// Takes a chunk in which a line to be removed may begin, lie or end.
     pub fn push(&mut self, mut chunk: &[u8], mut out: impl FnMut(StreamPiece<'_>)) {
         if self.within_line {
             let end = memchr::memchr(b'\n', chunk).map_or(chunk.len(), |at| at + 1);
@@ -77,7 +79,7 @@ impl AnswerFilter {
         }
     }
 
-    /// The stream's end: what is held may be a line without its end.
+    /// Ends the stream. What was held back may be a line without a terminator.
     pub fn finish(&mut self, mut out: impl FnMut(StreamPiece<'_>)) {
         let held = std::mem::take(&mut self.held);
         if !held.is_empty() {
@@ -86,7 +88,7 @@ impl AnswerFilter {
     }
 }
 
-/// Gives out lines: those that are no suspects together.
+/// Emits lines; adjacent lines that cannot be answers are emitted together.
 fn cut(lines: &[u8], out: &mut impl FnMut(StreamPiece<'_>)) {
     if !may_be_answer(lines) {
         return out(StreamPiece::Pass(lines));
@@ -176,7 +178,7 @@ mod tests {
                 .filter(|line| may_be_answer(line))
                 .map(|line| line.strip_suffix(b"\r").unwrap_or(line).to_vec())
                 .collect();
-            // A carriage return at the stream's very end belongs to no line end.
+            // A carriage return at the very end of the stream is not a line terminator.
             let last_is_bare = !stream.ends_with(b"\n") && stream.ends_with(b"\r");
             prop_assert!(candidates == wanted || last_is_bare);
         }

@@ -1,8 +1,8 @@
-//! HTTP exchanges on their way into a reel: each request and response by its number, each message cut out of its
-//! body, and every session a stream of its own.
+//! Records HTTP exchanges: each request and response with its exchange number, each message extracted from its body,
+//! and each session as a stream of its own.
 //!
-//! What belongs together is told by `Mcp-Session-Id`, by the endpoint that HTTP+SSE hands out, and where there is
-//! neither, by the connection.
+//! Exchanges are assigned to sessions by `Mcp-Session-Id`, by the endpoint that HTTP+SSE announces, or, without either,
+//! by connection.
 
 pub mod body;
 mod body_filter;
@@ -38,13 +38,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_tungstenite::tungstenite::protocol::Role;
 
-/// The header that names a session (Streamable HTTP, 2025-03-26 to 2025-11-25).
+/// The header that identifies a session (Streamable HTTP, 2025-03-26 to 2025-11-25).
 const SESSION: &str = "mcp-session-id";
 
-/// So many sessions are remembered; the oldest is forgotten first.
+/// The maximum number of sessions to remember; the oldest is forgotten first.
 const MAX_SESSIONS: usize = 10_000;
 
-/// The numbers of a reel's streams and exchanges, for all that record into it.
+/// Allocates stream and exchange numbers for everything that records into one reel.
 #[derive(Debug, Default)]
 pub struct Numbers {
     streams: AtomicU32,
@@ -52,7 +52,7 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// The next stream's; the first is 1.
+    /// Allocates a stream number, starting at 1.
     pub fn stream(&self) -> u32 {
         self.streams.fetch_add(1, Ordering::Relaxed) + 1
     }
@@ -66,13 +66,13 @@ impl Numbers {
 pub struct Exchanges {
     queue: Arc<Queue>,
     numbers: Arc<Numbers>,
-    /// The server's name where several record into one reel.
+    /// The server's name if several servers record into one reel.
     server: Option<String>,
-    /// The number of the first stream, until it is used; 0 for the next one.
+    /// The reserved number of the first stream; 0 once it has been used.
     first: AtomicU32,
-    /// The path of the MCP endpoint, without a slash behind it.
+    /// The path of the MCP endpoint, without a trailing slash.
     path: String,
-    /// Where the server is.
+    /// The server's origin.
     origin: Option<url::Origin>,
     answers: Arc<Answers>,
     complain: Box<dyn Fn(&str) + Send + Sync>,
@@ -81,32 +81,32 @@ pub struct Exchanges {
 
 #[derive(Default)]
 struct State {
-    /// The headers of each stream's last request that went well, for messages of our own.
+    /// The headers of each stream's last successful request, for injected messages.
     heads: HashMap<u32, HeaderMap>,
-    /// The stream of a connection whose session has no name (yet).
+    /// The stream of each connection whose session has no id (yet).
     connections: HashMap<u32, u32>,
     sessions: HashMap<String, u32>,
-    /// Sessions in the order in which they came.
+    /// Session ids in the order in which they appeared.
     order: std::collections::VecDeque<String>,
-    /// Where HTTP+SSE wants messages posted: path and query.
+    /// The endpoints (path and query) to which HTTP+SSE clients post messages.
     endpoints: HashMap<String, u32>,
     open: BTreeMap<u32, Exchange>,
 }
 
-/// How many bytes of unfinished messages all exchanges may hold together (80 MiB); one that would hold more is recorded
+/// The maximum bytes of unfinished messages in all exchanges together (80 MiB). An exchange that exceeds it is recorded
 /// in fragments.
 const MAX_HELD: usize = 80 << 20;
-/// What is shorter is not counted (1 MiB).
+/// Shorter messages do not count toward the limit (1 MiB).
 const LONG: usize = 1 << 20;
 
 impl State {
-    /// How many bytes of unfinished messages wait in the exchanges that are open.
+    /// Bytes of unfinished messages in all open exchanges.
     fn held(&self) -> usize {
         self.open.values().map(|exchange| exchange.request.held() + exchange.response.held()).sum()
     }
 }
 
-/// An exchange that is not over.
+/// An exchange in progress.
 struct Exchange {
     stream: u32,
     method: Method,
@@ -117,31 +117,31 @@ struct Exchange {
     is_mcp: bool,
     request: Reading,
     response: Reading,
-    /// Undoes the response's coding.
+    /// Decodes the response's content coding.
     decoder: Option<Decoder>,
-    /// The response's coding, where it has one: nothing can be put into that.
+    /// The response's content coding, if any. Nothing can be injected into an encoded stream.
     coding: Option<String>,
-    /// The response's head has come.
+    /// The response head has arrived.
     is_answered: bool,
-    /// Its status is no success.
+    /// The response status is an error.
     is_refused: bool,
     request_over: bool,
     response_over: bool,
-    /// The endpoint that this exchange handed out.
+    /// The endpoint that this exchange announced.
     endpoint: Option<Endpoint>,
-    /// Into its two directions, where they are made of messages.
+    /// The injection queue of each direction whose body is a stream of messages.
     injection_queues: [Option<Arc<InjectionQueue>>; 2],
 }
 
 impl Exchanges {
-    /// The same beside others that record into this reel, as the server of this name; its first stream's number is
-    /// taken now, so that servers are numbered in the order in which they are set up.
+    /// Shares `numbers` with others that record into the same reel, as the server with this name. The first stream's
+    /// number is allocated now, so that servers are numbered in the order of their setup.
     pub fn beside(self, numbers: &Arc<Numbers>, server: &str) -> Self {
         let first = AtomicU32::new(numbers.stream());
         Self { numbers: Arc::clone(numbers), server: Some(server.to_owned()), first, ..self }
     }
 
-    /// Records what passes to and from the endpoint with this URL. What the tap itself answers is told to `complain`.
+    /// Records traffic to and from the endpoint at `url`. `complain` is called when mcpreel itself answers a request.
     pub fn new(queue: Arc<Queue>, url: &str, complain: impl Fn(&str) + Send + Sync + 'static) -> Self {
         let url = url::Url::parse(url).ok();
         let path = url.as_ref().map_or("", url::Url::path);
@@ -158,7 +158,7 @@ impl Exchanges {
         }
     }
 
-    /// Who waits for answers to messages that were put in.
+    /// The injected requests that wait for their answers.
     pub fn answers(&self) -> &Arc<Answers> {
         &self.answers
     }
@@ -168,7 +168,7 @@ impl Exchanges {
         self.queue.push_ready(Ready { kind: EventKind::Message, stream, exchange: 0, flags, framing }, payload);
     }
 
-    /// The tap ends: what is open is closed.
+    /// Ends recording and closes everything that is open.
     pub fn finish(&self) {
         let mut state = self.lock();
         for (number, mut exchange) in std::mem::take(&mut state.open) {
@@ -279,7 +279,7 @@ impl Exchanges {
         if let Some(session) = text(head.headers.get(SESSION))
             && !state.sessions.contains_key(&session)
         {
-            // From now on the session has a name, and what comes on the connection without one is another's.
+            // The session now has an id. Later requests on this connection without an id belong to another session.
             state.connections.retain(|_, stream| *stream != exchange.stream);
             state.remember(&session, exchange.stream);
             exchange.session = Some(session);
@@ -288,7 +288,7 @@ impl Exchanges {
         let is_known = exchange.session.as_ref().is_none_or(|session| state.sessions.contains_key(session));
         if speaks && is_known && head.status.is_success() {
             let is_post = exchange.method == Method::POST;
-            // An endpoint that comes on a stream is read against the headers that asked for it.
+            // An announced endpoint is resolved against the headers of the request that opened its stream.
             let headers = if is_post { std::mem::take(&mut exchange.headers) } else { exchange.headers.clone() };
             state.heads.insert(exchange.stream, headers);
         }
@@ -339,7 +339,7 @@ impl Exchanges {
             reading.let_go(|piece| endpoint = self.record(stream, number, direction, piece).or(endpoint.take()));
         }
         if let Some(endpoint) = endpoint {
-            // As with a session's name: the endpoint tells what belongs to this stream.
+            // As with a session id: the endpoint now identifies the requests of this stream.
             state.connections.retain(|_, of| *of != stream);
             let endpoint = self.resolve(&exchange, &endpoint);
             if endpoint.leads_past {
@@ -351,13 +351,13 @@ impl Exchanges {
         state.open.insert(number, exchange);
     }
 
-    fn end(&self, number: u32, direction: Direction, reason: Option<&str>) {
+    fn end(&self, number: u32, direction: Direction, reason: Option<&str>, is_client_gone: bool) {
         let mut state = self.lock();
         let Some(mut exchange) = state.open.remove(&number) else { return };
         self.end_body(&mut exchange, number, direction);
         if let Some(reason) = reason {
-            // That a client closes what it has heard enough of is how such streams end.
-            let is_closed = exchange.is_answered && reason.contains("client");
+            // Clients normally end such streams by closing them.
+            let is_closed = exchange.is_answered && is_client_gone;
             let (what, failed) = if is_closed { ("closed", Flags::default()) } else { ("broken off", Flags::FAILED) };
             let reported = json!({"what": what, "reason": reason});
             self.transport(exchange.stream, number, Flags::toward(direction).with(failed), &reported);
@@ -378,14 +378,14 @@ impl Exchanges {
         }
     }
 
-    /// The tap answers in the server's place.
+    /// Records that mcpreel answered in place of the server.
     fn refuse(&self, number: u32, status: StatusCode, reason: &str) {
         let stream = self.lock().open.get(&number).map(|exchange| exchange.stream);
         let Some(stream) = stream else { return };
         let reported = json!({"what": "refused", "status": status.as_u16(), "reason": reason});
         self.transport(stream, number, Flags::SERVER_TO_CLIENT.with(Flags::FAILED), &reported);
-        (self.complain)(&format!("a request was answered with {}: {reason}", status.as_u16()));
-        self.end(number, Direction::ServerToClient, None);
+        (self.complain)(&format!("mcpreel answered a request with {}: {reason}", status.as_u16()));
+        self.end(number, Direction::ServerToClient, None, false);
     }
 
     fn end_body(&self, exchange: &mut Exchange, number: u32, direction: Direction) {
@@ -398,7 +398,7 @@ impl Exchanges {
         });
     }
 
-    /// Records a piece of a body. Answers the endpoint that it names, if it does (HTTP+SSE).
+    /// Records a piece of a body. Returns the endpoint if the piece announces one (HTTP+SSE).
     fn record(&self, stream: u32, exchange: u32, direction: Direction, piece: BodyPiece<'_>) -> Option<String> {
         let message = |framing: Framing, payload: Cow<'_, [u8]>| {
             let mut flags = Flags::toward(direction);
@@ -484,10 +484,11 @@ impl ExchangeObserver for Exchanges {
         use Direction::{ClientToServer, ServerToClient};
         match seen {
             ExchangeEvent::RequestBody(bytes) => self.push(exchange, ClientToServer, bytes),
-            ExchangeEvent::RequestEnd(reason) => self.end(exchange, ClientToServer, reason),
+            ExchangeEvent::RequestEnd(reason) => self.end(exchange, ClientToServer, reason, false),
             ExchangeEvent::Response(head) => self.begin_response(exchange, head),
             ExchangeEvent::ResponseBody(bytes) => self.push(exchange, ServerToClient, bytes),
-            ExchangeEvent::ResponseEnd(reason) => self.end(exchange, ServerToClient, reason),
+            ExchangeEvent::ResponseEnd(reason) => self.end(exchange, ServerToClient, reason, false),
+            ExchangeEvent::ClientGone(reason) => self.end(exchange, ServerToClient, Some(reason), true),
             ExchangeEvent::Refused(status, reason) => self.refuse(exchange, status, reason),
         }
     }
@@ -515,7 +516,7 @@ impl ExchangeObserver for Exchanges {
         let cut = match exchange.reading(direction) {
             Reading::Events(_) => MessageSplitter::Events(Events::default()),
             Reading::Frames(..) => MessageSplitter::Frames(Frames::new(direction == Direction::ClientToServer)),
-            Reading::Json(_) | Reading::Other { .. } | Reading::Over => return None,
+            Reading::Json(..) | Reading::Other { .. } | Reading::Over => return None,
         };
         if exchange.coding.is_some() {
             return None;
@@ -527,12 +528,12 @@ impl ExchangeObserver for Exchanges {
     }
 }
 
-/// A path without the slash that some servers redirect to.
+/// Removes a trailing slash, which some servers add by redirecting.
 fn without_slash(path: &str) -> &str {
     path.strip_suffix('/').unwrap_or(path)
 }
 
-/// What the reel says of a head. Written without building values: there are two in every exchange.
+/// A head as recorded in the reel. Serialized directly because every exchange has two.
 #[derive(serde::Serialize)]
 struct Head<'a> {
     what: &'static str,
@@ -545,7 +546,7 @@ struct Head<'a> {
     headers: Headers<'a>,
 }
 
-/// Headers as pairs, secrets taken out.
+/// Headers as name-value pairs with secrets redacted.
 struct Headers<'a>(&'a HeaderMap);
 
 impl Serialize for Headers<'_> {
@@ -559,7 +560,7 @@ impl Serialize for Headers<'_> {
     }
 }
 
-/// The length that is announced of a body.
+/// The value of `Content-Length`.
 fn length(headers: &HeaderMap) -> Option<usize> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
@@ -594,7 +595,7 @@ mod tests {
         }
         assert_eq!(exchange("lives", Method::POST), first);
         assert_eq!(exchanges.sessions(), [first]);
-        // Those that never end are bounded.
+        // The number of sessions that are never ended is bounded.
         for number in 0..=MAX_SESSIONS {
             exchange(&number.to_string(), Method::POST);
         }

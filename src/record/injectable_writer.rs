@@ -1,8 +1,8 @@
-//! One direction's way out, shared by its relay and by those who put messages in: a message goes in between two lines
-//! of the peer's own, never within one.
+//! The write side of one direction, shared by its relay and by injectors. Messages are injected between two lines of
+//! the peer, never within one.
 //!
-//! Whoever stands at the end of a line writes what waits: an injector where the stream rests, the relay where it is
-//! at work, so that neither a busy stream nor one that stands still keeps a message waiting.
+//! Whoever completes a line flushes pending injections: an injector while the stream is idle, the relay while it is
+//! busy. So neither a busy nor an idle stream delays an injection.
 
 use super::queue::{ChunkSource, Queue, Ready};
 use super::relay::write_all;
@@ -15,33 +15,33 @@ use std::os::fd::AsFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Where a direction's bytes go.
+/// Where a direction's bytes are written.
 pub type Sink = Arc<dyn AsFd + Send + Sync>;
 
-/// How often a peer that does not read is asked again whether it does.
+/// The interval for checking whether a peer that does not read has space again.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
-/// The beginning of a frame of the other kind, between whose frames no line fits.
+/// The beginning of a `Content-Length` frame; lines cannot be put between such frames.
 const CONTENT_LENGTH: &[u8] = b"content-length:";
 
-/// Why a message was not put in, as a sentence fragment.
+/// Why a message was not injected, as a sentence fragment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InjectionFailure {
-    /// The stream is over.
+    /// The stream has ended.
     #[error("the stream toward the {0} is closed")]
     Closed(&'static str),
-    /// Lines cannot be put between such frames.
-    #[error("the stream toward the {0} is framed by Content-Length; messages can be put between lines only")]
+    /// The stream uses `Content-Length` frames, and lines cannot be put between them.
+    #[error("the stream toward the {0} uses Content-Length framing; messages can be injected only between lines")]
     ByLength(&'static str),
     /// A line has begun and does not end.
-    #[error("the stream toward the {0} stands in the middle of a line")]
+    #[error("the stream toward the {0} is in the middle of a line")]
     WithinLine(&'static str),
     /// The peer's pipe is full.
-    #[error("the {0} does not read")]
+    #[error("the {0} is not reading")]
     NotRead(&'static str),
 }
 
-/// One direction's way out. See the module.
+/// The write side of one direction. See the module.
 pub struct InjectableWriter {
     direction: Direction,
     queue: Arc<Queue>,
@@ -51,23 +51,23 @@ pub struct InjectableWriter {
 
 struct State {
     sink: Option<Sink>,
-    /// Somebody writes.
+    /// A thread is writing.
     busy: bool,
-    /// The last byte written was no line end.
+    /// The last byte written was not a line end.
     within_line: bool,
     by_length: bool,
-    /// Messages that wait for the end of a line, with their tickets.
+    /// Messages that wait for the end of a line, with their ticket numbers.
     pending: VecDeque<(u64, Vec<u8>)>,
-    /// The last ticket given out, begun, and written.
+    /// The last ticket issued, begun, and written.
     given: u64,
     begun: u64,
     written: u64,
-    /// How many threads wait for a change: waking nobody would cost a system call.
+    /// The number of waiting threads; without any, `notify_all` would be a wasted system call.
     waiting: usize,
 }
 
 impl InjectableWriter {
-    /// The way out in this direction. What passes is in the queue before it is written.
+    /// A writer for this direction. Bytes are queued for recording before they are written.
     pub fn new(direction: Direction, queue: Arc<Queue>, sink: Sink) -> Self {
         let state = State {
             sink: Some(sink),
@@ -83,13 +83,15 @@ impl InjectableWriter {
         Self { direction, queue, state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// Where it leads; `None` once it is closed.
+    /// The sink; `None` once it is closed.
     pub fn sink(&self) -> Option<Sink> {
         self.lock().sink.clone()
     }
 
-    /// Records bytes of the peer's and writes them, with what waits at the end of a line among them. The error is how
-    /// many were not taken.
+    /// Records and writes the peer's bytes, and inserts pending messages at a line end among them.
+    ///
+    /// # Errors
+    /// The number of bytes that were not written.
     pub fn write(&self, bytes: &[u8]) -> Result<(), usize> {
         let mut state = self.lock();
         while state.busy {
@@ -120,8 +122,10 @@ impl InjectableWriter {
         written
     }
 
-    /// Puts a message in, as a line of its own, at the end of the line that passes now. Waits for that until
-    /// `deadline` at most.
+    /// Injects a message as a line of its own, at the end of the current line.
+    ///
+    /// # Errors
+    /// The stream has ended or cannot take lines, or `deadline` has passed.
     pub fn inject(&self, message: &[u8], deadline: Instant) -> Result<(), InjectionFailure> {
         let peer = peer(self.direction);
         let mut state = self.lock();
@@ -166,12 +170,12 @@ impl InjectableWriter {
         }
     }
 
-    /// Records an answer that was taken out and does not go on.
+    /// Records an answer that was removed from the stream.
     pub fn record_taken(&self, payload: &[u8], framing: Framing) {
         self.queue.push_ready(self.injected(framing), payload);
     }
 
-    /// No more goes out here; the sink is let go once nobody writes.
+    /// Closes the write side once no thread is writing.
     pub fn close(&self) {
         let mut state = self.lock();
         while state.busy {
@@ -187,7 +191,7 @@ impl InjectableWriter {
         }
     }
 
-    /// Records and writes; the error is how many bytes were not taken.
+    /// Records and writes bytes; the error is the number of bytes not written.
     fn put(&self, sink: &Sink, bytes: &[u8]) -> Result<(), usize> {
         if bytes.is_empty() {
             return Ok(());
@@ -196,7 +200,7 @@ impl InjectableWriter {
         write_all(sink.as_fd(), bytes).map_err(|(_, lost)| lost)
     }
 
-    /// Writes the messages that wait. The error is about the peer's own bytes, of which none is lost here.
+    /// Writes the pending messages. The error counts the peer's own bytes, of which none are lost here.
     fn put_pending(&self, sink: &Sink) -> Result<(), usize> {
         loop {
             let (ticket, line) = {
@@ -220,7 +224,7 @@ impl InjectableWriter {
         Ready { kind: EventKind::Message, stream: 0, exchange: 0, flags, framing }
     }
 
-    /// Lets the next one in; `within_line` where bytes of the peer's were written.
+    /// Lets the next thread write; `within_line` is set if bytes of the peer were written.
     fn leave(&self, within_line: Option<bool>) {
         let mut state = self.lock();
         state.busy = false;
@@ -243,7 +247,7 @@ impl InjectableWriter {
     }
 }
 
-/// Whom a direction leads to.
+/// The side to which a direction leads.
 pub fn peer(direction: Direction) -> &'static str {
     match direction {
         Direction::ClientToServer => "server",
@@ -251,13 +255,13 @@ pub fn peer(direction: Direction) -> &'static str {
     }
 }
 
-/// Whether bytes at the beginning of a line begin a `Content-Length` block, as far as they go.
+/// Whether bytes at the beginning of a line begin a `Content-Length` frame, as far as they go.
 fn begins_by_length(bytes: &[u8]) -> bool {
     let shown = bytes.len().min(CONTENT_LENGTH.len());
     shown > 0 && bytes[..shown].eq_ignore_ascii_case(&CONTENT_LENGTH[..shown])
 }
 
-/// Whether the peer's pipe has room: then a short line goes in at once.
+/// Whether the peer's pipe has space, so that a short line can be written without blocking.
 fn takes_more(sink: &Sink) -> bool {
     let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
     let mut fds = [PollFd::from_borrowed_fd(sink.as_fd(), PollFlags::OUT)];
@@ -309,7 +313,7 @@ mod tests {
             while gate.lock().pending.is_empty() {
                 std::thread::yield_now();
             }
-            // Neither this chunk nor the next ends with a line.
+            // Neither this chunk nor the next ends with a line end.
             gate.write(b"1").expect("written");
             gate.write(b"}\nnext").expect("written");
             injector.join().expect("ends").expect("put in");

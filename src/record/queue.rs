@@ -1,5 +1,5 @@
-//! The bounded queue between relay and recorder. While it has room a relay only copies bytes into it; the recorder
-//! takes everything at once and is woken in batches, so that recording stays off the path of the traffic.
+//! The bounded queue between relay and recorder. While it has space, a relay only copies bytes into it. The recorder
+//! takes everything at once and is woken in batches, so that recording does not delay the traffic.
 
 use crate::trace::{EventKind, Flags};
 use crate::wire::{Direction, Framing};
@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 /// What a relay does when the queue is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnOverload {
-    /// Waits for room: nothing is lost, traffic slows to the pace of the disk.
+    /// Waits for space: nothing is lost, but traffic slows down to the speed of the disk.
     Block,
-    /// Goes on without recording: traffic keeps its pace, the loss is counted and noted in the reel.
+    /// Continues without recording: traffic keeps its speed, and the loss is counted and noted in the reel.
     Drop,
 }
 
@@ -26,64 +26,64 @@ pub enum ChunkSource {
     Stderr,
 }
 
-/// What lies in the queue beside the bytes.
+/// An entry of the queue; the bytes are stored separately.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// `len` bytes, read at `time` (nanoseconds since the clock base).
+    /// A chunk of `len` bytes.
     Chunk {
-        /// Where they came from.
+        /// Where the bytes came from.
         lane: ChunkSource,
-        /// When they were read.
+        /// When they were read, in nanoseconds since the clock base.
         time: i64,
-        /// How many.
+        /// The number of bytes.
         len: usize,
     },
     /// The lane ended.
     End {
-        /// Which.
+        /// The lane that ended.
         lane: ChunkSource,
-        /// When.
+        /// The time, in nanoseconds since the clock base.
         time: i64,
     },
     /// Bytes that were not recorded because the queue was full.
     Lost {
-        /// Where they came from.
+        /// Where the bytes came from.
         lane: ChunkSource,
-        /// When the loss began.
+        /// When the loss began, in nanoseconds since the clock base.
         time: i64,
-        /// How many bytes.
+        /// The number of bytes.
         bytes: u64,
-        /// In how many reads.
+        /// The number of reads.
         chunks: u64,
     },
-    /// A ready event for the reel; its payload's `len` bytes lie in the batch.
+    /// A complete event for the reel; its payload is among the batch's bytes.
     Event {
-        /// What it is.
+        /// The event's header.
         ready: Ready,
-        /// When.
+        /// The time, in nanoseconds since the clock base.
         time: i64,
         /// The payload's length.
         len: usize,
     },
 }
 
-/// An event that is not cut out of a lane's bytes: its header but for time and length.
+/// The header, without time and length, of an event that is not cut out of a lane's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ready {
-    /// What happened.
+    /// The kind of event.
     pub kind: EventKind,
     /// The stream it belongs to.
     pub stream: u32,
-    /// The HTTP exchange that carried it; 0 where none did.
+    /// The HTTP exchange that carried it; 0 if none.
     pub exchange: u32,
-    /// The direction and marks.
+    /// The direction and other flags.
     pub flags: Flags,
-    /// How the payload stood in its stream.
+    /// How the payload was framed in its stream.
     pub framing: Framing,
 }
 
 impl Ready {
-    /// Something about a stream that no peer said.
+    /// An event about a stream that is not a message of either side.
     pub fn about(kind: EventKind, stream: u32) -> Self {
         Self { kind, stream, exchange: 0, flags: Flags::default(), framing: Framing::Whole }
     }
@@ -92,11 +92,11 @@ impl Ready {
 /// What the recorder takes at once.
 #[derive(Debug, Default)]
 pub struct Batch {
-    /// What happened, in order.
+    /// The entries, in order.
     pub entries: Vec<Entry>,
-    /// The bytes of all chunks, one after another.
+    /// The bytes of all chunks, concatenated.
     pub bytes: Vec<u8>,
-    /// Somebody looks for it in the reel: it is to be written at once.
+    /// Write this batch to the reel at once, because someone is waiting to see it there.
     pub is_urgent: bool,
 }
 
@@ -114,15 +114,15 @@ struct Inner {
     losing: [Option<(i64, u64, u64)>; 3],
     closed: bool,
     recorder_gone: bool,
-    /// The recorder waits without a time limit: the next chunk must wake it.
+    /// The recorder waits without a time limit, so the next chunk must wake it.
     recorder_asleep: bool,
-    /// A relay waits for room: what has gathered is to be taken now.
+    /// A relay waits for space, so the recorder must take the batch now.
     relay_waits: bool,
-    /// What has gathered is to be taken, and written, now.
+    /// The recorder must take and write the batch now.
     is_urgent: bool,
 }
 
-/// The queue.
+/// The queue between relays and recorder.
 #[derive(Debug)]
 pub struct Queue {
     inner: Mutex<Inner>,
@@ -134,7 +134,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// A queue that holds `bound` bytes of traffic at most, and beside them the few events that are no traffic.
+    /// A queue that holds at most `bound` bytes of traffic. The few events that are not traffic do not count.
     pub fn new(bound: usize, on_overload: OnOverload, base: Instant) -> Self {
         Self {
             inner: Mutex::default(),
@@ -151,12 +151,12 @@ impl Queue {
         i64::try_from(self.base.elapsed().as_nanos()).unwrap_or(i64::MAX)
     }
 
-    /// Adds bytes read just now. Order over all lanes is the order of these calls.
+    /// Adds bytes that were just read. The order of calls determines the order across all lanes.
     pub fn push(&self, lane: ChunkSource, bytes: &[u8]) {
         self.add(lane, bytes.into(), |time| Entry::Chunk { lane, time, len: bytes.len() });
     }
 
-    /// Adds a whole event of the traffic, under the same bound as [`Queue::push`].
+    /// Adds a complete event of the traffic, under the same bound as [`Queue::push`].
     pub fn push_ready<'a>(&self, ready: Ready, payload: impl Into<Cow<'a, [u8]>>) {
         let (lane, payload) = (ChunkSource::Messages(ready.flags.direction()), payload.into());
         let len = payload.len();
@@ -185,15 +185,15 @@ impl Queue {
         }
         note_loss(&mut inner, lane);
         let entry = entry(time);
-        // Whoever puts a message in looks for it in the reel next.
+        // Someone who injects a message will look for it in the reel.
         let is_urgent = matches!(&entry, Entry::Event { ready, .. } if ready.flags.has(Flags::INJECTED));
         inner.batch.entries.push(entry);
         match bytes {
-            // It lies alone, so it need not be copied.
+            // The queue is empty, so the buffer can be taken over without a copy.
             Cow::Owned(bytes) if bytes.len() > self.bound => inner.batch.bytes = bytes,
             bytes => self.append(&mut inner.batch.bytes, &bytes),
         }
-        // Woken in batches: only from deep sleep, or when much has gathered.
+        // Woken in batches: only from deep sleep, or when a lot of data has accumulated.
         if is_urgent {
             inner.is_urgent = true;
         }
@@ -217,14 +217,14 @@ impl Queue {
 
     fn append(&self, into: &mut Vec<u8>, bytes: &[u8]) {
         if into.capacity() < bytes.len() + into.len() {
-            // The whole bound at once: a buffer that doubles would end up with twice as much.
+            // Reserve the whole bound at once: a buffer that doubles could end up twice as large.
             let room = self.bound.max(bytes.len()) - into.len().min(self.bound);
             into.reserve_exact(room);
         }
         into.extend_from_slice(bytes);
     }
 
-    /// Adds an event that is described by a CBOR map.
+    /// Adds an event whose payload is a CBOR map.
     pub fn note(&self, ready: Ready, described: &impl Serialize) {
         let mut payload = Vec::new();
         if ciborium::into_writer(described, &mut payload).is_ok() {
@@ -232,14 +232,14 @@ impl Queue {
         }
     }
 
-    /// Wakes the recorder from deep sleep, not from its short rest between batches.
+    /// Wakes the recorder from deep sleep, but not from its short pause between batches.
     fn wake_sleeper(&self, inner: &mut Inner) {
         if std::mem::replace(&mut inner.recorder_asleep, false) {
             self.to_recorder.notify_one();
         }
     }
 
-    /// Tells that a lane ended.
+    /// Marks the end of a lane.
     pub fn end(&self, lane: ChunkSource) {
         let time = self.now();
         let mut inner = self.lock();
@@ -248,18 +248,18 @@ impl Queue {
         self.wake_sleeper(&mut inner);
     }
 
-    /// Tells that nothing comes any more.
+    /// Closes the queue: nothing more will be added.
     pub fn close(&self) {
         self.lock().closed = true;
         self.to_recorder.notify_one();
     }
 
-    /// Waits up to `grace_period` (for ever where `None`) and takes what has gathered by then into `batch`.
+    /// Waits up to `grace_period` (forever if `None`) and moves what has accumulated into `batch`.
     ///
-    /// Answers false once the queue is closed and empty.
+    /// Returns false once the queue is closed and empty.
     pub fn take(&self, batch: &mut Batch, grace_period: Option<Duration>) -> bool {
         batch.clear();
-        // What one large event made larger than the bound goes back.
+        // Return the memory of a buffer that one large event made larger than the bound.
         batch.bytes.shrink_to(self.bound);
         let mut inner = self.lock();
         let deadline = grace_period.map(|grace_period| Instant::now() + grace_period);
@@ -295,7 +295,7 @@ impl Queue {
         more
     }
 
-    /// Tells relays that nobody takes any more: they go on without waiting.
+    /// Releases waiting relays, because the recorder has ended.
     pub fn abandon(&self) {
         self.lock().recorder_gone = true;
         self.to_relays.notify_all();
@@ -338,7 +338,7 @@ mod tests {
             let mut batch = Batch::default();
             assert!(queue.take(&mut batch, Some(Duration::ZERO)));
             assert_eq!((batch.bytes.len(), batch.bytes.as_ptr() != at), (length, is_copied));
-            // Its buffer does not stay.
+            // Its buffer is released.
             for _ in 0..2 {
                 assert!(queue.take(&mut batch, Some(Duration::ZERO)) && batch.bytes.capacity() <= 10);
             }

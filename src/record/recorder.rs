@@ -1,8 +1,8 @@
 //! The recorder: a thread that takes what relays left in the queue, cuts it into frames and writes the reel.
 //!
-//! A failed write never reaches the traffic: it is told once, what follows is counted as lost, and writing is tried
-//! again from time to time, with a gap event in front. Where the reel itself is lost (removed, at the limit of a file's
-//! size), recording continues in another one, which begins with what is needed to read it alone.
+//! A failed write never affects the traffic. It is reported once, everything after it counts as lost, and the recorder
+//! retries from time to time; a gap event records what is missing. If the reel itself is lost (removed, or at the file
+//! size limit), recording continues in another reel, which begins with what is needed to read it alone.
 
 use super::queue::{Batch, ChunkSource, Entry, OnOverload, Queue, Ready};
 use super::status::Status;
@@ -17,40 +17,40 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How often the recorder looks at the queue while there is traffic.
+/// How often the recorder checks the queue while there is traffic.
 const TICK: Duration = Duration::from_millis(15);
-/// How old an event may get before it is written.
+/// The maximum age of an unwritten event.
 const FLUSH_AFTER: Duration = Duration::from_millis(40);
 /// How long after the last event the recorder goes to sleep.
 const REST_AFTER: Duration = Duration::from_millis(500);
-/// How long after a failed write it is tried again.
+/// How long after a failed write the recorder retries.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
-/// The longest that is waited until then where no reel takes anything.
+/// The maximum interval between retries while no reel can be written.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-/// How often it is looked whether the reel is still there, while there is traffic.
+/// How often the recorder checks whether the reel still exists, while there is traffic.
 const LOOK_AFTER: Duration = Duration::from_secs(1);
-/// So many bytes are kept free for the index of a reel whose size is limited.
+/// The bytes reserved for the index of a reel with a size limit.
 const INDEX_BYTES: u64 = 16 << 10;
-/// What an event takes beside its payload, at most.
+/// The maximum size of an event without its payload.
 const EVENT_BYTES: u64 = 96;
-/// A reel of so many bytes of traffic was worth a file.
+/// A reel with at least this much traffic justified a file of its own.
 const FAIR_PART: u64 = 64 << 10;
-/// How many troubles are told in one session.
+/// The maximum number of problems reported per session.
 const MAX_REPORTED: usize = 20;
-/// The beginnings of so many streams are kept for the next reel.
+/// The maximum number of open streams whose opening events are kept for the next reel.
 const MAX_STREAMS: usize = 1024;
 
 /// How to record.
 pub struct RecorderOptions {
-    /// What the reel says about itself; `created` is set to the clock base.
+    /// The reel's header; `created` is set to the clock base.
     pub header: FileHeader,
-    /// The most bytes that wait between relay and recorder.
+    /// The maximum bytes that wait between relay and recorder.
     pub queue_bytes: usize,
     /// What a relay does when the queue is full.
     pub on_overload: OnOverload,
-    /// A recording that fails is given up: [`Status::given_up`].
+    /// Give up if recording fails: [`Status::given_up`].
     pub is_required: bool,
-    /// Told what is wrong, each thing once.
+    /// Called with each problem once.
     pub complain: Box<dyn Fn(&str) + Send>,
 }
 
@@ -61,7 +61,7 @@ pub struct Summary {
     pub events: u64,
     /// Bytes of traffic that were not recorded.
     pub lost_bytes: u64,
-    /// Why writing failed, where it did.
+    /// Why writing failed, if it did.
     pub failure: Option<String>,
 }
 
@@ -73,8 +73,13 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Begins the first reel and starts the thread. The clock base is now. Where no reel can be begun, or the disk is
-    /// full already, that is told like a disk that fills up later, and does not keep the traffic from flowing.
+    /// Begins the first reel and starts the thread. The clock base is now.
+    ///
+    /// If no reel can be created or the disk is already full, this is reported like a disk that fills up later; the
+    /// traffic flows anyway.
+    ///
+    /// # Errors
+    /// The thread cannot be started.
     pub fn start(store: impl ReelStore + 'static, mut options: RecorderOptions) -> io::Result<Self> {
         let base = Instant::now();
         let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
@@ -92,27 +97,27 @@ impl Recorder {
         &self.queue
     }
 
-    /// How the recording goes.
+    /// How the recording is going.
     pub fn status(&self) -> &Arc<Status> {
         &self.status
     }
 
-    /// Adds an event of the only stream, described by a CBOR map.
+    /// Adds an event of stream 0, described by a CBOR map.
     pub fn note(&self, kind: EventKind, described: &impl Serialize) {
         self.queue.note(Ready::about(kind, 0), described);
     }
 
-    /// Ends the reel and waits for the last byte.
+    /// Ends the reel and waits until everything is written.
     pub fn finish(self) -> Summary {
         self.queue.close();
         self.thread.join().unwrap_or_else(|_| Summary {
-            failure: Some("the recorder broke; this is a bug".into()),
+            failure: Some("the recorder crashed; this is a bug".into()),
             ..Summary::default()
         })
     }
 }
 
-/// Lets the relays go on when it is dropped.
+/// Releases the relays when it is dropped.
 struct Abandon(Arc<Queue>);
 
 impl Drop for Abandon {
@@ -125,21 +130,21 @@ impl Drop for Abandon {
 struct Open<S: Sink> {
     writer: ReelWriter<S>,
     name: String,
-    /// Whether what a reel begins with is in it.
+    /// Whether the preface has been written.
     has_begun: bool,
-    /// How many events it began with that are not the session's own.
+    /// The number of events in the preface, which are not the session's own.
     preface: u64,
     /// Bytes of the session's own events.
     bytes: u64,
-    /// How many bytes more the events that are not written may make it.
+    /// The maximum bytes that the unwritten events may add to the file.
     pending: u64,
-    /// How long the file may get.
+    /// The maximum size of the file.
     limit: Option<u64>,
     begun_at: Instant,
 }
 
 impl<S: Sink> Open<S> {
-    /// Gives up what is not written. Answers how many events with how many bytes that was.
+    /// Discards what is not written. Returns the number of discarded events and their bytes.
     fn rewind(&mut self) -> (u64, u64) {
         let given_up = self.writer.restart_at(self.writer.written());
         self.pending = 0;
@@ -147,12 +152,12 @@ impl<S: Sink> Open<S> {
         given_up
     }
 
-    /// How many events of the session's own are in it.
+    /// The number of the session's own events in the reel.
     fn events(&self) -> u64 {
         self.writer.next_seq().saturating_sub(self.preface)
     }
 
-    /// Whether an event of this length may not fit any more, with the index behind it.
+    /// Whether an event of this length, followed by the index, might not fit any more.
     fn is_full_for(&self, len: u64) -> bool {
         self.limit.is_some_and(|limit| {
             let rest = INDEX_BYTES.min(limit / 4);
@@ -160,13 +165,14 @@ impl<S: Sink> Open<S> {
         })
     }
 
-    /// Whether it took so much, or for so long, that another may follow at once: a limit that is too low for anything
+    /// Whether the reel has taken enough, or for long enough, that another may follow at once. A limit that is too low
     /// must not fill a folder with reels.
     fn took_its_part(&self) -> bool {
         self.events() > 0 && (self.bytes >= FAIR_PART || self.begun_at.elapsed() >= RETRY_AFTER)
     }
 
-    /// Writes the index. One that cannot be written whole is left out, so that what is there ends with its last event.
+    /// Writes the index. An index that cannot be written completely is removed, so that the reel ends with its last
+    /// event.
     fn end(mut self) -> io::Result<()> {
         self.writer.flush()?;
         let (end, place) = (self.writer.written(), self.writer.get_ref().place());
@@ -178,9 +184,9 @@ impl<S: Sink> Open<S> {
 struct Work<T: ReelStore> {
     store: T,
     header: FileHeader,
-    /// The reel; none before the first and where the last is lost.
+    /// The current reel; none before the first one and while the last one is lost.
     reel: Option<Open<T::Sink>>,
-    /// The reel before this, and what became of it.
+    /// The name of the previous reel, and what happened to it.
     previous: Option<(String, String)>,
     queue: Arc<Queue>,
     status: Arc<Status>,
@@ -188,20 +194,20 @@ struct Work<T: ReelStore> {
     reported: HashSet<String>,
     is_required: bool,
     is_given_up: bool,
-    /// A batch of more bytes is stored uncompressed, to catch up.
+    /// Batches with more bytes are stored uncompressed, to catch up.
     hurry_above: usize,
     framers: [LineFramer; 2],
-    /// What was said at the beginning of each stream that is open.
+    /// The opening event of each open stream.
     streams: BTreeMap<u32, Vec<u8>>,
-    /// When the last event came.
+    /// The time of the last event.
     last_time: i64,
-    /// When the oldest event that is not written came.
+    /// When the oldest unwritten event was added.
     pending_since: Option<Instant>,
-    /// When writing is tried again; none while nothing is wrong.
+    /// When to retry writing; `None` while nothing is wrong.
     retry_at: Option<Instant>,
     pause: Duration,
     looked_at: Instant,
-    /// Bytes and events lost to a failure since the last gap event.
+    /// Events and bytes lost since the last gap event.
     gap: Gap,
     summary: Summary,
 }
@@ -261,7 +267,7 @@ impl<T: ReelStore> Work<T> {
                 self.flush();
             }
         }
-        // A lane that never ended (a descendant of a dead server holds it) keeps what it began.
+        // A lane that never ended (a descendant of a dead server holds it open) keeps its unfinished frame.
         let time = self.queue.now();
         for direction in [Direction::ClientToServer, Direction::ServerToClient] {
             self.end(ChunkSource::Messages(direction), time);
@@ -270,7 +276,7 @@ impl<T: ReelStore> Work<T> {
     }
 
     fn write_batch(&mut self, batch: &Batch) {
-        // Far behind: compression can wait, the traffic cannot.
+        // Far behind: skip compression to keep up with the traffic.
         if let Some(reel) = &mut self.reel {
             reel.writer.store_payloads(batch.bytes.len() > self.hurry_above);
         }
@@ -308,7 +314,7 @@ impl<T: ReelStore> Work<T> {
         }
     }
 
-    /// Runs a framer, which is taken out meanwhile so that its frames can be written.
+    /// Runs a framer, which is moved out meanwhile so that its frames can be written.
     fn frames(
         &mut self,
         direction: Direction,
@@ -325,7 +331,7 @@ impl<T: ReelStore> Work<T> {
     fn overload_gap(&mut self, lane: ChunkSource, time: i64, bytes: u64, chunks: u64) {
         self.summary.lost_bytes += bytes;
         self.status.loses(bytes);
-        // What was cut off in the middle must not be joined to what comes after the loss.
+        // A message that was cut off must not be joined with bytes after the loss.
         self.end(lane, time);
         let lane = match lane {
             ChunkSource::Messages(direction) => direction.short(),
@@ -377,7 +383,7 @@ impl<T: ReelStore> Work<T> {
             }
             Err(error) => {
                 if reel.writer.next_seq() == seq {
-                    // It was not even taken; what was is counted as the writer gives it up.
+                    // The event was not accepted. Events that were accepted are counted when the writer discards them.
                     reel.bytes = reel.bytes.saturating_sub(len);
                     self.lose(1, len);
                 }
@@ -405,18 +411,18 @@ impl<T: ReelStore> Work<T> {
         }
     }
 
-    /// Ends a reel that is about to reach the limit of a file's size and begins the next, so that nothing is lost.
+    /// Ends a reel that is about to reach the file size limit and begins the next one, so that nothing is lost.
     fn turn_page(&mut self, len: u64) {
         self.flush();
         let is_at_end = |reel: &mut Open<T::Sink>| reel.is_full_for(len) && reel.took_its_part();
         let Some(reel) = self.reel.take_if(is_at_end) else { return };
-        let problem = format!("{} has reached the limit of a file's size (ulimit -f)", reel.name);
+        let problem = format!("{} has reached the file size limit (ulimit -f)", reel.name);
         self.status.fails(&problem);
         self.leave(reel, &problem);
         self.go_on(&problem, true);
     }
 
-    /// Writing failed: what waits to be written is lost. A reel that can take no more is left for another one.
+    /// Handles a failed write: unwritten events are lost. A reel that cannot grow any more is replaced by another.
     fn fail(&mut self, error: &io::Error) {
         let Some(mut reel) = self.reel.take() else { return };
         let reason = error.to_string();
@@ -437,7 +443,7 @@ impl<T: ReelStore> Work<T> {
         self.go_on(&problem, at_once);
     }
 
-    /// Looks whether the reel is still there, and goes on in another where it is not.
+    /// Checks whether the reel still exists, and continues in another if not.
     fn look(&mut self) {
         self.looked_at = Instant::now();
         let lost = self.reel.as_ref().and_then(|reel| {
@@ -451,7 +457,7 @@ impl<T: ReelStore> Work<T> {
         if loss == ReelLoss::Moved {
             self.summary.events += reel.writer.next_seq();
             self.previous = Some((reel.name.clone(), problem.clone()));
-            // It is whole where it is now.
+            // The moved reel is complete where it is now.
             if let Err(error) = reel.end() {
                 self.report(&format!("cannot finish the reel: {error}"));
             }
@@ -463,7 +469,7 @@ impl<T: ReelStore> Work<T> {
         self.go_on(&problem, true);
     }
 
-    /// Ends a reel that takes no more, with its index where there is place for it.
+    /// Ends a reel that cannot grow any more, with its index if that still fits.
     fn leave(&mut self, mut reel: Open<T::Sink>, problem: &str) {
         let end = reel.writer.written();
         if reel.events() == 0 {
@@ -476,7 +482,7 @@ impl<T: ReelStore> Work<T> {
         }
     }
 
-    /// After the end of a reel within the session: another is begun, at once or later.
+    /// Continues in another reel after this one ended, at once or later.
     fn go_on(&mut self, problem: &str, at_once: bool) {
         self.summary.failure.get_or_insert_with(|| problem.to_owned());
         if self.is_required {
@@ -498,7 +504,7 @@ impl<T: ReelStore> Work<T> {
         }
     }
 
-    /// Nothing is recorded from now on, until that is told otherwise.
+    /// Reports that nothing is recorded until further notice.
     fn trouble(&mut self, problem: &str) {
         self.summary.failure.get_or_insert_with(|| problem.to_owned());
         self.status.fails(problem);
@@ -507,7 +513,7 @@ impl<T: ReelStore> Work<T> {
             self.report(&format!("{problem}; the session ends, because its recording is required"));
             self.status.give_up(problem);
         } else if !self.is_given_up {
-            self.report(&format!("{problem}; traffic flows on unrecorded"));
+            self.report(&format!("{problem}; traffic continues unrecorded"));
         }
     }
 
@@ -517,7 +523,7 @@ impl<T: ReelStore> Work<T> {
         }
     }
 
-    /// Tries to write again, in the same reel or in another; whether that can be done.
+    /// Retries writing, in the same reel or in another. Returns whether it worked.
     fn resume_now(&mut self) -> bool {
         if self.is_given_up {
             return false;
@@ -550,7 +556,7 @@ impl<T: ReelStore> Work<T> {
         }
     }
 
-    /// Goes on in the same reel: the torn end is cut off, a gap event tells what is missing.
+    /// Continues in the same reel: cuts off the torn end and writes a gap event.
     fn resume(&mut self) -> io::Result<()> {
         let Some(mut reel) = self.reel.take() else { return Ok(()) };
         let end = reel.writer.written();
@@ -578,7 +584,7 @@ impl<T: ReelStore> Work<T> {
         self.settle(reel, begun)
     }
 
-    /// Keeps a reel on which it was tried to write, unless it can take no more.
+    /// Keeps a reel after a write attempt, unless it cannot grow any more.
     fn settle(&mut self, mut reel: Open<T::Sink>, written: io::Result<()>) -> io::Result<()> {
         match written {
             Ok(()) => {
@@ -600,7 +606,7 @@ impl<T: ReelStore> Work<T> {
         }
     }
 
-    /// What a reel begins with: its header, and in one that goes on from another, what it takes to read it alone.
+    /// Writes the preface: the header, and in a continuation what is needed to read it alone.
     fn write_preface(&mut self, reel: &mut Open<T::Sink>) -> io::Result<()> {
         reel.writer.write_header()?;
         let time = self.last_time;
@@ -618,7 +624,7 @@ impl<T: ReelStore> Work<T> {
         Ok(())
     }
 
-    /// Tells what is missing, where something is.
+    /// Writes a gap event if something is missing.
     fn write_gap(&self, reel: &mut Open<T::Sink>) -> io::Result<()> {
         if self.gap.events == 0 {
             return Ok(());
@@ -647,7 +653,8 @@ impl<T: ReelStore> Work<T> {
         self.summary
     }
 }
-/// Whether a reel can take no more after this: it is at the limit of a file's size, or gone on the server of its files.
+/// Whether a reel cannot grow any more after this error: it has reached the file size limit, or its file server lost
+/// it.
 fn is_final(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::FileTooLarge | io::ErrorKind::StaleNetworkFileHandle)
 }
@@ -671,7 +678,7 @@ mod tests {
     use std::io::Write;
     use std::sync::Mutex;
 
-    /// A sink that fails while told to.
+    /// A sink that fails on demand.
     #[derive(Clone, Default)]
     struct Flaky {
         bytes: Arc<Mutex<Vec<u8>>>,
@@ -716,7 +723,7 @@ mod tests {
         }
     }
 
-    /// Sinks, one after another; where one is missing, none can be had at that time.
+    /// A sequence of sinks; at each `None`, no sink is available.
     struct Shelf(VecDeque<Option<Flaky>>);
 
     impl ReelStore for Shelf {

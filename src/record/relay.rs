@@ -1,7 +1,7 @@
-//! One direction of the relay: read what there is, leave a copy in the queue, write it on, at once.
+//! One direction of the relay: reads available bytes, leaves a copy in the queue, and writes them on at once.
 //!
-//! The loop also watches the far end, so that a reader that goes away is noticed before the next bytes come, as it
-//! would be without the tap.
+//! The loop also watches the far end, so that the source notices a reader that goes away before the next bytes come, as
+//! it would without mcpreel.
 
 use super::answer_filter::{AnswerFilter, StreamPiece};
 use super::injectable_writer::{InjectableWriter, Sink};
@@ -16,47 +16,47 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How much is read at once: what a pipe holds.
+/// How much to read at once: the capacity of a pipe.
 const CHUNK: usize = 64 << 10;
 
 /// Why a direction ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// The side that writes closed its end.
+    /// The writing side closed its end.
     SourceClosed,
-    /// The side that reads closed its end; so many bytes were read from the source and not delivered.
+    /// The reading side closed its end.
     SinkClosed {
-        /// Read, recorded, and not delivered.
+        /// The number of bytes that were read and recorded, but not delivered.
         undelivered: usize,
     },
 }
 
-/// What others can see of a lane at work.
+/// The activity of a lane, visible to other threads.
 #[derive(Debug, Default)]
 pub struct Activity {
-    /// It has bytes in hand: it reads, or waits until they are written.
+    /// The lane has bytes in hand: it is reading, or waiting until they are written.
     pub busy: AtomicBool,
-    /// How many chunks it has moved.
+    /// The number of chunks it has moved.
     pub moved: AtomicU64,
 }
 
-/// What a relay does with what it read.
+/// What a relay does with the bytes it reads.
 pub trait RelayHandler {
-    /// The far end, to be watched; `None` once it is closed.
+    /// The far end to watch; `None` once it is closed.
     fn sink(&self) -> Option<Sink>;
-    /// Records bytes and writes them on; the error is how many were not taken.
+    /// Records bytes and writes them on; the error is the number of bytes not written.
     fn forward(&mut self, bytes: &[u8]) -> Result<(), usize>;
-    /// The source is over: writes on what was held back.
+    /// Ends the source: writes what was held back.
     fn finish(&mut self) -> Result<(), usize>;
 }
 
-/// Bytes that are no messages: standard error.
+/// Bytes that are not messages: standard error.
 pub struct PlainRelay<'a> {
-    /// Where they come from.
+    /// Where the bytes come from.
     pub lane: ChunkSource,
     /// Where the copy goes.
     pub queue: &'a Queue,
-    /// Where they go.
+    /// Where the bytes go.
     pub sink: Sink,
 }
 
@@ -75,8 +75,8 @@ impl RelayHandler for PlainRelay<'_> {
     }
 }
 
-/// One direction of messages: through its gate, answers to injected requests taken out. While none is awaited, chunks
-/// go on as they come.
+/// One direction of messages: removes answers to injected requests and writes the rest. While no answer is expected,
+/// chunks pass as they come.
 pub struct Messages<'a> {
     direction: Direction,
     gate: &'a InjectableWriter,
@@ -85,7 +85,7 @@ pub struct Messages<'a> {
 }
 
 impl<'a> Messages<'a> {
-    /// What goes in this direction. The sieve is the direction's own, and outlives its relay.
+    /// The handler of one direction. The answer filter belongs to the direction and outlives its relay.
     pub fn new(
         direction: Direction,
         gate: &'a InjectableWriter,
@@ -95,7 +95,7 @@ impl<'a> Messages<'a> {
         Self { direction, gate, answers, answer_filter }
     }
 
-    /// Runs the sieve and sees to each piece.
+    /// Runs the answer filter and handles each piece.
     fn sieved(&self, run: impl FnOnce(&mut AnswerFilter, &mut dyn FnMut(StreamPiece<'_>))) -> Result<(), usize> {
         let mut undelivered = 0;
         let mut answer_filter = self.answer_filter.lock().unwrap_or_else(PoisonError::into_inner);
@@ -142,8 +142,8 @@ impl RelayHandler for Messages<'_> {
     }
 }
 
-/// Relays until one end closes. Every byte read is in the queue before it is written on, so that the reel's order
-/// is the order of cause and effect.
+/// Relays until one end closes. Every byte is queued for recording before it is written on, so that in the reel a cause
+/// precedes its effects.
 pub fn pump(source: impl AsFd, onward: &mut impl RelayHandler, activity: &Activity) -> Ended {
     let mut chunk = vec![0u8; CHUNK];
     let Some(sink) = onward.sink() else { return Ended::SinkClosed { undelivered: 0 } };
@@ -175,7 +175,7 @@ enum Ready {
     SinkGone,
 }
 
-/// Waits until the source has bytes (or its end), or the sink's reader is gone.
+/// Waits until the source has bytes or ends, or the sink's reader is gone.
 fn wait(source: BorrowedFd<'_>, sink: BorrowedFd<'_>) -> Ready {
     let mut fds = [PollFd::from_borrowed_fd(source, PollFlags::IN), PollFd::from_borrowed_fd(sink, PollFlags::empty())];
     loop {
@@ -188,7 +188,10 @@ fn wait(source: BorrowedFd<'_>, sink: BorrowedFd<'_>) -> Ready {
     }
 }
 
-/// Writes everything, waiting where the sink asks for it; on failure tells how many bytes were not taken.
+/// Writes everything, and waits while the sink is full.
+///
+/// # Errors
+/// The error, and the number of bytes that were not written.
 pub fn write_all(sink: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), (io::Error, usize)> {
     while !bytes.is_empty() {
         match rustix::io::write(sink, bytes) {
@@ -263,7 +266,7 @@ mod tests {
         drop(into);
     }
 
-    /// What a server says: lines of its own, answers to what was put in, and a stray piece.
+    /// What a server sends: own lines, answers to injected requests, and a stray piece.
     #[derive(Clone, Debug)]
     enum Said {
         Line(Vec<u8>),
@@ -286,8 +289,9 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the server says in whatever chunks, and whenever requests are put in: the client gets all but the
-        /// answers to those, the reel gets all, once and in order, the answers marked.
+        /// Whatever the server sends in whatever chunks, and whenever requests are injected: the client gets everything
+        /// except the answers to injected requests, and the reel gets everything, once and in order, with those answers
+        /// marked.
         #[test]
         fn the_client_gets_all_but_the_answers_and_the_reel_gets_all(
             said in prop::collection::vec(any_said(), 0..12),
@@ -301,7 +305,7 @@ mod tests {
             let gate = InjectableWriter::new(s2c, Arc::clone(&queue), Arc::new(sink));
             let (answers, answer_filter) = (Answers::default(), Mutex::default());
             let (mut stream, mut to_client, mut open) = (Vec::new(), Vec::new(), vec![true; 4]);
-            // Some of it may go by before anything is put in.
+            // Some of the stream may pass before anything is injected.
             let early = b"x".repeat(before);
             stream.extend_from_slice(&early);
             to_client.extend_from_slice(&early);
@@ -359,8 +363,8 @@ mod tests {
         }
     }
 
-    /// Injectors and a relay at work at once, on chunks that end anywhere: every line stays whole, the peer's own
-    /// bytes stay in order, and the queue has what the far end got, in its order.
+    /// Injectors and a relay work at the same time, on chunks that end anywhere: every line stays whole, the peer's own
+    /// bytes stay in order, and the queue contains what the far end received, in the same order.
     #[test]
     fn lines_stay_whole_however_busy_the_stream_is() {
         let (source, mut into) = io::pipe().expect("a pipe");
@@ -392,7 +396,7 @@ mod tests {
                 .collect();
             let own = &own;
             scope.spawn(move || {
-                // Each chunk but the last ends within a line.
+                // Each chunk except the last ends within a line.
                 own.chunks(1009).for_each(|chunk| into.write_all(chunk).expect("written"));
                 injectors.into_iter().for_each(|injector| injector.join().expect("done"));
             });

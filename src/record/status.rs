@@ -1,12 +1,12 @@
-//! How a recording goes, for those beside the recorder: where its reel is, what is wrong, and who must hear at once that
-//! it cannot go on.
+//! The status of a recording for other threads: where its reel is, what is wrong, and a callback for when a required
+//! recording cannot continue.
 
 use super::storage::CreatedFile;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Called when a recording that is required cannot go on.
+/// Called when a required recording cannot continue.
 pub type GivenUp = Box<dyn FnOnce() + Send>;
 
 /// See the module.
@@ -15,7 +15,7 @@ pub struct Status(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    /// The reel that is written now, where it is a file.
+    /// The current reel, if it is a file.
     place: Option<CreatedFile>,
     is_recording: bool,
     problem: Option<String>,
@@ -25,7 +25,7 @@ struct State {
 }
 
 impl Status {
-    /// A reel takes events again, or for the first time.
+    /// A reel takes events, for the first time or again.
     pub(crate) fn records_to(&self, place: Option<CreatedFile>) {
         let mut state = self.lock();
         (state.place, state.is_recording) = (place, true);
@@ -37,12 +37,12 @@ impl Status {
         (state.problem, state.is_recording) = (Some(problem.to_owned()), false);
     }
 
-    /// So many bytes are not in any reel.
+    /// Counts bytes that are not in any reel.
     pub(crate) fn loses(&self, bytes: u64) {
         self.lock().lost_bytes += bytes;
     }
 
-    /// The recording is required and cannot go on.
+    /// The recording is required and cannot continue.
     pub(crate) fn give_up(&self, why: &str) {
         let mut state = self.lock();
         state.given_up = Some(why.to_owned());
@@ -53,12 +53,12 @@ impl Status {
         }
     }
 
-    /// Why the recording was given up, where it was.
+    /// Why the recording was given up, if it was.
     pub fn given_up(&self) -> Option<String> {
         self.lock().given_up.clone()
     }
 
-    /// Has `receive` called once the recording is given up; at once where it is.
+    /// Calls `receive` when the recording is given up; at once if it already was.
     pub fn when_given_up(&self, receive: impl FnOnce() + Send + 'static) {
         let mut state = self.lock();
         if state.given_up.is_none() {
@@ -69,13 +69,13 @@ impl Status {
         receive();
     }
 
-    /// Where the reel is that is written now, or was last.
+    /// The path of the current or last reel.
     pub fn reel(&self) -> Option<PathBuf> {
         self.lock().place.as_ref().map(|place| place.path.clone())
     }
 
-    /// What a control socket tells of it. That a file is gone is seen here at once, and by the recorder once it has
-    /// something to write.
+    /// The members for the control socket. A missing file is noticed here at once, but by the recorder only when it
+    /// writes.
     pub(crate) fn facts(&self) -> Map<String, Value> {
         let (place, is_recording, mut problem, lost_bytes) = {
             let state = self.lock();

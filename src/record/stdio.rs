@@ -1,5 +1,5 @@
-//! The tap on stdio: what a client starts in place of its server. It starts the server, relays both directions and
-//! standard error, passes signals on, closes what the peers close, and ends as the server ended.
+//! Recording over stdio. A client starts mcpreel in place of its server. mcpreel starts the server, relays both
+//! directions and standard error, forwards signals, closes what either side closes, and exits with the server's status.
 
 use super::answer_filter::AnswerFilter;
 use super::injectable_writer::{InjectableWriter, Sink};
@@ -28,40 +28,40 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-/// How long the output of a dead server's descendants may stand still before the tap ends as the server did.
+/// How long the output of a dead server's descendants may be silent before mcpreel exits.
 const ORPHAN_GRACE: Duration = Duration::from_millis(250);
-/// How often that is looked at.
+/// How often that output is checked.
 const ORPHAN_LOOK: Duration = Duration::from_millis(25);
 
-/// How long a server may take to end that is asked to because its session cannot be recorded.
+/// How long a server may take to exit after SIGTERM if its session cannot be recorded.
 const LAST_GRACE: Duration = Duration::from_secs(5);
 
-/// The signals that are passed on to the server.
+/// The signals that are forwarded to the server.
 const PASSED_ON: [i32; 7] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH];
 
-/// How a tapped session ended.
+/// How a recorded session ended.
 #[derive(Debug)]
 pub struct TapOutcome {
-    /// How the server ended.
+    /// How the server exited.
     pub status: ExitStatus,
     /// How recording went.
     pub summary: Summary,
 }
 
-/// What the tap's threads tell the one that waits.
+/// What the relay and signal threads report to the waiting thread.
 enum TapNotice {
-    /// A lane came to its end.
+    /// A lane ended.
     Ended(ChunkSource),
-    /// A signal came after the server's end.
+    /// A signal arrived after the server's exit.
     Signal,
 }
 
 /// Where the server's output goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToClient {
-    /// To standard output: a client is there.
+    /// To standard output, where a client reads it.
     Stdout,
-    /// Nowhere but into the reel: standard output is the reel's.
+    /// Only into the reel, which is written to standard output.
     Nowhere,
 }
 
@@ -80,18 +80,21 @@ impl Session for Live {
         deadline: Instant,
     ) -> Result<InjectionProgress, String> {
         if stream != 0 {
-            return Err(format!("there is no stream {stream}: a session over stdio has stream 0 only"));
+            return Err(format!("there is no stream {stream}: a session over stdio has only stream 0"));
         }
         if toward == Direction::ServerToClient && self.to_client == ToClient::Nowhere {
-            return Err("this session has no client: standard output is the reel's".to_owned());
+            return Err("this session has no client: its reel is written to standard output".to_owned());
         }
         let put = self.ways[toward as usize].gate.inject(message, deadline);
         put.map(|()| InjectionProgress::Written).map_err(|why| why.to_string())
     }
 }
 
-/// Runs the tap to its end. `describe` is what the reel says about the server; it must hold no secrets. `control` is
-/// the socket that others reach the session by.
+/// Runs the session to its end. `describe` is what the reel records about the server; it must not contain secrets.
+/// `control` is the session's control socket.
+///
+/// # Errors
+/// The server, a thread or the control socket cannot be started.
 pub fn run(
     command: &ServerCommand,
     recorder: Recorder,
@@ -99,8 +102,8 @@ pub fn run(
     control: Option<Control>,
     mut describe: serde_json::Map<String, serde_json::Value>,
 ) -> Result<TapOutcome, SpawnError> {
-    // Signals are held from here on, so that none that comes early is lost on the tap alone. Those that were ignored
-    // stay so, for the server too.
+    // Signals are caught from here on, so that an early one reaches the server, too. Signals that were ignored stay
+    // ignored, also for the server.
     let ignored = ignored_signals();
     let caught = PASSED_ON.into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0);
     let signals = SignalsInfo::<WithOrigin>::new(caught)?;
@@ -121,7 +124,7 @@ pub fn run(
     server_gone.store(true, Ordering::Release);
     wait_for_output(&news, &output);
     ways.iter().for_each(|way| way.let_go());
-    // What a lane that is still open has begun belongs before the end of the stream.
+    // An unfinished message of an open lane must precede the end of the stream.
     recorder.queue().end(ChunkSource::Messages(Direction::ClientToServer));
     recorder.queue().end(ChunkSource::Messages(Direction::ServerToClient));
     recorder.note(
@@ -131,7 +134,7 @@ pub fn run(
     Ok(TapOutcome { status, summary: recorder.finish() })
 }
 
-/// The signals that this process ignored at its start, as a bit mask; none where the system does not tell.
+/// The signals that this process ignored at its start, as a bit mask; 0 if unknown.
 fn ignored_signals() -> u64 {
     static IGNORED: OnceLock<u64> = OnceLock::new();
     *IGNORED.get_or_init(read_ignored_signals)
@@ -143,12 +146,12 @@ fn read_ignored_signals() -> u64 {
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
-/// Whether this process ignores a signal, as whoever started it has chosen.
+/// Whether this process ignores a signal, because its parent chose so.
 pub fn is_ignored(signal: i32) -> bool {
     ignored_signals() & (1 << (signal - 1)) != 0
 }
 
-/// Ends the server once its recording is given up: asks it to end, and a little later ends it.
+/// Ends the server when its recording is given up: sends SIGTERM, then SIGKILL.
 fn end_without_recording(status: &Status, child: &Child, server_gone: &Arc<AtomicBool>) {
     let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return };
     let server_gone = Arc::clone(server_gone);
@@ -162,13 +165,13 @@ fn end_without_recording(status: &Status, child: &Child, server_gone: &Arc<Atomi
                 std::thread::sleep(LAST_GRACE);
             }
         };
-        // The recorder's thread, which tells this, must not wait.
+        // Must not block the recorder's thread, which calls this.
         let _ = std::thread::Builder::new().name("ender".into()).spawn(end);
     });
 }
 
-/// Passes signals on to the server that were sent to the tap alone. What a terminal sends reaches both already. Once
-/// the server is gone, its number may be another process's: then a signal only ends the wait for its output.
+/// Forwards signals that were sent to mcpreel alone; those from a terminal reach both processes anyway. Once the server
+/// has exited, its process id may belong to another process, so a signal only ends the wait for its output.
 fn pass_signals_on(
     mut signals: SignalsInfo<WithOrigin>,
     child: &Child,
@@ -189,10 +192,10 @@ fn pass_signals_on(
     });
 }
 
-/// How the two lanes of output are watched, and the ways to the server and to the client.
+/// The activity of the two output lanes, and the relays to the server and to the client.
 type Lanes = ([(ChunkSource, Arc<Activity>); 2], [Arc<RelayDirection>; 2]);
 
-/// Starts one relay thread a lane; each tells when it is done.
+/// Starts one relay thread per lane; each reports when it ends.
 fn start_lanes(
     child: &mut Child,
     queue: &Arc<Queue>,
@@ -200,7 +203,7 @@ fn start_lanes(
     to_client: ToClient,
     answers: &Arc<Answers>,
 ) -> io::Result<Lanes> {
-    let missing = || io::Error::other("a pipe of the server is missing");
+    let missing = || io::Error::other("a pipe to the server is missing");
     let (stdin, stdout, stderr) = (
         child.stdin.take().ok_or_else(missing)?,
         child.stdout.take().ok_or_else(missing)?,
@@ -218,7 +221,7 @@ fn start_lanes(
     start_lane(ChunkSource::Messages(Direction::ClientToServer), queue, news, move |activity| {
         let ended = way.pump(rustix::stdio::stdin(), activity);
         if matches!(ended, Ended::SinkClosed { .. }) {
-            // The client's next write must fail as it would without the tap.
+            // The client's next write must fail, as it would without mcpreel.
             let _ = File::open("/dev/null").and_then(|null| Ok(rustix::stdio::dup2_stdin(null)?));
         }
         ended
@@ -228,7 +231,7 @@ fn start_lanes(
     let output = start_lane(lane, queue, news, move |activity| {
         let ended = way.pump(stdout, activity);
         if to_client == ToClient::Stdout {
-            // The client must see the end of the output while the server may live on.
+            // The client must see the end of the output, even if the server lives on.
             let _ = rustix::stdio::dup2_stdout(&*null);
         }
         ended
@@ -243,7 +246,7 @@ fn start_lanes(
     Ok(([(lane, output), (ChunkSource::Stderr, errors)], [to_server, from_server]))
 }
 
-/// What the relay of one direction of messages works with.
+/// The parts that relay one direction of messages.
 struct RelayDirection {
     direction: Direction,
     gate: InjectableWriter,
@@ -258,7 +261,7 @@ impl RelayDirection {
         Self { direction, gate, answers, answer_filter: Mutex::default(), queue }
     }
 
-    /// Relays to the end, and closes the gate.
+    /// Relays to the end, and closes the write side.
     fn pump(&self, source: impl AsFd, activity: &Activity) -> Ended {
         let mut messages = Messages::new(self.direction, &self.gate, &self.answers, &self.answer_filter);
         let ended = pump(source, &mut messages, activity);
@@ -267,7 +270,7 @@ impl RelayDirection {
         ended
     }
 
-    /// The tap ends while the relay may still wait for its source: what is held back goes on now.
+    /// Releases what is held back, because mcpreel exits while the relay may still wait for its source.
     fn let_go(&self) {
         if self.answer_filter.try_lock().is_ok_and(|answer_filter| answer_filter.holds()) {
             let _ = Messages::new(self.direction, &self.gate, &self.answers, &self.answer_filter).finish();
@@ -302,8 +305,8 @@ fn lane_name(lane: ChunkSource) -> &'static str {
     }
 }
 
-/// After the server's exit: waits until its output is relayed to the end, however slowly the client reads. Where
-/// descendants hold the output open and say nothing, the tap ends soon, as a client that waits for the exit expects.
+/// Waits after the server's exit until its output is completely relayed, however slowly the client reads. If
+/// descendants hold the output open but are silent, the wait ends soon, as a client that waits for the exit expects.
 fn wait_for_output(news: &Receiver<TapNotice>, output: &[(ChunkSource, Arc<Activity>); 2]) {
     let mut open = vec![true; output.len()];
     let mut last = u64::MAX;

@@ -1,4 +1,4 @@
-//! A stdio server behind a gateway: every session starts a server of its own, and what passes is recorded alike.
+//! A stdio server behind a gateway: each session starts a server of its own, and all traffic is recorded in one reel.
 
 use super::queue::{Queue, Ready};
 use crate::process::child::ServerCommand;
@@ -17,23 +17,23 @@ use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// Starts servers and records what passes to and from them.
+/// Starts servers and records their traffic.
 pub struct Bridge {
     command: ServerCommand,
     queue: Arc<Queue>,
     answers: Arc<Answers>,
     complain: Box<dyn Fn(&str) + Send + Sync>,
-    /// How servers ended whose sessions are being closed.
+    /// Exit statuses of servers whose sessions are being closed.
     ends: Arc<Mutex<BTreeMap<u32, ExitStatus>>>,
 }
 
 impl Bridge {
-    /// Servers of this command, recorded into this queue. One that ends by itself is told to `complain`.
+    /// Servers of this command, recorded into this queue. `complain` is called when a server exits by itself.
     pub fn new(command: ServerCommand, queue: Arc<Queue>, complain: impl Fn(&str) + Send + Sync + 'static) -> Self {
         Self { command, queue, answers: Arc::default(), complain: Box::new(complain), ends: Arc::default() }
     }
 
-    /// Who waits for answers to messages that were put in.
+    /// The injected requests that wait for their answers.
     pub fn answers(&self) -> &Arc<Answers> {
         &self.answers
     }
@@ -46,7 +46,7 @@ impl Bridge {
 impl Backend for Bridge {
     fn open(&self, stream: u32) -> Result<Opened, String> {
         let started = stdio::spawn(&self.command, None);
-        let (link, server) = started.map_err(|error| format!("the server cannot be started: {error}"))?;
+        let (link, server) = started.map_err(|error| format!("cannot start the server: {error}"))?;
         let mut reported = json!({
             "transport": "stdio", "command": redact::redact_arguments(&self.command.words()),
             "pid": server.id(), "behind": "http",
@@ -111,7 +111,7 @@ impl Backend for Bridge {
 pub struct GatewaySession {
     /// The gateway.
     pub gateway: Arc<Gateway>,
-    /// What stands behind it.
+    /// What starts and records its servers.
     pub bridge: Arc<Bridge>,
 }
 

@@ -1,5 +1,5 @@
-//! A server that is reached by a URL, behind standard input and output: for clients that can only start processes.
-//! What passes is recorded by the onlookers of the link; here is only what is made up for the client's sake.
+//! Offers a server with a URL over stdio, for clients that can only start processes. The link's observers record the
+//! traffic; this module records only the messages that it makes for the client.
 
 use super::queue::{Queue, Ready};
 use crate::sessions::answers::Answers;
@@ -16,13 +16,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
 
-/// How long answers are waited for once the client sends no more.
+/// How long to wait for answers after the client has closed its input.
 const DELETE_TIMEOUT: Duration = Duration::from_secs(30);
-/// The code of an error that is told in the server's place: it could not be reached, or did not answer.
+/// The code of an error sent in place of the server, which could not be reached or did not answer.
 const NOT_DELIVERED: i64 = -32000;
 
-/// Carries lines to the link and messages back, until either side ends; orders are messages that are put in. What a
-/// request's failure makes necessary is recorded as injected.
+/// Sends lines to the link and messages back, until either side ends. `orders` are injected messages. An error response
+/// to an undelivered request is recorded as injected.
 ///
 /// # Errors
 /// The client cannot be written to; with `InvalidData`, one of the connections failed.
@@ -38,7 +38,7 @@ pub async fn run(
     let (to_client, mut written) = write_lines(output)?;
     let mut open = HashSet::new();
     let mut grace_period = None;
-    // Neither side waits for the other: one message at most lies here on its way to each.
+    // Neither side waits for the other: at most one message per direction is held here.
     let (mut outbox, mut said) = (VecDeque::new(), None);
     let ended = loop {
         if grace_period.is_some() && open.is_empty() && outbox.is_empty() && said.is_none() {
@@ -53,7 +53,7 @@ pub async fn run(
                 Some(Incoming::Failed(why)) => break Err(io::Error::new(io::ErrorKind::InvalidData, why)),
                 _ => grace_period = Some(tokio::time::Instant::now() + DELETE_TIMEOUT),
             },
-            // Where there is none any more, `written` tells why at once.
+            // If the writer is gone, `written` gives the reason at once.
             room = to_client.reserve(said.as_ref().map_or(0, Vec::len)), if said.is_some() => if let (Ok(room), Some(message)) = (room, said.take()) {
                 room.send(message);
             },
@@ -63,7 +63,7 @@ pub async fn run(
                     note_answers(&message, &mut open);
                     said = keep(shared, Direction::ServerToClient, message);
                 }
-                // What names no request has nobody who waits.
+                // No one waits for a message that names no request.
                 Some(Incoming::Undelivered(failed)) if failed.id.is_empty() => {}
                 Some(Incoming::Undelivered(failed)) => {
                     let answer = failure(&failed);
@@ -76,7 +76,7 @@ pub async fn run(
                 Some(Incoming::Failed(why)) => break Err(io::Error::new(io::ErrorKind::InvalidData, why)),
             },
             Some((toward, message)) = orders.recv(), if outbox.is_empty() && said.is_none() => match toward {
-                // What goes to the server is recorded on its way, as what the client sends.
+                // Messages to the server are recorded by the link, like the client's.
                 Direction::ClientToServer => outbox.push_back(message),
                 Direction::ServerToClient => {
                     shared.inspect(|shared| shared.record(toward, &message));
@@ -92,26 +92,25 @@ pub async fn run(
     Ok(())
 }
 
-/// Lets the server end. What it says is heard by nobody any more, so that one that does not end is not waited for for
-/// ever.
+/// Lets the server end. Its output is discarded, and the wait is limited.
 async fn let_end(link: &mut Link) {
     link.close();
     let all = async { while link.receive().await != Incoming::Closed {} };
     let _ = tokio::time::timeout(DELETE_TIMEOUT, all).await;
 }
 
-/// A message that is put in, and the way it goes.
+/// An injected message and its direction.
 pub type InjectedMessage = (Direction, Vec<u8>);
 
-/// What a session behind standard input and output shares with its control socket.
+/// What a session over stdio shares with its control socket.
 pub struct SharedSession {
-    /// Where what is made up here is recorded.
+    /// Where messages made here are recorded.
     pub queue: Arc<Queue>,
     /// The session's stream in the reel.
     pub stream: u32,
-    /// Who waits for answers.
+    /// The injected requests that wait for their answers.
     pub answers: Arc<Answers>,
-    /// Into [`run`].
+    /// Injected messages for [`run`].
     pub orders: mpsc::Sender<InjectedMessage>,
 }
 
@@ -132,17 +131,19 @@ impl Session for SharedSession {
         _deadline: Instant,
     ) -> Result<InjectionProgress, String> {
         if stream != 0 && stream != self.stream {
-            return Err(format!("there is no stream {stream}: this session is {}", self.stream));
+            return Err(format!("there is no stream {stream}: this session has only stream {}", self.stream));
         }
         let ordered = self.orders.try_send((toward, message.to_vec()));
-        ordered.map(|()| InjectionProgress::Queued).map_err(|_| "the session takes nothing now".to_owned())
+        ordered
+            .map(|()| InjectionProgress::Queued)
+            .map_err(|_| "the session cannot take another message now".to_owned())
     }
 }
 
-/// What of a message goes on: answers to what was put in do not.
+/// The part of a message that passes; answers to injected requests do not.
 fn keep(shared: Option<&SharedSession>, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>> {
     match shared.filter(|shared| shared.answers.awaits(direction)) {
-        // What the client says is recorded where it goes on; what the server says was, where it came from.
+        // The link records the client's messages when they are sent. The server's are already recorded.
         Some(shared) => shared.answers.keep_recorded(shared.stream, direction, message, |taken| {
             if direction == Direction::ClientToServer {
                 shared.record(direction, taken);
@@ -172,7 +173,7 @@ fn note_requests(message: &[u8], open: &mut HashSet<IdKey>) {
         if let Some(id) = envelope.id.filter(|_| envelope.kind == MessageKind::Request) {
             open.insert(id.key());
         }
-        // What is cancelled is answered no more.
+        // A cancelled request will not be answered.
         if envelope.method.as_deref() == Some("notifications/cancelled") {
             let id = envelope.params.and_then(|params| json::first_member(params, "requestId"));
             id.map(|id| open.remove(&Id(id).key()));
@@ -188,19 +189,19 @@ fn note_answers(message: &[u8], open: &mut HashSet<IdKey>) {
     });
 }
 
-/// The error that a client gets for a request that was not delivered: the server's own words where it said any.
+/// The error response for a request that was not delivered, with the server's own error if there is one.
 fn failure(failed: &Undelivered) -> Vec<u8> {
     let said = failed.refusal.as_deref().and_then(|refusal| json::first_member(refusal, "error"));
-    // The handshake is the client's; nobody can repeat it in its place.
-    let next = if failed.session_over { "; a new one begins with a new initialize" } else { "" };
+    // Only the client can repeat the handshake.
+    let next = if failed.session_over { "; send initialize to begin a new one" } else { "" };
     let made = json!({"code": NOT_DELIVERED, "message": format!("mcpreel: {}{next}", failed.reason)}).to_string();
     [br#"{"jsonrpc":"2.0","id":"#, &failed.id[..], br#","error":"#, said.unwrap_or(made.as_bytes()), b"}"].concat()
 }
 
-/// Where lines go to be written, and how writing ended.
+/// The queue of lines to write, and the result of writing.
 type Writer = (budget::Sender<Vec<u8>>, oneshot::Receiver<io::Result<()>>);
 
-/// Writes lines on a thread of its own: a client that does not read must not keep the session from its end.
+/// Writes lines on a thread of its own, so that a client that does not read cannot delay the end of the session.
 fn write_lines(mut output: impl Write + Send + 'static) -> io::Result<Writer> {
     let (sender, mut messages) = budget::queue::<Vec<u8>>(64);
     let (done, written) = oneshot::channel();
@@ -217,7 +218,7 @@ fn write_lines(mut output: impl Write + Send + 'static) -> io::Result<Writer> {
 }
 
 fn write_line(output: &mut impl Write, message: &[u8]) -> io::Result<()> {
-    // What came over HTTP may hold line ends between its tokens; a line may not.
+    // A message that came over HTTP may contain line ends between its tokens; a line may not.
     let line: Vec<u8> = message.iter().copied().filter(|byte| !matches!(byte, b'\n' | b'\r')).chain([b'\n']).collect();
     output.write_all(&line)?;
     output.flush()
@@ -274,7 +275,7 @@ mod tests {
     async fn neither_side_waits_for_the_other_and_what_is_cancelled_is_not_waited_for() {
         let (ours, mut theirs) = Link::pair();
         let server = tokio::spawn(async move {
-            // It says much before it hears anything.
+            // It sends a lot before it receives anything.
             for _ in 0..500 {
                 theirs.send(b"{}".to_vec()).await;
             }
@@ -305,7 +306,7 @@ mod tests {
         drop(unread);
     }
 
-    /// An input on which nothing comes.
+    /// An input that never has data.
     struct Never;
 
     impl Read for Never {
@@ -334,6 +335,6 @@ mod tests {
         let over =
             Undelivered { id: b"1".to_vec(), reason: "over".into(), session_over: true, ..Undelivered::default() };
         let reported = String::from_utf8(failure(&over)).expect("text");
-        assert!(reported.contains("mcpreel: over; a new one begins with a new initialize"), "{reported}");
+        assert!(reported.contains("mcpreel: over; send initialize to begin a new one"), "{reported}");
     }
 }

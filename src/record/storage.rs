@@ -1,5 +1,5 @@
-//! Where recordings are written: files under free names, one after another, which never take the place of another file
-//! and are looked after while they grow; or one pipe, device or descriptor.
+//! Where recordings are written: files with free names, which never replace other files and are watched while they
+//! grow; or a single pipe, device or descriptor.
 
 use rustix::fs::fstat;
 use rustix::process::{Resource, getrlimit};
@@ -11,46 +11,52 @@ use std::path::{Path, PathBuf};
 
 /// Where a reel is written.
 pub trait Sink: Write + Send {
-    /// Makes `offset` the end again after a failed write; `Err` where the sink cannot.
+    /// Makes `offset` the end again after a failed write.
+    ///
+    /// # Errors
+    /// The sink cannot be truncated.
     fn rewind_to(&mut self, offset: u64) -> io::Result<()>;
 
-    /// What became of the reel behind the recorder's back, of which `end` bytes are written.
+    /// What another program did to the reel, of which `end` bytes are written.
     fn loss(&self, end: u64) -> Option<ReelLoss> {
         let _ = end;
         None
     }
 
-    /// The reel's file, where it is one that has a place of its own.
+    /// The reel's file, if it has a path of its own.
     fn place(&self) -> Option<CreatedFile> {
         None
     }
 
-    /// How long it may get, where that is limited.
+    /// The maximum size in bytes, if there is one.
     fn limit(&self) -> Option<u64> {
         None
     }
 
-    /// Gives up a reel in which nothing is.
+    /// Removes a reel that contains nothing.
     fn discard(&mut self) {}
 }
 
 /// Where a recording's reels come from.
 pub trait ReelStore: Send {
-    /// What they are written to.
+    /// Where they are written.
     type Sink: Sink;
 
-    /// The next reel, empty. `Err` where none can be made now; it may be asked again.
+    /// The next reel, empty.
+    ///
+    /// # Errors
+    /// None can be created now; it may be called again.
     fn next(&mut self) -> io::Result<Self::Sink>;
 }
 
-/// What became of a reel behind its recorder's back.
+/// How a reel was lost during recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReelLoss {
-    /// The file is removed, and what it held with it.
+    /// The file was removed.
     Removed,
-    /// Somebody cut it, or wrote into it.
+    /// Another program truncated the file or wrote to it.
     Cut,
-    /// It is elsewhere now, and whole.
+    /// The file is complete, but elsewhere.
     Moved,
 }
 
@@ -64,10 +70,10 @@ impl fmt::Display for ReelLoss {
     }
 }
 
-/// A file and the path at which it was made.
+/// A file and the path at which it was created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CreatedFile {
-    /// Its path, absolute.
+    /// The absolute path.
     pub path: PathBuf,
     device: u64,
     inode: u64,
@@ -79,14 +85,14 @@ impl CreatedFile {
         Self { path, device: about.dev(), inode: about.ino() }
     }
 
-    /// Cuts the file, where it is still there.
+    /// Truncates the file if it still exists.
     pub(super) fn cut(&self, end: u64) {
         if self.holds() {
             let _ = File::options().write(true).open(&self.path).and_then(|file| file.set_len(end));
         }
     }
 
-    /// Whether the file is still there, as far as can be told.
+    /// Whether the file still exists, as far as can be determined.
     pub fn holds(&self) -> bool {
         match std::fs::metadata(&self.path) {
             Ok(about) => about.dev() == self.device && about.ino() == self.inode,
@@ -95,16 +101,19 @@ impl CreatedFile {
     }
 }
 
-/// A file that a reel is written to; locked for as long as it is open, so that nothing else writes to it meanwhile.
+/// A file to which a reel is written. It is locked while it is open, so that no other mcpreel writes to it.
 #[derive(Debug)]
 pub struct ReelFile {
     file: File,
-    /// Its place; none for a device or a descriptor, which is written as it is.
+    /// The file's path; none for a device or a descriptor, which is written as it is.
     place: Option<CreatedFile>,
 }
 
 impl ReelFile {
     /// A file of the recorder's own, at its path.
+    ///
+    /// # Errors
+    /// Its metadata cannot be read.
     pub fn at(path: &Path, file: File) -> io::Result<Self> {
         let place = Some(CreatedFile::of(path, &file.metadata()?));
         Ok(Self { file, place })
@@ -159,7 +168,7 @@ impl Sink for ReelFile {
     }
 }
 
-/// A sink that cannot go back: a pipe, standard output.
+/// A sink that cannot be truncated: a pipe, standard output.
 pub struct ForwardOnly<W>(pub W);
 
 impl<W: Write> Write for ForwardOnly<W> {
@@ -178,11 +187,11 @@ impl<W: Write + Send> Sink for ForwardOnly<W> {
     }
 }
 
-/// The one sink of a recording that cannot go on in another.
+/// The only sink of a recording that cannot continue in another.
 pub struct SingleReel<S>(Option<S>);
 
 impl<S> SingleReel<S> {
-    /// A recording into this.
+    /// Records into this sink.
     pub fn new(sink: S) -> Self {
         Self(Some(sink))
     }
@@ -192,24 +201,23 @@ impl<S: Sink> ReelStore for SingleReel<S> {
     type Sink = S;
 
     fn next(&mut self) -> io::Result<S> {
-        self.0.take().ok_or_else(|| io::Error::other("it cannot be opened once more"))
+        self.0.take().ok_or_else(|| io::Error::other("the output cannot be reopened"))
     }
 }
 
-/// A path at which reels may be made.
+/// A path at which reels may be created.
 #[derive(Clone, Debug)]
 pub struct ReelLocation {
-    /// The path of the first.
+    /// The path of the first reel.
     pub path: PathBuf,
-    /// Whether its folder is made where it is missing.
+    /// Whether to create its folder if it is missing.
     pub makes_folder: bool,
 }
 
-/// Says where else reels may be made.
+/// Returns other locations for reels.
 pub type FallbackLocations = Box<dyn FnOnce() -> Vec<ReelLocation> + Send>;
 
-/// Reels as files: the one that was opened first, then others at the first of some paths that takes one, under free
-/// names.
+/// Reels as files: the one that was opened first, then others with free names, at the first location that works.
 pub struct Files {
     first: Option<ReelFile>,
     locations: Vec<ReelLocation>,
@@ -217,8 +225,8 @@ pub struct Files {
 }
 
 impl Files {
-    /// `first` is open already, where there is one; others are made at `locations`, or `elsewhere`, which is asked once
-    /// it is needed.
+    /// `first` is already open, if there is one. Others are created at `locations`, or at `elsewhere`, which is called
+    /// when needed.
     pub fn new(first: Option<ReelFile>, locations: Vec<ReelLocation>, elsewhere: FallbackLocations) -> Self {
         Self { first, locations, elsewhere: Some(elsewhere) }
     }
@@ -229,7 +237,7 @@ impl ReelStore for Files {
 
     fn next(&mut self) -> io::Result<ReelFile> {
         if let Some(first) = self.first.take() {
-            // Its folder was there: it may be made again.
+            // Its folder existed, so it may be created again.
             let place = first.place();
             for location in &mut self.locations {
                 location.makes_folder |=
@@ -248,18 +256,21 @@ impl ReelStore for Files {
                 }
             }
         }
-        Err(failure.unwrap_or_else(|| io::Error::other("there is no folder to write a reel to")))
+        Err(failure.unwrap_or_else(|| io::Error::other("there is no folder for the reel")))
     }
 }
 
-/// Makes a reel at a path or, where something is there, under the nearest free name.
+/// Creates a reel at a path or, if that is taken, with the next free name.
+///
+/// # Errors
+/// The folder or file cannot be created.
 pub fn open_free(location: &ReelLocation) -> io::Result<ReelFile> {
     if let Some(folder) =
         location.path.parent().filter(|folder| location.makes_folder && !folder.as_os_str().is_empty())
     {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
-    /// Others may take names at the same moment.
+    /// Other processes may take names at the same time.
     const TRIES: usize = 100;
     let mut tried = Err(io::Error::from(io::ErrorKind::AlreadyExists));
     for _ in 0..TRIES {
@@ -273,13 +284,16 @@ pub fn open_free(location: &ReelLocation) -> io::Result<ReelFile> {
     tried
 }
 
-/// Makes a file that is not there yet, for its owner alone, and locks it.
+/// Creates a new file that only its owner can read, and locks it.
+///
+/// # Errors
+/// The file exists or cannot be created.
 pub fn create_new(path: &Path) -> io::Result<File> {
-    // Appended to, so that a reel which somebody cuts stays too short and is noticed.
+    // Opened for appending, so that a reel that another program truncates stays too short and is noticed.
     let file = File::options().append(true).create_new(true).mode(0o600).open(path)?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(io::Error::from(io::ErrorKind::AlreadyExists)),
-        // Some file systems know no locks.
+        // Some file systems do not support locks.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
     }
 }
@@ -298,7 +312,7 @@ fn numbered(path: &Path, number: u32) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// A number from 1 that is not taken, the first where they are taken in order. It asks seldom, however many are taken.
+/// A free number from 1; the first one if they are taken in order. Makes few checks, however many are taken.
 fn first_free(taken: impl Fn(u32) -> bool) -> u32 {
     let (mut last_taken, mut free) = (0, 1);
     while free < u32::MAX / 2 && taken(free) {

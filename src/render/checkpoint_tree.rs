@@ -1,13 +1,13 @@
-//! A tree of checkpoints: what grew out of what, branches drawn, an only child below its parent.
+//! Draws a tree of checkpoints. Branches are drawn as forks; a single child is on the line below its parent.
 
 use super::line::visible_text;
 use super::style::Palette;
 use crate::proposals::checkpoint_tree::{Checkpoint, CheckpointTree};
 use std::fmt::Write;
 
-/// The tree as lines. Names are a peer's, so they are made visible.
+/// Appends the tree as lines. Names come from servers, so they are made safe to display.
 pub fn text(tree: &CheckpointTree, palette: &Palette, out: &mut String) {
-    // Each with what stands before it, and before what is below it.
+    // Each entry: the prefix of its own line, the prefix of the lines below, and its name.
     let roots: Vec<&str> = tree.roots().collect();
     let mut waiting: Vec<(String, String, &str)> =
         roots.into_iter().rev().map(|root| (String::new(), String::new(), root)).collect();
@@ -26,7 +26,8 @@ pub fn text(tree: &CheckpointTree, palette: &Palette, out: &mut String) {
         }
     }
     if tree.left_out > 0 {
-        let _ = writeln!(out, "{} more checkpoints are left out", tree.left_out);
+        let s = if tree.left_out == 1 { "" } else { "s" };
+        let _ = writeln!(out, "{} more checkpoint{s} not shown", tree.left_out);
     }
 }
 
@@ -46,10 +47,10 @@ fn line(tree: &CheckpointTree, before: &str, name: &str, found: &Checkpoint, pal
         let _ = write!(out, "  {faint}rolled back to at seq {}{faint:#}", back.seq);
     }
     for (back, why) in found.rollbacks.iter().filter_map(|back| Some((back, back.failed.as_ref()?))) {
-        let _ = write!(out, "  {warning}not undone at seq {}: {}{warning:#}", back.seq, visible_text(why));
+        let _ = write!(out, "  {warning}rollback failed at seq {}: {}{warning:#}", back.seq, visible_text(why));
     }
     if let Some(seq) = found.gone {
-        let _ = write!(out, "  {warning}pruned, told at seq {seq}{warning:#}");
+        let _ = write!(out, "  {warning}pruned, as the server reported at seq {seq}{warning:#}");
     }
     if tree.current.as_deref() == Some(name) {
         let _ = write!(out, "  {bold}← here{bold:#}");
@@ -81,10 +82,10 @@ mod tests {
         text(&tree, &Palette::plain(), &mut out);
         let drawn = "\
 a  add, seq 0, patch  rolled back to at seq 4
-├── b  add, seq 1, patch  not undone at seq 3: mail␛
+├── b  add, seq 1, patch  rollback failed at seq 3: mail␛
 │   c  add, seq 2, patch
 └── d  add, seq 5, patch  ← here
-old  not in this recording  pruned, told at seq 9
+old  not in this recording  pruned, as the server reported at seq 9
 ";
         assert_eq!(out, drawn);
     }

@@ -1,4 +1,4 @@
-//! A comparison's report as text.
+//! Formats the report of a comparison as text.
 
 use crate::diff::report::{Hunk, LineTag};
 use crate::diff::{Change, Report, Status, UnitDiff, UnitKind};
@@ -6,14 +6,14 @@ use crate::render::style::Palette;
 use anstyle::Style;
 use std::fmt::Write;
 
-/// How the parts of a report look. The default is plain.
+/// The styles of a report's parts. The default is plain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DiffStyle {
-    /// What is on the right only.
+    /// Parts that are on the right only.
     pub added: Style,
-    /// What is on the left only.
+    /// Parts that are on the left only.
     pub removed: Style,
-    /// What is there for orientation.
+    /// Secondary text.
     pub faint: Style,
     /// Headings.
     pub bold: Style,
@@ -25,16 +25,16 @@ impl From<&Palette> for DiffStyle {
     }
 }
 
-/// The longest value that is shown whole, in characters, where there is no terminal.
+/// The maximum length of a value if there is no terminal, in characters.
 const WIDEST: usize = 160;
-/// Columns beside a value: its indent, its sign and what says that it was cut.
+/// The columns around a value: its indent, its sign and the ellipses.
 const BESIDE: usize = 6;
 
-/// How much is shown before the first difference of values that are longer.
+/// The number of characters shown before the first difference of a longer value.
 const LEAD: usize = 24;
 
-/// Appends the report: a heading a unit, its changes below it, and a line that sums up. Long values are cut, to lines
-/// of `width` columns where there is one.
+/// Appends the report: a heading for each unit, its changes below, and a summary line. Long values are shortened to fit
+/// `width` columns, if given.
 pub fn text(report: &Report, style: &DiffStyle, width: Option<usize>, out: &mut String) {
     let widest = width.map_or(WIDEST, |width| width.saturating_sub(BESIDE).clamp(2 * LEAD, WIDEST));
     for unit in &report.units {
@@ -47,7 +47,7 @@ pub fn text(report: &Report, style: &DiffStyle, width: Option<usize>, out: &mut 
     summary(report, out);
 }
 
-/// Appends the line that sums up: `3 changed, 1 only in A, 0 only in B, 40 same`.
+/// Appends the summary line: `3 changed, 1 only in A, 0 only in B, 40 same`.
 pub fn summary(report: &Report, out: &mut String) {
     let Report { changed, only_left, only_right, same, moved, .. } = report;
     let _ = write!(out, "{changed} changed, {only_left} only in A, {only_right} only in B, ");
@@ -83,8 +83,8 @@ fn title(unit: &UnitDiff, widest: usize) -> String {
     };
     match unit.kind {
         UnitKind::Request | UnitKind::Notification => named(),
-        UnitKind::Orphan => "answer to no request".to_owned(),
-        UnitKind::Line => "line that is no message".to_owned(),
+        UnitKind::Orphan => "response without a request".to_owned(),
+        UnitKind::Line => "line that is not a message".to_owned(),
         UnitKind::Stderr => "standard error".to_owned(),
     }
 }
@@ -118,7 +118,7 @@ fn hunk(hunk: &Hunk, style: &DiffStyle, widest: usize, out: &mut String) {
     }
 }
 
-/// A long value from shortly before its first difference on, so that the difference is to be seen.
+/// Shortens a long value to a window that begins just before its first difference.
 fn window(value: &str, shared: usize, widest: usize) -> String {
     let length = value.chars().count();
     let start = if length <= widest { 0 } else { shared.saturating_sub(LEAD).min(length - 1) };
@@ -132,7 +132,7 @@ fn window(value: &str, shared: usize, widest: usize) -> String {
     shown
 }
 
-/// A peer's text without control characters, which a terminal would obey.
+/// Escapes control characters in text from others, since a terminal would obey them.
 fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for found in text.chars() {
@@ -153,7 +153,7 @@ mod tests {
     use crate::trace::{Event, EventHeader, EventKind, Flags};
     use crate::wire::{Direction, Framing};
 
-    /// A notification by the number of its event, its method, its subject and its params.
+    /// A notification: the number of its event, its method, its subject and its params.
     type Notice<'a> = (u64, &'a str, &'a str, &'a str);
 
     fn recorded(notices: &[Notice<'_>]) -> Recording {

@@ -1,4 +1,4 @@
-//! A validation report as text: findings grouped by rule, then one line that sums up.
+//! Formats a validation report as text: findings grouped by rule, then a summary line.
 
 use super::style::Palette;
 use crate::proposals::{Rule, Severity};
@@ -7,10 +7,14 @@ use anstyle::Style;
 use std::fmt::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
-/// How many places of one rule are listed.
+/// The maximum number of findings that are listed for each rule.
 const MAX_PLACES: usize = 20;
 
-/// Writes the report, no line wider than `width` columns where words allow. The worst rules come first.
+/// Writes the report, the worst rules first. Lines are at most `width` columns wide, unless a word is wider.
+///
+/// # Errors
+///
+/// If writing fails.
 pub fn text(report: &Report, width: usize, palette: &Palette, out: &mut impl Write) -> fmt::Result {
     let width = width.max(40);
     for (rule, findings) in by_rule(report) {
@@ -33,7 +37,7 @@ pub fn text(report: &Report, width: usize, palette: &Palette, out: &mut impl Wri
     summary(report, palette, out)
 }
 
-/// Findings by rule: errors before warnings before infos, then by the rule's name.
+/// Groups findings by rule: errors, warnings, infos, then by the rule's id.
 fn by_rule(report: &Report) -> Vec<(&'static Rule, Vec<&Finding>)> {
     let mut groups: Vec<(&'static Rule, Vec<&Finding>)> = Vec::new();
     let mut ordered: Vec<_> = report.findings.iter().collect();
@@ -71,7 +75,11 @@ fn place(finding: &Finding, several: bool, width: usize, out: &mut impl Write) -
     wrapped(&line, "    ", width, Style::new(), out)
 }
 
-/// Writes words between an indent and the width; lines after the first go two columns deeper.
+/// Writes a text between an indent and the width. Lines after the first are indented by two more columns.
+///
+/// # Errors
+///
+/// If writing fails.
 pub fn wrapped(text: &str, indent: &str, width: usize, style: Style, out: &mut impl Write) -> fmt::Result {
     let mut column = 0;
     for word in text.split(' ') {
@@ -130,7 +138,7 @@ mod tests {
         };
         Report {
             findings: vec![
-                finding(&rules::CRLF, Some(1), "a line ended by CR LF"),
+                finding(&rules::CRLF, Some(1), "the line ends with CR LF"),
                 finding(&rules::NOISE, Some(2), "\"[server] started and it says a lot more than fits in one line\""),
                 finding(&rules::UNANSWERED, None, "bell \u{7}"),
             ],
@@ -149,20 +157,20 @@ mod tests {
         text(&report(), 60, &Palette::plain(), &mut out).expect("written");
         insta::assert_snapshot!(out, @r##"
     error stream/noise
-      A message stream carries messages only.
-      MCP transports, stdio; X8
+      Every line on a message stream is a message.
+      MCP transports, stdio
         seq 2 s2c: "[server] started and it says a lot more than
           fits in one line"
 
     warning pairing/unanswered
-      Every request is answered.
-      JSON-RPC 2.0 §4; X3
+      Every request gets a response.
+      JSON-RPC 2.0 §4
         session: bell �
 
     info stream/crlf
-      A line ends in LF alone.
-      MCP transports, stdio; X9
-        seq 1 s2c: a line ended by CR LF
+      Lines end with LF, not with CR LF.
+      MCP transports, stdio
+        seq 1 s2c: the line ends with CR LF
         and 3 more
 
     1 error, 1 warning, 4 infos in 1 message over 1 connection

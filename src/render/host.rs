@@ -1,4 +1,4 @@
-//! What a host tells, in words for people and in members for scripts.
+//! Formats what a host reports: as text for people, and as JSON for scripts.
 
 use super::line::visible_text;
 use super::style::Palette;
@@ -6,7 +6,7 @@ use crate::host::engine::OrderResult;
 use crate::host::prompt::{Prompt, PromptPart};
 use crate::proposals::host::{HostEvent, ServerId, ServerView};
 use crate::wire::Envelope;
-use crate::wire::span::micros;
+use crate::wire::units::micros;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::Duration;
@@ -15,7 +15,7 @@ fn name(servers: &[ServerView], server: Option<ServerId>) -> Option<&str> {
     servers.get(server?.0).map(|view| view.name.as_str())
 }
 
-/// A fact as a line.
+/// Formats an event of the host as a line.
 pub fn fact(fact: &HostEvent, servers: &[ServerView], palette: &Palette) -> String {
     let faint = palette.faint;
     let style = match fact.what {
@@ -29,7 +29,7 @@ pub fn fact(fact: &HostEvent, servers: &[ServerView], palette: &Palette) -> Stri
     format!("{faint}·{faint:#}{whose} {faint}{proposal}{faint:#} {style}{what}{style:#}: {text}")
 }
 
-/// Whether it is something that a server does wrong or too often, and so can go on with for ever.
+/// Returns whether the event is a server's mistake or excess, which it may repeat without end.
 pub fn is_refusal(fact: &HostEvent) -> bool {
     let is_refused = matches!(
         fact.what,
@@ -38,13 +38,13 @@ pub fn is_refusal(fact: &HostEvent) -> bool {
     is_refused && fact.proposal != "host"
 }
 
-/// A fact as an object: what, room, server, text, and its own members below `data`.
+/// Formats an event of the host as an object: kind, proposal, server, text, and further members in `data`.
 pub fn fact_value(fact: &HostEvent, servers: &[ServerView], at: Duration) -> Value {
     json!({"event": "fact", "at_us": micros(at), "room": fact.proposal, "what": fact.what,
         "server": name(servers, fact.server), "text": fact.text, "data": fact.data})
 }
 
-/// A prompt, part by part, with where each comes from.
+/// Formats a prompt, part by part, with the origin of each part.
 pub fn prompt(prompt: &Prompt, palette: &Palette) -> String {
     let faint = palette.faint;
     let mut out = format!("{faint}prompt of turn {}, round {}{faint:#}\n", prompt.turn, prompt.round);
@@ -67,18 +67,18 @@ pub fn prompt(prompt: &Prompt, palette: &Palette) -> String {
     out
 }
 
-/// A prompt as an object: what the model gets, under `prompt`, and the labels.
+/// Formats a prompt as an object: the model's input in `prompt`, and the labels.
 pub fn prompt_value(prompt: &Prompt, at: Duration) -> Value {
     json!({"event": "prompt", "at_us": micros(at), "prompt": prompt.to_value(), "external": prompt.labels()})
 }
 
-/// How often something was told again, as a line.
+/// Formats how often an event was repeated, as a line.
 pub fn again(fact: &HostEvent, times: u64, servers: &[ServerView], palette: &Palette) -> String {
     let more = HostEvent { text: format!("{times} more: {}", fact.text), ..fact.clone() };
     self::fact(&more, servers, palette)
 }
 
-/// How an order ended, as a line; empty where there is nothing to say.
+/// Formats the result of an order as a line; empty if there is nothing to say.
 pub fn done(done: &OrderResult, palette: &Palette) -> String {
     let (bold, red) = (palette.bold, palette.error);
     match done {
@@ -102,7 +102,7 @@ pub fn done(done: &OrderResult, palette: &Palette) -> String {
     }
 }
 
-/// The same as an object; `None` where nothing was asked that has an answer.
+/// Formats the result of an order as an object.
 pub fn done_value(done: &OrderResult, at: Duration) -> Value {
     let mut value = match done {
         OrderResult::Turn { turn, answer } | OrderResult::Woken { turn, answer } => {
@@ -136,7 +136,7 @@ fn tool_text(result: &Value) -> String {
     if text.is_empty() { visible_text(&result.to_string()) } else { visible_lines(&text) }
 }
 
-/// What stands before what the model says.
+/// Returns the prefix of the model's answers.
 pub fn said(palette: &Palette) -> String {
     let bold = palette.bold;
     format!("{bold}model>{bold:#} ")

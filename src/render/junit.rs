@@ -1,32 +1,36 @@
-//! JUnit XML: one suite of cases, as build servers read it.
+//! Writes JUnit XML: one suite of test cases, for build servers.
 
 use super::text::visible;
 use std::fmt::{self, Write};
 use std::time::Duration;
 
-/// How a case ended.
+/// The outcome of a test case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CaseOutcome {
     /// It passed.
     Passed,
-    /// It failed: a line, and all there is to say.
+    /// It failed: a summary line, and the details.
     Failed(String, String),
-    /// It was not judged, and why.
+    /// It was not run, and why.
     Skipped(String),
 }
 
-/// One case.
+/// A test case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// What was checked.
+    /// What was tested.
     pub name: String,
-    /// Where: a file and line, or the name of a rule's group.
+    /// The place: a file and line, or the group of a rule.
     pub class: String,
-    /// How it ended.
+    /// Its outcome.
     pub outcome: CaseOutcome,
 }
 
 /// Writes a suite.
+///
+/// # Errors
+///
+/// If writing fails.
 pub fn suite(name: &str, took: Duration, cases: &[Case], out: &mut impl Write) -> fmt::Result {
     let failures = cases.iter().filter(|case| matches!(case.outcome, CaseOutcome::Failed(..))).count();
     let skipped = cases.iter().filter(|case| matches!(case.outcome, CaseOutcome::Skipped(_))).count();
@@ -59,7 +63,7 @@ pub fn suite(name: &str, took: Duration, cases: &[Case], out: &mut impl Write) -
     writeln!(out, "</testsuites>")
 }
 
-/// A text as it can stand in XML. Characters that XML 1.0 does not know become the replacement character.
+/// Escapes a text for XML. Characters that XML 1.0 does not allow become the replacement character.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for found in text.chars() {
@@ -72,7 +76,7 @@ fn escaped(text: &str) -> String {
             '\t' => out.push_str("&#9;"),
             '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
             other if other.is_control() => out.push('\u{fffd}'),
-            // Marks that turn the direction of writing stay what they are, and do it nowhere.
+            // Escape characters that change the text direction, so that they do not affect the file.
             other if visible(other) != other => out.push_str(&format!("&#{};", u32::from(other))),
             other => out.push(other),
         }

@@ -1,4 +1,4 @@
-//! One event on one line, and the small formats that lines are made of.
+//! Formats an event as one line, and the parts of such lines.
 
 use super::style::Palette;
 use super::text::printable_start;
@@ -7,53 +7,53 @@ use anstyle::Style;
 use std::io::Write;
 use unicode_width::UnicodeWidthChar;
 
-/// One line's content.
+/// The content of a line.
 #[derive(Clone, Copy, Debug)]
 pub struct Line<'a> {
     /// The event's number.
     pub seq: u64,
-    /// The stream's number; 0 where there is only one.
+    /// The number of the stream; 0 if there is only one.
     pub stream: u32,
-    /// The time, ready to show.
+    /// The formatted time.
     pub time: &'a str,
-    /// `→` to the server, `←` to the client, `·` for what is no message.
+    /// The direction: `→` to the server, `←` to the client, `·` if it is not a message.
     pub arrow: Arrow,
-    /// Payload bytes.
+    /// The length of the payload, in bytes.
     pub size: u64,
-    /// For an answer: nanoseconds since its request.
+    /// For a response: the time since its request, in nanoseconds.
     pub latency: Option<i64>,
-    /// The request id, as it stood.
+    /// The request id as it is on the wire.
     pub id: &'a str,
-    /// mcpreel put it in.
+    /// mcpreel injected the message.
     pub injected: bool,
-    /// The method, or what the event is.
+    /// The method, or the kind of event.
     pub title: &'a str,
     /// What it is about.
     pub about: &'a str,
-    /// What came of it, for an answer.
+    /// The outcome, for a response.
     pub outcome: Option<&'a str>,
-    /// How it is to be coloured.
+    /// How the line is emphasised.
     pub mood: Emphasis,
 }
 
-/// What stands before the method of a message that mcpreel put in.
+/// The mark before the method of an injected message.
 pub const INJECTED: &str = "[injected] ";
 
-/// Which way.
+/// The direction of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrow {
     /// Client to server.
     ToServer,
     /// Server to client.
     ToClient,
-    /// No message.
+    /// It is not a message.
     None,
 }
 
-/// How a line stands out.
+/// The emphasis of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Emphasis {
-    /// It does not.
+    /// None.
     Plain,
     /// Something failed.
     Error,
@@ -61,7 +61,7 @@ pub enum Emphasis {
     Faint,
 }
 
-/// Appends the line, LF included, no wider than `width` columns where one is given.
+/// Appends a line, including LF, at most `width` columns wide if given.
 pub fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, out: &mut Vec<u8>) {
     let start = out.len();
     let Palette { faint, error, .. } = palette;
@@ -92,7 +92,7 @@ pub fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, out: &mut
     ink.off(*faint, out);
     out.push(b' ');
     let fixed = 5 + 1 + 12 + 1 + 2 + 8 + 9 + 1 + columns(line.id).max(4) + 1;
-    let mut rest = Rest { proposal: width.map(|width| width.saturating_sub(fixed).max(20)), out };
+    let mut rest = Rest { space: width.map(|width| width.saturating_sub(fixed).max(20)), out };
     let title_style = match line.mood {
         Emphasis::Error => *error,
         Emphasis::Faint => *faint,
@@ -128,7 +128,7 @@ pub fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, out: &mut
     out.push(b'\n');
 }
 
-/// Colour, where there is any: nothing is formatted where there is none.
+/// Writes colours, if there are any. Formatting is skipped if there are none.
 struct Ink {
     coloured: bool,
 }
@@ -147,24 +147,24 @@ impl Ink {
     }
 }
 
-/// The end of a line, as far as there is room: where no width is given, without end.
+/// The rest of a line, limited to the remaining space, if the width is limited.
 struct Rest<'a> {
-    proposal: Option<usize>,
+    space: Option<usize>,
     out: &'a mut Vec<u8>,
 }
 
 impl Rest<'_> {
-    /// Appends words of our own.
+    /// Appends text of mcpreel.
     fn ours(&mut self, text: &str) {
-        match self.proposal {
+        match self.space {
             None => self.out.extend_from_slice(text.as_bytes()),
             Some(_) => self.letters(text),
         }
     }
 
-    /// Appends words of a peer on one line, control characters made visible.
+    /// Appends text from others on one line, with control characters made visible.
     fn theirs(&mut self, text: &str) {
-        match self.proposal {
+        match self.space {
             None => {
                 let (plain, rest) = text.split_at(printable_start(text));
                 self.out.extend_from_slice(plain.as_bytes());
@@ -179,7 +179,7 @@ impl Rest<'_> {
         for found in text.chars() {
             let shown = visible(found);
             let width = shown.width().unwrap_or(0);
-            if let Some(left) = &mut self.proposal {
+            if let Some(left) = &mut self.space {
                 if *left < width + 1 {
                     if *left > 0 {
                         self.out.extend_from_slice("…".as_bytes());
@@ -194,33 +194,33 @@ impl Rest<'_> {
     }
 }
 
-/// Appends a text at the right end of so many columns.
+/// Appends a text, right-aligned in this number of columns.
 fn right(text: &str, width: usize, out: &mut Vec<u8>) {
     const SPACES: &[u8; 16] = b"                ";
     let missing = width.saturating_sub(columns(text)).min(SPACES.len());
-    // A copy of fixed length, cut, is quicker than one of the length that is wanted.
+    // Copying a fixed length and truncating is faster than copying the exact length.
     let start = out.len() + missing;
     out.extend_from_slice(SPACES);
     out.truncate(start);
     out.extend_from_slice(text.as_bytes());
 }
 
-/// The columns of a text without wide letters.
+/// Returns the width of a text without wide characters.
 fn columns(text: &str) -> usize {
     text.bytes().filter(|byte| byte & 0xc0 != 0x80).count()
 }
 
-/// A size: `96 B`, `1.2 kB`, `3.4 MB`.
+/// Formats a size: `96 B`, `1.2 kB`, `3.4 MB`.
 pub fn bytes(count: u64) -> String {
     Cell::bytes(count).text().to_owned()
 }
 
-/// A time span from nanoseconds: `870 ns`, `12 µs`, `1.6 ms`, `2.31 s`, `4m10s`.
+/// Formats a duration given in nanoseconds: `870 ns`, `12 µs`, `1.6 ms`, `2.31 s`, `4m10s`.
 pub fn duration(nanoseconds: i64) -> String {
     Cell::duration(nanoseconds).text().to_owned()
 }
 
-/// A few words that need no memory of their own: a number and its unit.
+/// A short text without its own heap memory: a number and its unit.
 #[derive(Default)]
 struct Cell {
     text: [u8; 32],
@@ -243,14 +243,14 @@ impl Cell {
         self.put(itoa::Buffer::new().format(number));
     }
 
-    /// A number of tenths.
+    /// Appends a number of tenths.
     fn tenths(&mut self, tenths: u64) {
         self.number(tenths / 10);
         self.put(".");
         self.number(tenths % 10);
     }
 
-    /// Two digits.
+    /// Appends two digits.
     fn two(&mut self, number: u64) {
         self.number(number / 10);
         self.number(number % 10);

@@ -1,12 +1,11 @@
-//! Bytes on their way out: gathered while they are few, passed on when they are many, so that memory holds little of
-//! what is large.
+//! Buffers output: collects small pieces, and writes large ones directly, so that memory use stays small.
 
 use std::io::{self, Write};
 
-/// So much is passed on at once.
+/// The buffer is written when it reaches this length, in bytes.
 const PASSED_ON: usize = 64 << 10;
 
-/// What is to be written gathers here. What could not be written is told by [`OutputBuffer::failure`].
+/// A buffered writer that remembers write errors; [`OutputBuffer::failure`] returns them.
 #[derive(Debug)]
 pub struct OutputBuffer<W> {
     gathered: Vec<u8>,
@@ -15,17 +14,17 @@ pub struct OutputBuffer<W> {
 }
 
 impl<W: Write> OutputBuffer<W> {
-    /// An outlet to `to`, which gets everything in pieces of some size.
+    /// Creates a buffer for `to`, which gets everything in larger pieces.
     pub fn new(to: W) -> Self {
         Self { gathered: Vec::new(), to, failed: None }
     }
 
-    /// What waits to be passed on, for small pieces to be appended to. [`OutputBuffer::relieve`] bounds it.
+    /// Returns the buffer, to append small pieces. Call [`OutputBuffer::relieve`] regularly to limit its size.
     pub fn gathered(&mut self) -> &mut Vec<u8> {
         &mut self.gathered
     }
 
-    /// Passes on what was gathered where it is enough.
+    /// Writes the buffer if it is large enough.
     #[inline]
     pub fn relieve(&mut self) {
         if self.gathered.len() >= PASSED_ON {
@@ -33,7 +32,7 @@ impl<W: Write> OutputBuffer<W> {
         }
     }
 
-    /// Appends bytes. Many are not copied.
+    /// Appends bytes. Long ones are not copied.
     pub fn append(&mut self, bytes: &[u8]) {
         if bytes.len() < PASSED_ON {
             self.gathered.extend_from_slice(bytes);
@@ -43,19 +42,19 @@ impl<W: Write> OutputBuffer<W> {
         self.try_to(|to| to.write_all(bytes));
     }
 
-    /// Passes everything on.
+    /// Writes the whole buffer.
     ///
     /// # Errors
-    /// Something could not be written, now or before.
+    /// If something could not be written, now or before.
     pub fn flush(&mut self) -> io::Result<()> {
         self.pass_on();
         self.failure()
     }
 
-    /// Tells, once, that something could not be written.
+    /// Reports a write error, once.
     ///
     /// # Errors
-    /// Something could not be written.
+    /// If something could not be written.
     pub fn failure(&mut self) -> io::Result<()> {
         self.failed.take().map_or(Ok(()), Err)
     }
@@ -77,7 +76,7 @@ impl<W: Write> OutputBuffer<W> {
     }
 }
 
-/// For writers of other crates, which learn that writing on is of no use.
+/// For writers of other crates, which stop when writing has failed.
 impl<W: Write> Write for OutputBuffer<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.append(bytes);

@@ -1,5 +1,5 @@
-//! JSON text laid out with indentation and colour, straight from its bytes: no value is built, so every number,
-//! escape and duplicate key shows as it crossed the wire. Long strings are folded.
+//! Pretty-prints JSON directly from its bytes: no value is built, so every number, escape and duplicate key appears as
+//! it crossed the wire. Long strings are folded.
 
 use super::line::{is_printable, visible};
 use super::output_buffer::OutputBuffer;
@@ -8,16 +8,16 @@ use crate::wire::json;
 use anstyle::Style;
 use std::io::Write;
 
-/// How JSON is laid out.
+/// The layout of pretty-printed JSON.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     /// Colours.
     pub palette: Palette,
-    /// Strings longer than this many bytes are folded; `None` shows all.
+    /// Strings longer than this number of bytes are folded; `None` folds none.
     pub fold: Option<usize>,
-    /// Spaces a level.
+    /// Spaces per level.
     pub indent: usize,
-    /// Spaces before every line.
+    /// Spaces before each line.
     pub margin: usize,
 }
 
@@ -27,7 +27,7 @@ impl Default for Layout {
     }
 }
 
-/// Appends `text` laid out. What is not JSON is passed on as it stands, control characters made visible.
+/// Appends `text`, pretty-printed. Text that is not JSON is kept as it is, with control characters made visible.
 pub fn pretty<W: Write>(text: &[u8], layout: &Layout, out: &mut OutputBuffer<W>) {
     let coloured = !layout.palette.is_plain();
     let mut printer = Printer { text, layout, coloured, printable: is_printable(text), out, depth: 0 };
@@ -45,25 +45,24 @@ struct Printer<'a, 'o, W> {
     text: &'a [u8],
     layout: &'a Layout,
     coloured: bool,
-    /// The whole text is printable ASCII, so that no part of it needs a second look.
+    /// The whole text is printable ASCII, so no part needs escaping.
     printable: bool,
     out: &'o mut OutputBuffer<W>,
     depth: usize,
 }
 
-/// So much text is laid out before what came of it is passed on.
+/// The length of text that is processed before the buffer is written, in bytes.
 const STRETCH: usize = 16 << 10;
 const SPACES: &[u8; 64] = &[b' '; 64];
-/// The start of a line.
+/// A line break and enough spaces for most indents.
 const LINE: &[u8; 32] = b"\n                               ";
-/// What is nested deeper stands on one line: with a line for each, what somebody nests a million times would come to
-/// terabytes of spaces.
+/// Deeper levels stay on one line. Otherwise a text with a million nested levels would become terabytes of spaces.
 const DEEPEST: usize = 128;
-/// Most tokens are no longer.
+/// Most tokens are at most this long, in bytes.
 const SHORT: usize = 32;
 
 impl<W: Write> Printer<'_, '_, W> {
-    /// Lays out what begins from `at` on and before `end`, and answers where it ends.
+    /// Prints the tokens that begin between `at` and `end`. Returns where the last one ends.
     fn run(&mut self, mut at: usize, end: usize) -> usize {
         let text = self.text;
         while at < end {
@@ -87,7 +86,7 @@ impl<W: Write> Printer<'_, '_, W> {
                 b'{' | b'[' => {
                     self.out().push(byte);
                     let next = json::skip_space(text, at);
-                    // In ASCII a closing bracket is two after the opening one.
+                    // In ASCII, a closing bracket is the opening one plus two.
                     if text.get(next) == Some(&(byte + 2)) {
                         self.out().push(byte + 2);
                         at = next + 1;
@@ -115,7 +114,7 @@ impl<W: Write> Printer<'_, '_, W> {
     fn line(&mut self) {
         let mut left = self.depth * self.layout.indent + self.layout.margin;
         if left < LINE.len() {
-            // A copy of fixed length, cut, is quicker than one of the length that is wanted.
+            // Copying a fixed length and truncating is faster than copying the exact length.
             let length = self.out().len() + 1 + left;
             self.out().extend_from_slice(LINE);
             return self.out().truncate(length);
@@ -132,7 +131,7 @@ impl<W: Write> Printer<'_, '_, W> {
         self.out.relieve();
     }
 
-    /// Where small pieces go.
+    /// The buffer for small pieces.
     #[inline(always)]
     fn out(&mut self) -> &mut Vec<u8> {
         self.out.gathered()
@@ -148,18 +147,18 @@ impl<W: Write> Printer<'_, '_, W> {
         let palette = &self.layout.palette;
         let style = if is_key { palette.key } else { palette.string };
         match self.layout.fold {
-            Some(most) if !is_key && end - start > most + most / 4 + 16 => {
-                self.folded(&self.text[start..end], most, style);
+            Some(max) if !is_key && end - start > max + max / 4 + 16 => {
+                self.folded(&self.text[start..end], max, style);
             }
             _ => self.token(start, end, style),
         }
     }
 
-    /// Writes the token that stands there.
+    /// Writes a token.
     #[inline(always)]
     fn token(&mut self, start: usize, end: usize, style: Style) {
         match self.text[start..].first_chunk::<SHORT>() {
-            // A copy of fixed length, cut, is quicker than one of the length that is wanted.
+            // Copying a fixed length and truncating is faster than copying the exact length.
             Some(run) if end - start <= SHORT && self.printable && !self.coloured => {
                 let length = self.out().len() + end - start;
                 self.out().extend_from_slice(run);
@@ -169,7 +168,7 @@ impl<W: Write> Printer<'_, '_, W> {
         }
     }
 
-    /// Writes a number or a word.
+    /// Writes a number or a literal.
     #[inline(always)]
     fn scalar(&mut self, start: usize, end: usize) {
         let palette = &self.layout.palette;
@@ -177,8 +176,8 @@ impl<W: Write> Printer<'_, '_, W> {
         self.token(start, end, style);
     }
 
-    fn folded(&mut self, whole: &[u8], most: usize, style: Style) {
-        let cut = json::whole_until(whole, most);
+    fn folded(&mut self, whole: &[u8], max: usize, style: Style) {
+        let cut = json::whole_until(whole, max);
         self.styled(&whole[..cut], style);
         let note = format!("… +{}\"", super::line::bytes((whole.len() - cut - 1) as u64));
         self.styled(note.as_bytes(), self.layout.palette.faint);
@@ -194,7 +193,7 @@ impl<W: Write> Printer<'_, '_, W> {
         }
     }
 
-    /// Nothing that a peer puts into a text, sound or not, reaches the terminal as a control character.
+    /// Writes text from others so that no control character reaches the terminal, valid UTF-8 or not.
     fn plain(&mut self, text: &[u8]) {
         if self.printable || is_printable(text) {
             return self.out.append(text);

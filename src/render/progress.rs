@@ -1,12 +1,12 @@
-//! A progress bar on standard error, for work that turns out to take longer than half a second.
+//! A progress bar on standard error, for work that takes longer than half a second.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::{Duration, Instant};
 
-/// Work shorter than this shows nothing.
+/// No bar is shown before this time.
 const GRACE_PERIOD: Duration = Duration::from_millis(500);
 
-/// Progress through so many bytes.
+/// Progress through a number of bytes.
 pub struct Progress {
     bar: ProgressBar,
     started: Instant,
@@ -15,7 +15,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Progress through `total` bytes of `what`; never shown where `allowed` is false.
+    /// Creates a progress bar for `total` bytes of `what`; it is never shown if `allowed` is false.
     pub fn bytes(what: &'static str, total: u64, allowed: bool) -> Self {
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
         let style = ProgressStyle::with_template("{msg} {wide_bar} {bytes}/{total_bytes} {eta}");
@@ -24,7 +24,7 @@ impl Progress {
         Self { bar, started: Instant::now(), visible: false, allowed }
     }
 
-    /// So many bytes are done.
+    /// Sets the number of bytes that are done.
     pub fn reach(&mut self, position: u64) {
         if !self.allowed {
             return;
@@ -36,7 +36,7 @@ impl Progress {
         self.bar.set_position(position);
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(self) {
         self.bar.finish_and_clear();
     }

@@ -1,6 +1,6 @@
-//! Text that comes in pieces, given out row by row: a terminal on which somebody types takes whole rows only.
+//! Splits streamed text into rows: a terminal on which the user is typing accepts whole rows only.
 
-/// A text on its way.
+/// A streamed text.
 #[derive(Debug)]
 pub struct Rows {
     width: usize,
@@ -8,12 +8,12 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Rows of so many characters at most.
+    /// Creates a splitter for rows of at most `width` characters.
     pub fn new(width: usize) -> Self {
         Self { width: width.max(1), waiting: String::new() }
     }
 
-    /// Takes a piece; gives out the rows that are whole now: up to a line's end, or as much as fits, cut between words.
+    /// Adds a piece. Returns the rows that are complete: up to a line break, or as much as fits, split between words.
     pub fn take(&mut self, piece: &str) -> Vec<String> {
         self.waiting.push_str(piece);
         let mut rows = Vec::new();
@@ -24,12 +24,12 @@ impl Rows {
         rows
     }
 
-    /// The last row: what is no whole one.
+    /// Returns the last, incomplete row.
     pub fn rest(&mut self) -> Option<String> {
         Some(std::mem::take(&mut self.waiting)).filter(|rest| !rest.is_empty())
     }
 
-    /// Where the first row ends, and where the next begins.
+    /// Returns where the first row ends, and where the next one begins.
     fn cut(&self) -> Option<(usize, usize)> {
         let full = self.waiting.char_indices().nth(self.width).map(|(at, _)| at);
         let line = self.waiting.find('\n').filter(|line| full.is_none_or(|full| *line <= full));

@@ -1,4 +1,4 @@
-//! What came of a scenario: as text, and as the cases of a JUnit suite.
+//! Formats the report of a scenario: as text, and as the cases of a JUnit suite.
 
 use super::junit::{self, Case, CaseOutcome};
 use super::line::{duration, visible_text};
@@ -6,8 +6,12 @@ use super::style::Palette;
 use crate::scenario::{Failure, Judged, Problem, Report, Verdict};
 use std::fmt::{self, Write};
 
-/// Writes the report: what did not pass, then what else went wrong, then one line that sums up. With `all`, what
-/// passed too. `file` is the scenario's name on disk.
+/// Writes the report: expectations that did not pass, problems, then a summary line. With `all`, expectations that
+/// passed, too. `file` is the scenario's file name.
+///
+/// # Errors
+///
+/// If writing fails.
 pub fn text(report: &Report, file: &str, all: bool, palette: &Palette, out: &mut impl Write) -> fmt::Result {
     for one in report.expectations.iter().filter(|one| all || one.verdict() != Verdict::Passed) {
         judged(one, file, palette, out)?;
@@ -19,8 +23,8 @@ pub fn text(report: &Report, file: &str, all: bool, palette: &Palette, out: &mut
     }
     for fault in report.faults.iter().filter(|fault| fault.hits == 0) {
         let style = palette.warning;
-        write!(out, "{style}not done{style:#} {}", place(file, fault.place.line))?;
-        writeln!(out, "  no message fitted this fault")?;
+        write!(out, "{style}not used{style:#} {}", place(file, fault.place.line))?;
+        writeln!(out, "  no message matched this fault")?;
     }
     summary(report, palette, out)
 }
@@ -65,19 +69,26 @@ fn summary(report: &Report, palette: &Palette, out: &mut impl Write) -> fmt::Res
     let count = |verdict| report.count(verdict);
     writeln!(
         out,
-        "{style}{word}{style:#} {}: {} of {} expectations held, {} not reached, {} problems; {} step{} in {}",
+        "{style}{word}{style:#} {}: {} of {} held, {} not reached, {}; {} in {}",
         visible_text(&report.name),
         count(Verdict::Passed),
-        report.expectations.len(),
+        counted(report.expectations.len() as u64, "expectation"),
         count(Verdict::NotReached),
-        report.problems.len(),
-        report.steps,
-        if report.steps == 1 { "" } else { "s" },
+        counted(report.problems.len() as u64, "problem"),
+        counted(report.steps, "step"),
         duration(i64::try_from(report.took.as_nanos()).unwrap_or(i64::MAX)),
     )
 }
 
-/// Writes the report as JUnit XML: a case for each expectation, and one for each problem.
+fn counted(number: u64, name: &str) -> String {
+    format!("{number} {name}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Writes the report as JUnit XML: one case for each expectation, and one for each problem.
+///
+/// # Errors
+///
+/// If writing fails.
 pub fn junit(report: &Report, file: &str, out: &mut impl Write) -> fmt::Result {
     let expectation = |one: &Judged| {
         let outcome = match (one.verdict(), &one.failure) {
@@ -107,7 +118,7 @@ mod tests {
     use crate::scenario::{Observation, Player, Scenario};
     use std::time::Duration;
 
-    /// What came of a scenario in which nothing ever happens.
+    /// Returns the report of a scenario in which nothing ever happens.
     fn report() -> Report {
         let text = "name: \"nothing \\u001b happens\"
 expect:
@@ -131,9 +142,9 @@ faults:
         insta::assert_snapshot!(out, @r"
         failed a.yaml:3  message method a/b
           at 2s: not seen
-        problem a.yaml  at 0ns: it was not fired: bell ␇
-        problem a.yaml  at 2s: the servers were never all connected or given up
-        not done a.yaml:7  no message fitted this fault
+        problem a.yaml  at 0ns: it was not sent: bell ␇
+        problem a.yaml  at 2s: the scenario ended before all servers had connected or failed
+        not used a.yaml:7  no message matched this fault
         failed nothing ␛ happens: 2 of 3 expectations held, 0 not reached, 2 problems; 0 steps in 2.00 s
         ");
         let mut all = String::new();

@@ -1,25 +1,25 @@
-//! Colours, in one place. The plain palette writes nothing but the text.
+//! Colours. The plain palette writes only the text.
 
 use anstyle::{AnsiColor, Style};
 
-/// What each part of an output looks like.
+/// The styles of an output's parts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Palette {
     /// Secondary text: times, numbers, sizes.
     pub faint: Style,
-    /// What stands out.
+    /// Emphasised text.
     pub bold: Style,
-    /// From the client to the server.
+    /// Messages from the client to the server.
     pub to_server: Style,
-    /// From the server to the client.
+    /// Messages from the server to the client.
     pub to_client: Style,
-    /// What went wrong.
+    /// Errors.
     pub error: Style,
-    /// What may go wrong.
+    /// Warnings.
     pub warning: Style,
-    /// What went well; added.
+    /// Success; added parts.
     pub good: Style,
-    /// An object's member name.
+    /// The name of an object's member.
     pub key: Style,
     /// A string.
     pub string: Style,
@@ -30,12 +30,12 @@ pub struct Palette {
 }
 
 impl Palette {
-    /// No colours.
+    /// Returns the palette without colours.
     pub fn plain() -> Self {
         Self::default()
     }
 
-    /// The terminal's own sixteen colours.
+    /// Returns a palette of the terminal's sixteen colours.
     pub fn coloured() -> Self {
         let colour = |colour: AnsiColor| colour.on_default();
         Self {
@@ -53,7 +53,7 @@ impl Palette {
         }
     }
 
-    /// Whether it writes nothing but the text.
+    /// Returns whether the palette writes only the text.
     pub fn is_plain(&self) -> bool {
         self.bold == Style::default()
     }

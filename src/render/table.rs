@@ -1,4 +1,5 @@
-//! Tables that fit a terminal: where there is no room, the columns that matter least are cut, with an ellipsis.
+//! Tables that fit a terminal: if there is not enough space, the least important columns are shortened with an
+//! ellipsis.
 
 use tabled::Table;
 use tabled::builder::Builder;
@@ -9,7 +10,7 @@ pub const BLANK: Frame = Frame { between: 2, edges: 2 };
 /// A table with lines around every cell (`Style::rounded`).
 pub const LINES: Frame = Frame { between: 3, edges: 4 };
 
-/// What a table takes up beside its cells' contents, in columns of the terminal.
+/// The space that a table takes up besides the contents of its cells, in columns of the terminal.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
     /// Between the contents of two cells.
@@ -18,11 +19,11 @@ pub struct Frame {
     edges: usize,
 }
 
-/// A column that is cut keeps so many columns of the terminal.
+/// The minimum width of a shortened column.
 const LEAST: usize = 8;
 
-/// A table of rows, the first one its heading. Where `width` is given and too small, the columns of `expendable` are
-/// cut, one after another; the others never are.
+/// Builds a table of rows, the first of which is its heading. If the table is wider than `width`, the columns in
+/// `expendable` are shortened, one after another.
 pub fn fitted(mut rows: Vec<Vec<String>>, frame: Frame, expendable: &[usize], width: Option<usize>) -> Table {
     if let Some(width) = width {
         fit(&mut rows, frame, expendable, width);
@@ -45,18 +46,18 @@ fn fit(rows: &mut [Vec<String>], frame: Frame, expendable: &[usize], width: usiz
     }
 }
 
-/// A text of at most so many columns, its end replaced by an ellipsis where it is wider.
+/// Shortens a text to at most `width` columns, with an ellipsis.
 pub fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
     }
-    let mut proposal = width.saturating_sub(1);
+    let mut space = width.saturating_sub(1);
     let mut kept: String = text
         .chars()
         .take_while(|found| {
             let wide = found.width().unwrap_or(0);
-            let fits = wide <= proposal;
-            proposal = proposal.saturating_sub(wide);
+            let fits = wide <= space;
+            space = space.saturating_sub(wide);
             fits
         })
         .collect();

@@ -1,19 +1,20 @@
-//! Text that others wrote, on its way to a terminal or into JSON: nothing in it steers a terminal or turns its direction.
+//! Makes text from others safe for terminals and JSON: nothing in it can control a terminal or change the text
+//! direction.
 //!
-//! For people such characters are made visible. In JSON they are escaped, so that parsing gives the same strings. Bytes
-//! that are asked for as they are (`show --raw`, `reel cat`, `export`) do not come through here.
+//! For people, such characters are made visible. In JSON they are escaped, so that parsing gives the same strings.
+//! Output that is requested byte for byte (`show --raw`, `reel cat`, `export`) is not changed.
 
 pub use crate::wire::text::{visible, visible_text};
 
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// Whether a character steers a terminal, ends a line or turns the direction of writing.
+/// Returns whether a character controls a terminal, ends a line or changes the text direction.
 fn steers(found: char) -> bool {
     visible(found) != found
 }
 
-/// Text of several lines as it can be printed: line ends and tabs stay, and colours where there are any.
+/// Makes a text of several lines safe to print. Line breaks and tabs are kept, and so are colours if `coloured`.
 pub fn printable(text: &str, coloured: bool) -> Cow<'_, str> {
     let is_odd = |found: char| !matches!(found, '\n' | '\t') && steers(found);
     let Some(mut at) = text.find(is_odd) else { return text.into() };
@@ -39,22 +40,22 @@ pub fn printable(text: &str, coloured: bool) -> Cow<'_, str> {
     }
 }
 
-/// The length of the colour that a text begins with; 0 where it begins with none.
+/// Returns the length of the colour sequence at the start of a text; 0 if there is none.
 fn colour(text: &str) -> usize {
     let Some(rest) = text.strip_prefix("\u{1b}[") else { return 0 };
     let end = rest.find(|found: char| !found.is_ascii_digit() && found != ';');
     end.filter(|end| rest[*end..].starts_with('m')).map_or(0, |end| 2 + end + 1)
 }
 
-/// A value as JSON on one line.
+/// Formats a value as JSON on one line.
 pub fn json(value: &impl serde::Serialize) -> String {
     let mut out = Vec::new();
-    // It is written to memory, and what is JSON can be.
+    // Writing JSON to memory does not fail.
     let _ = serde_json::to_writer(Escaping(&mut out), value);
     String::from_utf8(out).unwrap_or_default()
 }
 
-/// Passes JSON text on, with characters that steer terminals escaped. A character must not be cut in two by two writes.
+/// Writes JSON text with terminal control characters escaped. A character must not be split between two writes.
 #[derive(Debug)]
 pub struct Escaping<W>(pub W);
 
@@ -68,7 +69,7 @@ impl<W: Write> Write for Escaping<W> {
             };
             self.0.write_all(&rest[..at])?;
             match escape {
-                // Between values; within a string it would be no JSON.
+                // Between values; within a string it would not be JSON.
                 '\r' => self.0.write_all(b" ")?,
                 escape => write!(self.0, "\\u{:04x}", escape as u32)?,
             }
@@ -81,14 +82,14 @@ impl<W: Write> Write for Escaping<W> {
     }
 }
 
-/// The next character that cannot stand in JSON for a terminal: where it is, its length, and itself.
+/// Finds the next character that must be escaped: its position, its length and the character.
 fn next_escape(text: &[u8]) -> Option<(usize, usize, char)> {
     let mut at = 0;
     loop {
         while text[at..].first_chunk::<8>().is_some_and(|word| odd_bytes(u64::from_le_bytes(*word)) == 0) {
             at += 8;
         }
-        // What is no printable ASCII needs a look at each byte, and what comes after it perhaps not.
+        // The next bytes are not all printable ASCII: look at each.
         let near = text.len().min(at + 8);
         at += text[at..near].iter().take_while(|byte| !begins_escape(**byte)).count();
         let (first, rest) = text.get(at..)?.split_first()?;
@@ -113,19 +114,19 @@ fn next_escape(text: &[u8]) -> Option<(usize, usize, char)> {
     }
 }
 
-/// Whether a character that is escaped may begin with this byte.
+/// Returns whether a character that must be escaped may begin with this byte.
 fn begins_escape(byte: u8) -> bool {
     matches!(byte, 0..=0x1f | 0x7f | 0xc2 | 0xd8 | 0xe2)
 }
 
-/// Printable ASCII alone.
+/// Returns whether a text is all printable ASCII.
 pub fn is_printable(text: &[u8]) -> bool {
     let (words, rest) = text.as_chunks::<8>();
     let odd = words.iter().fold(0, |odd, word| odd | odd_bytes(u64::from_le_bytes(*word)));
     odd == 0 && rest.iter().all(|byte| byte.wrapping_sub(0x20) < 0x5f)
 }
 
-/// How much of a text, from its beginning, is surely printable ASCII.
+/// Returns the length of a prefix that is surely printable ASCII.
 pub fn printable_start(text: &str) -> usize {
     let (words, rest) = text.as_bytes().as_chunks::<8>();
     let sound = words.iter().take_while(|word| odd_bytes(u64::from_le_bytes(**word)) == 0).count();
@@ -133,7 +134,7 @@ pub fn printable_start(text: &str) -> usize {
     sound * 8 + tail
 }
 
-/// Not zero where any of eight bytes is no printable ASCII.
+/// Returns a value other than zero if any of eight bytes is not printable ASCII.
 fn odd_bytes(word: u64) -> u64 {
     const EACH: u64 = u64::MAX / 0xff;
     let low = word.wrapping_sub(EACH * 0x20) & !word;

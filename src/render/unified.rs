@@ -1,4 +1,4 @@
-//! Two texts as a unified diff.
+//! Formats the difference of two texts as a unified diff.
 
 use super::diff::DiffStyle;
 use super::line::visible;
@@ -6,8 +6,8 @@ use anstyle::Style;
 use similar::{ChangeTag, TextDiff};
 use std::fmt::Write;
 
-/// Appends what differs, three lines around it, below a heading that names both. Nothing where they are the same.
-/// Control characters are made visible.
+/// Appends the differences with three lines of context, below a heading; nothing if the texts are equal. Control
+/// characters are made visible.
 pub fn unified(before: &str, after: &str, name: &str, style: &DiffStyle, out: &mut String) {
     let diff = TextDiff::from_lines(before, after);
     let bold = style.bold;

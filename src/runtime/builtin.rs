@@ -1,4 +1,4 @@
-//! Runs the built-in server on a link in this process, with orders from outside.
+//! Runs the built-in server on an in-process link, and passes orders to it.
 
 use super::sleep_until;
 use crate::server::{Fired, Output, Server};
@@ -12,7 +12,7 @@ pub async fn serve(mut server: Server, mut link: Link, mut orders: mpsc::Unbound
     let began = Instant::now();
     let mut outbox = VecDeque::new();
     loop {
-        let due = server.next_wake().and_then(|at| began.checked_add(at));
+        let due = server.next_timeout().and_then(|at| began.checked_add(at));
         let outputs = tokio::select! {
             incoming = link.turn(&mut outbox) => match incoming {
                 Some(Incoming::Message(message)) => server.receive(began.elapsed(), &message),
@@ -20,7 +20,7 @@ pub async fn serve(mut server: Server, mut link: Link, mut orders: mpsc::Unbound
                 Some(Incoming::Stderr(_) | Incoming::Undelivered(_)) | None => Vec::new(),
             },
             Some(order) = orders.recv() => server.fire(began.elapsed(), &order),
-            () = sleep_until(due) => server.wake(began.elapsed()),
+            () = sleep_until(due) => server.handle_timeout(began.elapsed()),
         };
         outbox.extend(outputs.into_iter().filter_map(|output| match output {
             Output::Send(message) => Some(message),

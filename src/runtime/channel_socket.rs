@@ -1,5 +1,5 @@
-//! A channel over a Unix socket: a line that comes in is a message of the channel's, what the host publishes is written
-//! out to all who are connected.
+//! A channel on a Unix socket: each incoming line becomes a message of the channel, and what the host publishes is
+//! written to all connected clients.
 
 use super::webhook::Order;
 use crate::server::{Fired, Report};
@@ -11,35 +11,35 @@ use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long a line may be.
+/// Maximum length of a line, in bytes.
 const LONGEST: u64 = 1 << 20;
-/// How many may be connected at once.
+/// Maximum number of clients.
 const MAX_CLIENTS: usize = 16;
-/// How many lines may wait for somebody to read them.
+/// Maximum number of lines waiting to be written to one client.
 const MAX_WAITING: usize = 64;
-/// How long a server may take to say that it has sent a message.
+/// How long to wait for a server to report that it has sent a message.
 const GRACE_PERIOD: Duration = Duration::from_secs(5);
-/// How long somebody may take to read what is written.
+/// Timeout of a write to a client.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long nobody is let in after it went wrong: out of descriptors, most often, where waiting helps.
+/// How long to wait after a failed accept. Usually file descriptors have run out, and waiting helps.
 const BACK_OFF: Duration = Duration::from_millis(50);
 
-/// What waits for somebody.
+/// An entry in a client's queue.
 enum Waiting {
     Line(Arc<str>),
-    /// No more is to be written; dropped once all before it is.
-    End(#[expect(dead_code, reason = "its end tells")] Sender<()>),
+    /// Nothing follows; dropped once everything before it has been written.
+    End(#[expect(dead_code, reason = "dropping it is the signal")] Sender<()>),
 }
 
-/// The way to somebody.
+/// The write side of a client's connection.
 struct OutgoingConnection {
     stream: UnixStream,
     lines: SyncSender<Waiting>,
 }
 
 impl OutgoingConnection {
-    /// Has a line written, without waiting for anybody: who does not read is hung up on. Then it is not read either, so
-    /// that no more are served than may be.
+    /// Queues a line without blocking. A client whose queue is full is disconnected, which also ends its reader, so
+    /// that the limit on clients holds.
     fn say(&self, line: Arc<str>) -> bool {
         let is_said = self.lines.try_send(Waiting::Line(line)).is_ok();
         if !is_said {
@@ -49,36 +49,37 @@ impl OutgoingConnection {
     }
 }
 
-/// Somebody who is connected.
+/// A connected client.
 struct Client {
     number: u64,
     way: Arc<OutgoingConnection>,
-    /// Writes no more, and may read still.
+    /// Nothing is written any more, but it may still be read.
     has_ended: bool,
 }
 
 type Clients = Arc<Mutex<Vec<Client>>>;
 
-/// A channel at work. Its threads end with the process; what was published is written before this is dropped, to
-/// whoever reads it.
+/// A running channel. Its threads end with the process. When this is dropped, what was published has been written to
+/// every client that reads.
 pub struct ChannelSocket {
     channel: String,
     clients: Clients,
 }
 
 impl ChannelSocket {
-    /// Listens for who uses the channel of this id.
+    /// Listens for clients of the channel with this id.
     ///
     /// # Errors
-    /// There is no thread for it.
+    ///
+    /// The thread could not be started.
     pub fn start(channel: String, listener: UnixListener, order: Order) -> io::Result<Self> {
         let clients = Clients::default();
         let (known, id) = (Arc::clone(&clients), channel.clone());
         std::thread::Builder::new().name("channel".into()).spawn(move || {
             for (number, client) in (1..).zip(connections(&listener)) {
                 let Some(way) = admit(&known, number, &client) else {
-                    // There is room for this much before anybody reads.
-                    let _ = (&client).write_all(line(&json!({"error": "too many are connected"})).as_bytes());
+                    // This little always fits into the socket's buffer.
+                    let _ = (&client).write_all(line(&json!({"error": "too many clients are connected"})).as_bytes());
                     continue;
                 };
                 let (known, id, order) = (Arc::clone(&known), id.clone(), Arc::clone(&order));
@@ -93,7 +94,7 @@ impl ChannelSocket {
         Ok(Self { channel, clients })
     }
 
-    /// Hears a fact of the server's: what was published into this channel goes out.
+    /// Handles a report of the server: what it published to this channel is written out.
     pub fn receive(&self, fact: &Report) {
         let Report::Room(fact) = fact else { return };
         if fact["report"] == "channel_published" && fact["channel_id"] == self.channel.as_str() {
@@ -118,12 +119,13 @@ fn lock(clients: &Mutex<Vec<Client>>) -> MutexGuard<'_, Vec<Client>> {
     clients.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whoever connects, for ever.
+/// Accepts connections forever.
 pub(super) fn connections(listener: &UnixListener) -> impl Iterator<Item = UnixStream> {
     listener.incoming().filter_map(|client| client.map_err(|_| std::thread::sleep(BACK_OFF)).ok())
 }
 
-/// Lets one more in, in place of one that writes no more where there is no room; gives back the way to it.
+/// Adds a client, if necessary in place of one that is not written to any more. Returns its write side, or `None` if
+/// there are too many.
 fn admit(clients: &Mutex<Vec<Client>>, number: u64, client: &UnixStream) -> Option<Arc<OutgoingConnection>> {
     let mut all = lock(clients);
     if all.len() >= MAX_CLIENTS
@@ -143,7 +145,7 @@ fn admit(clients: &Mutex<Vec<Client>>, number: u64, client: &UnixStream) -> Opti
     Some(way)
 }
 
-/// Writes lines out for as long as they are read.
+/// Writes queued lines until the client stops reading.
 fn write(mut client: &UnixStream, waiting: &Receiver<Waiting>) {
     while let Ok(Waiting::Line(line)) = waiting.recv() {
         if client.write_all(line.as_bytes()).is_err() {
@@ -157,14 +159,14 @@ fn line(value: &Value) -> Arc<str> {
     format!("{value}\n").into()
 }
 
-/// Reads lines to their end; each is brought in, and what comes of it is told to who wrote it.
+/// Reads lines until the end, orders a message for each, and reports the result to the client.
 fn read(client: &UnixStream, way: &Arc<OutgoingConnection>, channel: &str, order: &Order) {
     let mut lines = BufReader::new(client);
     loop {
         let mut read = Vec::new();
         match lines.by_ref().take(LONGEST).read_until(b'\n', &mut read) {
             Ok(1..) if read.len() as u64 >= LONGEST && !read.ends_with(b"\n") => {
-                way.say(line(&json!({"error": format!("a line is longer than {LONGEST} B")})));
+                way.say(line(&json!({"error": format!("the line is longer than {LONGEST} bytes")})));
                 return;
             }
             Ok(1..) => {}
@@ -186,7 +188,7 @@ fn read(client: &UnixStream, way: &Arc<OutgoingConnection>, channel: &str, order
                     }
                 };
                 let ordered = order(&fired, Arc::new(receives));
-                // Nobody is read faster than hosts are sent to.
+                // Read no faster than the server sends to hosts.
                 for _ in 0..ordered {
                     let _ = received.recv_timeout(GRACE_PERIOD);
                 }
@@ -199,7 +201,7 @@ fn read(client: &UnixStream, way: &Arc<OutgoingConnection>, channel: &str, order
     }
 }
 
-/// What a line says: an object with the message's members, or else a text.
+/// Turns a line into an order: an object has the message's members, anything else is text.
 fn message(line: &str, channel: &str) -> Result<Fired, String> {
     let mut params: Map<String, Value> = match line.starts_with('{') {
         true => serde_json::from_str(line).map_err(|error| format!("not JSON: {error}"))?,
@@ -234,14 +236,14 @@ mod tests {
         let connector = ChannelSocket { channel: "c".to_owned(), clients: Clients::default() };
         let (idle, mut idles) = UnixStream::pair().expect("a pair");
         let (reading, readers) = UnixStream::pair().expect("a pair");
-        // As their readers' threads hold them.
+        // Held, as by the threads that read from them.
         let _held = [(1, &idle), (2, &reading)].map(|(number, stream)| {
-            (admit(&connector.clients, number, stream).expect("there is room"), stream.try_clone().expect("a copy"))
+            (admit(&connector.clients, number, stream).expect("there is space"), stream.try_clone().expect("a copy"))
         });
         let mut lines = BufReader::new(readers).lines();
         let mut next = || lines.next().expect("a line").expect("read");
         let began = std::time::Instant::now();
-        // More than a socket holds.
+        // More than a socket's buffer holds.
         connector.receive(&published(&"x".repeat(8 << 20)));
         connector.receive(&published("second"));
         assert!(next().len() > 8 << 20 && next().contains("second"));
@@ -251,7 +253,7 @@ mod tests {
             next();
         }
         assert_eq!(lock(&connector.clients).iter().map(|client| client.number).collect::<Vec<_>>(), [2]);
-        assert!(idles.read_to_end(&mut Vec::new()).is_ok_and(|read| read > 0), "it comes to an end");
+        assert!(idles.read_to_end(&mut Vec::new()).is_ok_and(|read| read > 0), "it ends");
     }
 
     #[test]
@@ -259,16 +261,16 @@ mod tests {
         let (ours, mut theirs) = UnixStream::pair().expect("a pair");
         ours.set_write_timeout(Some(Duration::from_millis(1))).expect("set");
         let (lines, waiting) = mpsc::sync_channel(1);
-        lines.send(Waiting::Line("x".repeat(8 << 20).into())).expect("room");
+        lines.send(Waiting::Line("x".repeat(8 << 20).into())).expect("space");
         write(&ours, &waiting);
-        assert!(theirs.read_to_end(&mut Vec::new()).is_ok_and(|read| read > 0), "it comes to an end");
+        assert!(theirs.read_to_end(&mut Vec::new()).is_ok_and(|read| read > 0), "it ends");
     }
 
     #[test]
     fn what_was_published_last_is_written_before_the_end() {
         let connector = ChannelSocket { channel: "c".to_owned(), clients: Clients::default() };
         let (ours, mut theirs) = UnixStream::pair().expect("a pair");
-        let _held = admit(&connector.clients, 1, &ours).expect("there is room");
+        let _held = admit(&connector.clients, 1, &ours).expect("there is space");
         (0..MAX_WAITING / 2).for_each(|_| connector.receive(&published("bye")));
         drop(connector);
         theirs.set_nonblocking(true).expect("set");

@@ -1,4 +1,4 @@
-//! Runs a host-side engine on a link: sends what it wants sent, feeds it what comes in, wakes it in time.
+//! Runs a host-side engine on a link: sends its messages, passes it what arrives, and wakes it in time.
 
 use super::sleep_until;
 use crate::host::client::{ClientConfig, ClientEngine, Handshake, Output, Params, RequestHandle};
@@ -8,38 +8,38 @@ use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A host-side engine as its runner sees it.
+/// A host-side engine, as its runner sees it.
 pub trait Engine {
-    /// What it gives out.
+    /// The type of its outputs.
     type Output;
 
     /// Begins.
     fn start(&mut self, now: Duration) -> Vec<Self::Output>;
-    /// Takes one message.
+    /// Handles one message.
     fn receive(&mut self, now: Duration, message: &[u8]) -> Vec<Self::Output>;
-    /// A request did not get through.
+    /// Handles a request that could not be delivered.
     fn undelivered(&mut self, now: Duration, lost: &Undelivered) -> Vec<Self::Output>;
-    /// A timer is due.
-    fn wake(&mut self, now: Duration) -> Vec<Self::Output>;
-    /// When the next timer is due.
-    fn next_wake(&self) -> Option<Duration>;
-    /// The peer is gone.
+    /// Does what is due.
+    fn handle_timeout(&mut self, now: Duration) -> Vec<Self::Output>;
+    /// When to call [`Self::wake`].
+    fn next_timeout(&self) -> Option<Duration>;
+    /// The other side closed the connection.
     fn closed(&mut self, now: Duration) -> Vec<Self::Output>;
     /// The connection failed.
     fn lost(&mut self, now: Duration, why: &str) -> Vec<Self::Output>;
-    /// Whether an output is a message to send or something to tell.
+    /// Whether an output is a message to send or something to report.
     fn sort(output: Self::Output) -> Sorted<Self::Output>;
 }
 
-/// An engine's output, sorted.
+/// A sorted output of an engine.
 pub enum Sorted<O> {
     /// A message to send.
     Send(Vec<u8>),
-    /// Something to tell.
+    /// Something to report.
     Tell(O),
 }
 
-/// Both host-side engines have these calls by these names.
+/// Both host-side engines have methods of these names.
 macro_rules! engine {
     ($engine:ty, $output:ty, $to_send:expr) => {
         impl Engine for $engine {
@@ -60,12 +60,12 @@ macro_rules! engine {
                 }
             }
 
-            fn wake(&mut self, now: Duration) -> Vec<$output> {
-                Self::wake(self, now)
+            fn handle_timeout(&mut self, now: Duration) -> Vec<$output> {
+                Self::handle_timeout(self, now)
             }
 
-            fn next_wake(&self) -> Option<Duration> {
-                Self::next_wake(self)
+            fn next_timeout(&self) -> Option<Duration> {
+                Self::next_timeout(self)
             }
 
             fn closed(&mut self, now: Duration) -> Vec<$output> {
@@ -92,22 +92,22 @@ engine!(UserMessageFire, Report, |output| match output {
     other => Sorted::Tell(other),
 });
 
-/// An engine at work on a link.
+/// An engine running on a link.
 pub struct Runner<E: Engine> {
-    /// The engine. After asking it for something, hand what it gives out to [`Runner::take`].
+    /// The engine. Pass its outputs to [`Runner::take`].
     pub engine: E,
     link: Link,
     began: Instant,
     outbox: VecDeque<Vec<u8>>,
     waiting: VecDeque<E::Output>,
     peer_gone: bool,
-    /// The end of what the server said on standard error.
+    /// The end of the server's standard error.
     pub stderr: Vec<u8>,
 }
 
-/// How much of the server's standard error is kept for error messages.
+/// How much of the server's standard error to keep for error messages, in bytes.
 const STDERR_KEPT: usize = 4 << 10;
-/// How long a server's last words are waited for once it is sent no more.
+/// How long to wait for a server to finish once nothing more is sent to it.
 const DELETE_TIMEOUT: Duration = Duration::from_secs(4);
 
 impl<E: Engine> Runner<E> {
@@ -121,17 +121,17 @@ impl<E: Engine> Runner<E> {
         runner
     }
 
-    /// The engine's clock.
+    /// The engine's time.
     pub fn now(&self) -> Duration {
         self.began.elapsed()
     }
 
-    /// Whether something the engine told waits for [`Runner::next`].
+    /// Whether there is an output waiting for [`Runner::next`].
     pub fn has_more(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// Keeps what is to be sent, and the rest, for [`Runner::next`], where both go their way.
+    /// Queues outputs; [`Runner::next`] sends or returns them.
     pub fn take(&mut self, outputs: Vec<E::Output>) {
         for output in outputs {
             match E::sort(output) {
@@ -141,7 +141,7 @@ impl<E: Engine> Runner<E> {
         }
     }
 
-    /// The next thing the engine has to tell; `None` once the peer is gone and all is told, or at `until`.
+    /// The next output to report; `None` at `until`, or once the other side is gone and everything is reported.
     pub async fn next(&mut self, until: Option<Duration>) -> Option<E::Output> {
         loop {
             if let Some(output) = self.waiting.pop_front() {
@@ -150,15 +150,15 @@ impl<E: Engine> Runner<E> {
             if self.peer_gone || until.is_some_and(|until| self.now() >= until) {
                 return None;
             }
-            let timer = self.engine.next_wake().into_iter().chain(until).min().map(|at| self.began + at);
-            // A peer that takes nothing must not keep the engine from its timers.
+            let timer = self.engine.next_timeout().into_iter().chain(until).min().map(|at| self.began + at);
+            // Wake the engine in time even if the other side does not read.
             let incoming = tokio::select! {
                 incoming = self.link.turn(&mut self.outbox) => incoming,
                 () = sleep_until(timer) => None,
             };
-            // An engine must learn of the time before it learns of what came after it.
+            // Take the time before the message, so that the engine sees due timers first.
             let now = self.now();
-            let mut outputs = self.engine.wake(now);
+            let mut outputs = self.engine.handle_timeout(now);
             match incoming {
                 None => {}
                 Some(Incoming::Message(message)) => outputs.extend(self.engine.receive(now, &message)),
@@ -183,7 +183,8 @@ impl<E: Engine> Runner<E> {
         self.stderr.drain(..extra);
     }
 
-    /// Sends no more and waits, within reason, for the peer to end. Answers why the connection failed, where it did.
+    /// Closes the connection and waits for the other side to end, for a limited time. Returns why the connection
+    /// failed, if it did.
     pub async fn close(mut self) -> Option<String> {
         let grace_period = Instant::now() + DELETE_TIMEOUT;
         while !self.outbox.is_empty() && !self.peer_gone {
@@ -198,7 +199,7 @@ impl<E: Engine> Runner<E> {
                 incoming = self.link.receive() => match incoming {
                     Incoming::Closed => return None,
                     Incoming::Failed(why) => return Some(why),
-                    // A message that asks nothing, which nobody else would tell.
+                    // A notification, whose failure nothing else reports.
                     Incoming::Undelivered(lost) if lost.id.is_empty() && lost.refusal.is_none() => {
                         return Some(lost.reason);
                     }
@@ -211,23 +212,23 @@ impl<E: Engine> Runner<E> {
     }
 }
 
-/// Why something asked for did not come.
+/// Why a request got no response.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
-    /// No answer in time.
+    /// The request timed out.
     #[error("no answer to {method} within {after:?}")]
     TimedOut {
-        /// What was asked.
+        /// The method.
         method: String,
-        /// The time it had.
+        /// The timeout.
         after: Duration,
     },
-    /// The peer or the connection failed.
+    /// The other side or the connection failed.
     #[error("{0}")]
     Failed(String),
 }
 
-/// The answer to a request.
+/// The response to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The exact message.
@@ -236,35 +237,35 @@ pub struct Answer {
     pub latency: Duration,
 }
 
-/// A client's connection to one server, for asking one thing after another.
+/// A client's connection to one server, for one request after another.
 pub struct Connection {
-    /// The engine at work.
+    /// The running engine.
     pub runner: Runner<ClientEngine>,
 }
 
 impl Connection {
-    /// Begins to open a connection. `prepare` may set the engine up before it starts.
+    /// Begins to open a connection. `prepare` may configure the engine before it starts.
     pub async fn open(config: ClientConfig, link: Link, prepare: impl FnOnce(&mut ClientEngine)) -> Self {
         let mut engine = ClientEngine::new(config);
         prepare(&mut engine);
         Self { runner: Runner::start(engine, link).await }
     }
 
-    /// Waits for the handshake. Everything else that happens goes to `observer`.
+    /// Waits for the handshake. Passes everything else to `observer`.
     pub async fn ready(&mut self, mut observer: impl FnMut(&Output)) -> Result<Handshake, Failure> {
         while let Some(output) = self.runner.next(None).await {
             match output {
                 Output::Ready(handshake) => return Ok(handshake),
                 Output::Failed { handle: None, reason } => return Err(Failure::Failed(reason)),
-                // Nothing but the handshake has been asked yet.
+                // Only the handshake can be pending here.
                 Output::TimedOut { method, after, .. } => return Err(Failure::TimedOut { method, after }),
                 other => observer(&other),
             }
         }
-        Err(Failure::Failed("the server ended before the handshake was over".into()))
+        Err(Failure::Failed("the server ended during the handshake".into()))
     }
 
-    /// Asks and waits for the answer. Everything else that happens goes to `observer`.
+    /// Sends a request and waits for the response. Passes everything else to `observer`.
     pub async fn request(
         &mut self,
         method: &str,
@@ -276,7 +277,7 @@ impl Connection {
         self.answer(asked, method, observer).await
     }
 
-    /// The same with a time limit of its own.
+    /// Like [`Self::request`], with its own timeout.
     pub async fn request_within(
         &mut self,
         timeout: Duration,
@@ -302,10 +303,10 @@ impl Connection {
             }
             observer(&output);
         }
-        Err(Failure::Failed(format!("the server ended before it answered {method}")))
+        Err(Failure::Failed(format!("the server ended before answering {method}")))
     }
 
-    /// Notifies.
+    /// Sends a notification.
     pub async fn notify(&mut self, method: &str, params: impl Into<Params>) {
         let now = self.runner.now();
         let outputs = self.runner.engine.notify(now, method, params);
@@ -313,7 +314,7 @@ impl Connection {
     }
 }
 
-/// What an output means for a request that waits.
+/// What an output means for a pending request.
 fn settles(output: &Output, handle: RequestHandle) -> Option<Result<Answer, Failure>> {
     match output {
         Output::Answered { handle: answered, message, latency, .. } if *answered == handle => {
@@ -335,7 +336,7 @@ mod tests {
     use crate::host::client::EraChoice;
     use crate::wire::{Envelope, json};
 
-    /// A server in memory: answers each request by `answer`, drops it where that gives nothing.
+    /// A server in memory: answers each request by `answer`, or not at all if that returns `None`.
     async fn serve(mut link: Link, answer: impl Fn(&str, &str) -> Option<String>) {
         while let Incoming::Message(message) = link.receive().await {
             let envelope = Envelope::scan(&message);

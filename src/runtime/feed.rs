@@ -1,7 +1,6 @@
-//! Events from lines: a file, a FIFO, standard input or whoever connects to a Unix socket; each line is something to
-//! send.
+//! Reads messages to send from a file, a FIFO, standard input or the clients of a Unix socket, one per line.
 //!
-//! Lines wait until a first host is ready. A wrong one is told, with its number, and ends nothing.
+//! Lines wait until the first host is ready. An invalid line is reported with its number, and reading continues.
 
 use super::channel_socket::connections;
 use super::webhook::Order;
@@ -12,25 +11,25 @@ use std::os::unix::net::UnixListener;
 use std::sync::{Arc, Condvar, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
-/// How long a line may be.
+/// Maximum length of a line, in bytes.
 const LONGEST: u64 = 1 << 20;
-/// How many may be connected at once.
+/// Maximum number of connected clients.
 const MAX_CLIENTS: usize = 16;
-/// How long a server may take to say that it has sent something.
+/// How long to wait for a server to report that it has sent something.
 const GRACE_PERIOD: Duration = Duration::from_secs(5);
 
-/// Where lines come from.
+/// A source of lines.
 pub enum Source {
-    /// One stream of them.
+    /// A single stream.
     Stream(Box<dyn Read + Send>),
-    /// Whoever connects.
+    /// All clients of a socket.
     Socket(UnixListener),
 }
 
-/// Tells what is wrong with a line, in words.
+/// Called with what is wrong with a line, in words.
 pub type LineErrorCallback = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// A feed at work. Its threads end with the process.
+/// A running feed. Its threads end with the process.
 pub struct Feed {
     gate: Arc<Gate>,
 }
@@ -58,7 +57,8 @@ impl Feed {
     /// Begins to read.
     ///
     /// # Errors
-    /// There is no thread for it.
+    ///
+    /// The thread could not be started.
     pub fn start(source: Source, order: Order, report: LineErrorCallback) -> io::Result<Self> {
         let gate = Arc::<Gate>::default();
         let reader = Lines { gate: Arc::clone(&gate), order };
@@ -70,7 +70,7 @@ impl Feed {
         Ok(Self { gate })
     }
 
-    /// Hears a fact of the server's: with the first host that is ready, lines are read.
+    /// Handles a report of the server: reading begins once the first host is ready.
     pub fn receive(&self, fact: &Report) {
         if matches!(fact, Report::Ready) {
             self.gate.open();
@@ -89,9 +89,9 @@ impl Lines {
     fn listen(&self, listener: &UnixListener, report: &LineErrorCallback) {
         let connected = Arc::new(());
         for client in connections(listener) {
-            // Each that is connected holds one.
+            // Each connected client holds one reference.
             if Arc::strong_count(&connected) > MAX_CLIENTS {
-                let _ = writeln!(&client, "{}", json!({"error": "too many are connected"}));
+                let _ = writeln!(&client, "{}", json!({"error": "too many clients are connected"}));
                 continue;
             }
             let (lines, report, one) = (self.clone(), Arc::clone(report), Arc::clone(&connected));
@@ -108,7 +108,7 @@ impl Lines {
         }
     }
 
-    /// Reads to the end.
+    /// Reads a stream to its end.
     fn read(&self, stream: impl Read, report: &dyn Fn(&str)) {
         self.gate.pass();
         let mut stream = BufReader::new(stream);
@@ -117,7 +117,7 @@ impl Lines {
             match stream.by_ref().take(LONGEST).read_until(b'\n', &mut line) {
                 Ok(0) => return,
                 Ok(_) if line.len() as u64 >= LONGEST && !line.ends_with(b"\n") => {
-                    report(&format!("line {number} is longer than {LONGEST} bytes and is left out"));
+                    report(&format!("skipped line {number}: it is longer than {LONGEST} bytes"));
                     if skip_line(&mut stream).is_err() {
                         return;
                     }
@@ -127,12 +127,12 @@ impl Lines {
                         report(&format!("line {number}: {why}"));
                     }
                 }
-                Err(error) => return report(&format!("nothing more can be read: {error}")),
+                Err(error) => return report(&format!("cannot read further: {error}")),
             }
         }
     }
 
-    /// Has one line sent, to all hosts; waits until it has gone out, so that nobody is read faster than that.
+    /// Sends one line to all hosts, and waits until it has been sent, so that reading is no faster than sending.
     fn send(&self, line: &[u8]) -> Result<(), String> {
         let line = line.trim_ascii();
         if line.is_empty() {
@@ -156,7 +156,7 @@ impl Lines {
         for _ in 0..hosts {
             refused.extend(received.recv_timeout(GRACE_PERIOD).ok().flatten());
         }
-        // Where one host took it, it was sent.
+        // One host that accepted it is enough.
         match refused.pop().filter(|_| refused.len() + 1 == hosts) {
             Some(why) => Err(why),
             None => Ok(()),
@@ -164,7 +164,7 @@ impl Lines {
     }
 }
 
-/// Reads the rest of a line.
+/// Skips the rest of a line.
 fn skip_line(stream: &mut impl BufRead) -> io::Result<()> {
     loop {
         let piece = stream.fill_buf()?;
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
     use std::sync::mpsc::channel;
 
-    /// What is sent of these lines, and what is told of the others.
+    /// The lines that are sent, and what is reported about the others.
     fn fed(text: Vec<u8>) -> (Vec<String>, Vec<String>) {
         let ((sends, sent), (reports, reported)) = (channel(), channel());
         let order: Order = Arc::new(move |fired, receives| {
@@ -205,7 +205,7 @@ mod tests {
         let text = format!("{good}\nno JSON\n\n{{\"kind\":\"none\"}}\n{long}\n{good}");
         let (sent, reported) = fed(text.into_bytes());
         assert_eq!(sent, ["reminder", "reminder"]);
-        let begins = ["line 2: ", "line 4: there is no kind \"none\"", "line 5 is longer than 1048576 bytes"];
+        let begins = ["line 2: ", "line 4: unknown kind \"none\"", "skipped line 5: it is longer than 1048576 bytes"];
         assert_eq!(reported.len(), 3, "{reported:?}");
         assert!(reported.iter().zip(begins).all(|(reported, begin)| reported.starts_with(begin)), "{reported:?}");
     }

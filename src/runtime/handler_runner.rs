@@ -1,7 +1,7 @@
-//! Does what rooms want done outside: scripts and a user's program below a keeper, HTTP posts. Each on a thread of its
-//! own, within its limits; what came of it goes back as an outcome, and nothing is judged here.
+//! Performs what the proposals want done outside: scripts and the user's program below a supervisor, and HTTP posts,
+//! each on its own thread and within its limits. It returns outcomes and judges nothing.
 //!
-//! Never: anything that was not permitted; a value of the user's environment where it was not allowed.
+//! Never: anything that was not permitted; a value of the user's environment that was not allowed.
 
 use crate::process::supervisor::{ExitReport, GRACE, ProcessReach, supervisor};
 use crate::proposals::server::handler_job::{
@@ -21,29 +21,29 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// What of this process's environment a script finds: enough to find programs and to speak the user's language.
+/// The environment variables that scripts get: enough to find programs and to use the user's language.
 const LENT: [&str; 4] = ["PATH", "HOME", "LANG", "TZ"];
-/// How much longer than it may take something is waited for, before it is given up.
+/// Additional time beyond a job's own limit before it is abandoned.
 const GRACE_PERIOD: Duration = Duration::from_secs(10);
 
-/// With what it is done.
+/// How to perform jobs.
 #[derive(Clone, Debug, Default)]
 pub struct HandlerOptions {
-    /// A shell that takes a script as its next argument, with all that stands in front of it.
+    /// A shell that takes a script as its next argument, with its own arguments.
     pub shell: Vec<OsString>,
-    /// The user's program that answers in the place of a model.
+    /// The user's program that acts as the model.
     pub program: Option<Vec<OsString>>,
-    /// That program finds no more in its environment than scripts do: a script could look into it.
+    /// Whether that program gets only the environment of scripts. Otherwise, a script could look into it.
     pub is_program_bare: bool,
-    /// The folder where scripts run.
+    /// The folder in which scripts run.
     pub folder: PathBuf,
-    /// What headers may hold, and the values.
+    /// Values that headers may contain, by name.
     pub secrets: BTreeMap<Secret, String>,
 }
 
-/// Ends something that is under way.
+/// Stops a job.
 enum Stop {
-    /// It has not begun, and will not once this is taken away.
+    /// It has not begun, and will not begin once this entry is removed.
     Waiting,
     Keeper(OwnedFd),
     HandlerPost(oneshot::Sender<()>),
@@ -59,19 +59,19 @@ impl Stop {
     }
 }
 
-/// Whoever does it, for any number of sessions.
+/// Performs jobs, for any number of sessions.
 pub struct HandlerRunner {
     options: HandlerOptions,
     under_way: Mutex<BTreeMap<(u32, u64), Stop>>,
 }
 
 impl HandlerRunner {
-    /// With nothing under way.
+    /// A runner without jobs.
     pub fn new(options: HandlerOptions) -> Arc<Self> {
         Arc::new(Self { options, under_way: Mutex::default() })
     }
 
-    /// Begins something; what came of it goes to `complete_io`, whatever happens.
+    /// Begins a job. `complete_io` gets the outcome in any case.
     pub fn attend(
         self: &Arc<Self>,
         key: (u32, u64),
@@ -80,9 +80,9 @@ impl HandlerRunner {
     ) {
         let this = Arc::clone(self);
         let mut bringer = Bringer(Some(Box::new(complete_io)));
-        // It can be recalled from now on.
+        // From now on, it can be stopped.
         self.lock().insert(key, Stop::Waiting);
-        // A thread that cannot be made drops the bringer, which tells so.
+        // If the thread cannot be started, dropping the bringer reports that.
         let started = std::thread::Builder::new().name("handler".into()).spawn(move || {
             let outcome = this.work(key, &job);
             this.lock().remove(&key);
@@ -93,14 +93,14 @@ impl HandlerRunner {
         }
     }
 
-    /// Ends all that is under way for a session.
+    /// Stops all jobs of a session.
     pub fn recall(&self, session: u32) {
         let mut under_way = self.lock();
         let keys: Vec<(u32, u64)> = under_way.range((session, 0)..=(session, u64::MAX)).map(|(key, _)| *key).collect();
         keys.iter().filter_map(|key| under_way.remove(key)).for_each(Stop::now);
     }
 
-    /// From here on a recall ends it so; at once where it was recalled before.
+    /// From now on, stopping the job uses `stop`. If it was stopped before, uses it immediately.
     fn hold(&self, key: (u32, u64), stop: Stop) {
         match self.lock().get_mut(&key) {
             Some(held) => *held = stop,
@@ -127,12 +127,12 @@ impl HandlerRunner {
         self.without_secrets(outcome)
     }
 
-    /// Takes the user's values out of what was said: whoever gets one may repeat it, and what was said is recorded.
+    /// Replaces the user's secret values in an outcome, because a script may repeat them, and outcomes are recorded.
     fn without_secrets(&self, mut outcome: JobOutcome) -> JobOutcome {
         let is_cut = outcome.bytes > OUTPUT_KEPT as u64;
         for (secret, value) in self.options.secrets.iter().filter(|(_, value)| !value.is_empty()) {
             outcome.output = outcome.output.replace(value.as_str(), &format!("${{{}}}", secret.name));
-            // Of one that was cut in two, the beginning may be there still.
+            // A value at the end may have been cut off, so its beginning counts as well.
             let begins = |(at, _): (usize, char)| outcome.output.ends_with(&value[..at]).then_some(at);
             if let Some(length) = is_cut.then(|| value.char_indices().rev().find_map(begins)).flatten() {
                 outcome.output.truncate(outcome.output.len() - length);
@@ -143,7 +143,7 @@ impl HandlerRunner {
 
     fn script(&self, key: (u32, u64), script: &Script) -> io::Result<JobOutcome> {
         let mut argv = self.options.shell.clone();
-        // `$0` is what the shell calls itself in its complaints.
+        // `$0` is what the shell calls itself in error messages.
         argv.extend([script.text.clone().into(), "handler".into()]);
         argv.extend(script.arguments.iter().map(OsString::from));
         let mut command = supervisor(&argv, script.limit, ProcessReach::Own)?;
@@ -165,7 +165,7 @@ impl HandlerRunner {
         self.keep(key, command, input, asked.limit)
     }
 
-    /// Waits for a keeper to tell how its command ended.
+    /// Waits for a supervisor to report how its command ended.
     fn keep(&self, key: (u32, u64), mut command: Command, input: String, limit: Duration) -> io::Result<JobOutcome> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
@@ -186,18 +186,18 @@ impl HandlerRunner {
         let (says, reports) = (child.stderr.take().ok_or_else(broken)?, child.stdout.take().ok_or_else(broken)?);
         let (said, reported) = (channel(), channel());
         let thread = |name: &str| std::thread::Builder::new().name(name.to_owned());
-        // A command need not read what it is given.
+        // A command may ignore its input.
         thread("handler-in").spawn(move || drop(stdin.write_all(input.as_bytes())))?;
         thread("handler-out").spawn(move || said.0.send(read(says, OUTPUT_KEPT)))?;
         thread("handler-end").spawn(move || reported.0.send(read(reports, OUTPUT_KEPT)))?;
-        let lost = |_| io::Error::other("its keeper did not tell how it ended");
+        let lost = |_| io::Error::other("its supervisor did not report how it ended");
         let (end, _) = reported.1.recv_timeout(limit.saturating_add(GRACE + GRACE_PERIOD)).map_err(lost)?;
         let (output, bytes) = said.1.recv_timeout(GRACE_PERIOD).map_err(lost)?;
         let kept: ExitReport = match serde_json::from_slice(&end) {
             Ok(kept) => kept,
-            // It can be told to end before it listens; then nothing had begun.
+            // It may be stopped before it listens; then nothing has begun.
             Err(_) if self.is_recalled(key) => return Ok(JobOutcome::silent(JobEnd::Stopped)),
-            Err(_) => return Err(io::Error::other("its keeper was ended")),
+            Err(_) => return Err(io::Error::other("its supervisor was killed")),
         };
         let left = kept.left;
         Ok(JobOutcome { end: end_of(kept), output: readable(&output), bytes, left })
@@ -221,12 +221,12 @@ impl HandlerRunner {
             };
             Ok(outcome)
         });
-        // Looking a name up may still block a thread of its own.
+        // A name lookup may still block a thread of its own.
         runtime.shutdown_background();
         outcome
     }
 
-    /// The headers with the user's values in the places of their names, for the host that may get them.
+    /// Fills in the user's values in headers, if the host may get them.
     fn with_secrets(&self, wanted: &HandlerPost) -> io::Result<Vec<(String, String)>> {
         let url = url::Url::parse(&wanted.url).map_err(io::Error::other)?;
         let value = |name: &str| {
@@ -237,9 +237,8 @@ impl HandlerRunner {
         let fill = |text: &str| {
             let filled = pieces(text).map_err(io::Error::other)?.into_iter().map(|piece| match piece {
                 HeaderPiece::Text(text) => Ok(text),
-                HeaderPiece::Name(name) => {
-                    value(name).ok_or_else(|| io::Error::other(format!("${{{name}}} is not for that host and port")))
-                }
+                HeaderPiece::Name(name) => value(name)
+                    .ok_or_else(|| io::Error::other(format!("${{{name}}} is not allowed for that host and port"))),
             });
             filled.collect::<io::Result<String>>()
         };
@@ -247,13 +246,13 @@ impl HandlerRunner {
     }
 }
 
-/// Leaves a command no more of our environment than what is lent.
+/// Removes all of our environment from a command, except for [`LENT`].
 fn bare(command: &mut Command) -> &mut Command {
     let lent = LENT.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
     command.env_clear().envs(lent)
 }
 
-/// Brings an outcome exactly once.
+/// Delivers an outcome exactly once.
 struct Bringer(Option<Box<dyn FnOnce(JobOutcome) + Send>>);
 
 impl Bringer {
@@ -266,7 +265,7 @@ impl Bringer {
 
 impl Drop for Bringer {
     fn drop(&mut self) {
-        self.complete_io(JobOutcome::silent(JobEnd::Unstarted { why: "there is no thread for it".to_owned() }));
+        self.complete_io(JobOutcome::silent(JobEnd::Unstarted { why: "cannot start a thread".to_owned() }));
     }
 }
 
@@ -287,7 +286,7 @@ fn answered(posted: &Posted) -> JobOutcome {
     JobOutcome { end, output: readable(&posted.body), bytes: posted.bytes, left: 0 }
 }
 
-/// Reads to the end; gives back the beginning, and how much there was.
+/// Reads to the end; returns the beginning, and the total length.
 fn read(mut from: impl Read, most: usize) -> (Vec<u8>, u64) {
     let (mut kept, mut bytes, mut chunk) = (Vec::new(), 0, vec![0; 64 << 10]);
     loop {
@@ -351,11 +350,11 @@ mod tests {
             limit: Duration::from_secs(600),
         };
         let outcome = recalled().work(KEY, &HandlerJob::Script(script));
-        assert_eq!(outcome.end, JobEnd::Stopped, "the shell is not even looked for");
+        assert_eq!(outcome.end, JobEnd::Stopped, "the shell is never started");
         let other = HandlerRunner::new(HandlerOptions::default());
         other.lock().insert(KEY, Stop::Waiting);
         other.recall(2);
-        assert!(!other.is_recalled(KEY), "another session's");
+        assert!(!other.is_recalled(KEY), "it belongs to another session");
     }
 
     #[test]
@@ -369,6 +368,6 @@ mod tests {
         let url = format!("http://{}/", listener.local_addr().expect("an address"));
         let post = HandlerPost { url, headers: Vec::new(), body: String::new(), limit: Duration::from_secs(600) };
         assert_eq!(recalled().post(KEY, &post).expect("an outcome").end, JobEnd::Stopped);
-        assert!(listener.accept().is_err(), "nobody came");
+        assert!(listener.accept().is_err(), "nothing connected");
     }
 }

@@ -1,4 +1,4 @@
-//! Runs the host on links, one a server: carries messages both ways, wakes it in time.
+//! Runs the host on one link per server: carries messages both ways, and wakes the host in time.
 
 use super::sleep_until;
 use crate::host::engine::{Host, ModelReply, Order, Output};
@@ -11,54 +11,54 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-/// How many messages of servers may wait for the host.
+/// Maximum number of messages from servers that wait for the host.
 const WAITING: usize = 256;
-/// How many messages may wait for a server that takes none, before it is given up.
+/// Maximum number of messages that wait for a server that does not read, before it is given up.
 const MAX_UNSENT: usize = 8192;
-/// How many bytes of them, behind the first (16 MiB).
+/// Maximum number of bytes of those messages, not counting the first (16 MiB).
 const MAX_UNSENT_BYTES: usize = 16 << 20;
-/// How long servers' last words are waited for.
+/// How long to wait for servers to finish.
 const DELETE_TIMEOUT: Duration = Duration::from_secs(4);
-/// How much of a server's standard error is kept for its end.
+/// How much of a server's standard error to keep for error messages, in bytes.
 const STDERR_KEPT: usize = 4 << 10;
 
-/// Something that an [`Interceptor`] has done between the host and a server.
+/// Something that an [`Interceptor`] does between the host and a server.
 #[derive(Debug)]
 pub enum Intervention {
-    /// This message passes, toward the server or as from it.
+    /// Deliver this message, to the server or as if from it.
     Message(Direction, Vec<u8>),
-    /// The connection breaks.
+    /// Break the connection.
     Cut,
 }
 
-/// What looks at each message, as it passes and as it arrives.
+/// Sees each message when it is sent and when it arrives.
 pub trait MessageObserver {
-    /// What of a message is to go on.
+    /// A message was sent. Returns what to deliver now, if anything.
     fn pass(&mut self, now: Duration, server: ServerId, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>>;
-    /// A message arrives, as it passed or as it was put in.
+    /// A message arrives, either delivered or injected.
     fn arrived(&mut self, _now: Duration, _server: ServerId, _direction: Direction, _message: &[u8]) {}
 }
 
-/// Somebody who looks at what passes between the host and its servers, and puts messages in.
+/// Sees the messages between the host and its servers, and injects messages.
 pub struct Interceptor {
-    /// Looks.
+    /// Sees the messages.
     pub watch: Box<dyn MessageObserver>,
-    /// What is put in.
+    /// The injected messages.
     pub put: mpsc::Receiver<(ServerId, Intervention)>,
 }
 
-/// Something for the runner's user.
+/// Something to report to the runner's user.
 #[derive(Debug)]
 pub enum HostNotice {
-    /// What the host has to tell.
+    /// An output of the host.
     Host(Output),
-    /// A server said something on standard error.
+    /// A server wrote to standard error.
     Stderr(ServerId, Vec<u8>),
 }
 
-/// A host at work.
+/// A running host.
 pub struct HostRunner {
-    /// The engine. What it gives out goes to [`HostRunner::take`].
+    /// The engine. Pass its outputs to [`HostRunner::take`].
     pub host: Host,
     ports: Vec<Option<mpsc::UnboundedSender<Vec<u8>>>>,
     carriers: Vec<tokio::task::JoinHandle<()>>,
@@ -87,48 +87,48 @@ impl HostRunner {
         runner
     }
 
-    /// The host's clock.
+    /// The host's time.
     pub fn now(&self) -> Duration {
         self.began.elapsed()
     }
 
-    /// Whether the host is idle and all it had to tell is told.
+    /// Whether the host is idle and all of its outputs are reported.
     pub fn is_idle(&self) -> bool {
         self.reported.is_empty() && self.host.is_idle()
     }
 
-    /// Gives the host something to do.
+    /// Gives the host an order.
     pub fn order(&mut self, order: Order) {
         let outputs = self.host.order(self.now(), order);
         self.take(outputs);
     }
 
-    /// Gives the host the model's reply.
+    /// Passes the model's reply to the host.
     pub fn model(&mut self, reply: Result<ModelReply, String>) {
         let outputs = self.host.model(self.now(), reply);
         self.take(outputs);
     }
 
-    /// Gives the host a piece of an inference beside the conversation.
+    /// Passes a piece of an inference to the host.
     pub fn inferred_piece(&mut self, token: u64, text: &str) {
         let outputs = self.host.inferred_piece(self.now(), token, text);
         self.take(outputs);
     }
 
-    /// Gives the host the end of an inference beside the conversation.
+    /// Passes the end of an inference to the host.
     pub fn inferred(&mut self, token: u64, outcome: Result<Inferred, String>) {
         let outputs = self.host.inferred(self.now(), token, outcome);
         self.take(outputs);
     }
 
-    /// Cuts a server off.
+    /// Disconnects a server.
     pub fn disconnect(&mut self, server: ServerId) {
         self.ports[server.0] = None;
-        let outputs = self.host.closed(self.now(), server, Some("it was cut off"));
+        let outputs = self.host.closed(self.now(), server, Some("disconnected on request"));
         self.take(outputs);
     }
 
-    /// The end of what a server said on standard error.
+    /// The end of what a server wrote to standard error.
     pub fn stderr(&self, server: ServerId) -> &[u8] {
         self.stderr.get(server.0).map_or(&[], Vec::as_slice)
     }
@@ -163,19 +163,19 @@ impl HostRunner {
     fn send(&mut self, server: ServerId, message: Vec<u8>) {
         self.arrived(server, Direction::ClientToServer, &message);
         if let Some(Some(port)) = self.ports.get(server.0) {
-            // A carrier that has ended has told so.
+            // If the carrier has ended, it has reported why.
             let _ = port.send(message);
         }
     }
 
-    /// The next thing that is told. Cancelling it loses nothing.
+    /// The next notice. Cancel-safe.
     pub async fn next(&mut self) -> HostNotice {
         loop {
             if let Some(reported) = self.reported.pop_front() {
                 return reported;
             }
-            // A time without a limit is no time.
-            let due = self.host.next_wake().and_then(|at| self.began.checked_add(at));
+            // Saturated times mean that there is no limit.
+            let due = self.host.next_timeout().and_then(|at| self.began.checked_add(at));
             let (mut incoming, mut put) = (None, None);
             tokio::select! {
                 found = self.inbox.recv() => incoming = found,
@@ -183,8 +183,8 @@ impl HostRunner {
                 () = sleep_until(due) => {}
             }
             let now = self.now();
-            // An engine must learn of the time before it learns of what came after it.
-            let mut outputs = self.host.wake(now);
+            // Let the engine see the time before the messages that arrived after it.
+            let mut outputs = self.host.handle_timeout(now);
             if let Some((server, incoming)) = incoming {
                 outputs.extend(self.receive(now, server, incoming));
             }
@@ -230,9 +230,9 @@ impl HostRunner {
         }
     }
 
-    /// Sends no more and waits, within reason, for the servers to end.
+    /// Sends no more and waits for the servers to end, for a limited time.
     ///
-    /// Answers what they said on standard error meanwhile.
+    /// Returns what they write to standard error meanwhile.
     pub async fn close(mut self) -> Vec<(ServerId, Vec<u8>)> {
         self.ports.clear();
         let mut said = Vec::new();
@@ -243,7 +243,7 @@ impl HostRunner {
                 let Some(carrier) = carriers.first_mut() else { return };
                 tokio::select! {
                     _ = carrier => {}
-                    // What comes in still must go somewhere, or nobody ends.
+                    // Keep reading: otherwise, a full queue would keep servers from ending.
                     Some((server, Incoming::Stderr(bytes))) = self.inbox.recv() => said.push((server, bytes)),
                     else => return,
                 }
@@ -254,7 +254,7 @@ impl HostRunner {
     }
 }
 
-/// What is put in next; for ever nothing where nobody can.
+/// The next injected message; never completes if there can be none.
 async fn put_in(attendant: &mut Option<Interceptor>) -> Option<(ServerId, Intervention)> {
     match attendant {
         Some(attendant) => match attendant.put.recv().await {
@@ -296,7 +296,7 @@ async fn carry(
         }
         let behind_the_first: usize = outbox.iter().skip(1).map(Vec::len).sum();
         if outbox.len() > MAX_UNSENT || behind_the_first > MAX_UNSENT_BYTES {
-            let why = format!("it takes no messages: {} wait for it", outbox.len());
+            let why = format!("it does not read: {} messages are waiting", outbox.len());
             let _ = to_host.send((server, Incoming::Failed(why))).await;
             return;
         }

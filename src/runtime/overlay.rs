@@ -1,4 +1,4 @@
-//! The overlay's engine between a server's link and its client: messages through it, both ways, timers, changed files.
+//! Runs the overlay engine between a server's link and its client: messages in both directions, timers, changed files.
 
 use super::sleep_until;
 use super::watch::{Folder, Options, PreparedWatchers, WarningCallback, Watchers};
@@ -16,38 +16,38 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use url::Url;
 
-/// How long no file must have changed until changes are told.
+/// How long files must be unchanged before changes are reported.
 const QUIET: Duration = Duration::from_millis(200);
 
-/// What there is to tell of a session, in order.
+/// Something to report about a session, in order.
 #[derive(Clone, Copy, Debug)]
 pub enum OverlayNotice<'a> {
-    /// A message on its way from one side to the other, or one that is taken out on the way.
+    /// A message that is forwarded, or consumed by the overlay.
     Message {
-        /// Which way.
+        /// The direction.
         direction: Direction,
-        /// The overlay put it in, changed or not.
+        /// Whether the overlay created or changed it.
         is_injected: bool,
         /// Its bytes.
         message: &'a [u8],
     },
-    /// A message of the server's that did not go on as it was: `changed` (what goes on in its place follows) or `kept`.
+    /// A message of the server that was not forwarded as it was: `changed` (the changed one follows) or `kept`.
     Withheld(&'static str, &'a [u8]),
     /// Bytes of the server's standard error.
     Stderr(&'a [u8]),
-    /// Something the user should know.
+    /// A sentence that the user should see.
     Words(&'a str),
-    /// Something a user may want to know.
+    /// Structured information that a user may want to see.
     Fact(&'a Value),
 }
 
-/// Hears what there is to tell.
+/// Called with each notice.
 pub type OverlayNoticeCallback = Box<dyn Fn(OverlayNotice<'_>) + Send>;
 
-/// A changed file: its path from the current folder, and from the root.
+/// A changed file: its path relative to the current folder, and its absolute path.
 pub type Changed = (String, String);
 
-/// The server with its overlay, as a link of its own. It ends with the server's, and ends that once it is closed.
+/// A link to the server with its overlay. It ends with the server's link, and ends that when it is closed.
 pub fn laid_over(
     server: Link,
     overlay: Overlay,
@@ -75,7 +75,7 @@ impl Between {
         let began = Instant::now();
         let mut is_client_gone = false;
         loop {
-            let due = self.overlay.next_wake().map(|at| began + at);
+            let due = self.overlay.next_timeout().map(|at| began + at);
             let outputs = tokio::select! {
                 message = outgoing.recv(), if !is_client_gone && has_room(&self.to_server) => match message {
                     Some(message) => self.overlay.from_client(began.elapsed(), message),
@@ -112,7 +112,7 @@ impl Between {
                 Some((path, absolute)) = changes.recv() => {
                     self.overlay.file_changed(began.elapsed(), &path, &absolute)
                 }
-                () = sleep_until(due) => self.overlay.wake(began.elapsed()),
+                () = sleep_until(due) => self.overlay.handle_timeout(began.elapsed()),
             };
             outputs.into_iter().for_each(|output| self.carry(output));
             if is_client_gone && self.to_server.is_empty() {
@@ -156,9 +156,10 @@ impl Between {
     }
 }
 
-/// Watches the folders in which an overlay waits for changed files; what is not to be watched is not.
+/// Watches the folders in which an overlay waits for changed files, except for ignored ones.
 ///
 /// # Errors
+///
 /// A folder cannot be watched.
 pub fn watch(
     overlay: &Overlay,
@@ -181,7 +182,7 @@ pub fn watch(
     PreparedWatchers::new(options).start(report, complain).map(Some)
 }
 
-/// The file that is told to have changed.
+/// The file that a notice says has changed.
 fn paths(fired: &crate::server::Fired, here: &Path) -> Option<Changed> {
     let reported = serde_json::to_value(fired).ok()?;
     let path: PathBuf = Url::parse(reported["uri"].as_str()?).ok()?.to_file_path().ok()?;

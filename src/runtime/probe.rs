@@ -1,5 +1,5 @@
-//! What a survey of a client takes beside its engine: the client's process below a keeper, and the client's own
-//! requests held back for a while, so that it stays until all was sent.
+//! What a probe needs beside its engine: the client's process below a supervisor, and a delay of the responses to the
+//! client's own requests, so that the client stays until everything is sent.
 
 use super::server::ServerInput;
 use crate::probe::ClientEnd;
@@ -16,23 +16,24 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long a client's process may be there.
+/// Maximum lifetime of a client's process.
 const LIFE: Duration = Duration::from_secs(24 * 60 * 60);
-/// How long an answer to a request of the client's is held back. Clients wait for longer than that.
+/// How long to delay the response to a client's request. Clients wait longer than that.
 const HOLD: Duration = Duration::from_secs(2);
-/// Requests that are answered at once: without them there is no session.
+/// Requests that are not delayed: without them there is no session.
 const AT_ONCE: [&str; 3] = ["initialize", "ping", "server/discover"];
 
-/// A client's process, and all that it starts; ended when this is dropped.
+/// A client's process and its descendants; ended when this is dropped.
 pub struct Host {
     supervisor: OwnedFd,
 }
 
 impl Host {
-    /// Starts a client. What it says goes to `says`, piece by piece; how it ended to `ended`.
+    /// Starts a client. Passes its output to `says`, piece by piece, and how it ended to `ended`.
     ///
     /// # Errors
-    /// No process can be made for it. That its program is not there is told to `ended`.
+    ///
+    /// No process can be started. If only the program is missing, `ended` is called instead.
     pub fn start(
         argv: &[OsString],
         env: &[(&str, OsString)],
@@ -53,7 +54,7 @@ impl Host {
         Ok(host)
     }
 
-    /// Asks it to end; how it did is told as ever.
+    /// Asks the client to exit; `ended` is called as usual.
     pub fn stop(&self) {
         let _ = pidfd_send_signal(&self.supervisor, Signal::TERM);
     }
@@ -85,19 +86,19 @@ fn end(mut reported: impl Read, mut supervisor: Child) -> ClientEnd {
     })
 }
 
-/// How many requests are held back at once; what comes beyond is answered at once.
+/// Maximum number of delayed requests; further ones are not delayed.
 const MAX_HELD: usize = 256;
 
-/// Requests of the client's on their way to the engine.
+/// The client's requests on their way to the engine.
 #[derive(Clone, Default)]
 pub struct Held {
     released: Arc<Mutex<VecDeque<Vec<u8>>>>,
-    /// One for each that is held back.
+    /// One reference for each delayed request.
     count: Arc<()>,
 }
 
 impl Held {
-    /// Gives back what goes to the engine now. Anything else comes to it later, by `back`.
+    /// Returns what the engine gets now. Everything else reaches it later through `back`.
     pub fn sift(&self, message: Vec<u8>, back: Option<Sender<ServerInput>>) -> Option<Vec<u8>> {
         let mut released = self.lock();
         if let Some(at) = released.iter().position(|it| *it == message) {
@@ -106,7 +107,7 @@ impl Held {
         let envelope = Envelope::scan(&message);
         let waits = envelope.kind == MessageKind::Request
             && envelope.method.as_deref().is_some_and(|method| !AT_ONCE.contains(&method));
-        // This one, and a clone with each that is held back; the survey has another.
+        // References: this one, one for each delayed request, and one in the probe.
         let has_space = Arc::strong_count(&self.count) < MAX_HELD;
         let Some(back) = back.filter(|_| waits && has_space) else { return Some(message) };
         let (held, later) = (self.clone(), message.clone());

@@ -1,8 +1,8 @@
-//! Plays a built-in server's part of a scenario for a host that knows nothing of it.
+//! Plays one built-in server of a scenario for an external host.
 //!
-//! Over standard input and output there is one connection, and the host is gone with it. Where a server listens, a host
-//! may come back after its connection was cut: the part goes on for it, with a new engine, as a server that was started
-//! again.
+//! Over standard input and output there is one connection, and the host is gone when it ends. If the server listens, a
+//! host may come back after its connection was cut: the scenario continues with a new engine, like a server that was
+//! restarted.
 
 use super::sessions::SessionTraffic;
 use super::sleep_until;
@@ -17,46 +17,46 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-/// How long what was said before a connection is cut may take to go out.
+/// How long messages sent before a cut may take to be written.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// What is played.
+/// The server to play.
 pub struct ScenarioServer {
-    /// Makes the server's engine, one a connection.
+    /// Makes the server's engine, one per connection.
     pub make: Box<dyn Fn() -> Server + Send + Sync>,
-    /// Which server of the scenario it is.
+    /// The server's number in the scenario.
     pub id: ServerId,
-    /// What the scenario says of it, at the beginning.
+    /// The player for the server's share of the scenario, before its first step.
     pub player: Player,
-    /// Whether the scenario's time begins with the end of a handshake, else with the first message.
+    /// Whether the scenario's time begins at the end of the handshake, rather than with the first message.
     pub has_handshake: bool,
 }
 
-/// A connection of a host's.
+/// A connection of a host.
 pub struct Entered {
     /// Its number.
     pub stream: u32,
-    /// To the host.
+    /// The link to the host.
     pub link: Link,
-    /// Dropped once the part has let go of the link.
+    /// Dropped once the link is released.
     pub held: Option<oneshot::Sender<()>>,
 }
 
-/// Something that is told while a part is played.
+/// Something to report while a server is played.
 #[derive(Debug)]
 pub enum ScenarioServerEvent<'a> {
-    /// Its host is not there any more: the next connection may be this part's.
+    /// The host is gone: the next connection may belong to this server.
     Waits,
-    /// Something passes on this connection, as the host sees it.
+    /// A message passes on this connection, as the host sees it.
     Passes(u32, SessionTraffic<'a>),
-    /// All that the scenario says of the server is done; what is left is to be judged once this connection's host goes.
+    /// All steps for the server are done. The rest is judged when the host of this connection leaves.
     OrderResult(u32),
 }
 
-/// A message: on which connection, which way.
+/// A message with its connection and direction.
 type SentMessage = (u32, Direction, Vec<u8>);
 
-/// Why a connection is over.
+/// Why a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     /// The host closed it.
@@ -65,23 +65,23 @@ enum End {
     Cut,
 }
 
-/// What the player has done next.
+/// What the player asks for next.
 enum Lead {
-    /// Nothing, until then.
+    /// Nothing until then.
     Wait(Option<Duration>),
     /// The connection is cut.
     Cut,
-    /// All is over.
+    /// The scenario is over.
     Over,
 }
 
-/// A connection, while it lasts.
+/// A current connection.
 struct Present {
     stream: u32,
     link: Link,
     engine: Server,
     outbox: VecDeque<Vec<u8>>,
-    /// Whether the host wants more than to know what is here.
+    /// Whether the host has sent more than a probe.
     has_spoken: bool,
     _held: Option<oneshot::Sender<()>>,
 }
@@ -97,10 +97,10 @@ struct Playing<T> {
     late: mpsc::UnboundedSender<SentMessage>,
 }
 
-/// Plays a part on the connections that enter, each once the one before is over ([`ScenarioServerEvent::Waits`]), until the host has
-/// gone: it closed its connection, or it was cut off and nothing is left to do. Where no connection can enter any more
-/// the host counts as gone at once, whether it hears and is heard or not. A connection on which nothing was said but
-/// `server/discover` is no host's. The report is the player's.
+/// Plays a server on the connections that enter, one after another ([`ScenarioServerEvent::Waits`]), until the host is
+/// gone: it closed its connection, or it was cut off and nothing is left to do. If no more connections can enter, a
+/// host that was cut off counts as gone at once. A connection with nothing but `server/discover` does not count.
+/// Returns the player's report.
 pub async fn play(
     part: ScenarioServer,
     mut entering: mpsc::UnboundedReceiver<Entered>,
@@ -133,7 +133,7 @@ pub async fn play(
                     None => end = Some(End::Left),
                 },
                 sent = delayed.recv() => playing.arrivals.extend(sent),
-                () = sleep_until(due) => outputs = playing.wake(),
+                () = sleep_until(due) => outputs = playing.handle_timeout(),
             }
         }
         let cut = playing.take(outputs);
@@ -145,7 +145,7 @@ pub async fn play(
     }
 }
 
-/// The next that comes of a connection; never, where there is none.
+/// What arrives next on a connection; never completes without one.
 async fn turn(present: Option<&mut Present>) -> Option<Incoming> {
     match present {
         Some(present) => present.link.turn(&mut present.outbox).await,
@@ -159,7 +159,7 @@ impl<T: FnMut(ScenarioServerEvent<'_>)> Playing<T> {
     }
 
     fn due(&self, wait: Option<Duration>) -> Option<Instant> {
-        let engine = self.present.as_ref().and_then(|present| present.engine.next_wake());
+        let engine = self.present.as_ref().and_then(|present| present.engine.next_timeout());
         wait.into_iter().chain(engine).min().and_then(|at| self.began.checked_add(at))
     }
 
@@ -170,11 +170,11 @@ impl<T: FnMut(ScenarioServerEvent<'_>)> Playing<T> {
         self.present = Some(Present { stream, link, engine, outbox, has_spoken: false, _held: held });
     }
 
-    /// Lets arrive what is on its way; what the engine says to it.
+    /// Delivers messages that are due; returns the engine's outputs.
     fn arrive(&mut self) -> Vec<Output> {
         let (now, mut outputs) = (self.now(), Vec::new());
         while let Some((stream, direction, bytes)) = self.arrivals.pop_front() {
-            // What was sent on a connection that is gone arrives nowhere.
+            // Messages of a closed connection are lost.
             let Some(present) = self.present.as_mut().filter(|present| present.stream == stream) else { continue };
             self.part.player.see(now, &Observation::Message { server: self.part.id, direction, bytes: &bytes });
             match direction {
@@ -188,13 +188,13 @@ impl<T: FnMut(ScenarioServerEvent<'_>)> Playing<T> {
         outputs
     }
 
-    /// Does what the player says.
+    /// Performs the player's next actions.
     fn lead(&mut self, outputs: &mut Vec<Output>) -> Lead {
         let now = self.now();
         match self.part.player.next(now) {
             PlayerAction::Wait(wait) => return Lead::Wait(wait),
             PlayerAction::Finished => return Lead::Over,
-            // Only the end is ordered here, and it is the host's: what a host does, this host does by itself.
+            // Only the end is ordered here. It is up to the external host.
             PlayerAction::Order(_) => {
                 self.is_done = true;
                 let Some(present) = &self.present else {
@@ -205,7 +205,9 @@ impl<T: FnMut(ScenarioServerEvent<'_>)> Playing<T> {
             }
             PlayerAction::Fire(_, fired) => match &mut self.present {
                 Some(present) => outputs.extend(present.engine.fire(now, &fired)),
-                None => self.part.player.see(now, &Observation::NotFired("the host was cut off and has not come back")),
+                None => {
+                    self.part.player.see(now, &Observation::NotFired("the host was disconnected and has not come back"))
+                }
             },
             PlayerAction::Disconnect(_) if self.present.is_some() => return Lead::Cut,
             PlayerAction::Disconnect(_) => {}
@@ -230,7 +232,7 @@ impl<T: FnMut(ScenarioServerEvent<'_>)> Playing<T> {
         }
     }
 
-    /// The scenario's time begins.
+    /// Starts the scenario's time.
     fn begin(&mut self) {
         if !self.has_begun {
             self.has_begun = true;
@@ -238,9 +240,9 @@ impl<T: FnMut(ScenarioServerEvent<'_>)> Playing<T> {
         }
     }
 
-    fn wake(&mut self) -> Vec<Output> {
+    fn handle_timeout(&mut self) -> Vec<Output> {
         let now = self.now();
-        self.present.as_mut().map(|present| present.engine.wake(now)).unwrap_or_default()
+        self.present.as_mut().map(|present| present.engine.handle_timeout(now)).unwrap_or_default()
     }
 
     fn take(&mut self, outputs: Vec<Output>) -> Option<End> {
@@ -262,7 +264,7 @@ impl<T: FnMut(ScenarioServerEvent<'_>)> Playing<T> {
         end
     }
 
-    /// What becomes of a message that is sent.
+    /// Lets the player decide the fate of a message.
     fn meet(&mut self, sent: SentMessage) -> Option<End> {
         let (stream, direction, bytes) = sent;
         match self.part.player.fate(self.began.elapsed(), self.part.id, direction, &bytes) {
@@ -284,10 +286,10 @@ impl<T: FnMut(ScenarioServerEvent<'_>)> Playing<T> {
         None
     }
 
-    /// A connection is over; whether the part is too.
+    /// Handles the end of a connection. Returns whether the scenario is over too.
     async fn leave(&mut self, end: End) -> bool {
         if end == End::Cut {
-            // What was said before still goes out.
+            // What was sent before the end is still delivered.
             let _ = self.arrive();
         }
         let Some(Present { stream, mut link, outbox, has_spoken, _held, .. }) = self.present.take() else {

@@ -1,7 +1,7 @@
-//! A server's part of a scenario behind a gateway. Every session is played for from the beginning, but the one that
-//! comes after a connection was cut is taken for the host that comes back.
+//! Plays one server of a scenario behind a gateway. Each session gets a play from the beginning, except that the
+//! session after a cut belongs to the same host, which has come back.
 //!
-//! Never: what is played (that is `part`), what transports carry it.
+//! Never: how a server is played (see `scenario_server`), or which transport carries it.
 
 use super::scenario_server::{Entered, ScenarioServer, ScenarioServerEvent, play};
 use super::sessions::TrafficObserver;
@@ -13,16 +13,16 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 
-/// Something about the plays.
+/// Something to report about the plays.
 #[derive(Debug)]
 pub enum ScenarioNotice {
-    /// Nothing is left to do in the session with this number; its play is over once its client has gone.
+    /// The steps are done in the session with this number. Its play ends when its client leaves.
     Done(u32),
-    /// A play is over: which, from 0 in the order in which they began, and what came of it.
+    /// A play is over: its index in the order of their beginnings, and its report.
     Over(usize, Report),
 }
 
-/// See the module.
+/// The plays of all sessions; see the module.
 #[derive(Clone)]
 pub struct ScenarioSessions(Arc<House>);
 
@@ -33,7 +33,7 @@ struct House {
     news: mpsc::UnboundedSender<ScenarioNotice>,
 }
 
-/// Where sessions come into the plays that last.
+/// The plays in progress.
 #[derive(Default)]
 struct Seats {
     begun: usize,
@@ -42,12 +42,12 @@ struct Seats {
 
 struct Seat {
     entering: mpsc::UnboundedSender<Entered>,
-    /// Whether nobody sits there.
+    /// Whether no session belongs to the play now.
     is_free: bool,
 }
 
 impl ScenarioSessions {
-    /// Plays whose parts are of this make; the first waits for its host already.
+    /// Plays of a server. The first is ready for its host at once.
     pub fn start(
         begin: Box<dyn Fn() -> ScenarioServer + Send + Sync>,
         observe: TrafficObserver,
@@ -58,12 +58,12 @@ impl ScenarioSessions {
         (plays, receives)
     }
 
-    /// Nobody comes any more: what waits for a host is over.
+    /// Accepts no more sessions: plays that wait for a host end.
     pub fn close(&self) {
         self.lock().seats.clear();
     }
 
-    /// Begins a play, for this connection or for one that is still to come.
+    /// Begins a play, for this session or a future one.
     fn begin(&self, entered: Option<Entered>) {
         let (entering, enters) = mpsc::unbounded_channel();
         let is_free = entered.is_none();
@@ -98,7 +98,7 @@ impl ScenarioSessions {
 
 impl Backend for ScenarioSessions {
     fn open(&self, stream: u32) -> Result<Opened, String> {
-        // The host never sees a connection closed in good order: that is what it does itself.
+        // A cut is not an orderly end of the connection; only the host can end it in order.
         let cut = Incoming::Failed("the scenario cut the connection".to_owned());
         let ((link, theirs), (held, end)) = (Link::pair_ending(cut), oneshot::channel());
         let entered = Entered { stream, link: theirs, held: Some(held) };

@@ -9,35 +9,35 @@ use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-/// Called with each fact that comes of an order, and whether it is the last.
+/// Called with each report that follows from an order, and whether it is the last one.
 pub type FactCallback = Box<dyn Fn(&Report, bool) + Send>;
 
-/// What reaches a running server.
+/// An input of a running server.
 pub enum ServerInput {
-    /// A message of the host, and its place among those that wait.
+    /// A message of the host, and its share of the queue.
     Message(Vec<u8>, BackpressurePermit),
-    /// An order from outside: send this.
+    /// Send these.
     Order(Vec<Fired>),
-    /// The same by somebody who wants to hear what came of it.
+    /// Send this, and call back with the reports.
     Asked(Fired, FactCallback),
-    /// Somebody else's message, to be sent as it is.
+    /// Send this message, made by someone else, as it is.
     Injected(Vec<u8>),
-    /// What came of an errand, by its ticket.
+    /// The result of an I/O request, by its ticket.
     Brought(u64, Option<Value>),
-    /// The host sends no more.
+    /// The host closed its side.
     End,
     /// The connection to the host failed, for this reason.
     Failed(String),
 }
 
 impl ServerInput {
-    /// Lets what a reader of its messages passes on arrive there.
+    /// Returns a callback that passes what a reader reads to `arrivals`.
     pub fn of_host(arrivals: Sender<Self>) -> impl FnMut(Incoming) + Send + 'static {
         let proposal = Backpressure::default();
         move |incoming| {
             let arrival = match incoming {
                 Incoming::Message(message) => {
-                    // A host that says more than the server can answer is held back.
+                    // Block the reader if the host sends more than the server can handle.
                     let stay = proposal.blocking_enter(message.len());
                     Self::Message(message, stay)
                 }
@@ -50,9 +50,12 @@ impl ServerInput {
     }
 }
 
-/// Serves until the host sends no more. Facts go to `report`. Each of the host's messages passes `sift`, which gives
-/// back what of it the server is to see; what is to be done outside goes to `send_out`. Fails where the host cannot be
-/// written to, and with `InvalidData` where what it says cannot be taken.
+/// Serves until the host closes its side. Reports go to `report`. Each message of the host passes `sift`, which returns
+/// what the server gets of it. I/O requests go to `send_out`.
+///
+/// # Errors
+///
+/// The host cannot be written to, or, with `InvalidData`, its input cannot be accepted.
 pub fn serve(
     mut server: Server,
     arrivals: &Receiver<ServerInput>,
@@ -65,7 +68,7 @@ pub fn serve(
     let mut listeners = Listeners::default();
     let mut has_ended = false;
     loop {
-        let grace_period = server.next_wake().map(|at| at.saturating_sub(began.elapsed()));
+        let grace_period = server.next_timeout().map(|at| at.saturating_sub(began.elapsed()));
         let arrival = match grace_period {
             None => arrivals.recv().map_err(|_| RecvTimeoutError::Disconnected),
             Some(grace_period) => arrivals.recv_timeout(grace_period),
@@ -85,7 +88,7 @@ pub fn serve(
             }
             Ok(ServerInput::Brought(ticket, completed)) => server.complete_io(now, ticket, completed),
             Ok(ServerInput::Injected(message)) => vec![Output::Send(message)],
-            Err(RecvTimeoutError::Timeout) => server.wake(now.max(Duration::from_nanos(1))),
+            Err(RecvTimeoutError::Timeout) => server.handle_timeout(now.max(Duration::from_nanos(1))),
             Ok(ServerInput::End) => {
                 has_ended = true;
                 server.end(now)
@@ -112,18 +115,18 @@ pub fn serve(
     }
 }
 
-/// Those who wait for what comes of a request that the server has sent for them.
+/// Callbacks that wait for the outcome of a request that the server has sent.
 #[derive(Default)]
 struct Listeners(HashMap<i64, FactCallback>);
 
 impl Listeners {
-    /// Tells what an order led to at once; where that is a request, its end is told later.
+    /// Calls back with the immediate reports of an order. If the order sent a request, its outcome follows later.
     fn take_in(&mut self, received: FactCallback, outputs: &[Output]) {
         let mut facts = outputs.iter().filter_map(|output| match output {
             Output::Report(fact) => Some(fact),
             Output::Send(_) | Output::IoRequest(_) => None,
         });
-        // What was due before the order stands before it: the last fact is the order's.
+        // Reports of earlier work come first, so the last one belongs to the order.
         let Some(last) = facts.rfind(|fact| !fact.is_aside()) else { return };
         let request = last.request();
         received(last, request.is_none());
@@ -180,11 +183,11 @@ mod tests {
         let (sender, arrivals) = channel();
         let (reported, facts) = channel();
         let fired = Fired::new("log", serde_json::json!({"data": null}));
-        let received = move |fact: &Report, last| reported.send((format!("{fact:?}"), last)).expect("heard");
+        let received = move |fact: &Report, last| reported.send((format!("{fact:?}"), last)).expect("received");
         sender.send(ServerInput::Asked(fired, Box::new(received))).expect("sent");
         sender.send(ServerInput::End).expect("sent");
         serve(Server::new(Config::default()), &arrivals, Vec::new(), |_| {}, Some, drop).expect("served");
-        let (fact, last) = facts.recv().expect("told");
+        let (fact, last) = facts.recv().expect("a report");
         assert!(fact.starts_with("NotSent") && last, "{fact}");
     }
 }

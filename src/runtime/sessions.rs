@@ -1,4 +1,4 @@
-//! The built-in server behind a gateway: every session has an engine of its own, on a thread of its own.
+//! The built-in server behind a gateway: each session has its own engine on its own thread.
 
 use super::server::{ServerInput, serve};
 use crate::server::{IoRequest, Report, Server};
@@ -14,26 +14,26 @@ use tokio::sync::oneshot;
 
 /// Makes a session's engine, by the session's number.
 pub type EngineFactory = Box<dyn Fn(u32) -> Server + Send + Sync>;
-/// Hears every session's facts.
+/// Called with the reports of every session.
 pub type ReportCallback = Arc<dyn Fn(u32, &Report) + Send + Sync>;
-/// Gives back what of a host's message the session's server is to see.
+/// Returns what a session's server gets of a message of the host.
 pub type MessageFilter = Arc<dyn Fn(u32, Vec<u8>) -> Option<Vec<u8>> + Send + Sync>;
 
-/// Does what is to be done outside for a session; what came of it goes back into it.
+/// Performs a session's I/O requests, and sends the results back to it.
 pub type IoHandler = Arc<dyn Fn(u32, IoRequest, Sender<ServerInput>) + Send + Sync>;
 
-/// Something that passes in a session.
+/// Something that happens in a session.
 #[derive(Clone, Copy, Debug)]
 pub enum SessionTraffic<'a> {
     /// It began.
     Opened,
     /// A message.
     Message(Direction, &'a [u8]),
-    /// It is over, by whom.
+    /// It ended, and who ended it.
     Closed(&'a str),
 }
 
-/// Sees what passes, by the session's number.
+/// Called with what happens, by the session's number.
 pub type TrafficObserver = Arc<dyn Fn(u32, SessionTraffic<'_>) + Send + Sync>;
 
 /// The sessions of a server that listens.
@@ -47,7 +47,7 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    /// Sessions with engines of this make.
+    /// Sessions with engines made by `make`.
     pub fn new(
         make: EngineFactory,
         receive: ReportCallback,
@@ -58,12 +58,12 @@ impl Sessions {
         Self { make, receive, sift, send_out, observe, open: Mutex::default() }
     }
 
-    /// The numbers of the open ones.
+    /// The numbers of the open sessions.
     pub fn numbers(&self) -> Vec<u32> {
         self.lock().keys().copied().collect()
     }
 
-    /// Into the session with this number.
+    /// The input of the session with this number.
     pub fn arrivals(&self, number: u32) -> Option<Sender<ServerInput>> {
         self.lock().get(&number).cloned()
     }
@@ -82,7 +82,7 @@ impl Backend for Sessions {
         let (send_out, back) = (Arc::clone(&self.send_out), sender.clone());
         let (ended, end) = oneshot::channel::<()>();
         let from_host = sender.clone();
-        let failed = |error: io::Error| format!("no thread for another session: {error}");
+        let failed = |error: io::Error| format!("cannot start a thread for another session: {error}");
         std::thread::Builder::new()
             .name("host".into())
             .spawn(move || {
@@ -124,7 +124,7 @@ impl Backend for Sessions {
     }
 }
 
-/// Lines written here are messages of the link.
+/// A writer that sends each line as a message of the link.
 struct Lines {
     incoming: budget::Sender<Incoming>,
     line: Vec<u8>,

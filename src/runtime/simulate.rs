@@ -1,5 +1,5 @@
-//! A scenario in virtual time: the host's engine and built-in servers in one loop, joined by queues. Time jumps to
-//! whatever is due next, so a day of waiting costs nothing, and the same scenario gives the same bytes.
+//! Plays a scenario in virtual time: the host engine and built-in servers in one loop, connected by queues. Time jumps
+//! to the next deadline, so a day of waiting costs nothing, and the same scenario gives the same bytes.
 
 use crate::host::engine::{Host, ModelReply, Output};
 use crate::host::prompt::Prompt;
@@ -11,42 +11,43 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::time::Duration;
 
-/// How much may happen at one moment, between two steps, before it is taken for a circle.
+/// Maximum number of events at the same time between two steps; more of them indicate an endless loop.
 const MAX_AT_ONCE: u64 = 1_000_000;
 
 /// Why a scenario cannot be played in virtual time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SimulateError {
-    /// A server has a time of its own.
+    /// A server runs in real time.
     #[error(
-        "the server {name:?} (line {line}) is not built in, so its time cannot be virtual; \
-        play the scenario with the real clock, or make the server builtin"
+        "the server {name:?} (line {line}) is not built in, so it cannot run in virtual time; \
+        use the real clock, or a builtin server"
     )]
     External {
         /// The server.
         name: String,
-        /// Where it is written.
+        /// Its line in the scenario.
         line: u64,
     },
-    /// Engines keep each other busy without end.
-    #[error("more than {MAX_AT_ONCE} things happened at once after {0:?}: somebody answers himself")]
+    /// The engines react to each other endlessly.
+    #[error("endless loop: more than {MAX_AT_ONCE} events at the same time, {0:?} after the start")]
     Circle(Duration),
 }
 
-/// Who takes part beside the engines.
+/// What a simulation needs beside the engines.
 pub struct SimulationContext<'a> {
-    /// Unix time at the beginning, in nanoseconds: what servers' timestamps count from.
+    /// Unix time at the beginning, in nanoseconds, for the servers' timestamps.
     pub wall_base_ns: i64,
-    /// The model, where the scenario does not say what it replies.
+    /// The model, unless the scenario provides its replies.
     pub model: &'a mut dyn FnMut(&Prompt) -> Result<ModelReply, String>,
-    /// Hears all that happens, with its time since the beginning: for the reel, and for whoever watches.
+    /// Called with everything that happens, and its time since the beginning.
     pub observe: &'a mut dyn FnMut(Duration, &Observation<'_>),
 }
 
 /// Plays a scenario to its end.
 ///
 /// # Errors
-/// A server that is not built in; engines that never rest.
+///
+/// A server is not built in, or the engines react to each other endlessly.
 pub fn simulate(scenario: &Scenario, around: SimulationContext<'_>) -> Result<Report, SimulateError> {
     let mut servers = Vec::with_capacity(scenario.servers.len());
     for plan in &scenario.servers {
@@ -62,11 +63,11 @@ pub fn simulate(scenario: &Scenario, around: SimulationContext<'_>) -> Result<Re
     Simulation { now: Duration::ZERO, host, servers, player, queue, arrivals: 0, outputs, around }.run()
 }
 
-/// A message under way.
+/// A message in transit.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct UnderWay {
     at: Duration,
-    /// Those at the same time arrive in the order in which they were sent.
+    /// Messages of the same time arrive in the order of sending.
     order: u64,
     server: ServerId,
     direction: Direction,
@@ -76,12 +77,12 @@ struct UnderWay {
 struct Simulation<'a> {
     now: Duration,
     host: Host,
-    /// `None` for one whose connection was cut.
+    /// `None` for a server that was disconnected.
     servers: Vec<Option<Server>>,
     player: Player,
     queue: BinaryHeap<Reverse<UnderWay>>,
     arrivals: u64,
-    /// What the host gave back and is not done yet.
+    /// Outputs of the host that are not handled yet.
     outputs: VecDeque<Output>,
     around: SimulationContext<'a>,
 }
@@ -97,7 +98,7 @@ impl Simulation<'_> {
                 return Err(SimulateError::Circle(self.now));
             }
             self.settle();
-            // What is sent arrives before the player goes on: a turn after something was fired has it.
+            // Messages arrive before the player continues, so that a turn after a `fire` step can use what was sent.
             if let Some(message) = self.arrival() {
                 self.arrive(message);
                 continue;
@@ -108,11 +109,11 @@ impl Simulation<'_> {
                     if next > self.now {
                         (self.now, at_once) = (next, 0);
                     }
-                    self.wake();
+                    self.handle_timeout();
                 }
                 PlayerAction::Finished => break,
                 todo => {
-                    // Steps come to an end, so they are no circle.
+                    // Steps are finite, so they are not a loop.
                     at_once = 0;
                     self.act(todo);
                 }
@@ -127,29 +128,29 @@ impl Simulation<'_> {
         self.queue.pop().map(|Reverse(message)| message)
     }
 
-    /// When something happens next; `None` where nothing ever will.
+    /// When something happens next; `None` if nothing will.
     fn next_time(&self, wait: Option<Duration>) -> Option<Duration> {
         let message = self.queue.peek().map(|Reverse(message)| message.at);
-        let servers = self.servers.iter().flatten().filter_map(Server::next_wake);
-        let all = servers.chain(message).chain(self.host.next_wake()).chain(wait);
-        // What has no deadline is due at the end of time.
+        let servers = self.servers.iter().flatten().filter_map(Server::next_timeout);
+        let all = servers.chain(message).chain(self.host.next_timeout()).chain(wait);
+        // `Duration::MAX` means no deadline.
         all.min().filter(|at| *at < Duration::MAX)
     }
 
-    /// Wakes whoever wants to be, once all messages of the moment have arrived.
-    fn wake(&mut self) {
+    /// Wakes the engines, once all messages of this time have arrived.
+    fn handle_timeout(&mut self) {
         if self.queue.peek().is_some_and(|Reverse(message)| message.at <= self.now) {
             return;
         }
         for at in 0..self.servers.len() {
-            let due = |server: &&mut Server| server.next_wake().is_some_and(|at| at <= self.now);
+            let due = |server: &&mut Server| server.next_timeout().is_some_and(|at| at <= self.now);
             if let Some(server) = self.servers[at].as_mut().filter(due) {
-                let outputs = server.wake(self.now);
+                let outputs = server.handle_timeout(self.now);
                 self.take_in(ServerId(at), outputs);
             }
         }
-        if self.host.next_wake().is_some_and(|at| at <= self.now) {
-            let outputs = self.host.wake(self.now);
+        if self.host.next_timeout().is_some_and(|at| at <= self.now) {
+            let outputs = self.host.handle_timeout(self.now);
             self.outputs.extend(outputs);
         }
     }
@@ -159,7 +160,7 @@ impl Simulation<'_> {
         (self.around.observe)(self.now, seen);
     }
 
-    /// Does what the host wants.
+    /// Applies the host's outputs.
     fn settle(&mut self) {
         while let Some(output) = self.outputs.pop_front() {
             match output {
@@ -203,7 +204,7 @@ impl Simulation<'_> {
                     self.take_in(server, outputs);
                     refusals.iter().for_each(|why| self.see(&Observation::NotFired(why)));
                 }
-                None => self.see(&Observation::NotFired("the server's connection is cut")),
+                None => self.see(&Observation::NotFired("the server is disconnected")),
             },
             PlayerAction::Disconnect(server) => self.cut(server, None),
             PlayerAction::Wait(_) | PlayerAction::Finished => {}
@@ -265,7 +266,7 @@ impl Simulation<'_> {
     }
 }
 
-/// Why a server did not send what it was told to.
+/// Why a server did not send what it was ordered to.
 fn refusal(output: &server::Output) -> Option<String> {
     match output {
         server::Output::Report(server::Report::NotSent { method, reason }) => {

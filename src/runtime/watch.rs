@@ -1,7 +1,7 @@
-//! What the built-in server watches: folders and what comes of commands. It lies outside of the engines: changes go to
-//! them as things to send, and it does the errands that they send out.
+//! What the built-in server watches: folders, and the results of commands. Runs outside of the engines: changes become
+//! messages to send, and it performs their I/O requests.
 //!
-//! Never: what a client sends as part of a command.
+//! Never: input of a client in a command.
 
 mod command;
 mod debounce;
@@ -23,51 +23,51 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How many changed files of one moment get a reminder each.
+/// Maximum number of changed files at a time that get a reminder each.
 const MAX_AT_ONCE: usize = 20;
-/// How many lines of a command's output a reminder has.
+/// Maximum number of lines of a command's output in a reminder.
 const LINES_REPORTED: usize = 20;
 
 /// What to watch, and how.
 #[derive(Debug)]
 pub struct Options {
-    /// Folders.
+    /// The folders.
     pub folders: Vec<Folder>,
-    /// Commands, as a shell takes them.
+    /// The commands, for a shell.
     pub commands: Vec<String>,
-    /// A change is told once nothing has changed for so long.
+    /// How long nothing must have changed before changes are reported.
     pub quiet: Duration,
-    /// Commands are run again after so long, whether something has changed or not.
+    /// The interval at which commands run even without changes.
     pub every: Option<Duration>,
-    /// How long a command may take.
+    /// The time limit of a command.
     pub limit: Duration,
 }
 
-/// Where things to be sent go: to everyone who is connected.
+/// Called with messages to send to all connected hosts.
 pub type FiredCallback = Arc<dyn Fn(Vec<Fired>) + Send + Sync>;
-/// Where words for the user go.
+/// Called with warnings for the user.
 pub type WarningCallback = Arc<dyn Fn(&str) + Send + Sync>;
-/// Takes what came of an errand.
+/// Receives the result of an I/O request.
 type Bring = Box<dyn FnOnce(Option<Value>) + Send>;
 
-/// What reaches the thread that runs commands.
+/// An input of the thread that runs commands.
 enum Job {
     /// Something has changed.
     Changed,
-    /// Somebody asks for these.
+    /// A request for these commands' results.
     Asked(Vec<String>, Bring),
 }
 
-/// Does errands, and knows what holds now.
+/// Performs I/O requests, and knows the current state.
 pub struct IoRunner {
     folders: Vec<Folder>,
     commands: Vec<String>,
     jobs: Sender<Job>,
-    /// What a client that comes later is to know: commands that do not pass.
+    /// What to send to hosts that connect later: the commands that currently fail.
     standing: Mutex<BTreeMap<String, Fired>>,
 }
 
-/// Watchers at work; they end when this is dropped, and with them a command that runs.
+/// Running watchers. Dropping this ends them, and the command that is running.
 pub struct Watchers {
     _watcher: Option<RecommendedWatcher>,
     running: Arc<RunningCommand>,
@@ -97,15 +97,16 @@ impl PreparedWatchers {
         Self { attendant, waiting, quiet, every, limit }
     }
 
-    /// Who does the errands.
+    /// The handler of I/O requests.
     pub fn attendant(&self) -> Arc<IoRunner> {
         Arc::clone(&self.attendant)
     }
 
-    /// Begins to watch: folders on one thread, commands on another.
+    /// Begins to watch, with one thread for folders and one for commands.
     ///
     /// # Errors
-    /// A folder cannot be watched, or there is no thread.
+    ///
+    /// A folder cannot be watched, or a thread cannot be started.
     pub fn start(self, report: FiredCallback, complain: WarningCallback) -> io::Result<Watchers> {
         let Self { attendant, waiting, quiet, every, limit } = self;
         let running = Arc::new(RunningCommand::default());
@@ -122,13 +123,13 @@ impl PreparedWatchers {
 }
 
 impl IoRunner {
-    /// What the engines know of what is watched.
+    /// What engines need to know about the watched folders and commands.
     pub fn outside(&self) -> Outside {
         let folders = self.folders.iter().map(Folder::uri).collect();
         Outside { folders, commands: self.commands.clone(), ..Outside::default() }
     }
 
-    /// Does an errand and takes what came of it to `complete_io`, now or later.
+    /// Performs an I/O request and passes its result to `complete_io`, now or later.
     pub fn attend(&self, io_request: IoRequest, complete_io: impl FnOnce(u64, Option<Value>) + Send + 'static) {
         let ticket = io_request.ticket;
         match io_request.task {
@@ -138,12 +139,12 @@ impl IoRunner {
                 let complete_io = Box::new(move |completed| complete_io(ticket, completed));
                 let _ = self.jobs.send(Job::Asked(commands, complete_io));
             }
-            // Those are not for who watches.
+            // These are handled elsewhere.
             Task::Room(_) | Task::Recall => complete_io(ticket, None),
         }
     }
 
-    /// What somebody who connects now should know.
+    /// What to send to a host that connects now.
     pub fn standing(&self) -> Vec<Fired> {
         self.lock().values().cloned().collect()
     }
@@ -178,13 +179,13 @@ fn watch_folders(
             match arrival {
                 Ok(Ok(event)) => {
                     if event.need_rescan() {
-                        complain("the system lost track of changes; some of them are not told");
+                        complain("the system lost events; some changes are not reported");
                     }
                     for (path, change) in attendant.changed(&event) {
                         changes.push(began.elapsed(), path, change);
                     }
                 }
-                Ok(Err(error)) => complain(&format!("watching failed: {error}")),
+                Ok(Err(error)) => complain(&format!("failed to watch: {error}")),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
@@ -215,7 +216,7 @@ impl IoRunner {
             let Some(folder) = self.folders.iter().find(|folder| folder.name(path).is_some()) else { continue };
             match path.is_dir() {
                 false => all.push((path.clone(), change)),
-                // What came with a folder, or before it was watched, has no event of its own.
+                // Files that arrived with a folder, or before it was watched, have no events of their own.
                 true if is_new => all.extend(folder.files(path).into_iter().map(|path| (path, Change::Made))),
                 true => {}
             }
@@ -223,9 +224,9 @@ impl IoRunner {
         all
     }
 
-    /// What is sent about changed files: to those who watch one, and to all as a reminder.
+    /// The messages about changed files: resource updates for subscribers, and reminders for all.
     fn reported(&self, changed: Vec<(PathBuf, Change)>) -> Vec<Fired> {
-        // What came and went again was never there.
+        // Ignore files that were created and removed again.
         let was_there = |(path, change): &(PathBuf, Change)| path.exists() || *change != Change::Made;
         let named = |(path, _): (PathBuf, Change)| {
             let (folder, name) = self.folders.iter().find_map(|folder| Some((folder, folder.name(&path)?)))?;
@@ -244,7 +245,9 @@ impl IoRunner {
             }
         }
         if let Some(more) = changed.len().checked_sub(MAX_AT_ONCE).filter(|more| *more > 0) {
-            fired.push(file_changed(&format!("{more} more files changed; read files again before you edit them"), "*"));
+            let files = if more == 1 { "file" } else { "files" };
+            let body = format!("{more} more {files} changed; read files again before you edit them");
+            fired.push(file_changed(&body, "*"));
         }
         fired
     }
@@ -256,13 +259,13 @@ fn file_changed(body: &str, name: &str) -> Fired {
     Fired::new("reminder", json!({"body": body, "tags": tags, "dedupeKey": key, "ttlTurns": 2}))
 }
 
-/// Runs commands, one after the other.
+/// Runs commands, one after another.
 struct Runner {
     attendant: Arc<IoRunner>,
     running: Arc<RunningCommand>,
     limit: Duration,
     report: FiredCallback,
-    /// What came of each the last time.
+    /// The last outcome of each command.
     last: BTreeMap<String, RunOutcome>,
 }
 
@@ -270,7 +273,7 @@ impl Runner {
     fn work(mut self, waiting: &Receiver<Job>, every: Option<Duration>) {
         let mut is_due = true;
         loop {
-            // What was asked for waits for nothing; changes meanwhile make one run more.
+            // Requests are answered first; all changes meanwhile cause one more run.
             while let Ok(job) = waiting.try_recv() {
                 is_due |= self.take(job);
             }
@@ -290,7 +293,7 @@ impl Runner {
         }
     }
 
-    /// Whether the commands are to be run for it.
+    /// Whether to run the commands for this job.
     fn take(&mut self, job: Job) -> bool {
         match job {
             Job::Changed => true,
@@ -301,7 +304,7 @@ impl Runner {
         }
     }
 
-    /// Runs one and tells where what came of it is another than before.
+    /// Runs a command, and reports its outcome if it differs from the last one.
     fn run(&mut self, command: &str) -> Value {
         let words = ["sh", "-c", command].map(Into::into).to_vec();
         let prepared = ServerCommand { argv: words, ..ServerCommand::default() }.prepare();
@@ -320,7 +323,7 @@ impl Runner {
                 false => standing.insert(command.to_owned(), fired.clone()),
             };
             drop(standing);
-            // That all is well at the beginning is no news.
+            // Do not report that a command passes at the beginning.
             if before.is_some() || !outcome.passed {
                 (self.report)(vec![fired]);
             }

@@ -1,5 +1,5 @@
-//! Turns posts of HTTP into events that the built-in server pushes, or below [`EVENTS`] publishes to subscriptions:
-//! what a body says, which were had before, and what the poster is answered.
+//! Turns HTTP POST requests into events that the built-in server pushes, or below [`EVENTS`] publishes to
+//! subscriptions: reads the body, recognises duplicates, and responds.
 
 use crate::proposals::clip;
 use crate::proposals::recent::Recent;
@@ -12,34 +12,35 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Mutex, mpsc, oneshot};
 
-/// Posts below this path are events for subscriptions (MCPE); the rest of the path is their type.
+/// Paths below this are events for subscriptions (MCPE); the rest of the path is their type.
 const EVENTS: &str = "/events/";
-/// How large a body may be.
+/// Maximum size of a body, in bytes.
 pub const LARGEST: usize = 1 << 20;
-/// How much of a body that names no text becomes the event's text, in characters.
+/// How much of a body without text becomes the event's text, in characters.
 const MAX_TEXT: usize = 16 << 10;
-/// How long an event's id may be, in bytes: it is kept.
+/// Maximum length of an event's id, in bytes, because it is kept.
 const LONGEST_ID: usize = 256;
-/// How many events are known as had before.
+/// Number of recent events to recognise as duplicates.
 const MAX_KNOWN: usize = 4096;
-/// How long a server may take to say that it has sent an event.
+/// How long to wait for a server to report that it has sent an event.
 const GRACE_PERIOD: Duration = Duration::from_secs(5);
 
-/// Hears the facts that come of an event in one session.
+/// Called with the reports about an event in one session.
 pub type ReportCallback = Arc<dyn Fn(&Report) + Send + Sync>;
-/// Has every session send something; says in how many.
+/// Lets every session send something, and returns the number of sessions.
 pub type Order = Arc<dyn Fn(&Fired, ReportCallback) -> usize + Send + Sync>;
 
-/// A receiver at work; it ends when this is dropped.
+/// A running receiver; dropping this ends it.
 pub struct Webhook {
     _end: oneshot::Sender<()>,
 }
 
 impl Webhook {
-    /// Takes posts on this listener, on a thread of its own.
+    /// Accepts requests on this listener, on its own thread.
     ///
     /// # Errors
-    /// There is no thread or runtime for it.
+    ///
+    /// The thread or the runtime could not be started.
     pub fn start(listener: TcpListener, order: Order) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -64,7 +65,7 @@ impl Webhook {
 
 struct Receiver {
     order: Order,
-    /// Held while an event is pushed: of two that are the same, one waits for what becomes of the other.
+    /// Locked while an event is pushed: the second of two equal events waits for the outcome of the first.
     known: Mutex<Recent<String>>,
 }
 
@@ -95,7 +96,7 @@ impl Receiver {
         }
     }
 
-    /// Has it pushed. In how many sessions it was sent, or why in none.
+    /// Lets the server push an event. Returns in how many sessions it was sent, or why in none.
     async fn push(&self, fired: &Fired) -> Result<usize, (u16, Value)> {
         let (reported, mut received) = mpsc::unbounded_channel();
         let ordered = (self.order)(fired, Arc::new(move |fact: &Report| drop(reported.send(fact.clone()))));
@@ -107,7 +108,7 @@ impl Receiver {
                 Ok(Some(Report::Room(fact))) if fact["report"] == "published" => {
                     let count = |name: &str| fact[name].as_array().map_or(0, Vec::len);
                     (sent, left) = (sent + usize::from(count("subscriptions") + count("held") > 0), left - 1);
-                    why = (409, json!("nobody has subscribed to it"));
+                    why = (409, json!("there is no subscription to it"));
                 }
                 Ok(Some(Report::NotSent { reason, .. })) => {
                     left -= 1;
@@ -117,7 +118,7 @@ impl Receiver {
                 }
                 Ok(Some(_)) => {}
                 Ok(None) | Err(_) => {
-                    why = (504, json!("the server did not say in time whether it was sent"));
+                    why = (504, json!("the server did not report in time whether it was sent"));
                     break;
                 }
             }
@@ -126,20 +127,20 @@ impl Receiver {
     }
 }
 
-/// The event that a post tells of, with its id: the body's own members, or all of it as the text.
+/// Reads the event and its id from a request: from the body's members, or with the whole body as its text.
 fn event(post: &Post, fresh: impl FnOnce() -> String) -> Result<(String, Fired), JsonReply> {
     let refuse = |status, why: String| (status, json!({"error": why}));
     let body: Value =
-        serde_json::from_slice(&post.body).map_err(|error| refuse(400, format!("the body is no JSON: {error}")))?;
+        serde_json::from_slice(&post.body).map_err(|error| refuse(400, format!("the body is not JSON: {error}")))?;
     let Value::Object(body) = body else { return Err(refuse(422, "the body must be an object".to_owned())) };
     let id = match body.get("eventId") {
         None => fresh(),
         Some(Value::String(id)) if !id.is_empty() => id.clone(),
         Some(Value::Number(id)) => id.to_string(),
-        Some(_) => return Err(refuse(422, "eventId must be a text".to_owned())),
+        Some(_) => return Err(refuse(422, "eventId must be a string".to_owned())),
     };
     if id.len() > LONGEST_ID {
-        return Err(refuse(422, format!("eventId is longer than {LONGEST_ID} B")));
+        return Err(refuse(422, format!("eventId is longer than {LONGEST_ID} bytes")));
     }
     if let Some(kind) = post.path.strip_prefix(EVENTS).filter(|kind| !kind.is_empty()) {
         let fired = published(kind, &id, body);
@@ -167,8 +168,8 @@ fn event(post: &Post, fresh: impl FnOnce() -> String) -> Result<(String, Fired),
     fired.check().map_err(|violation| refuse(422, violation)).map(|()| (id, fired))
 }
 
-/// An event for subscriptions: `data`, `tags`, `priority` and `sourceEventId` of a body that has `data`; else all of it
-/// is the data.
+/// An event for subscriptions: `data`, `tags`, `priority` and `sourceEventId` of the body, or the whole body as data if
+/// it has no `data`.
 fn published(kind: &str, id: &str, mut body: Map<String, Value>) -> Fired {
     body.remove("eventId");
     let mut params = match body.contains_key("data") {

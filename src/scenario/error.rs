@@ -1,13 +1,13 @@
-//! What is wrong with a scenario, and where: every error points at its line and shows it.
+//! Errors in a scenario or overlay file. Each points at its line and shows it.
 
 use super::format::TextPosition;
 use serde_saphyr::Error as Yaml;
 use std::fmt;
 
-/// What is wrong with a scenario. Its words stand over several lines: the place and the reason, then the line.
+/// An error in a file. Displayed on several lines: the position and the reason, then the line itself.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct ScenarioError {
-    /// Where; line 0 where that is not known.
+    /// The position; line 0 if unknown.
     pub place: TextPosition,
     /// What is wrong.
     pub why: String,
@@ -16,20 +16,20 @@ pub struct ScenarioError {
 }
 
 impl ScenarioError {
-    /// An error at a place of this text.
+    /// An error at a position of this text.
     pub fn new(text: &str, place: TextPosition, why: impl Into<String>) -> Self {
         let at = usize::try_from(place.line).unwrap_or(0);
         let line = text.lines().nth(at.wrapping_sub(1)).unwrap_or_default().to_owned();
         Self { place, why: why.into(), line }
     }
 
-    /// What the reader of YAML says, in words for people: which member, and what it takes.
+    /// Describes an error of the YAML parser in plain words: the member, and what it must be.
     pub fn from_yaml(text: &str, error: &serde_saphyr::Error) -> Self {
         let place =
             error.location().map(|at| TextPosition { line: at.line(), column: at.column() }).unwrap_or_default();
         let takes = |what: String| match member_at(text, place) {
-            Some(name) => format!("`{name}` takes {what}"),
-            None => format!("here belongs {what}"),
+            Some(name) => format!("`{name}` must be {what}"),
+            None => format!("expected {what}"),
         };
         let why = match error.without_snippet() {
             Yaml::Unexpected { expected, .. } => takes(wanted(expected)),
@@ -45,43 +45,43 @@ impl ScenarioError {
                 takes(format!("one of {}, not {variant:?}", expected.join(", ")))
             }
             Yaml::SerdeUnknownField { field, expected, .. } => {
-                format!("`{field}` is not known here; there are: {}", expected.join(", "))
+                format!("unknown member `{field}`; known members: {}", expected.join(", "))
             }
-            Yaml::SerdeMissingField { field, .. } => format!("`{field}` is missing here"),
-            Yaml::DuplicateMappingKey { key: Some(key), .. } => format!("`{key}` stands here twice"),
-            Yaml::MultipleDocuments { .. } => "a second document begins here; only one is read".to_owned(),
-            Yaml::Eof { .. } => "the text ends too early: something is missing".to_owned(),
+            Yaml::SerdeMissingField { field, .. } => format!("`{field}` is missing"),
+            Yaml::DuplicateMappingKey { key: Some(key), .. } => format!("duplicate member `{key}`"),
+            Yaml::MultipleDocuments { .. } => "a second document begins here, but a file can only have one".to_owned(),
+            Yaml::Eof { .. } => "unexpected end of the file".to_owned(),
             other => {
                 let plain = other.to_string();
-                // The place is told once, by us.
+                // We print the position ourselves.
                 let plain = plain.rfind(" at line ").map_or(plain.as_str(), |at| &plain[..at]);
-                format!("this is no YAML: {plain}")
+                format!("invalid YAML: {plain}")
             }
         };
         Self::new(text, place, why)
     }
 }
 
-/// What is expected, as one would write it.
+/// What is expected, as users would write it.
 fn wanted(expected: &str) -> String {
     match expected {
-        "string scalar" => "a text".to_owned(),
-        "sequence start" => "a list: items that begin with `- `, or [one, another]".to_owned(),
-        "mapping start" => "members: `name: value` on lines of their own, or {name: value}".to_owned(),
+        "string scalar" => "a string".to_owned(),
+        "sequence start" => "a list: lines that begin with `- `, or [one, another]".to_owned(),
+        "mapping start" => "a mapping: lines such as `name: value`, or {name: value}".to_owned(),
         other => other.to_owned(),
     }
 }
 
 fn scalar(ty: &str) -> String {
     match ty.as_bytes() {
-        [b'u', ..] => "a whole number, from 0".to_owned(),
+        [b'u', ..] => "a whole number, 0 or more".to_owned(),
         [b'i', ..] => "a whole number".to_owned(),
         [b'f', ..] => "a number".to_owned(),
         _ => ty.to_owned(),
     }
 }
 
-/// The member whose value, or whose name, stands at this place.
+/// The name of the member whose name or value is at this position.
 fn member_at(text: &str, place: TextPosition) -> Option<&str> {
     let number = usize::try_from(place.line).ok()?.checked_sub(1)?;
     let lines: Vec<&str> = text.lines().take(number + 1).collect();
@@ -90,7 +90,7 @@ fn member_at(text: &str, place: TextPosition) -> Option<&str> {
     let at = line.char_indices().nth(column).map_or(line.len(), |(at, _)| at);
     let (before, after) = line.split_at(at);
     let is_name = |word: &&str| !word.is_empty() && word.chars().all(|one| one.is_alphanumeric() || one == '_');
-    // A name right here, then one before the value, then one that ends the line above.
+    // Try a name right here, then one before the value, then one at the end of the line above.
     let here = after.split_once(':').map(|(name, _)| name);
     let last = |text: &str| -> Option<usize> { text.trim_end().strip_suffix(':').map(str::len) };
     let before_value = last(before).map(|end| before[..end].rsplit([' ', '{', ',', '-']).next().unwrap_or_default());

@@ -1,6 +1,6 @@
-//! What is expected, and whether something seen is it: if not, how near it came and what was wrong with it.
+//! Expectations: whether something observed matches, and if not, how close it comes and what differs.
 //!
-//! Never: when something is judged (see `judge`).
+//! Never: when an expectation is decided (see `judge`).
 
 use super::format::TextPosition;
 use super::pairs::About;
@@ -18,7 +18,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::time::Duration;
 
-/// How much of what was seen a report shows.
+/// How much of an observation a report shows, in bytes.
 const SHOWN: usize = 240;
 
 /// One expectation.
@@ -26,16 +26,16 @@ const SHOWN: usize = 240;
 pub(super) struct Expectation {
     pub place: TextPosition,
     pub id: Option<String>,
-    /// The same in words.
+    /// A description in words.
     pub what: String,
     pub want: Want,
     pub bound: Bound,
     pub within: Option<Duration>,
-    /// Only once that one is met, by its place among all.
+    /// The index of the expectation that must be met first.
     pub after: Option<usize>,
 }
 
-/// How often.
+/// The required count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bound {
     AtLeast(u64),
@@ -49,7 +49,7 @@ pub(super) enum Want {
     Prompt(WantPrompt),
     HostEvent(WantFact),
     Result(WantResult),
-    /// Whether no rule is to be broken; told by the runner at the end.
+    /// Whether no rule may be broken; decided by the runner at the end.
     Validates(bool),
 }
 
@@ -91,7 +91,7 @@ pub(super) struct WantResult {
     pub lacks: Option<String>,
 }
 
-/// Something that was seen, ready to be looked at.
+/// Something observed, ready to be compared.
 pub(super) enum Sight<'a> {
     Message(Message<'a>),
     Prompt(&'a Prompt),
@@ -99,7 +99,7 @@ pub(super) enum Sight<'a> {
     Result(&'a Value),
 }
 
-/// A message with what is known around it.
+/// A message with its context.
 pub(super) struct Message<'a> {
     pub at: Duration,
     pub server: ServerId,
@@ -110,13 +110,13 @@ pub(super) struct Message<'a> {
     pub content: OnceCell<Value>,
 }
 
-/// Why something is not what was expected.
+/// Why an observation does not match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Miss {
-    /// How near it came: higher is nearer; 0 is something else altogether.
+    /// How close it comes; higher is closer, and 0 is something entirely different.
     pub near: u32,
     pub why: String,
-    /// It is what must not be.
+    /// It must not occur, so the expectation fails.
     pub breaks: bool,
 }
 
@@ -125,14 +125,14 @@ fn miss(near: u32, why: impl Into<String>) -> Result<(), Miss> {
 }
 
 impl Expectation {
-    /// Whether it can be judged by what passes on this server's connection alone.
+    /// Whether the messages of this server's connection are enough to decide it.
     pub fn is_about_messages_of(&self, server: ServerId) -> bool {
         matches!(&self.want, Want::Message(want) if want.server.is_none_or(|of| of == server))
     }
 }
 
 impl Want {
-    /// What is expected in one repetition.
+    /// The expectation with the count of the repetition filled in.
     pub fn filled(&self, n: u64) -> Self {
         let text = |text: &Option<String>| text.as_ref().map(|text| fill(text, n));
         let value = |value: &Option<Value>| value.as_ref().map(|value| fill_value(value, n));
@@ -158,7 +158,7 @@ impl Want {
         }
     }
 
-    /// Whether it is looked for among things of this kind.
+    /// Whether this kind of observation concerns it.
     pub fn is_about(&self, sight: &Sight<'_>) -> bool {
         matches!(
             (self, sight),
@@ -169,7 +169,7 @@ impl Want {
         )
     }
 
-    /// Whether this is it.
+    /// Compares it with an observation.
     pub fn fits(&self, sight: &Sight<'_>) -> Result<(), Miss> {
         match (self, sight) {
             (Self::Message(want), Sight::Message(message)) => want.fits(message),
@@ -180,7 +180,7 @@ impl Want {
         }
     }
 
-    /// Whether it may still come when the action is over.
+    /// Whether a match may still arrive after the action is over.
     pub fn may_follow(&self) -> bool {
         matches!(self, Self::Message(_) | Self::HostEvent(_))
     }
@@ -196,13 +196,13 @@ impl WantMessage {
             return miss(1, "it is on another server's connection");
         }
         if let Some(wanted) = self.direction.filter(|direction| *direction != message.direction) {
-            return miss(2, format!("it goes {}, not {}", message.direction.short(), wanted.short()));
+            return miss(2, format!("its direction is {}, not {}", message.direction.short(), wanted.short()));
         }
         if let Some(wanted) = self.kind.filter(|kind| *kind != message.envelope.kind) {
             return miss(3, format!("it is a {}, not a {}", message.envelope.kind.name(), wanted.name()));
         }
         if self.filter.as_ref().is_some_and(|filter| !message.passes(filter)) {
-            return miss(4, "it does not pass the filter");
+            return miss(4, "it does not match the filter");
         }
         for (pointer, wanted) in &self.pointer {
             match message.content().pointer(pointer) {
@@ -260,26 +260,26 @@ fn nanos(time: Duration) -> i64 {
 impl WantPrompt {
     fn fits(&self, prompt: &Prompt) -> Result<(), Miss> {
         if let Some(turn) = self.turn.filter(|turn| *turn != prompt.turn) {
-            return miss(0, format!("it is of turn {}, not {turn}", prompt.turn));
+            return miss(0, format!("it belongs to turn {}, not {turn}", prompt.turn));
         }
         if let Some(round) = self.round.filter(|round| *round != prompt.round) {
             return miss(1, format!("it is prompt {} of its turn, not {round}", prompt.round));
         }
         let has = |text: &str| self.parts(prompt).any(|part| part.text.contains(text));
         if let Some(text) = self.lacks.as_ref().filter(|text| has(text)) {
-            return Err(Miss { near: 4, why: format!("it has {text:?}"), breaks: true });
+            return Err(Miss { near: 4, why: format!("it contains {text:?}"), breaks: true });
         }
         if (self.server.is_some() || self.slot.is_some()) && self.lacks.is_none() && self.parts(prompt).next().is_none()
         {
-            return miss(2, "nothing in it is from there");
+            return miss(2, "nothing in it is from that server or slot");
         }
         match self.contains.as_ref().filter(|text| !has(text)) {
-            Some(text) => miss(3, format!("it lacks {text:?}")),
+            Some(text) => miss(3, format!("it does not contain {text:?}")),
             None => Ok(()),
         }
     }
 
-    /// The parts that it is about.
+    /// The parts of the prompt to compare.
     fn parts<'a>(&'a self, prompt: &'a Prompt) -> impl Iterator<Item = &'a PromptPart> {
         prompt.parts.iter().filter(|part| {
             let origin = part.origin.as_ref();
@@ -293,16 +293,16 @@ impl WantPrompt {
 impl WantFact {
     fn fits(&self, fact: &HostEvent) -> Result<(), Miss> {
         if let Some(what) = self.what.as_ref().filter(|what| **what != fact.what) {
-            return miss(0, format!("it tells {:?}, not {what:?}", fact.what));
+            return miss(0, format!("it reports {:?}, not {what:?}", fact.what));
         }
         if let Some(proposal) = self.proposal.as_ref().filter(|proposal| **proposal != fact.proposal) {
-            return miss(0, format!("it is told by {}, not {proposal}", fact.proposal));
+            return miss(0, format!("it is reported by {}, not {proposal}", fact.proposal));
         }
         if self.server.is_some() && self.server != fact.server {
-            return miss(1, "it is about another server");
+            return miss(1, "it concerns another server");
         }
         if let Some(text) = self.contains.as_ref().filter(|text| !fact.text.contains(*text)) {
-            return miss(2, format!("its words lack {text:?}"));
+            return miss(2, format!("its text does not contain {text:?}"));
         }
         match &self.data {
             Some(wanted) => part_of(wanted, &fact.data, &mut String::new()).or_else(|why| miss(3, why)),
@@ -324,17 +324,17 @@ impl WantResult {
             other => other.to_string().into(),
         };
         if let Some(wanted) = self.contains.as_ref().filter(|wanted| !text.contains(*wanted)) {
-            return miss(2, format!("it lacks {wanted:?}"));
+            return miss(2, format!("it does not contain {wanted:?}"));
         }
         match self.lacks.as_ref().filter(|wanted| text.contains(*wanted)) {
-            Some(wanted) => Err(Miss { near: 3, why: format!("it has {wanted:?}"), breaks: true }),
+            Some(wanted) => Err(Miss { near: 3, why: format!("it contains {wanted:?}"), breaks: true }),
             None => Ok(()),
         }
     }
 }
 
 impl Want {
-    /// What was seen, for a report: its beginning, or where it has what it must not have.
+    /// The observation for a report: its beginning, or the place with what it must not contain.
     pub fn shown(&self, sight: &Sight<'_>) -> String {
         if let (Self::Prompt(want), Sight::Prompt(prompt)) = (self, sight) {
             let texts: Vec<&str> = want.parts(prompt).map(|part| part.text.as_str()).collect();
@@ -362,7 +362,7 @@ impl Sight<'_> {
     }
 }
 
-/// What an order gave, to be looked at; `None` where it gives nothing.
+/// The result of an order as a value; `None` if it has none.
 pub(super) fn outcome(done: &OrderResult) -> Option<Value> {
     let failed = |why: &str| serde_json::json!({"error": why});
     match done {
@@ -384,7 +384,7 @@ pub(super) fn outcome(done: &OrderResult) -> Option<Value> {
     }
 }
 
-/// Whether the values are the same; numbers count by their value.
+/// Compares values; numbers are compared by value.
 fn same(wanted: &Value, found: &Value, place: &str) -> Result<(), String> {
     if alike(wanted, found) {
         return Ok(());
@@ -407,7 +407,8 @@ fn alike(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Whether all that is wanted is there: members of objects one by one, lists item by item, anything else the same.
+/// Checks that everything in `wanted` is in `found`: members of objects one by one, lists item by item, other values as
+/// a whole.
 fn part_of(wanted: &Value, found: &Value, place: &mut String) -> Result<(), String> {
     let below = |place: &mut String, name: &str, wanted: &Value, found: Option<&Value>| {
         let length = place.len();

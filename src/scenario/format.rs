@@ -1,7 +1,7 @@
-//! The scenario format as it is written: one YAML document, read with the places of what can be wrong in it. The doc
-//! comments here are the descriptions in the published JSON Schema.
+//! The scenario format: one YAML document, parsed with positions for error messages. The doc comments here are the
+//! descriptions in the published JSON Schema.
 //!
-//! Never: what a scenario means (see `plan`).
+//! Never: the meaning of a scenario (see `plan`).
 
 mod expectations;
 mod values;
@@ -14,51 +14,51 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// A scenario of mcpreel: servers, what a user and a model do, what servers do, faults, and what is expected of it.
+/// A scenario of mcpreel: servers, what a user and a model do, what servers do, faults, and expectations.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "mcpreel scenario")]
 pub struct Document {
-    /// What it shows.
+    /// The purpose of the scenario.
     pub name: String,
-    /// What all ids are drawn from: the same seed gives the same bytes.
+    /// The seed of all ids: the same seed gives the same bytes.
     #[serde(default)]
     pub seed: u64,
-    /// Whose time passes.
+    /// Whether time is real or virtual.
     #[serde(default)]
     pub clock: Clock,
-    /// How to be a host.
+    /// The host.
     #[serde(default)]
     pub host: HostPart,
     /// The servers by name, in the host's order.
     #[serde(default)]
     pub servers: OrderedMap<ServerPart>,
-    /// What is done, one step after another.
+    /// The steps, one after another.
     #[serde(default)]
     pub steps: Vec<Placed<StepPart>>,
     /// What servers do at certain times, beside the steps. Times count from when all servers are connected.
     #[serde(default)]
     pub events: Vec<Placed<EventPart>>,
-    /// What goes wrong with messages. Of several that fit one message, the first is done; all of them count it.
+    /// Faults in messages. If several match a message, the first applies, but all of them count it.
     #[serde(default)]
     pub faults: Vec<Placed<FaultPart>>,
-    /// What is expected of the whole.
+    /// Expectations about the whole scenario.
     #[serde(default)]
     pub expect: Vec<Placed<ExpectPart>>,
 }
 
-/// Whose time passes.
+/// The clock of a scenario.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Clock {
-    /// The clock on the wall.
+    /// Real time.
     #[default]
     Real,
-    /// Time jumps to whatever is due next. For built-in servers only.
+    /// Virtual time, which jumps to the next event. For built-in servers only.
     Virtual,
 }
 
-/// How to be a host.
+/// The configuration of the host.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HostPart {
@@ -67,63 +67,63 @@ pub struct HostPart {
     pub project: String,
     /// The session's name, for templates of hooks.
     pub session: Option<String>,
-    /// What the host itself says to the model.
+    /// The system prompt.
     #[serde(default)]
     pub system: String,
-    /// Where injections stand in a prompt: place to list of slots.
+    /// The positions of injections in a prompt: lists of slots by position.
     #[schemars(with = "Option<BTreeMap<String, Vec<String>>>")]
     pub layout: Option<Placed<Value>>,
-    /// What the proposals leave to the host.
+    /// Options of the host and of the proposals.
     #[serde(default)]
     pub policy: PolicyPart,
 }
 
-/// Values of options by room and option.
+/// Option values by proposal and option.
 pub type RoomOptions = BTreeMap<String, BTreeMap<String, Placed<Value>>>;
 
-/// What the proposals leave to the host.
+/// Options of the host and of the proposals.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyPart {
-    /// For all servers: proposal to option to value.
+    /// For all servers: by proposal, then by option.
     #[serde(default)]
     pub all: RoomOptions,
-    /// For one server, by its name.
+    /// For single servers, by name.
     #[serde(default)]
     pub servers: OrderedMap<RoomOptions>,
 }
 
-/// One server: exactly one of `builtin`, `command` and `url`.
+/// A server, with exactly one of `builtin`, `command` and `url`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ServerPart {
-    /// The built-in server, in the host's own process.
+    /// The built-in server, in the host's process.
     pub builtin: Option<BuiltinPart>,
     /// A program and its arguments.
     pub command: Option<Placed<Vec<String>>>,
-    /// The program's environment, beside the host's.
+    /// Environment variables for the program, in addition to the host's.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// Where the program runs.
+    /// The program's working directory.
     pub cwd: Option<String>,
-    /// Where the server listens.
+    /// The URL of a server that is already running.
     pub url: Option<Placed<String>>,
-    /// Headers of every request to it.
+    /// Headers of every HTTP request to it.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
-    /// In which era to speak to it; without it, `legacy` with the built-in server and `auto` with others.
+    /// The era to use; by default `legacy` for the built-in server and `auto` for others.
     pub era: Option<EraPart>,
 }
 
-/// An era.
+/// An era of MCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EraPart {
-    /// Probe.
+    /// Probe the server.
     Auto,
     /// With a handshake.
     Legacy,
-    /// Without one.
+    /// Without a handshake.
     Modern,
 }
 
@@ -131,70 +131,70 @@ pub enum EraPart {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BuiltinPart {
-    /// The proposals that it declares; all without it.
+    /// The proposals that it declares; by default all.
     pub declare: Option<Vec<Placed<String>>>,
-    /// What its ids are drawn from; follows from the scenario's where it is left out.
+    /// The seed of its ids; by default derived from the scenario's seed.
     pub seed: Option<u64>,
-    /// What it does by itself, as `serve --plan` takes it.
+    /// What it sends by itself, as in `serve --plan`.
     #[serde(default)]
     #[schemars(with = "Vec<Map<String, Value>>")]
     pub plans: Vec<Placed<Value>>,
-    /// What its proposals are to do otherwise, as `serve --set` takes it: proposal to option to value.
+    /// Options of its proposals, as in `serve --set`: by proposal, then by option.
     #[serde(default)]
     pub settings: Map<String, Value>,
-    /// How long it waits for an answer of the host.
+    /// How long it waits for a response of the host.
     pub answer_timeout: Option<Span>,
 }
 
-/// One step: exactly one of `user`, `tool`, `hook`, `do`, `request`, `compact`, `allow`, `revoke`, `wait`, `fire` (with
-/// `server`), `disconnect` and `repeat`.
+/// A step, with exactly one of `user`, `tool`, `hook`, `do`, `request`, `compact`, `allow`, `revoke`, `wait`, `fire`
+/// (with `server`), `disconnect` and `repeat`.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StepPart {
-    /// A turn: what the user says.
+    /// A turn with this user message.
     pub user: Option<TextOr<UserPart>>,
-    /// What the model replies in this turn, one for each prompt; then, or without it, the chosen model answers.
+    /// The model's replies in this turn, one for each prompt. After them, or without them, the selected model replies.
     #[serde(default)]
     pub model: Several<TextOr<ReplyPart>>,
-    /// Use a tool.
+    /// Call a tool.
     pub tool: Option<ToolPart>,
-    /// Fire a hook by hand: `event` and what belongs to it.
+    /// Fire a hook by hand: `event` and its parameters.
     pub hook: Option<Map<String, Value>>,
-    /// Have the host do what only a proposal knows: `order` (rollback, subscribe, channel-open, …) and what belongs to
-    /// it, `server` among it.
+    /// Let the host do something that a proposal defines: `order` (rollback, subscribe, channel-open, …) and its
+    /// parameters, including `server`.
     #[serde(rename = "do")]
     pub order: Option<Map<String, Value>>,
-    /// A request to a server.
+    /// Send a request to a server.
     pub request: Option<RequestPart>,
-    /// Rewrite the transcript in short.
+    /// Compact the transcript.
     pub compact: Option<CompactPart>,
-    /// Allow a server what it proposes.
+    /// Allow a server to use a proposal.
     pub allow: Option<AllowPart>,
-    /// Allow it no longer.
+    /// Revoke a server's permission to use a proposal.
     pub revoke: Option<AllowPart>,
-    /// Let time pass.
+    /// Wait.
     pub wait: Option<Span>,
-    /// The server that fires.
+    /// The server for `fire`.
     pub server: Option<Placed<String>>,
-    /// Something that a built-in server sends: an object with its `kind`, as `serve --on-signal` takes it.
+    /// Let a built-in server send something: an object with a `kind`, as in `serve --on-signal`.
     #[schemars(with = "Option<Map<String, Value>>")]
     pub fire: Option<Placed<Value>>,
-    /// Cut the connection to a server.
+    /// Disconnect a server.
     pub disconnect: Option<Placed<String>>,
-    /// Steps that are done again and again. In their texts `{n}` is the count, from 1.
+    /// Repeat steps. In their texts, `{n}` is the count, from 1.
     pub repeat: Option<RepeatPart>,
-    /// What is expected while the step lasts. A step lasts until its action is done and all this is decided.
+    /// Expectations about this step. A step ends when its action is over and all of them are decided.
     #[serde(default)]
     pub expect: Vec<Placed<ExpectPart>>,
 }
 
-/// A user's message.
+/// A user message.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UserPart {
     /// The text; for a sub-agent, its task.
     pub text: String,
-    /// Who runs the turn.
+    /// The agent that runs the turn.
     #[serde(default)]
     pub agent: AgentPart,
 }
@@ -205,7 +205,7 @@ impl From<String> for UserPart {
     }
 }
 
-/// Who runs a turn.
+/// The agent that runs a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentPart {
@@ -214,18 +214,18 @@ pub enum AgentPart {
     Main,
     /// A sub-agent in the same session.
     Sub,
-    /// A sub-agent with a session of its own.
+    /// A sub-agent with its own session.
     Detached,
 }
 
-/// What the model replies.
+/// A reply of the model.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReplyPart {
-    /// What it says.
+    /// The text.
     #[serde(default)]
     pub text: String,
-    /// Tools that it wants used before its next prompt.
+    /// Tools to call before the next prompt.
     #[serde(default)]
     pub calls: Vec<CallPart>,
 }
@@ -236,28 +236,28 @@ impl From<String> for ReplyPart {
     }
 }
 
-/// A tool that the model calls.
+/// A tool call of the model.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CallPart {
     /// The tool's name.
     pub tool: String,
-    /// Whose; found by the tool's name where it is left out.
+    /// The server; by default the one that has a tool of this name.
     pub server: Option<Placed<String>>,
-    /// Its arguments.
+    /// The arguments.
     #[serde(default)]
     pub arguments: Map<String, Value>,
 }
 
-/// A tool to use.
+/// A tool call.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ToolPart {
-    /// Whose; found by the tool's name where it is left out.
+    /// The server; by default the one that has a tool of this name.
     pub server: Option<Placed<String>>,
     /// The tool's name.
     pub name: String,
-    /// Its arguments.
+    /// The arguments.
     #[serde(default)]
     pub arguments: Map<String, Value>,
 }
@@ -266,7 +266,7 @@ pub struct ToolPart {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequestPart {
-    /// Whom to ask.
+    /// The server.
     pub server: Placed<String>,
     /// The method.
     pub method: String,
@@ -275,79 +275,79 @@ pub struct RequestPart {
     pub params: Map<String, Value>,
 }
 
-/// A compaction.
+/// A compaction of the transcript.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CompactPart {
-    /// What stands in place of the transcript; without it, what the last turn said is kept.
+    /// A summary to replace the transcript with; without one, the last turn is kept.
     pub summary: Option<String>,
 }
 
-/// Whom to allow what.
+/// A permission.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AllowPart {
     /// The server.
     pub server: Placed<String>,
-    /// The proposal; all without it.
+    /// The proposal; by default all.
     pub proposal: Option<Placed<String>>,
 }
 
-/// Steps done several times.
+/// Repeated steps.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RepeatPart {
-    /// How often.
+    /// The number of repetitions.
     pub times: u64,
-    /// What.
+    /// The steps.
     pub steps: Vec<Placed<StepPart>>,
 }
 
-/// Something that a built-in server sends at a time.
+/// Something that a built-in server sends at a certain time.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EventPart {
-    /// When, from when all servers are connected.
+    /// When to send it, from when all servers are connected.
     pub at: Span,
-    /// After how long again; once without it.
+    /// The interval of repetition; without it, it is sent once.
     pub every: Option<Span>,
-    /// How often at most; with `every`, until the end without it.
+    /// The number of times; by default, with `every`, until the end.
     pub times: Option<u64>,
     /// The server.
     pub server: Placed<String>,
-    /// What: an object with its `kind`.
+    /// What to send: an object with a `kind`.
     #[schemars(with = "Map<String, Value>")]
     pub fire: Placed<Value>,
 }
 
-/// What goes wrong with which messages: exactly one of `delay`, `drop`, `duplicate`, `malformed` and `disconnect`.
+/// A fault in messages, with exactly one of `delay`, `drop`, `duplicate`, `malformed` and `disconnect`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FaultPart {
-    /// Messages of this connection only.
+    /// Only messages of this server's connection.
     pub server: Option<Placed<String>>,
-    /// This way only.
+    /// Only messages in this direction.
     pub direction: Option<WayPart>,
-    /// The method, or that of the answered request; `*` and `?` are wildcards.
+    /// The method, or for a response, the method of its request; `*` and `?` are wildcards.
     pub method: Option<Placed<String>>,
-    /// Only the one with this number among those that fit, from 1; all without it.
+    /// Only the matching message with this number, from 1; by default all.
     pub nth: Option<u64>,
-    /// Arrives so much later; what follows may overtake it.
+    /// The message arrives this much later; messages after it may overtake it.
     pub delay: Option<Span>,
-    /// Does not arrive.
+    /// The message does not arrive.
     #[serde(default)]
     pub drop: bool,
-    /// Arrives twice.
+    /// The message arrives twice.
     #[serde(default)]
     pub duplicate: bool,
-    /// This text arrives in its place.
+    /// This text arrives instead of the message.
     pub malformed: Option<String>,
-    /// The connection breaks, and it does not arrive.
+    /// The connection breaks before the message arrives.
     #[serde(default)]
     pub disconnect: bool,
 }
 
-/// Which way a message goes.
+/// The direction of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WayPart {

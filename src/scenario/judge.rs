@@ -1,14 +1,14 @@
-//! When an expectation is decided, and how: what is open, what was counted, and what came nearest.
+//! When and how an expectation is decided: what is open, what was counted, and what came closest.
 
 use super::expect::{Bound, Expectation, Miss, Sight, Want};
 use super::report::Failure;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long what is missing may still come once an action is over.
+/// How long something missing may still arrive after an action is over.
 const GRACE_PERIOD: Duration = Duration::from_secs(1);
 
-/// One expectation while it is open.
+/// An expectation that is not decided yet.
 #[derive(Debug)]
 pub(super) struct Open {
     pub index: usize,
@@ -16,27 +16,28 @@ pub(super) struct Open {
     want: Want,
     began: Duration,
     count: u64,
-    /// Seen, but after its time.
+    /// The time of a match after the deadline, and its text.
     late: Option<(Duration, String)>,
     broken: Option<String>,
     nearest: Option<(u32, String, String)>,
 }
 
 impl Open {
-    /// Opens an expectation, in the repetition `n` where it is in one.
+    /// Opens an expectation, in repetition `n` if it is in one.
     pub fn new(index: usize, expectation: &Arc<Expectation>, began: Duration, n: Option<u64>) -> Self {
         let want = n.map_or_else(|| expectation.want.clone(), |n| expectation.want.filled(n));
         let expectation = Arc::clone(expectation);
         Self { index, expectation, want, began, count: 0, late: None, broken: None, nearest: None }
     }
 
-    /// Looks at something; `waits_for` names what has to be met before. Answers whether the expectation is met by it.
+    /// Compares with an observation. `waits_for` is the id that must be met before, if it is not. Returns whether this
+    /// meets the expectation.
     pub fn look(&mut self, now: Duration, sight: &Sight<'_>, waits_for: Option<&str>) -> bool {
         if !self.want.is_about(sight) {
             return false;
         }
         let fits = self.want.fits(sight).and_then(|()| match waits_for {
-            Some(id) => Err(Miss { near: 8, why: format!("it came before {id:?} was met"), breaks: false }),
+            Some(id) => Err(Miss { near: 8, why: format!("it arrived before {id:?} was met"), breaks: false }),
             None => Ok(()),
         });
         match fits {
@@ -66,7 +67,7 @@ impl Open {
     }
 
     fn note_nearest(&mut self, near: u32, why: &str, sight: &Sight<'_>) {
-        // What is something else altogether is not near.
+        // Something entirely different is not a near miss.
         if near > self.nearest.as_ref().map_or(0, |nearest| nearest.0) {
             self.nearest = Some((near, why.to_owned(), self.want.shown(sight)));
         }
@@ -84,23 +85,23 @@ impl Open {
         self.expectation.within.map(|within| self.began.saturating_add(within))
     }
 
-    /// Until when, and with it, it is open; `None` while the action lasts.
+    /// The deadline (inclusive); `None` while the action is in progress.
     fn deadline(&self, done: Option<Duration>) -> Option<Duration> {
         let follows = if self.want.may_follow() { GRACE_PERIOD } else { Duration::ZERO };
         self.limit().or_else(|| done.map(|done| done.saturating_add(follows)))
     }
 
-    /// When to ask again, where it is not decided: just after its deadline.
+    /// When to check again if it is not decided: just after the deadline.
     pub fn wakes(&self, done: Option<Duration>) -> Option<Duration> {
         Some(self.deadline(done)?.saturating_add(Duration::from_nanos(1)))
     }
 
-    /// Whether it is decided: `Err` says what is wrong. `done` is when the action was.
+    /// The verdict, if it is decided; `Err` says what is wrong. `done` is when the action was over.
     pub fn verdict(&self, now: Duration, done: Option<Duration>) -> Option<Result<(), Failure>> {
         if self.broken.is_some() || self.count > self.most() {
             return Some(Err(self.failure(now)));
         }
-        // What nothing can follow is over with the action.
+        // If nothing can follow, it ends with the action.
         let is_over = match (self.limit(), done) {
             (None, Some(_)) if !self.want.may_follow() => true,
             _ => self.deadline(done).is_some_and(|at| now > at),
@@ -123,17 +124,18 @@ impl Open {
         }
     }
 
-    /// Whether something may still come that must not: a second prompt of the turn, with the text that it must lack.
+    /// Whether something forbidden may still arrive: another prompt of the turn, with the text that it must not
+    /// contain.
     fn can_break(&self, done: Option<Duration>, is_over: bool) -> bool {
         matches!(&self.want, Want::Prompt(want) if want.lacks.is_some()) && done.is_none() && !is_over
     }
 
-    /// From when its time counts.
+    /// Starts its time.
     pub fn begin(&mut self, now: Duration) {
         self.began = now;
     }
 
-    /// The verdict where everything ends here.
+    /// The verdict if everything ends now.
     pub fn ends(&self, now: Duration) -> Result<(), Failure> {
         if self.broken.is_none() && self.is_met() { Ok(()) } else { Err(self.failure(now)) }
     }
@@ -141,9 +143,9 @@ impl Open {
     fn failure(&self, now: Duration) -> Failure {
         let times = |count: u64| if count == 1 { "once".to_owned() } else { format!("{count} times") };
         let wanted = match self.expectation.bound {
-            Bound::AtLeast(count) if count > 1 => format!(", wanted at least {}", times(count)),
-            Bound::Exactly(count) => format!(", wanted exactly {}", times(count)),
-            Bound::Never => ", wanted never".to_owned(),
+            Bound::AtLeast(count) if count > 1 => format!(", expected at least {}", times(count)),
+            Bound::Exactly(count) => format!(", expected exactly {}", times(count)),
+            Bound::Never => ", expected never".to_owned(),
             Bound::AtLeast(_) => String::new(),
         };
         let near = self.nearest.as_ref();
@@ -154,7 +156,7 @@ impl Open {
             }
             _ if self.count > 0 => format!("seen {}{wanted}", times(self.count)),
             _ => match near {
-                Some((_, why, _)) => format!("not seen{wanted}; the nearest is not it: {why}"),
+                Some((_, why, _)) => format!("not seen{wanted}; the closest candidate does not match: {why}"),
                 None => format!("not seen{wanted}"),
             },
         };

@@ -1,29 +1,29 @@
-//! What each message is about: for an answer, the request that it answers.
+//! Pairs responses with their requests.
 
 use crate::proposals::host::ServerId;
 use crate::session::pairing::Pairing;
 use crate::wire::{Direction, Envelope, MessageKind, json};
 use std::time::Duration;
 
-/// What a message is about.
+/// What is known about a message from its request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct About {
-    /// Its method, or that of the answered request.
+    /// Its method, or for a response, the method of its request.
     pub method: Option<String>,
-    /// The tool called.
+    /// The tool that was called.
     pub tool: Option<String>,
-    /// For an answer: time since the request.
+    /// For a response, the time since its request.
     pub latency: Option<Duration>,
 }
 
-/// Open requests of all connections.
+/// The pending requests of all connections.
 #[derive(Debug, Default)]
 pub(super) struct Pairs {
     open: Pairing<(About, Duration)>,
 }
 
 impl Pairs {
-    /// Notes a message, and says what it is about. Each message once, in order.
+    /// Records a message and returns what is known about it. Call once per message, in order.
     pub fn note(&mut self, now: Duration, server: ServerId, direction: Direction, envelope: &Envelope<'_>) -> About {
         let stream = u32::try_from(server.0).unwrap_or(u32::MAX);
         let id = envelope.id.map(|id| id.key());

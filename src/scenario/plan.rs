@@ -1,4 +1,4 @@
-//! What a scenario comes to once its words are checked: who the servers are, what is done, and what goes wrong.
+//! The checked form of a scenario: the servers, the steps, and the faults.
 //!
 //! Never: YAML.
 
@@ -15,30 +15,30 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A scenario, read and checked by [`Scenario::read`]; played by a [`Player`](super::Player).
+/// A scenario, read and checked by [`Scenario::read`] and played by a [`Player`](super::Player).
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// What it shows.
+    /// Its purpose.
     pub name: String,
-    /// What ids are drawn from.
+    /// The seed of ids.
     pub seed: u64,
-    /// Whose time passes.
+    /// The clock.
     pub clock: Clock,
     /// The servers, in the host's order: the first is [`ServerId`] 0.
     pub servers: Vec<ServerPlan>,
-    /// How to be its host, but for the servers.
+    /// The host's configuration, except for the servers.
     pub(super) host: HostConfig,
     pub(super) steps: Arc<[Step]>,
     pub(super) events: Vec<Event>,
     pub(super) faults: Vec<Fault>,
-    /// Every expectation, in the order in which they are written.
+    /// All expectations, in order of appearance.
     pub(super) expectations: Vec<Arc<Expectation>>,
-    /// Those over the whole, as places among all.
+    /// The indices of the expectations about the whole scenario.
     pub(super) overall: Vec<usize>,
 }
 
 impl Scenario {
-    /// How to be its host. A runner may still lay its own client settings over the servers.
+    /// The host's configuration. The runner may still change the servers' client settings.
     pub fn host_config(&self) -> HostConfig {
         let server = |plan: &ServerPlan| {
             let client = ClientConfig { era: plan.era, ..ClientConfig::new("mcpreel-host", env!("CARGO_PKG_VERSION")) };
@@ -49,14 +49,14 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// The part that one server plays by itself, for a host that knows nothing of the scenario: what it fires, when,
-    /// what goes wrong on its connection, and which messages are expected there. What only a host can do or know
-    /// (turns, tools, prompts, facts) is left out. `None` where there is no such server.
+    /// The share of one server, for an external host that does not know the scenario: what the server sends and when,
+    /// the faults on its connection, and the expected messages there. Omits what concerns only the host (turns, tools,
+    /// prompts, reported events). `None` if there is no such server.
     pub fn played_by(&self, name: &str) -> Option<(ServerId, Self)> {
         let server = ServerId(self.servers.iter().position(|plan| plan.name == name)?);
         let mut kept: Vec<usize> = Vec::new();
         for (index, one) in self.expectations.iter().enumerate() {
-            // What follows something that cannot be seen here cannot be judged here.
+            // An expectation after one that cannot be decided here cannot be decided either.
             if one.is_about_messages_of(server) && one.after.is_none_or(|after| kept.contains(&after)) {
                 kept.push(index);
             }
@@ -97,31 +97,31 @@ fn steps_of(steps: &[Step], server: ServerId, place: &impl Fn(&usize) -> Option<
 pub struct ServerPlan {
     /// Its name in the host.
     pub name: String,
-    /// Where it is written.
+    /// Its position in the file.
     pub place: TextPosition,
-    /// In which era to speak to it.
+    /// The era to use.
     pub era: EraChoice,
-    /// What it is.
+    /// Its kind.
     pub kind: ServerKind,
 }
 
-/// What a server is.
+/// The kind of a server.
 #[derive(Clone, Debug)]
 pub enum ServerKind {
-    /// The built-in one, in this process.
+    /// The built-in server, in this process.
     BuiltIn(Box<Config>),
     /// A program.
     Command {
         /// The program and its arguments; never empty.
         command: Vec<String>,
-        /// Its environment, beside ours.
+        /// Its environment variables, in addition to ours.
         env: BTreeMap<String, String>,
-        /// Where it runs.
+        /// Its working directory.
         cwd: Option<String>,
     },
-    /// One that listens.
+    /// A server at a URL.
     Url {
-        /// Where.
+        /// The URL.
         url: String,
         /// Headers of every request.
         headers: BTreeMap<String, String>,
@@ -140,16 +140,16 @@ pub(super) fn era(part: EraPart) -> EraChoice {
 pub(super) struct Step {
     pub place: TextPosition,
     pub action: Action,
-    /// What the model replies, prompt by prompt.
+    /// The model's replies, prompt by prompt.
     pub replies: Vec<ModelReply>,
-    /// Places among all expectations.
+    /// The indices of its expectations.
     pub expect: Vec<usize>,
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum Action {
     Order(Order),
-    /// The JSON form of what to fire; its texts may have `{n}` in them.
+    /// What to send, as JSON; its texts may contain `{n}`.
     Fire(ServerId, Value),
     Disconnect(ServerId),
     Wait(Duration),
@@ -176,12 +176,12 @@ pub(super) struct Fault {
     pub fate: super::MessageFate,
 }
 
-/// Puts the count of a repetition into a text.
+/// Fills the count of a repetition into a text.
 pub(super) fn fill(text: &str, n: u64) -> String {
     text.replace("{n}", &n.to_string())
 }
 
-/// The same for all texts in a value.
+/// Fills the count into all texts of a value.
 pub(super) fn fill_value(value: &Value, n: u64) -> Value {
     match value {
         Value::String(text) => Value::String(fill(text, n)),

@@ -1,11 +1,12 @@
-//! Plays a scenario, sans-IO. A runner connects a host to servers and lets the player lead:
+//! Plays a scenario, sans-IO. A runner connects a host to servers and follows the player:
 //!
-//! 1. it tells the player all that happens, by [`Player::see`], and lets what is sent arrive where it can tell;
-//! 2. after that, and when the time of the last [`PlayerAction::Wait`] has come, it asks [`Player::next`] again and again, and
-//!    does what it says, until that is [`PlayerAction::Wait`] or [`PlayerAction::Finished`];
-//! 3. it asks [`Player::fate`] about each message that somebody sends, before anything else is done with it;
-//! 4. it asks [`Player::reply`] for the model's reply to each prompt, and a model where there is none;
-//! 5. at the end it takes the [`Report`].
+//! 1. It passes everything that happens to [`Player::see`].
+//! 2. Then, and at the time of the last [`PlayerAction::Wait`], it calls [`Player::next`] repeatedly and does what it
+//! says, until that is [`PlayerAction::Wait`] or [`PlayerAction::Finished`]. If it controls the delivery of messages,
+//! it delivers those that are due first.
+//! 3. It calls [`Player::fate`] for each message when it is sent, before anything else happens to the message.
+//! 4. It calls [`Player::reply`] for the model's reply to each prompt, and asks a model if there is none.
+//! 5. At the end it takes the [`Report`].
 //!
 //! Times are those of the host's engine.
 //!
@@ -28,28 +29,28 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How many problems are kept.
+/// Maximum number of problems to keep.
 const MAX_PROBLEMS: usize = 1000;
 
 /// Something that happened.
 #[derive(Clone, Copy, Debug)]
 pub enum Observation<'a> {
-    /// A message arrived, at the server or at the host: exactly these bytes.
+    /// A message arrived, at the server or at the host, with exactly these bytes.
     Message {
-        /// Whose connection.
+        /// The server of the connection.
         server: ServerId,
-        /// Which way it went.
+        /// The direction.
         direction: Direction,
         /// The message.
         bytes: &'a [u8],
     },
-    /// The host told something.
+    /// The host reported an event.
     HostEvent(&'a HostEvent),
-    /// The host laid out a prompt. Tell this before asking [`Player::reply`].
+    /// The host laid out a prompt. Pass this before calling [`Player::reply`].
     Prompt(&'a Prompt),
-    /// The host has done an order.
+    /// An order of the host has ended.
     OrderResult(&'a OrderResult),
-    /// What was last to be fired was not, and why.
+    /// The last [`PlayerAction::Fire`] was not sent, and why.
     NotFired(&'a str),
 }
 
@@ -60,26 +61,26 @@ pub enum PlayerAction {
     Order(Order),
     /// Let a built-in server send this.
     Fire(ServerId, Fired),
-    /// Cut the connection to a server, and tell the host.
+    /// Close the connection to a server, and inform the host.
     Disconnect(ServerId),
-    /// Nothing until something is seen, or until this time.
+    /// Wait for the next observation, or until this time.
     Wait(Option<Duration>),
-    /// It is over.
+    /// The scenario is over.
     Finished,
 }
 
-/// What becomes of a message.
+/// What happens to a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MessageFate {
     /// It arrives.
     Pass,
-    /// It arrives so much later.
+    /// It arrives this much later.
     Delay(Duration),
     /// It does not arrive.
     Drop,
     /// It arrives twice.
     Duplicate,
-    /// This arrives in its place.
+    /// This arrives instead.
     Replace(Vec<u8>),
     /// The connection breaks, and it does not arrive.
     Disconnect,
@@ -87,42 +88,42 @@ pub enum MessageFate {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// Until the host has connected.
+    /// The host is connecting.
     Connecting,
     /// Between two steps.
     Between,
-    /// A step lasts: its action, then what it expects.
+    /// A step is in progress: its action, then its expectations.
     Step,
-    /// All steps are done; what is expected of the whole within a time is waited for.
+    /// All steps are done; expectations about the whole scenario with a time limit are open.
     Draining,
-    /// The session is being ended.
+    /// The session is ending.
     Ending,
-    /// Until what is expected of the whole is decided.
+    /// The last expectations about the whole scenario are being decided.
     Closing,
     Over,
 }
 
-/// Steps that are being done, and how often yet.
+/// Steps in progress, and how often they were repeated.
 #[derive(Debug)]
 struct Frame {
     steps: Arc<[Step]>,
     at: usize,
-    /// Which repetition, from 1; `None` outside of any.
+    /// The repetition, from 1; `None` outside of any.
     n: Option<u64>,
     left: u64,
 }
 
-/// The step that lasts.
+/// The current step.
 #[derive(Debug)]
 struct Current {
     place: TextPosition,
     n: Option<u64>,
     replies: VecDeque<ModelReply>,
     open: Vec<Open>,
-    /// Whether what the action gives is expected to be something.
+    /// Whether the action's result is expected to be something.
     judges_result: bool,
     done: Option<Duration>,
-    /// When its action is done by itself.
+    /// When the action is over by itself.
     until: Option<Duration>,
 }
 
@@ -132,16 +133,16 @@ struct Upcoming {
     left: u64,
 }
 
-/// Plays a scenario. See the module.
+/// Plays a scenario; see the module.
 #[derive(Debug)]
 pub struct Player {
     events: Vec<Event>,
     upcoming: Vec<Upcoming>,
     faults: Vec<Fault>,
-    /// How many messages fitted each fault.
+    /// How many messages matched each fault.
     fitted: Vec<u64>,
     expectations: Vec<Arc<Expectation>>,
-    /// Which of them are met; those of a repeated step, in this repetition.
+    /// Which expectations are met; for those of a repeated step, in this repetition.
     met: Vec<bool>,
     stage: Stage,
     began: Duration,
@@ -149,9 +150,9 @@ pub struct Player {
     current: Option<Current>,
     overall: Vec<Open>,
     ended: Option<Duration>,
-    /// Which place the last thing fired is from.
+    /// The position of the last thing that was sent.
     fired: TextPosition,
-    /// As messages are sent, for faults; as they arrive, for expectations.
+    /// Messages in order of sending, for faults; the other in order of arrival, for expectations.
     sent: Pairs,
     arrived: Pairs,
     reads_messages: bool,
@@ -189,7 +190,7 @@ impl Player {
         }
     }
 
-    /// Sees something that happened.
+    /// Handles an observation.
     pub fn see(&mut self, now: Duration, seen: &Observation<'_>) {
         match seen {
             Observation::Message { server, direction, bytes } if self.reads_messages => {
@@ -207,13 +208,13 @@ impl Player {
                 let is_lost = self.stage == Stage::Connecting && (fact.proposal, fact.what) == ("host", "gone");
                 let wants = |want: &Want| matches!(want, Want::HostEvent(want) if want.what.as_deref() == Some("gone"));
                 if is_lost && !self.expectations.iter().any(|one| wants(&one.want)) {
-                    self.problem(now, TextPosition::default(), format!("a server was not reached: {}", fact.text));
+                    self.problem(now, TextPosition::default(), format!("cannot connect to a server: {}", fact.text));
                 }
                 self.look(now, &Sight::HostEvent(fact));
             }
             Observation::Prompt(prompt) => self.look(now, &Sight::Prompt(prompt)),
             Observation::OrderResult(done) => self.done(now, done),
-            Observation::NotFired(why) => self.problem(now, self.fired, format!("it was not fired: {why}")),
+            Observation::NotFired(why) => self.problem(now, self.fired, format!("it was not sent: {why}")),
         }
     }
 
@@ -226,7 +227,7 @@ impl Player {
             (_, OrderResult::Woken { answer: Err(why), .. }) => {
                 self.problem(now, TextPosition::default(), format!("the model failed: {why}"));
             }
-            // No step asked for it, so it ends none.
+            // No step asked for this turn, so it ends no step.
             (_, OrderResult::Woken { .. }) => {}
             (Stage::Step, done) => {
                 if let Some(value) = outcome(done) {
@@ -249,7 +250,7 @@ impl Player {
         }
     }
 
-    /// All servers are connected.
+    /// Begins once all servers are connected.
     fn begin(&mut self, now: Duration) {
         self.began = now;
         self.stage = Stage::Between;
@@ -269,7 +270,7 @@ impl Player {
                 newly.push(open.index);
             }
         }
-        // What is met by this is not yet met when this is looked at.
+        // Expectations that wait for these count from the next observation.
         for index in newly {
             if let Some(met) = self.met.get_mut(index) {
                 *met = true;
@@ -330,7 +331,7 @@ impl Player {
         }
     }
 
-    /// An event that is due, the earliest first.
+    /// The earliest event that is due.
     fn event(&mut self, now: Duration) -> Option<PlayerAction> {
         if matches!(self.stage, Stage::Ending | Stage::Closing | Stage::Over) {
             self.upcoming.clear();
@@ -358,13 +359,13 @@ impl Player {
         match serde_json::from_value::<Fired>(fire) {
             Ok(fired) => Some(PlayerAction::Fire(server, fired)),
             Err(error) => {
-                self.problem(now, place, format!("nothing to fire: {error}"));
+                self.problem(now, place, format!("invalid `fire`: {error}"));
                 None
             }
         }
     }
 
-    /// The next step, and in which repetition it is.
+    /// The next step, and its repetition.
     fn next_step(&mut self) -> Option<(Step, Option<u64>)> {
         loop {
             let frame = self.frames.last_mut()?;
@@ -434,7 +435,7 @@ impl Player {
         todo
     }
 
-    /// Decides what can be decided of the step; when to come again, or `None` where the step is over.
+    /// Decides what can be decided about the step. Returns when to check again, or `None` if the step is over.
     fn settle_step(&mut self, now: Duration) -> Option<Option<Duration>> {
         let current = self.current.as_mut()?;
         if let Some(until) = current.until.filter(|_| current.done.is_none()) {
@@ -450,7 +451,7 @@ impl Player {
             self.stage = Stage::Between;
             return None;
         }
-        // While an action lasts, what is within a time of its beginning is judged when it is over at the earliest.
+        // While an action is in progress, time limits from its beginning are not checked before it is over.
         let wakes = current.open.iter().filter_map(|open| open.wakes(done)).min();
         Some(wakes.filter(|_| done.is_some()))
     }
@@ -459,12 +460,12 @@ impl Player {
         settle(&mut self.overall, now, self.ended, None, &mut self.report);
     }
 
-    /// What the scenario lets the model reply to this prompt; `None` where it leaves that to a model.
+    /// The scenario's reply to this prompt; `None` if it leaves that to a model.
     pub fn reply(&mut self, _prompt: &Prompt) -> Option<ModelReply> {
         self.current.as_mut()?.replies.pop_front()
     }
 
-    /// What becomes of a message that is being sent. Each message once, in the order in which they are sent.
+    /// What happens to a message. Call once per message, in order of sending.
     pub fn fate(&mut self, now: Duration, server: ServerId, direction: Direction, bytes: &[u8]) -> MessageFate {
         if self.faults.is_empty() {
             return MessageFate::Pass;
@@ -488,26 +489,25 @@ impl Player {
         fate
     }
 
-    /// The host has gone by itself, so nothing can follow. Where all steps are done that is the end of the session, as
-    /// if it had been ordered to.
+    /// The host has left by itself, so nothing can follow. If all steps are done, that ends the session as if ordered.
     pub fn gone(&mut self) {
         if matches!(self.stage, Stage::Draining | Stage::Ending) {
             self.stage = Stage::Over;
         }
     }
 
-    /// Takes the report. What is still open has failed; steps that were not reached are told.
+    /// Returns the report. Open expectations fail, and steps that were not reached are reported.
     pub fn finish(mut self, now: Duration) -> Report {
         if self.stage != Stage::Over {
             let (place, why) = match (&self.current, self.stage) {
-                (Some(current), _) if current.done.is_none() => {
-                    (current.place, "the scenario ended while this was done")
+                (Some(current), _) if current.done.is_none() => (current.place, "the scenario ended during this step"),
+                (Some(current), _) => {
+                    (current.place, "the scenario ended before the expectations of this step were decided")
                 }
-                (Some(current), _) => (current.place, "the scenario ended before this was decided"),
                 (None, Stage::Connecting) => {
-                    (TextPosition::default(), "the servers were never all connected or given up")
+                    (TextPosition::default(), "the scenario ended before all servers had connected or failed")
                 }
-                (None, _) => (TextPosition::default(), "the scenario was ended before it was over"),
+                (None, _) => (TextPosition::default(), "the scenario was stopped before its end"),
             };
             self.problem(now, place, why.to_owned());
         }
@@ -528,7 +528,7 @@ impl Player {
     }
 }
 
-/// Takes out of the list what is decided.
+/// Removes decided expectations from the list.
 fn settle(open: &mut Vec<Open>, now: Duration, done: Option<Duration>, n: Option<u64>, report: &mut Report) {
     open.retain(|one| {
         let Some(mut verdict) = one.verdict(now, done) else { return true };

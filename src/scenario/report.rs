@@ -1,21 +1,20 @@
-//! What came of a scenario: each expectation with its verdict, each fault with how often it was done, and what went
-//! wrong besides.
+//! The report of a scenario: each expectation with its verdict, each fault with its number of uses, and other problems.
 
 use super::expect::{Expectation, Want};
 use super::format::TextPosition;
-use crate::wire::span::micros;
+use crate::wire::units::micros;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What an expectation came to.
+/// The verdict on an expectation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It held, each time it was judged.
+    /// It was met each time it was decided.
     Passed,
-    /// It did not hold.
+    /// It was not met.
     Failed,
-    /// It was never judged: its step was not reached, or nobody could tell.
+    /// It was never decided, because its step was not reached, or because it cannot be decided here.
     NotReached,
 }
 
@@ -33,32 +32,32 @@ impl Verdict {
 /// Why an expectation failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// When it was decided, since the host began.
+    /// The time of the decision, since the host began.
     pub at: Duration,
-    /// In which repetition, from 1, where its step is repeated.
+    /// The repetition, from 1, if its step is repeated.
     pub repeat: Option<u64>,
     /// What is wrong, as a sentence fragment.
     pub why: String,
-    /// The beginning of what came nearest. It is a peer's text: make control characters visible.
+    /// The beginning of the closest candidate. This is text of a client or server: escape control characters.
     pub nearest: Option<String>,
 }
 
-/// One expectation, judged.
+/// An expectation with its verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judged {
-    /// Where it is written.
+    /// Its position in the file.
     pub place: TextPosition,
-    /// Its id, where it has one.
+    /// Its id, if it has one.
     pub id: Option<String>,
-    /// What is expected, in words.
+    /// A description in words.
     pub what: String,
-    /// How often it was judged; more than once in a repeated step.
+    /// How often it was decided; more than once in a repeated step.
     pub judged: u64,
-    /// How often it failed then.
+    /// How often it failed.
     pub failed: u64,
     /// The first failure.
     pub failure: Option<Failure>,
-    /// It asks about rules, and wants breaches (`false`) or none (`true`).
+    /// For `validates`: whether no rule may be broken (`true`), or one must be (`false`).
     validates: Option<bool>,
 }
 
@@ -80,7 +79,7 @@ impl Judged {
         }
     }
 
-    /// What it came to.
+    /// The verdict.
     pub fn verdict(&self) -> Verdict {
         match (self.judged, self.failed) {
             (0, _) => Verdict::NotReached,
@@ -90,40 +89,40 @@ impl Judged {
     }
 }
 
-/// A fault, and how often it was done.
+/// A fault and its number of uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultHits {
-    /// Where it is written.
+    /// Its position in the file.
     pub place: TextPosition,
-    /// How many messages it was done to. With none, the scenario shows nothing about it.
+    /// How many messages it changed. With none, the scenario does not test it.
     pub hits: u64,
 }
 
-/// Something that went wrong and that nothing expected.
+/// Something that went wrong without an expectation about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The step's or event's place.
+    /// The position of the step or event.
     pub place: TextPosition,
-    /// When, since the host began.
+    /// The time, since the host began.
     pub at: Duration,
     /// What, as a sentence fragment.
     pub why: String,
 }
 
-/// What came of a scenario.
+/// The report of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// The scenario's name.
     pub name: String,
-    /// How many steps were done; repeated ones count each time.
+    /// How many steps were done, counting each repetition.
     pub steps: u64,
-    /// How long it took by the host's time.
+    /// The duration, in the host's time.
     pub took: Duration,
-    /// The expectations, in the order in which they are written.
+    /// The expectations, in order of appearance.
     pub expectations: Vec<Judged>,
-    /// The faults, in the order in which they are written.
+    /// The faults, in order of appearance.
     pub faults: Vec<FaultHits>,
-    /// What else went wrong: the first thousand.
+    /// Other problems: the first thousand.
     pub problems: Vec<Problem>,
 }
 
@@ -133,13 +132,14 @@ impl Report {
         Self { name: name.to_owned(), steps: 0, took: Duration::ZERO, expectations, faults, problems: Vec::new() }
     }
 
-    /// Fills in what the validator found: its errors, each as one line. Without this, `validates` is not reached.
+    /// Adds the validator's errors, one line each. Without this call, `validates` is not reached.
     pub fn validated(&mut self, errors: &[String]) {
         let took = self.took;
         for one in &mut self.expectations {
             let Some(is_clean) = one.validates else { continue };
             let why = match errors.len() {
                 0 => "no rule is broken".to_owned(),
+                1 => format!("1 error: {}", errors.first().map_or("", String::as_str)),
                 count => format!("{count} errors; the first: {}", errors.first().map_or("", String::as_str)),
             };
             let failure = Failure { at: took, repeat: None, why, nearest: None };
@@ -147,17 +147,18 @@ impl Report {
         }
     }
 
-    /// How many expectations came to this.
+    /// The number of expectations with this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.expectations.iter().filter(|one| one.verdict() == verdict).count()
     }
 
-    /// Whether every expectation passed, and nothing else went wrong.
+    /// Whether every expectation passed and nothing else went wrong.
     pub fn is_passed(&self) -> bool {
         self.problems.is_empty() && self.expectations.iter().all(|one| one.verdict() == Verdict::Passed)
     }
 
-    /// The report as one JSON object; times in microseconds. Members are always there, `null` where there is nothing.
+    /// The report as a JSON object, with times in microseconds. All members are always present; those without a value
+    /// are `null`.
     ///
     /// ```json
     /// {"scenario": "…", "passed": false, "steps": 3, "took_us": 2000000,

@@ -1,4 +1,4 @@
-//! From what is written to what it means: names found, values checked, every complaint with its place.
+//! Resolves a scenario document into a plan: looks up names and checks values, with a position for every error.
 //!
 //! Never: doing any of it.
 
@@ -25,18 +25,19 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Steps stand within repetitions so deep at most.
+/// Maximum depth of nested repetitions.
 const MAX_DEPTH: u32 = 8;
-/// So many steps are done at most, those of repetitions counted each time: more is a slip, not a plan.
+/// Maximum number of steps, counting each repetition; more can only be a mistake.
 const MAX_STEPS: u64 = 1_000_000;
 
 impl Scenario {
     /// Reads a scenario from YAML.
     ///
     /// # Errors
-    /// The first thing that is wrong with it: its form, or what it says.
+    ///
+    /// The first mistake, in form or meaning.
     pub fn read(text: &str) -> Result<Self> {
-        // Only `true` and `false` are flags: `y` and `no` are words that people say.
+        // Accept only `true` and `false` as flags: `y` and `no` may be texts.
         let options = serde_saphyr::options! { strict_booleans: true };
         let document = serde_saphyr::from_str_with_options(text, options);
         let document: Document = document.map_err(|error| ScenarioError::from_yaml(text, &error))?;
@@ -50,7 +51,7 @@ struct Resolver<'a> {
     text: &'a str,
     servers: Vec<ServerPlan>,
     expectations: Vec<Expectation>,
-    /// Which expectation waits for which id.
+    /// Expectations that wait for others, and the ids they wait for.
     waiting: Vec<(usize, Placed<String>)>,
 }
 
@@ -95,7 +96,7 @@ impl Resolver<'_> {
         name.as_ref().map(|name| self.server_id(name)).transpose()
     }
 
-    /// A server's name that is known.
+    /// The name of a known server.
     fn server_name(&self, name: Option<Placed<String>>) -> Result<Option<String>> {
         self.known_server(&name)?;
         Ok(name.map(|name| name.value))
@@ -105,8 +106,10 @@ impl Resolver<'_> {
         let id = self.server_id(name)?;
         match self.servers.get(id.0).map(|server| &server.kind) {
             Some(ServerKind::BuiltIn(_)) => Ok(id),
-            _ => self
-                .wrong(name.place, format!("{:?} is not a built-in server: nobody here can make it send", name.value)),
+            _ => self.wrong(
+                name.place,
+                format!("{:?} is not a built-in server, so mcpreel cannot make it send anything", name.value),
+            ),
         }
     }
 
@@ -120,7 +123,8 @@ impl Resolver<'_> {
 
     fn glob(&self, pattern: &Placed<String>) -> Result<GlobMatcher> {
         let glob = GlobBuilder::new(&pattern.value).literal_separator(false).build();
-        let error = |error: globset::Error| self.error(pattern.place, format!("a method's pattern: {}", error.kind()));
+        let error =
+            |error: globset::Error| self.error(pattern.place, format!("invalid pattern of a method: {}", error.kind()));
         Ok(glob.map_err(error)?.compile_matcher())
     }
 
@@ -159,7 +163,7 @@ impl Resolver<'_> {
         Ok(policies)
     }
 
-    /// Sets options, and keeps the place of each.
+    /// Sets options, and keeps the position of each.
     fn options(
         &self,
         policies: &mut Policies,
@@ -199,19 +203,24 @@ impl Resolver<'_> {
                 ServerKind::BuiltIn(Box::new(config))
             }
             (None, Some(command), None) if command.value.is_empty() => {
-                return self.wrong(command.place, "a command is a program and its arguments");
+                return self.wrong(command.place, "a command needs a program, followed by its arguments");
             }
             (None, Some(command), None) => {
                 ServerKind::Command { command: command.value, env: part.env.clone(), cwd: part.cwd.clone() }
             }
             (None, None, Some(url)) => ServerKind::Url { url: url.value, headers: part.headers.clone() },
-            _ => return self.wrong(place, format!("the server {:?} has one of builtin, command and url", name.value)),
+            _ => {
+                return self.wrong(
+                    place,
+                    format!("the server {:?} needs exactly one of builtin, command and url", name.value),
+                );
+            }
         };
         if !matches!(kind, ServerKind::Command { .. }) && (!part.env.is_empty() || part.cwd.is_some()) {
-            return self.wrong(place, "env and cwd belong to a server with a command");
+            return self.wrong(place, "env and cwd require a server with a command");
         }
         if !is_http && !part.headers.is_empty() {
-            return self.wrong(place, "headers belong to a server with a url");
+            return self.wrong(place, "headers require a server with a url");
         }
         Ok(ServerPlan { name: name.value, place, era: part.era.map_or(default_era, era), kind })
     }
@@ -219,25 +228,25 @@ impl Resolver<'_> {
     fn plan(&self, plan: Placed<Value>) -> Result<Plan> {
         let read = serde_json::from_value::<Plan>(plan.value).map_err(|error| error.to_string());
         let checked = read.and_then(|plan| plan.fire.check().map(|()| plan));
-        checked.map_err(|why| self.error(plan.place, format!("a plan: {why}")))
+        checked.map_err(|why| self.error(plan.place, format!("invalid plan: {why}")))
     }
 
-    /// What to fire, checked as far as it can be before its texts are filled.
+    /// What to send, checked as far as possible before its texts are filled.
     fn fire(&self, fire: Placed<Value>) -> Result<Value> {
         let read = serde_json::from_value::<Fired>(fire.value.clone()).map_err(|error| error.to_string());
         match read.and_then(|fired| fired.check()) {
             Ok(()) => Ok(fire.value),
-            Err(why) => self.wrong(fire.place, format!("nothing to fire: {why}")),
+            Err(why) => self.wrong(fire.place, format!("invalid `fire`: {why}")),
         }
     }
 
     fn event(&self, event: Placed<EventPart>) -> Result<Event> {
         let Placed { value: part, place } = event;
         if part.every.is_some_and(|every| every.0.is_zero()) {
-            return self.wrong(place, "every must be longer than nothing");
+            return self.wrong(place, "every must be above zero");
         }
         if part.every.is_none() && part.times.is_some_and(|times| times > 1) {
-            return self.wrong(place, "an event that comes several times needs every");
+            return self.wrong(place, "an event with times needs every");
         }
         let times = part.times.unwrap_or(if part.every.is_some() { u64::MAX } else { 1 });
         let (server, fire) = (self.builtin_id(&part.server)?, self.fire(part.fire)?);
@@ -257,17 +266,17 @@ impl Resolver<'_> {
         .flatten()
         .collect();
         let [fate] = fates.as_slice() else {
-            return self.wrong(place, "a fault is one of delay, drop, duplicate, malformed and disconnect");
+            return self.wrong(place, "a fault needs exactly one of delay, drop, duplicate, malformed and disconnect");
         };
         if part.nth == Some(0) {
-            return self.wrong(place, "nth counts from 1");
+            return self.wrong(place, "nth must be at least 1");
         }
         let method = part.method.as_ref().map(|method| self.glob(method)).transpose()?;
         let (server, direction) = (self.known_server(&part.server)?, part.direction.map(way));
         Ok(Fault { place, server, direction, method, nth: part.nth, fate: fate.clone() })
     }
 
-    /// How many steps are done, where they are not too many.
+    /// The number of steps, if there are not too many.
     fn count(&self, steps: &[Step]) -> Result<u64> {
         let mut count = 0_u64;
         for step in steps {
@@ -276,7 +285,10 @@ impl Resolver<'_> {
                 _ => 1,
             });
             if count > MAX_STEPS {
-                return self.wrong(step.place, format!("more than {MAX_STEPS} steps are done by here; repeat less"));
+                return self.wrong(
+                    step.place,
+                    format!("there are more than {MAX_STEPS} steps up to here; use fewer repetitions"),
+                );
             }
         }
         Ok(count)
@@ -304,7 +316,7 @@ impl Resolver<'_> {
         }
         if let Some(mut params) = part.order {
             let Some(Value::String(name)) = params.remove("order") else {
-                return self.wrong(place, "do needs order: what to do (rollback, subscribe, channel-open, …)");
+                return self.wrong(place, "do needs an order (rollback, subscribe, channel-open, …)");
             };
             order("do", Order::Room { order: name, params: Value::Object(params) });
         }
@@ -329,30 +341,33 @@ impl Resolver<'_> {
                 actions.push(("fire", Action::Fire(self.builtin_id(&server)?, self.fire(fire)?)));
             }
             (None, None) => {}
-            (Some(server), None) => return self.wrong(server.place, "server stands with fire: which one is to fire"),
-            (None, Some(fire)) => return self.wrong(fire.place, "fire needs server: which one is to fire"),
+            (Some(server), None) => return self.wrong(server.place, "server is only allowed with fire"),
+            (None, Some(fire)) => return self.wrong(fire.place, "fire needs server, the server that sends"),
         }
         if let Some(server) = part.disconnect {
             actions.push(("disconnect", Action::Disconnect(self.server_id(&server)?)));
         }
         if let Some(repeat) = part.repeat {
             if depth >= MAX_DEPTH {
-                return self.wrong(place, format!("more than {MAX_DEPTH} repetitions in one another"));
+                return self.wrong(place, format!("repetitions are nested more than {MAX_DEPTH} levels deep"));
             }
             actions.push(("repeat", Action::Repeat(repeat.times, self.steps(repeat.steps, depth + 1)?)));
         }
         let names: Vec<&str> = actions.iter().map(|(name, _)| *name).collect();
         let names = names.join(" and ");
         let Some((_, action)) = actions.pop().filter(|_| actions.is_empty()) else {
-            let why = "a step is one of user, tool, hook, do, request, compact, allow, revoke, wait, fire, disconnect and repeat";
+            let why = "a step needs exactly one of user, tool, hook, do, request, compact, allow, revoke, wait, fire, disconnect and repeat";
             let why = if names.is_empty() { why.to_owned() } else { format!("{why}, not {names}") };
             return self.wrong(place, why);
         };
         if !is_turn && !part.model.0.is_empty() {
-            return self.wrong(place, "model belongs to a step with user");
+            return self.wrong(place, "model is only allowed in a step with user");
         }
         if is_repeat && !part.expect.is_empty() {
-            return self.wrong(place, "expect belongs to the steps within repeat, or to the whole");
+            return self.wrong(
+                place,
+                "expect is not allowed beside repeat, only in the steps within it or for the whole scenario",
+            );
         }
         let (replies, expect) = (self.replies(part.model)?, self.expectations(part.expect)?);
         Ok(Step { place, action, replies, expect })
@@ -378,11 +393,11 @@ impl Resolver<'_> {
     }
 }
 
-/// What is not there, and what is.
+/// An unknown name, and the known ones.
 fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.collect();
     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-    format!("there is no {what} {name:?}; there are: {known}")
+    format!("unknown {what} {name:?}; known: {known}")
 }
 
 fn way(part: WayPart) -> Direction {
@@ -400,7 +415,7 @@ fn agent(part: AgentPart) -> Agent {
     }
 }
 
-/// Members in one line, for the words of an expectation.
+/// Members on one line, for the description of an expectation.
 fn in_words(members: &[(&str, Option<String>)]) -> String {
     let words = members.iter().filter_map(|(name, value)| value.as_ref().map(|value| format!("{name} {value}")));
     words.collect::<Vec<_>>().join(", ")

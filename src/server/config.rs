@@ -1,4 +1,4 @@
-//! What a server is made with: who it is, what it offers, and what it does by itself.
+//! The configuration of a built-in server: its identity, what it offers, and what it sends by itself.
 
 use super::{Fired, Outside, proposals};
 use crate::proposals::REGISTRY;
@@ -9,52 +9,53 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// The settings of one server.
+/// The configuration of one server.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// `serverInfo.name`.
     pub name: String,
     /// `serverInfo.version`.
     pub version: String,
-    /// What ids are drawn from: same seed and same input, same bytes.
+    /// The seed of ids: the same seed and input give the same bytes.
     pub seed: u64,
-    /// Unix time at `now` = 0, in nanoseconds; what timestamps count from.
+    /// Unix time at `now` = 0, in nanoseconds, for timestamps.
     pub wall_base_ns: i64,
-    /// Revisions that it speaks, of either era.
+    /// The revisions of MCP that it supports, of either era.
     pub revisions: Vec<Revision>,
-    /// Names of the rooms whose proposals it declares.
+    /// The names of the proposals that it declares.
     pub declare: BTreeSet<String>,
-    /// What it declares besides, whatever the client declared; where a room declares something itself, that stays.
+    /// Further capabilities to declare, whatever the client declared. What a proposal declares at the same path wins.
     pub besides: Vec<Declaration>,
-    /// How long it waits for an answer to a request of its own before it reports it (no proposal says).
+    /// How long to wait for a response to a request of its own before it reports that there is none. No proposal gives
+    /// a limit.
     pub answer_deadline: Duration,
-    /// What the rooms' sides are to do otherwise than by default, by the rooms' names.
+    /// Options of the proposals' server sides, by proposal.
     pub settings: BTreeMap<String, Value>,
-    /// What it does by itself.
+    /// What it sends by itself.
     pub plans: Vec<Plan>,
-    /// Whether it remembers things, and has the tools for it.
+    /// Whether it has a memory, and the tools for it.
     pub memory: bool,
-    /// What there is outside of it.
+    /// The files and commands that it can access through its runner.
     pub outside: Outside,
 }
 
-/// Something done by itself, on a timer that starts when the handshake is over.
+/// Something sent on a timer that starts at the end of the handshake.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// How long after the handshake, in milliseconds.
+    /// The delay after the handshake, in milliseconds.
     pub after_ms: u64,
-    /// How long until it is done again, in milliseconds; at least 1.
+    /// The interval of repetition, in milliseconds; at least 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every_ms: Option<u64>,
-    /// How often at most; without it, as often as `every_ms` says.
+    /// Maximum number of times; by default as often as `every_ms` allows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<u64>,
-    /// What.
+    /// What to send.
     pub fire: Fired,
 }
 
 impl Default for Config {
-    /// All proposals, all revisions, a memory, nothing by itself or from outside, seed 0 at the beginning of 1970.
+    /// All proposals, all revisions, a memory, no plans, nothing outside, seed 0, and a clock that starts in 1970.
     fn default() -> Self {
         Self {
             name: "mcpreel-live".to_owned(),
@@ -74,20 +75,21 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Whether the rooms take their settings.
+    /// Checks the proposals' options.
     ///
     /// # Errors
+    ///
     /// What is wrong, as a sentence fragment.
     pub fn check(&self) -> Result<(), String> {
         proposals::check(REGISTRY, self)
     }
 
-    /// The revisions of an era that it speaks.
+    /// The supported revisions of an era.
     pub(super) fn spoken(&self, era: Era) -> impl Iterator<Item = Revision> {
         self.revisions.iter().copied().filter(move |revision| revision.era() == era)
     }
 
-    /// The revision to agree on in a handshake: the one asked for where it is spoken, else the newest that is.
+    /// The revision to agree on in a handshake: the requested one if supported, else the newest.
     pub(super) fn agree(&self, asked: &str) -> Option<Revision> {
         let same = self.spoken(Era::Legacy).find(|revision| revision.as_str() == asked);
         same.or(self.spoken(Era::Legacy).max())

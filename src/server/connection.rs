@@ -1,4 +1,4 @@
-//! What the server and its rooms act through: time, ids, the way out, requests of its own, the store.
+//! What the server and the proposals use on a connection: time, ids, output, requests to the host, the store.
 
 use super::deferred::Deferred;
 use super::outgoing::Asking;
@@ -12,21 +12,21 @@ use std::time::Duration;
 
 /// One connection, from the server's side.
 pub struct Connection {
-    /// Since it began.
+    /// Time since it began.
     pub now: Duration,
-    /// What is due when.
+    /// The timers.
     pub timers: Timers,
-    /// The open requests of the server's own.
+    /// The server's own pending requests.
     pub asking: Asking,
     /// Tool calls that are answered later.
     pub deferred: Deferred,
-    /// What rooms want done outside, until it goes there.
+    /// Jobs of the proposals that have not been sent out yet.
     pub jobs: Vec<(u64, HandlerJob)>,
     /// The host's name.
     pub client: String,
-    /// Resources that the host watches.
+    /// Resources that the host has subscribed to.
     pub watched: BTreeSet<String>,
-    /// What is remembered.
+    /// The memory and the notes.
     pub store: Store,
     name: String,
     wall_base_ns: i64,
@@ -55,23 +55,23 @@ impl Connection {
         }
     }
 
-    /// What came of the inputs since it was last asked.
+    /// Takes the outputs since the last call.
     pub fn take_out(&mut self) -> Vec<Output> {
         std::mem::take(&mut self.out)
     }
 
-    /// A number for something that goes outside.
+    /// A unique number for something performed outside.
     pub fn ticket(&mut self) -> u64 {
         self.tickets += 1;
         self.tickets
     }
 
-    /// Gives something out.
+    /// Adds an output.
     pub fn order(&mut self, output: Output) {
         self.out.push(output);
     }
 
-    /// Whether the host watches this resource, or a folder that it is in.
+    /// Whether the host has subscribed to this resource, or to a folder that contains it.
     pub fn is_watched(&self, uri: &str) -> bool {
         let covers = |watched: &String| {
             let below = uri.strip_prefix(watched.as_str());
@@ -80,12 +80,13 @@ impl Connection {
         self.watched.iter().any(covers)
     }
 
-    /// Reports a fact.
+    /// Adds a report.
     pub fn report(&mut self, report: Report) {
         self.out.push(Output::Report(report));
     }
 
-    /// Tells how an answer differs from its schema, in what rooms have just reported of its request.
+    /// Adds the differences between a response and its schema to the reports that proposals just made about its
+    /// request.
     pub fn amend(&mut self, id: i64, deviations: &[String]) {
         let facts = self.out.iter_mut().filter_map(|output| match output {
             Output::Report(Report::Room(fact)) if fact["id"] == id => Some(fact),

@@ -1,34 +1,34 @@
-//! What there is to read: resources over the memories and notes, and prompts.
+//! Resources (memories and notes) and prompts.
 
 use crate::proposals::server::memory::Memories;
 use crate::proposals::server::notes::Notes;
 use crate::proposals::server::{MEMORIES, NOTES, Store};
 use serde_json::{Value, json};
 
-/// One memory, by its name.
+/// The URI template of a memory.
 pub const MEMORY: &str = "mcpreel://memory/{id}";
 
-/// The prompt that asks with what is remembered.
+/// The prompt that asks a question with what is remembered about it.
 pub const RECALL: &str = "recall";
-/// The prompt that goes through the notes.
+/// The prompt that reviews the notes.
 pub const REVIEW_NOTES: &str = "review_notes";
 
-/// What `resources/list` shows, where there are memories and where not.
+/// The resources of `resources/list`, with or without the memory.
 pub fn resources(memory: bool) -> Vec<Value> {
-    let memories = json!({"uri": MEMORIES, "name": "memories", "description": "All that is remembered",
+    let memories = json!({"uri": MEMORIES, "name": "memories", "description": "Everything that is remembered",
         "mimeType": "application/json"});
-    let notes = json!({"uri": NOTES, "name": "notes", "description": "The notes, a line each",
+    let notes = json!({"uri": NOTES, "name": "notes", "description": "The notes, one per line",
         "mimeType": "text/plain"});
     Some(memories).filter(|_| memory).into_iter().chain([notes]).collect()
 }
 
-/// What `resources/templates/list` shows.
+/// The templates of `resources/templates/list`.
 pub fn templates(memory: bool) -> Vec<Value> {
     let one = json!({"uriTemplate": MEMORY, "name": "memory", "description": "One memory", "mimeType": "text/plain"});
     Some(one).filter(|_| memory).into_iter().collect()
 }
 
-/// A resource's contents; `None` where there is none of this name.
+/// A resource's contents; `None` if it does not exist.
 pub fn contents(uri: &str, Store { memories, notes }: &Store, memory: bool) -> Option<Value> {
     let (kind, text) = match uri {
         MEMORIES if memory => {
@@ -47,11 +47,11 @@ pub fn contents(uri: &str, Store { memories, notes }: &Store, memory: bool) -> O
     Some(json!({"uri": uri, "mimeType": kind, "text": text}))
 }
 
-/// What `prompts/list` shows.
+/// The prompts of `prompts/list`.
 pub fn prompts(memory: bool) -> Vec<Value> {
-    let recall = json!({"name": RECALL, "description": "Ask about a topic with what is remembered of it",
-        "arguments": [{"name": "topic", "description": "What it is about", "required": true}]});
-    let review = json!({"name": REVIEW_NOTES, "description": "Go through the notes"});
+    let recall = json!({"name": RECALL, "description": "Ask about a topic, with what is remembered about it",
+        "arguments": [{"name": "topic", "description": "The topic", "required": true}]});
+    let review = json!({"name": REVIEW_NOTES, "description": "Review the notes"});
     Some(recall).filter(|_| memory).into_iter().chain([review]).collect()
 }
 

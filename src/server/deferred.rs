@@ -1,4 +1,4 @@
-//! Tool calls that a room took over and answers later: who waits, and the answers' way out.
+//! Tool calls that a proposal answers later.
 
 use super::incoming::Origin;
 use super::{Report, Server};
@@ -6,7 +6,7 @@ use crate::proposals::server::{Answer, ToolCall};
 use crate::wire::IdKey;
 use std::collections::BTreeMap;
 
-/// The calls that wait, by their tickets.
+/// The waiting calls, by ticket.
 #[derive(Debug, Default)]
 pub struct Deferred {
     given: u64,
@@ -15,12 +15,12 @@ pub struct Deferred {
 }
 
 impl Deferred {
-    /// Whether a call waits still.
+    /// Whether a call is still waiting.
     pub fn awaits(&self, ticket: u64) -> bool {
         self.waiting.contains_key(&ticket)
     }
 
-    /// A call's answer, to go out when the server has done with its input.
+    /// Records a call's answer, which is sent once the server has handled its input.
     pub fn settle(&mut self, ticket: u64, answer: Answer) {
         self.settled.extend(self.waiting.remove(&ticket).map(|origin| (origin, answer)));
     }
@@ -32,7 +32,7 @@ impl Deferred {
 }
 
 impl Server {
-    /// Offers a call to the rooms. `true`: one of them answers it later.
+    /// Offers a call to the proposals. Returns true if one of them answers it later.
     pub(super) fn defer(&mut self, origin: &Origin, call: &ToolCall<'_>) -> bool {
         let deferred = &mut self.cx.deferred;
         deferred.given += 1;
@@ -45,7 +45,7 @@ impl Server {
         taken
     }
 
-    /// The host takes a call back that waits: it is not answered. `false`: no such call waits.
+    /// Handles the cancellation of a waiting call, which is then not answered. Returns whether there is one.
     pub(super) fn take_back(&mut self, id: &IdKey) -> bool {
         let Some(origin) = self.cx.deferred.forget(id) else { return false };
         self.report(Report::Cancelled { id: origin.id().to_owned() });
@@ -53,7 +53,7 @@ impl Server {
         true
     }
 
-    /// Sends the answers that have come.
+    /// Sends the recorded answers.
     pub(super) fn pay_out(&mut self) {
         for (origin, answer) in std::mem::take(&mut self.cx.deferred.settled) {
             self.reply(&origin, answer);

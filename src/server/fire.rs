@@ -1,4 +1,4 @@
-//! What the server sends of its own will: when told, when a plan says so, when a tool asks for it.
+//! What the server sends by itself: on orders, on timers, or when a tool asks for it.
 
 use super::proposals::ServerProposals;
 use super::{Config, Phase, Report, Server};
@@ -7,21 +7,21 @@ use crate::proposals::server::{ServerCx, Unsent};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// Log levels, lowest first.
+/// MCP's log levels, lowest first.
 const LEVELS: &[&str] = &["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
-/// The level until the host sets one: `info`.
+/// The index of the level that applies until the host sets one: `info`.
 pub const DEFAULT_LEVEL: usize = 1;
 
-/// A resource has changed (MCP).
+/// The method of MCP that reports a changed resource.
 const UPDATED: &str = "notifications/resources/updated";
 
-/// A level's place; `None` for what is no level.
+/// The index of a level; `None` if it is unknown.
 pub fn level_rank(level: &str) -> Option<usize> {
     LEVELS.iter().position(|known| *known == level)
 }
 
-/// Something to send. As JSON, an object whose `kind` says what; the other members are the kind's own. The rooms have
-/// kinds of their own; MCP's are `log`, `changed`, `notification` and `request`.
+/// Something to send. In JSON, an object whose `kind` selects the message, and further members that depend on the kind.
+/// Proposals define kinds of their own; MCP's are `log`, `changed`, `notification` and `request`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fired {
     kind: String,
@@ -35,30 +35,30 @@ pub struct Fired {
 enum Plain {
     /// A log message.
     Log {
-        /// Its level.
+        /// The level.
         #[serde(default = "info")]
         level: String,
-        /// What it says.
+        /// The content.
         data: Value,
     },
-    /// A resource has changed; told to a host that watches it or a folder that it is in.
+    /// A resource has changed; sent to hosts that have subscribed to it or to a folder that contains it.
     Changed {
-        /// Which.
+        /// The resource's URI.
         uri: String,
     },
-    /// Any notification, as it is, whatever was declared.
+    /// Any notification, sent as it is, whatever was declared.
     Notification {
-        /// Its method.
+        /// The method.
         method: String,
-        /// Its params.
+        /// The params.
         #[serde(default = "empty")]
         params: Value,
     },
-    /// Any request, as it is, whatever was declared; its answer is reported.
+    /// Any request, sent as it is, whatever was declared; the response is reported.
     Request {
-        /// Its method.
+        /// The method.
         method: String,
-        /// Its params.
+        /// The params.
         #[serde(default = "empty")]
         params: Value,
     },
@@ -75,7 +75,7 @@ fn empty() -> Value {
 impl Plain {
     const KINDS: [&str; 4] = ["log", "changed", "notification", "request"];
 
-    /// What may stand beside a kind of MCP's; nothing for another's.
+    /// The members allowed beside one of MCP's kinds; empty for other kinds.
     const fn members(kind: &str) -> &'static [&'static str] {
         match kind.as_bytes() {
             b"log" => &["level", "data"],
@@ -95,7 +95,7 @@ impl Plain {
 }
 
 impl Fired {
-    /// Something of this kind; what is no object has no members.
+    /// A message of this kind; the members of `params` become its members.
     pub fn new(kind: &str, params: impl Serialize) -> Self {
         let params = match serde_json::to_value(params) {
             Ok(Value::Object(params)) => params,
@@ -104,14 +104,15 @@ impl Fired {
         Self { kind: kind.to_owned(), params }
     }
 
-    /// What it is.
+    /// The kind.
     pub fn kind(&self) -> &str {
         &self.kind
     }
 
-    /// Whether it can be sent at all: a known kind with what belongs to it.
+    /// Checks the kind and its members.
     ///
     /// # Errors
+    ///
     /// What is wrong, as a sentence.
     pub fn check(&self) -> Result<(), String> {
         self.check_in(&ServerProposals::new(REGISTRY, &Config::default()))
@@ -120,7 +121,7 @@ impl Fired {
     fn check_in(&self, proposals: &ServerProposals) -> Result<(), String> {
         let known: Vec<&str> = proposals.fires().map(|firing| firing.kind).chain(Plain::KINDS).collect();
         if !known.contains(&self.kind.as_str()) {
-            return Err(format!("there is no kind {:?}: the kinds are {}", self.kind, known.join(", ")));
+            return Err(format!("unknown kind {:?}; known kinds: {}", self.kind, known.join(", ")));
         }
         self.check_members(proposals)?;
         if Plain::KINDS.contains(&self.kind.as_str()) {
@@ -129,7 +130,7 @@ impl Fired {
         proposals.check_fire(&self.kind, &self.params()).map_err(|violation| format!("{}: {violation}", self.kind))
     }
 
-    /// A member that nobody reads is a slip of the pen.
+    /// Refuses unknown members, because they must be typing errors.
     fn check_members(&self, proposals: &ServerProposals) -> Result<(), String> {
         let schema = proposals.fire_schema(&self.kind);
         let known: Vec<&str> = match Plain::members(&self.kind) {
@@ -138,7 +139,7 @@ impl Fired {
         };
         let Some(unknown) = self.params.keys().find(|name| !known.contains(&name.as_str())) else { return Ok(()) };
         let there_is = if known.is_empty() { "nothing".to_owned() } else { known.join(", ") };
-        Err(format!("{}: there is no member {unknown:?}; beside kind it may have {there_is}", self.kind))
+        Err(format!("{}: unknown member {unknown:?}; allowed beside kind: {there_is}", self.kind))
     }
 
     fn plain(&self) -> Result<Plain, String> {
@@ -152,7 +153,7 @@ impl Fired {
 }
 
 impl Server {
-    /// The same for a plan's later turn: another occurrence is another event, so a given name of one gets a number.
+    /// Adapts a repetition of a plan: it is a new event, so an id that the plan gives gets a number.
     pub(super) fn occurrence(&self, mut fired: Fired, done: u64) -> Fired {
         let firing = self.proposals.fires().find(|firing| firing.kind == fired.kind);
         let named = firing.and_then(|firing| fired.params.get_mut(firing.occurrence?));
@@ -162,21 +163,21 @@ impl Server {
         fired
     }
 
-    /// The method that it goes out by; the kind itself where that is unknown.
+    /// The method that carries it; the kind itself if that is unknown.
     fn method_of(&self, fired: &Fired) -> String {
         let firing = self.proposals.fires().find(|firing| firing.kind == fired.kind);
         let plain = || fired.plain().map_or_else(|_| fired.kind.clone(), |plain| plain.method().to_owned());
         firing.map_or_else(plain, |firing| firing.method.to_owned())
     }
 
-    /// Sends what it is told to, if it may. Answers with what was done, or why not; both are reported too.
+    /// Sends something, if allowed. Returns what was done, or why not; both are also reported.
     pub(super) fn act(&mut self, fired: &Fired) -> Result<String, Unsent> {
         let done = match self.session.phase {
             Phase::Ready => self.act_now(fired),
             _ if self.session.is_modern => {
-                Err(Unsent::new("no_carrier", "the host works in an era in which a server sends nothing unasked"))
+                Err(Unsent::new("no_carrier", "the host uses the modern era, in which servers send nothing unasked"))
             }
-            _ => Err(Unsent::new("not_ready", "the handshake is not over")),
+            _ => Err(Unsent::new("not_ready", "the handshake is not complete")),
         };
         if let Err(reason) = &done {
             let method = self.method_of(fired);
@@ -190,7 +191,7 @@ impl Server {
         match fired.plain() {
             Ok(Plain::Log { level, data }) => self.log(&level, &data),
             Ok(Plain::Changed { uri }) if !self.cx.is_watched(&uri) => {
-                Err(Unsent::new("not_watched", format!("the host does not watch {uri}")).with("uri", uri))
+                Err(Unsent::new("not_watched", format!("the host has not subscribed to {uri}")).with("uri", uri))
             }
             Ok(Plain::Changed { uri }) => Ok(self.cx.send(UPDATED, &json!({"uri": uri}))),
             Ok(Plain::Notification { method, params }) => Ok(self.cx.send(&method, &params)),
@@ -203,18 +204,18 @@ impl Server {
         let rank = level_rank(level).ok_or_else(|| Unsent::invalid(format!("unknown log level {level:?}")))?;
         if rank < self.session.log_level {
             let wanted = LEVELS.get(self.session.log_level).copied().unwrap_or_default();
-            let said = format!("the host wants log messages from {wanted} on");
+            let said = format!("the host only wants log messages of level {wanted} and above");
             return Err(Unsent::new("below_level", said).with("level", wanted));
         }
         let params = json!({"level": level, "logger": self.config.name, "data": data});
         Ok(self.cx.send("notifications/message", &params))
     }
 
-    /// What the tool `emit` takes: the kinds that stay within what was declared, and their members.
+    /// The input schema of the tool `emit`: the kinds that respect what was declared, and their members.
     pub(super) fn emit_schema(&self) -> Value {
         let log = json!({"properties": {
-            "level": {"enum": LEVELS, "description": "Its level"},
-            "data": {"description": "What it says, any value"},
+            "level": {"enum": LEVELS, "description": "The level"},
+            "data": {"description": "The content, any value"},
         }});
         let kinds: Vec<&str> = self.proposals.fires().map(|firing| firing.kind).chain(["log"]).collect();
         let mut members = Map::new();
@@ -223,7 +224,7 @@ impl Server {
             for (name, member) in schema["properties"].as_object().cloned().unwrap_or_default() {
                 let said = format!("{kind}: {}", member["description"].as_str().unwrap_or_default());
                 match members.get_mut(&name) {
-                    // Of what several kinds have only the words stay, for each its own.
+                    // For a member of several kinds, keep only the descriptions, one for each kind.
                     Some(known) => {
                         let before = known["description"].as_str().unwrap_or_default();
                         *known = json!({"description": format!("{before}; {said}")});
@@ -238,7 +239,7 @@ impl Server {
         }
         let mut properties = Map::from_iter([("kind".to_owned(), json!({"enum": kinds}))]);
         properties.extend(members);
-        json!({"type": "object", "description": "Members beside kind belong to one kind, named in their descriptions.",
+        json!({"type": "object", "description": "Each member other than kind belongs to one kind, which its description names.",
             "properties": properties, "required": ["kind"]})
     }
 }

@@ -1,4 +1,4 @@
-//! What the server says of itself: in the handshake of the one era, in `server/discover` of the other.
+//! What the server declares: in `initialize` of the legacy era, and in `server/discover` of the modern one.
 
 use super::incoming::Origin;
 use super::{Phase, Report, Server};
@@ -8,16 +8,16 @@ use crate::protocol::revision::meta;
 use crate::protocol::{Era, Revision, errors};
 use serde_json::{Map, Value, json};
 
-const INSTRUCTIONS: &str = "A small live server for trying out MCP and five proposals that let a server take part in \
+const INSTRUCTIONS: &str = "A small server to try out MCP and five proposals that let a server take part in \
 a conversation. It keeps notes (`add_note`), has a few tools that \
-show how tools behave (`echo`, `add`, `fail`, `count_slowly`), and sends what it is told to with `emit`.";
+show how tools behave (`echo`, `add`, `fail`, `count_slowly`), and sends messages on request (`emit`).";
 
 const MEMORY: &str = "It remembers things (`remember`, `search_memories`).";
-const FILES: &str = "It watches files, which are resources here, and tells when one has changed.";
-const COMMANDS: &str = "It watches what comes of some commands; `check` runs them at once.";
+const FILES: &str = "It watches files, offers them as resources, and reports when one has changed.";
+const COMMANDS: &str = "It watches the results of some commands; `check` runs them now.";
 
-const NO_CARRIER: &str = "In this revision of MCP the proposals have nothing to travel on, so only plain MCP is \
-served here; connect with a revision up to 2025-11-25 to meet them.";
+const NO_CARRIER: &str = "This revision of MCP cannot carry the proposals, so this server offers only plain MCP; \
+connect with a revision up to 2025-11-25 to use them.";
 
 impl Server {
     pub(super) fn initialize(&mut self, params: &Value) -> Answer {
@@ -42,7 +42,7 @@ impl Server {
         }))
     }
 
-    /// `server/discover` (2026-07-28): what `initialize` says, but for the proposals.
+    /// `server/discover` (MCP 2026-07-28): like `initialize`, without the proposals.
     pub(super) fn discover(&self, origin: &Origin) -> Value {
         json!({
             "supportedVersions": self.spoken_versions(),
@@ -63,7 +63,7 @@ impl Server {
         reported.join(" ")
     }
 
-    /// A request of the era without a handshake came: with the first one, the server knows its host.
+    /// Handles the first modern request, which identifies the host.
     pub(super) fn meet(&mut self, revision: Revision, params: &Value) {
         if self.session.is_modern {
             return;
@@ -90,7 +90,7 @@ impl Server {
         json!({"name": self.config.name, "version": self.config.version})
     }
 
-    /// -32022: the revision is none that requests without a handshake may be written in.
+    /// The error -32022: the requested revision is not supported without a handshake.
     pub(super) fn unsupported(&self, requested: &str) -> Refusal {
         let data = json!({"supported": self.spoken_versions(), "requested": requested});
         Refusal::new(errors::UNSUPPORTED_VERSION, format!("Unsupported protocol version {requested}")).about(data)
@@ -105,7 +105,7 @@ fn name_of(client: &Value) -> String {
     client["name"].as_str().unwrap_or("unnamed").to_owned()
 }
 
-/// MCP's own capabilities. Without a handshake nothing can be sent unasked: no log messages, no changes of resources.
+/// MCP's own capabilities. In the modern era nothing can be sent unasked: no log messages, no resource updates.
 fn plain(revision: Revision) -> Map<String, Value> {
     let is_legacy = revision.era() == Era::Legacy;
     let mut all = Map::new();
@@ -121,7 +121,7 @@ fn plain(revision: Revision) -> Map<String, Value> {
     all
 }
 
-/// Puts a value at a place, making the objects on the way.
+/// Sets a value at a path, creating the objects on the way.
 fn put(all: &mut Map<String, Value>, path: &[&str], value: Value) {
     match path {
         [] => {}
@@ -136,7 +136,7 @@ fn put(all: &mut Map<String, Value>, path: &[&str], value: Value) {
     }
 }
 
-/// The proposals that the client declares itself, and where.
+/// The proposals that the client declares, and their paths.
 fn declared_by(client: &Value) -> Vec<(String, String)> {
     let declared = Declared { client: client.clone(), ..Declared::default() };
     let place = |proposal: &&dyn Proposal| {

@@ -1,4 +1,4 @@
-//! What comes in: messages and batches, told apart and brought to who answers them; and the answers' way out.
+//! Incoming messages and batches: dispatch, and the way back of the responses.
 
 use super::{Phase, Report, Server, methods};
 use crate::proposals::server::{Answer, Refusal};
@@ -10,7 +10,7 @@ use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// A request's way back: its id as it stood, the batch it came in, and the revision it is written in.
+/// Where a request came from: its id as received, its batch, and its revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     id: String,
@@ -19,12 +19,12 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// The id as it stood.
+    /// The id as received.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The revision that the request is written in, and its answer is to be.
+    /// The revision of the request and its response.
     pub fn revision(&self) -> Revision {
         self.revision
     }
@@ -35,7 +35,7 @@ impl Origin {
     }
 }
 
-/// Batches whose answers are being gathered.
+/// Batches with incomplete responses.
 #[derive(Debug, Default)]
 pub struct Replies {
     batches: BTreeMap<u64, Batch>,
@@ -44,14 +44,14 @@ pub struct Replies {
 
 #[derive(Debug, Default)]
 struct Batch {
-    /// Its messages are still being gone through.
+    /// Its messages are still being handled.
     open: bool,
     waiting: usize,
     answers: Vec<String>,
 }
 
 impl Server {
-    /// Takes a line.
+    /// Handles a line.
     pub(super) fn take(&mut self, line: &[u8]) {
         if line.iter().all(u8::is_ascii_whitespace) {
             return;
@@ -73,12 +73,13 @@ impl Server {
         }
     }
 
-    /// Batches are legal in revision 2025-03-26 only, and `initialize` comes alone: so not before it was agreed on.
+    /// Batches are legal in MCP 2025-03-26 only, and `initialize` is not allowed in a batch, so there are none before
+    /// it.
     fn take_batch(&mut self, line: &[u8], count: usize) {
         let fault = match self.session.revision {
             Some(Revision::V2025_03_26) if count > 0 => None,
-            Some(Revision::V2025_03_26) => Some("an empty batch"),
-            _ => Some("batches belong to revision 2025-03-26"),
+            Some(Revision::V2025_03_26) => Some("the batch is empty"),
+            _ => Some("batches are only allowed in revision 2025-03-26"),
         };
         if let Some(fault) = fault {
             self.report(Report::Malformed { why: fault.to_owned() });
@@ -102,7 +103,7 @@ impl Server {
             (MessageKind::Result | MessageKind::Error, _) => self.answered(&envelope),
             _ => {
                 let faults: Vec<&str> = envelope.faults.iter().map(Fault::phrase).collect();
-                let why = if faults.is_empty() { "no JSON-RPC message".to_owned() } else { faults.join(", ") };
+                let why = if faults.is_empty() { "not a JSON-RPC message".to_owned() } else { faults.join(", ") };
                 self.refuse_unread(&invalid(&why), batch);
                 self.report(Report::Malformed { why });
             }
@@ -136,7 +137,7 @@ impl Server {
         }
     }
 
-    /// The revision that a request says it is written in, by which it needs no handshake; `None` where it says none.
+    /// The revision that a modern request names, which makes a handshake unnecessary; `None` if it names none.
     fn revision_of(&self, method: &str, params: &Value) -> Result<Option<Revision>, Refusal> {
         if self.config.spoken(Era::Modern).next().is_none() {
             return Ok(None);
@@ -166,7 +167,7 @@ impl Server {
         self.notification(method, &params);
     }
 
-    /// Reports where a message of the host's does not fit its schema: that of a room or that of MCP.
+    /// Reports differences between the host's message and the schema of MCP or of a proposal.
     pub(super) fn check(&mut self, era: Era, method: &str, part: &str, value: &Value) {
         let schemas =
             crate::proposals::of_method(method).map_or(schema::core(era), |proposal| proposal.descriptor().schemas);
@@ -177,7 +178,7 @@ impl Server {
         }
     }
 
-    /// Answers a request; within a batch, once all of it is answered.
+    /// Responds to a request; within a batch, once all of its requests are answered.
     pub(super) fn reply(&mut self, origin: &Origin, answer: Answer) {
         let (member, value) = match answer {
             Ok(result) if origin.revision.era() == Era::Modern => ("result", self.stateless(result)),
@@ -188,14 +189,14 @@ impl Server {
         self.settle(origin.batch, Some(message));
     }
 
-    /// A result as the era without a handshake wants it: complete, with who gives it (2026-07-28).
+    /// Adds what the modern era requires to a result: its type and the server (MCP 2026-07-28).
     fn stateless(&self, mut result: Value) -> Value {
         result["resultType"] = json!("complete");
         result["_meta"][meta::SERVER_INFO] = self.info();
         result
     }
 
-    /// A request will not be answered: the host took it back.
+    /// Drops the response to a cancelled request.
     pub(super) fn drop_reply(&mut self, origin: &Origin) {
         self.settle(origin.batch, None);
     }
@@ -224,7 +225,7 @@ impl Server {
         }
     }
 
-    /// Sends a batch's answers once all are there.
+    /// Sends a batch's responses once they are complete.
     fn flush(&mut self, number: u64) {
         if self.replies.batches.get(&number).is_some_and(|gathered| !gathered.open && gathered.waiting == 0) {
             let answers = self.replies.batches.remove(&number).map(|gathered| gathered.answers).unwrap_or_default();
@@ -234,18 +235,18 @@ impl Server {
         }
     }
 
-    /// Finds who answers. `None`: the answer comes later.
+    /// Handles a request. Returns `None` if the response comes later.
     fn request(&mut self, origin: &Origin, method: &str, params: &Value) -> Option<Answer> {
         let begun = self.session.phase > Phase::New;
         let serves = methods::serves(origin.revision.era(), method);
         if origin.revision.era() == Era::Modern {
             self.meet(origin.revision, params);
         } else if !begun && (serves || self.proposals.know(method)) {
-            return Some(Err(invalid("initialize comes first")));
+            return Some(Err(invalid("the first request must be initialize")));
         }
         match method {
             "ping" if origin.revision.era() == Era::Legacy => Some(Ok(json!({}))),
-            "initialize" if begun => Some(Err(invalid("initialize was answered before"))),
+            "initialize" if begun => Some(Err(invalid("initialize was already answered"))),
             "initialize" if origin.batch.is_some() => Some(Err(invalid("initialize must not be in a batch"))),
             "initialize" if origin.revision.era() == Era::Legacy => Some(self.initialize(params)),
             "tools/call" => self.call_tool(origin, params),
@@ -277,7 +278,7 @@ fn invalid(why: &str) -> Refusal {
     Refusal::new(errors::INVALID_REQUEST, format!("Invalid request: {why}"))
 }
 
-/// The params as a value, an empty object where there are none.
+/// The params as a value; an empty object if there are none.
 fn params(envelope: &Envelope<'_>) -> Value {
     let given = envelope.params.and_then(|text| serde_json::from_slice(text).ok());
     given.unwrap_or_else(|| json!({}))

@@ -1,5 +1,5 @@
-//! What the server cannot do itself, because it takes files or processes: errands that go to whoever runs it, and what
-//! they bring back.
+//! I/O requests: what the server cannot do itself, because it needs files or processes. They go to its runner, which
+//! returns the results.
 
 use super::incoming::Origin;
 use super::methods::{in_era, not_found};
@@ -16,59 +16,59 @@ use std::time::Duration;
 /// The tool that runs the commands.
 pub const CHECK: &str = "check";
 
-/// How long what is under way may go on when the host has gone.
+/// How long work in progress may continue after the host has gone.
 const LEAVE: Duration = Duration::from_secs(1);
-/// How MCP asks a host's model.
+/// MCP's own method to ask the host's model.
 const SAMPLING: &str = "sampling/createMessage";
-/// How much a model may say where nobody says how much, in tokens.
+/// Default limit of a model's output, in tokens.
 const TOKENS: u64 = 1000;
 
-/// What there is outside of the server.
+/// What the server can access through its runner.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outside {
-    /// Folders whose files can be read: `file://` URIs that end with a slash.
+    /// Folders with readable files, as `file://` URIs that end with a slash.
     pub folders: Vec<String>,
     /// Commands that can be run, as the user wrote them.
     pub commands: Vec<String>,
-    /// What rooms may have done.
+    /// What the handlers of the proposals may do.
     pub handler_policy: HandlerPolicy,
 }
 
-/// Something to be done outside; [`Server::complete_io`] takes what came of it.
+/// Something to do outside; pass the result to [`Server::complete_io`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IoRequest {
-    /// Its number.
+    /// Its unique number.
     pub ticket: u64,
-    /// What.
+    /// The task.
     pub task: Task,
 }
 
-/// What there is to do.
+/// A task for the runner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Task {
-    /// The files, as an array of MCP's resources.
+    /// List the files, as an array of MCP resources.
     List,
-    /// A file by its URI, as MCP's contents of a resource; nothing where it cannot be read.
+    /// Read a file by its URI, as the contents of an MCP resource; `None` if it cannot be read.
     Read(String),
-    /// Runs these commands: an array of objects with `command`, `passed`, `how` and `output`.
+    /// Run these commands. The result is an array of objects with `command`, `passed`, `how` and `output`.
     Run(Vec<String>),
-    /// Something of a room's: an [`JobOutcome`].
+    /// A handler's job, with a [`JobOutcome`] as its result.
     Room(HandlerJob),
-    /// Ends all of the rooms' that is under way, which brings an outcome each; this itself brings nothing.
+    /// Stop all handlers' jobs in progress, each of which returns an outcome. This task itself returns nothing.
     Recall,
 }
 
-/// The errands under way.
+/// The I/O requests in progress.
 #[derive(Debug, Default)]
 pub struct IoRequests {
     open: BTreeMap<u64, (Origin, Task)>,
-    /// Rooms' chores that are under way outside.
+    /// Handlers' jobs in progress.
     jobs: BTreeSet<u64>,
 }
 
 impl IoRequests {
-    /// Whether files were sent for, or a room's chore is under way. What a command takes may be long, and is not owed
-    /// to a host that has gone.
+    /// Whether files or handlers' jobs are in progress. Commands do not count: they may take long, and a host that has
+    /// gone does not need them.
     pub fn is_owing(&self) -> bool {
         !self.jobs.is_empty() || self.open.values().any(|(_, task)| !matches!(task, Task::Run(_)))
     }
@@ -82,7 +82,7 @@ impl Outside {
 }
 
 impl Server {
-    /// Sends for what is not in here; whether the request is of that kind.
+    /// Starts the I/O that a request needs. Returns whether it needs any.
     pub(super) fn send_for(&mut self, origin: &Origin, method: &str, params: &Value) -> bool {
         let outside = &self.config.outside;
         let task = match (method, params["uri"].as_str()) {
@@ -100,7 +100,7 @@ impl Server {
         self.cx.order(Output::IoRequest(IoRequest { ticket, task }));
     }
 
-    /// Has commands run; an answer where that cannot be.
+    /// Starts commands. Returns an answer if that is not possible.
     pub(super) fn check_now(&mut self, origin: &Origin, arguments: &Value) -> Option<Answer> {
         let known = &self.config.outside.commands;
         let wanted = match arguments["command"].as_str() {
@@ -108,17 +108,17 @@ impl Server {
             Some(command) if known.iter().any(|known| known == command) => vec![command.to_owned()],
             Some(command) => {
                 let known = known.join(", ");
-                return Some(Ok(failure(&format!("there is no command {command:?}; the commands are {known}"))));
+                return Some(Ok(failure(&format!("unknown command {command:?}; known commands: {known}"))));
             }
         };
         self.send_out(origin, Task::Run(wanted));
         None
     }
 
-    /// Answers the request that an errand was for; nobody waits where it was taken back.
+    /// Responds to the request that needed the I/O, unless it was cancelled.
     pub(super) fn completed(&mut self, ticket: u64, completed: Option<Value>) {
         if self.io_requests.jobs.remove(&ticket) {
-            let lost = || JobEnd::Unstarted { why: "nobody does such things here".to_owned() };
+            let lost = || JobEnd::Unstarted { why: "this server cannot run handlers".to_owned() };
             let outcome = completed.and_then(|outcome| JobOutcome::deserialize(outcome).ok());
             let outcome = outcome.unwrap_or_else(|| JobOutcome::silent(lost()));
             return self.proposals.completed(ticket, &outcome, &mut self.cx);
@@ -149,13 +149,14 @@ impl Server {
         result
     }
 
-    /// Gives an errand up whose request the host takes back; whether there is one.
+    /// Drops the I/O request of a cancelled request. Returns its origin, if there is one.
     pub(super) fn give_up(&mut self, is_meant: impl Fn(&Origin) -> bool) -> Option<Origin> {
         let ticket = *self.io_requests.open.iter().find(|(_, (origin, _))| is_meant(origin))?.0;
         self.io_requests.open.remove(&ticket).map(|(origin, _)| origin)
     }
 
-    /// Sends the rooms' chores out. A model is the user's program where there is one, and else the host's.
+    /// Sends the handlers' jobs to the runner. A job for a model goes to the user's program, or without one, to the
+    /// host.
     pub(super) fn send_jobs(&mut self) {
         while !self.cx.jobs.is_empty() {
             for (ticket, job) in std::mem::take(&mut self.cx.jobs) {
@@ -172,24 +173,25 @@ impl Server {
         }
     }
 
-    /// Asks the host's model: by a proposal where one can, else as MCP has it.
+    /// Asks the host's model: through a proposal if possible, else by MCP's sampling.
     fn ask_host(&mut self, ticket: u64, asked: &Infer) {
         let sampling = || self.session.samples.then(|| (SAMPLING, sampling(asked)));
         match self.proposals.inference(asked).or_else(sampling) {
             Some((method, params)) => {
-                let id = self.cx.open(method, json!({"chore": ticket}));
+                let id = self.cx.open(method, json!({"job": ticket}));
                 self.cx.put(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
             }
             None => {
-                let why = "the host lends no model: it declares neither inference nor sampling".to_owned();
+                let why =
+                    "the host offers no model: it declares neither inference requests (MCPL) nor sampling".to_owned();
                 self.proposals.completed(ticket, &JobOutcome::silent(JobEnd::Unstarted { why }), &mut self.cx);
             }
         }
     }
 
-    /// What the host's model came to, where it was asked for a chore; answers whether it was.
+    /// Handles the output of the host's model, if it was asked for a job. Returns whether it was.
     pub(super) fn inferred(&mut self, about: &Value, answer: Option<Result<&Value, &str>>) -> bool {
-        let Some(ticket) = about["chore"].as_u64() else { return false };
+        let Some(ticket) = about["job"].as_u64() else { return false };
         let outcome = match answer {
             Some(Ok(result)) => said(result),
             Some(Err(why)) => JobOutcome::silent(JobEnd::Unstarted { why: format!("the host refused: {why}") }),
@@ -199,18 +201,18 @@ impl Server {
         true
     }
 
-    /// The host sends no more: nothing is begun, and what is under way has a moment.
+    /// The host has closed its side: nothing new begins, and work in progress gets a short time.
     pub(super) fn leave(&mut self) {
         self.proposals.end(&mut self.cx);
-        // Who has gone answers nothing.
-        let asked: Vec<u64> = self.cx.asking.abouts().filter_map(|about| about["chore"].as_u64()).collect();
+        // The host will not answer any more.
+        let asked: Vec<u64> = self.cx.asking.abouts().filter_map(|about| about["job"].as_u64()).collect();
         for ticket in asked {
             self.proposals.completed(ticket, &JobOutcome::silent(JobEnd::Stopped), &mut self.cx);
         }
         self.cx.timers.set(self.cx.now() + LEAVE, Timer::Leave);
     }
 
-    /// The moment is over.
+    /// The short time is over.
     pub(super) fn recall(&mut self) {
         if !self.io_requests.jobs.is_empty() {
             self.cx.order(Output::IoRequest(IoRequest { ticket: 0, task: Task::Recall }));
@@ -218,7 +220,7 @@ impl Server {
     }
 }
 
-/// The params of `sampling/createMessage` (2025-11-25, client/sampling).
+/// The params of `sampling/createMessage` (MCP 2025-11-25, Sampling).
 fn sampling(asked: &Infer) -> Value {
     let mut params = json!({"messages": [{"role": "user", "content": {"type": "text", "text": asked.prompt}}],
         "maxTokens": asked.max_tokens.unwrap_or(TOKENS)});
@@ -231,7 +233,7 @@ fn sampling(asked: &Infer) -> Value {
     params
 }
 
-/// What a model said: a text, a block of content, or a list of such.
+/// The output of a model: a text, a content block, or a list of them.
 fn said(result: &Value) -> JobOutcome {
     let content = &result["content"];
     let blocks = content.as_array().map_or(std::slice::from_ref(content), Vec::as_slice);

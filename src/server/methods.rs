@@ -1,4 +1,4 @@
-//! Methods of MCP itself, but for the handshake and tool calls.
+//! The methods of MCP itself, except for the handshake and tool calls.
 
 use super::incoming::Origin;
 use super::{Server, content, fire};
@@ -6,10 +6,10 @@ use crate::proposals::server::{Answer, Refusal, text};
 use crate::protocol::{Era, Revision, errors};
 use serde_json::{Value, json};
 
-/// Resource not found (MCP, up to 2025-11-25); from then on, params that are not as they must be.
+/// The error "resource not found" up to MCP 2025-11-25; later revisions use "invalid params".
 const RESOURCE_NOT_FOUND: i64 = -32002;
 
-/// Whether an era's request is served here or by the tools.
+/// Whether this file or the tools handle an era's request.
 pub fn serves(era: Era, method: &str) -> bool {
     const BOTH: &[&str] = &[
         "completion/complete",
@@ -26,7 +26,7 @@ pub fn serves(era: Era, method: &str) -> bool {
     BOTH.contains(&method) || own.contains(&method)
 }
 
-/// No such request is served.
+/// The error for an unknown method.
 pub fn unknown(method: &str) -> Refusal {
     Refusal::new(errors::METHOD_NOT_FOUND, format!("Method not found: {method}"))
 }
@@ -58,7 +58,7 @@ impl Server {
         answer.map(|result| in_era(origin, result))
     }
 
-    /// The tools, without members that the revision does not have yet.
+    /// The tools, without members that the revision does not define.
     fn list_tools(&self, revision: Revision) -> Vec<Value> {
         let mut listed = self.all_tools();
         if revision.era() == Era::Legacy {
@@ -105,11 +105,11 @@ impl Server {
         let name = text(params, "name")?;
         let topic = params["arguments"]["topic"].as_str();
         match (name, topic) {
-            (content::RECALL, _) if !self.config.memory => Err(Refusal::params(format!("there is no prompt {name}"))),
+            (content::RECALL, _) if !self.config.memory => Err(Refusal::params(format!("unknown prompt {name}"))),
             (content::RECALL, None) => Err(Refusal::params("prompt recall needs the argument `topic`")),
             (content::RECALL, Some(topic)) => Ok(content::recall(topic, &self.cx.store.memories)),
             (content::REVIEW_NOTES, _) => Ok(content::review(&self.cx.store.notes)),
-            _ => Err(Refusal::params(format!("there is no prompt {name}"))),
+            _ => Err(Refusal::params(format!("unknown prompt {name}"))),
         }
     }
 
@@ -126,7 +126,7 @@ impl Server {
                 let ids = self.cx.store.memories.all().map(|memory| memory.id.clone());
                 ids.filter(|id| id.starts_with(value)).collect()
             }
-            _ => return Err(Refusal::params(format!("nothing to complete at {of:?}, argument {argument:?}"))),
+            _ => return Err(Refusal::params(format!("no completion for argument {argument:?} of {of:?}"))),
         };
         let total = values.len();
         values.truncate(MAX);
@@ -134,7 +134,7 @@ impl Server {
     }
 }
 
-/// A list in one page: no cursor was ever given out.
+/// A list in one page, so that no cursor is ever valid.
 fn whole(params: &Value, name: &str, items: Vec<Value>) -> Answer {
     if params.get("cursor").is_some() {
         return Err(Refusal::params("unknown cursor: the list has one page"));
@@ -142,7 +142,8 @@ fn whole(params: &Value, name: &str, items: Vec<Value>) -> Answer {
     Ok(json!({name: items}))
 }
 
-/// A result as its request's era wants it: not to be kept, since the next one may differ (2026-07-28, caching).
+/// Adds the caching members of the modern era to a result: do not cache it, because the next one may differ (MCP
+/// 2026-07-28, Caching).
 pub fn in_era(origin: &Origin, mut result: Value) -> Value {
     if origin.revision().era() == Era::Modern {
         result["ttlMs"] = json!(0);
@@ -151,7 +152,7 @@ pub fn in_era(origin: &Origin, mut result: Value) -> Value {
     result
 }
 
-/// There is no such resource, or none that can be read.
+/// The error for a resource that does not exist or cannot be read.
 pub fn not_found(origin: &Origin, uri: &str) -> Refusal {
     let code = match origin.revision().era() {
         Era::Legacy => RESOURCE_NOT_FOUND,

@@ -1,28 +1,28 @@
-//! Requests of the server's own: their ids, what waits for an answer, and what an answer tells.
+//! The server's own requests: their ids, deadlines and responses.
 
 use super::connection::Connection;
 use super::timers::Timer;
 use super::{Report, Server};
 use crate::proposals;
 use crate::proposals::server::Granted;
-use crate::wire::span::micros;
+use crate::wire::units::micros;
 use crate::wire::{Envelope, Id, IdKey, MessageKind};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How many overdue requests are remembered for a late answer.
+/// Maximum number of overdue requests to remember for a late response.
 const MAX_OVERDUE: usize = 256;
 
 struct Waiting {
     method: String,
-    /// What the room that asked keeps with it.
+    /// Data of the proposal that sent it.
     about: Value,
     sent: Duration,
     late: bool,
 }
 
-/// The open requests.
+/// The pending requests.
 pub struct Asking {
     deadline: Duration,
     asked: i64,
@@ -30,27 +30,27 @@ pub struct Asking {
 }
 
 impl Asking {
-    /// None yet; each is waited for so long.
+    /// No requests yet; each has this deadline.
     pub fn new(deadline: Duration) -> Self {
         Self { deadline, asked: 0, open: BTreeMap::new() }
     }
 
-    /// How many are open.
+    /// The number of pending requests.
     pub fn unanswered(&self) -> usize {
         self.open.len()
     }
 
-    /// What is kept with an open one.
+    /// The data kept with a pending request.
     pub fn about(&mut self, id: i64) -> Option<&mut Value> {
         self.open.get_mut(&id).map(|waiting| &mut waiting.about)
     }
 
-    /// What is kept with all that are open.
+    /// The data kept with all pending requests.
     pub fn abouts(&self) -> impl Iterator<Item = &Value> {
         self.open.values().map(|waiting| &waiting.about)
     }
 
-    /// Forgets the oldest overdue requests where there are too many.
+    /// Forgets the oldest overdue requests if there are too many.
     fn forget(&mut self) {
         let overdue: Vec<i64> = self.open.iter().filter(|(_, waiting)| waiting.late).map(|(id, _)| *id).collect();
         for id in overdue.iter().take(overdue.len().saturating_sub(MAX_OVERDUE)) {
@@ -60,7 +60,7 @@ impl Asking {
 }
 
 impl Connection {
-    /// Gives a request its id and waits for the answer; the ids count from 1, in a space of their own.
+    /// Adds a request and returns its id. The ids count from 1, separately from the host's.
     pub fn open(&mut self, method: &str, about: Value) -> i64 {
         self.asking.asked += 1;
         let id = self.asking.asked;
@@ -69,7 +69,7 @@ impl Connection {
         id
     }
 
-    /// An answer's time is over. It is waited for still, and then is late. Gives back its method and what is kept.
+    /// Marks a request as overdue; a later response counts as late. Returns its method and data.
     fn miss(&mut self, id: i64) -> Option<(String, Value)> {
         let waiting = self.asking.open.get_mut(&id)?;
         waiting.late = true;
@@ -82,7 +82,7 @@ impl Connection {
 }
 
 impl Server {
-    /// The time for an answer is over.
+    /// Handles a missed deadline.
     pub(super) fn missed(&mut self, id: i64) {
         if let Some((method, about)) = self.cx.miss(id)
             && !self.inferred(&about, None)
@@ -91,7 +91,7 @@ impl Server {
         }
     }
 
-    /// An answer came.
+    /// Handles a response.
     pub(super) fn answered(&mut self, envelope: &Envelope<'_>) {
         let open = match envelope.id.map(Id::key) {
             Some(IdKey::Integer(id)) => self.cx.asking.open.remove(&id).map(|waiting| (id, waiting)),

@@ -1,4 +1,4 @@
-//! The rooms' sides on one connection, and the questions that the server asks all of them.
+//! The server sides of the proposals on one connection, and what the server asks of all of them.
 
 use super::Config;
 use super::connection::Connection;
@@ -8,34 +8,35 @@ use crate::proposals::{Descriptor, Proposal};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// One room's side.
+/// The server side of one proposal.
 struct ActiveProposal {
     descriptor: &'static Descriptor,
     side: Box<dyn ServerSide>,
-    /// The settings let it be declared.
+    /// The settings allow declaring it.
     is_wanted: bool,
     /// It is declared on this connection.
     is_on: bool,
 }
 
-/// All of them, in the registry's order.
+/// All server sides, in the registry's order.
 pub struct ServerProposals(Vec<ActiveProposal>);
 
-/// Whether these rooms take their settings, and there is a room for each.
+/// Checks the options of these proposals, and that each name is known.
 ///
 /// # Errors
+///
 /// What is wrong, as a sentence fragment.
 pub fn check(proposals: &[&'static dyn Proposal], config: &Config) -> Result<(), String> {
     config.settings.iter().try_for_each(|(name, settings)| {
         let proposal = proposals.iter().find(|proposal| proposal.descriptor().name == name);
         let mut side =
-            proposal.and_then(|proposal| proposal.server_side()).ok_or(format!("there is no proposal {name:?}"))?;
+            proposal.and_then(|proposal| proposal.server_side()).ok_or(format!("unknown proposal {name:?}"))?;
         side.configure(settings).map_err(|fault| format!("{name}: {fault}"))
     })
 }
 
 impl ServerProposals {
-    /// Fresh sides. Settings that a room refuses leave it as it is: [`Config::check`] tells them beforehand.
+    /// New server sides. Invalid options are ignored: [`Config::check`] reports them before.
     pub fn new(proposals: &[&'static dyn Proposal], config: &Config) -> Self {
         let proposal = |proposal: &&'static dyn Proposal| {
             let (descriptor, mut side) = (proposal.descriptor(), proposal.server_side()?);
@@ -52,7 +53,7 @@ impl ServerProposals {
         Self(proposals.iter().filter_map(proposal).collect())
     }
 
-    /// What to declare to a client with these capabilities.
+    /// The capabilities to declare to a client with these capabilities.
     pub fn declare(&mut self, client: &Value) -> Vec<Declaration> {
         let mut all = Vec::new();
         for proposal in self.0.iter_mut().filter(|proposal| proposal.is_wanted) {
@@ -63,7 +64,7 @@ impl ServerProposals {
         all
     }
 
-    /// Names of the proposals that would be declared to a host of the era before.
+    /// The names of the proposals that a legacy host would get.
     pub fn wanted(&self) -> Vec<&'static str> {
         self.0.iter().filter(|proposal| proposal.is_wanted).map(|proposal| proposal.descriptor.name).collect()
     }
@@ -72,7 +73,7 @@ impl ServerProposals {
         self.0.iter_mut().filter(|proposal| proposal.is_on).map(|proposal| &mut proposal.side)
     }
 
-    /// Whether a room adds this method, on this connection or not.
+    /// Whether a proposal defines this method, on this connection or not.
     pub fn know(&self, method: &str) -> bool {
         self.0.iter().any(|proposal| proposal.descriptor.methods.iter().any(|spec| spec.name == method))
     }
@@ -89,12 +90,12 @@ impl ServerProposals {
         self.on().find_map(|side| side.call(call, cx))
     }
 
-    /// The handshake is over.
+    /// The handshake is complete.
     pub fn begin(&mut self, cx: &mut Connection) {
         self.on().for_each(|side| side.begin(cx));
     }
 
-    /// Whether a room takes a tool call over.
+    /// Whether a proposal answers a tool call later.
     pub fn defer(&mut self, call: &ToolCall<'_>, ticket: u64, cx: &mut Connection) -> bool {
         self.on().any(|side| side.defer(call, ticket, cx))
     }
@@ -103,53 +104,53 @@ impl ServerProposals {
         self.0.iter().filter(|proposal| proposal.is_on).for_each(|proposal| proposal.side.list_tools(tools));
     }
 
-    /// Whether a room has reported what was granted.
+    /// Offers a result to the proposals. Returns whether one of them has reported it.
     pub fn granted(&mut self, granted: &Granted<'_>, cx: &mut Connection) -> bool {
         let adds =
             |proposal: &&mut ActiveProposal| proposal.descriptor.methods.iter().any(|spec| spec.name == granted.method);
         self.0.iter_mut().filter(adds).any(|proposal| proposal.side.granted(granted, cx))
     }
 
-    /// Tells the room whose method it is that a request came to nothing.
+    /// Informs the proposal of this method that a request failed.
     pub fn denied(&mut self, method: &str, about: &Value, error: Option<&Value>, cx: &mut Connection) {
         let adds = |proposal: &&mut ActiveProposal| proposal.descriptor.methods.iter().any(|spec| spec.name == method);
         self.0.iter_mut().filter(adds).for_each(|proposal| proposal.side.denied(method, about, error, cx));
     }
 
-    /// Brings what came of something that was done outside to the room that wanted it.
+    /// Passes the outcome of a job to the proposal that wanted it.
     pub fn completed(&mut self, ticket: u64, outcome: &JobOutcome, cx: &mut Connection) {
         let _ = self.on().any(|side| side.completed(ticket, outcome, cx));
     }
 
-    /// The request by which a room asks the host's model.
+    /// The request by which a proposal asks the host's model.
     pub fn inference(&mut self, asked: &Infer) -> Option<(&'static str, Value)> {
         self.on().find_map(|side| side.inference(asked))
     }
 
-    /// The host sends no more.
+    /// The host has closed its side.
     pub fn end(&mut self, cx: &mut Connection) {
         self.on().for_each(|side| side.end(cx));
     }
 
-    pub fn next_wake(&self, cx: &Connection) -> Option<Duration> {
-        self.0.iter().filter(|proposal| proposal.is_on).filter_map(|proposal| proposal.side.next_wake(cx)).min()
+    pub fn next_timeout(&self, cx: &Connection) -> Option<Duration> {
+        self.0.iter().filter(|proposal| proposal.is_on).filter_map(|proposal| proposal.side.next_timeout(cx)).min()
     }
 
     /// Wakes those that are due.
-    pub fn wake(&mut self, cx: &mut Connection) {
+    pub fn handle_timeout(&mut self, cx: &mut Connection) {
         for side in self.on() {
-            if side.next_wake(cx).is_some_and(|at| at <= cx.now()) {
-                side.wake(cx);
+            if side.next_timeout(cx).is_some_and(|at| at <= cx.now()) {
+                side.handle_timeout(cx);
             }
         }
     }
 
-    /// All that can be fired.
+    /// All kinds of messages that proposals can send.
     pub fn fires(&self) -> impl Iterator<Item = &'static Firing> {
         self.0.iter().flat_map(|proposal| proposal.side.fires())
     }
 
-    /// The definition of what may stand beside a `kind`.
+    /// The schema of the members of a kind.
     pub fn fire_schema(&self, kind: &str) -> Value {
         let defined = self
             .0
@@ -158,24 +159,26 @@ impl ServerProposals {
         defined.cloned().unwrap_or_else(|| json!({}))
     }
 
-    /// Where params do not fit their kind; nothing where the kind is no room's.
+    /// Checks params against their kind; kinds of no proposal pass.
     ///
     /// # Errors
-    /// The first misfit.
+    ///
+    /// The first violation.
     pub fn check_fire(&self, kind: &str, params: &Value) -> Result<(), String> {
         let name = format!("fire:{kind}");
         let violations = self.0.iter().find_map(|proposal| proposal.descriptor.schemas.check(&name, params));
         violations.unwrap_or_default().first().map_or(Ok(()), |violation| Err(violation.to_string()))
     }
 
-    /// Has the room that knows this kind send it.
+    /// Lets the proposal of this kind send it.
     ///
     /// # Errors
+    ///
     /// Why it was not sent.
     pub fn fire(&mut self, kind: &str, params: &Value, cx: &mut Connection) -> Result<String, Unsent> {
         let knows = |proposal: &&mut ActiveProposal| proposal.side.fires().iter().any(|firing| firing.kind == kind);
         let Some(proposal) = self.0.iter_mut().find(knows) else {
-            return Err(Unsent::invalid(format!("there is no kind {kind:?}")));
+            return Err(Unsent::invalid(format!("unknown kind {kind:?}")));
         };
         let name = proposal.descriptor.name;
         if !proposal.is_on {

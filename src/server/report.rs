@@ -1,68 +1,68 @@
-//! What a server gives back: bytes to send, and facts for a human or a script. Durations are microseconds.
+//! The outputs of a server: bytes to send, and reports for people and scripts. Durations are in microseconds.
 
 use super::IoRequest;
 use crate::proposals::server::Unsent;
 use serde::Serialize;
 use serde_json::Value;
 
-/// One thing that came of an input.
+/// One effect of an input.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
     /// One message, a single line without its line feed.
     Send(Vec<u8>),
-    /// A fact.
+    /// A report.
     Report(Report),
-    /// Something to be done outside, where there is something outside.
+    /// Something to do outside, if there is anything outside.
     IoRequest(IoRequest),
 }
 
-/// A fact about the connection. As JSON, an object whose `report` names the kind.
+/// A report about the connection. In JSON, an object whose `report` names the kind.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "report", rename_all = "snake_case")]
 pub enum Report {
-    /// The host asked to begin.
+    /// The host began the connection.
     Connected {
         /// Its name.
         client: String,
-        /// The revision agreed on.
+        /// The negotiated revision.
         revision: &'static str,
-        /// Proposals that it declared itself: room and place below `capabilities`.
+        /// The proposals that it declared, each with the path below `capabilities`.
         declared: Vec<(String, String)>,
     },
-    /// The handshake is over: timers of plans run from here.
+    /// The handshake is complete: timers of plans start here.
     Ready,
-    /// A message that is not JSON-RPC came in.
+    /// A message that is not JSON-RPC arrived.
     Malformed {
         /// What is wrong with it.
         why: String,
     },
-    /// What the host sent does not fit its schema; it was taken as far as possible.
+    /// A message of the host does not match its schema. It was used as far as possible.
     Misfit {
-        /// The method, for an answer that of the request.
+        /// The method, or for a response, the method of its request.
         method: String,
-        /// Where and why.
+        /// The violations: where and why.
         violations: Vec<String>,
     },
-    /// A notification came in that nothing is done about.
+    /// A notification was ignored.
     Ignored {
         /// Its method.
         method: String,
     },
-    /// A request or notification went out by the server's own will.
+    /// A request or notification was sent by the server itself.
     Sent {
         /// Its method.
         method: String,
-        /// A request's id.
+        /// The id of a request.
         id: Option<i64>,
     },
-    /// Something was to go out and did not.
+    /// Something was not sent.
     NotSent {
         /// Its method.
         method: String,
-        /// Why not.
+        /// The reason.
         reason: Unsent,
     },
-    /// The host answered another request.
+    /// The host answered a request with a result.
     Answered {
         /// The request's id.
         id: i64,
@@ -70,15 +70,16 @@ pub enum Report {
         method: String,
         /// The result.
         result: Value,
-        /// How long it took.
+        /// The time to the response.
         latency_us: u64,
-        /// The answer came after the deadline.
+        /// Whether the response came after the deadline.
         late: bool,
-        /// How it differs from its schema. Rooms' facts about answers have it too, where there is something.
+        /// Differences between the result and its schema. Proposals' own reports have this member, too, if there are
+        /// any.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         deviations: Vec<String>,
     },
-    /// The host answered with an error.
+    /// The host answered a request with an error.
     Refused {
         /// The request's id.
         id: i64,
@@ -86,57 +87,57 @@ pub enum Report {
         method: String,
         /// The error's code.
         code: i64,
-        /// What that means in answer to this method.
+        /// The code's meaning for this method.
         means: Option<&'static str>,
-        /// The error's text.
+        /// The error's message.
         message: String,
-        /// How long it took.
+        /// The time to the response.
         latency_us: u64,
-        /// The answer came after the deadline.
+        /// Whether the response came after the deadline.
         late: bool,
-        /// What is odd about the error.
+        /// What is unusual about the error.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         deviations: Vec<String>,
     },
-    /// The host has not answered in time.
+    /// The host did not respond in time.
     Unanswered {
         /// The request's id.
         id: i64,
         /// Its method.
         method: String,
-        /// How long was waited.
+        /// The deadline.
         after_us: u64,
     },
-    /// An answer came that no request waits for.
+    /// A response arrived that belongs to no request.
     Orphan {
-        /// The id it names.
+        /// Its id.
         id: String,
     },
-    /// The host took back a request that was still being worked on.
+    /// The host cancelled a request in progress.
     Cancelled {
-        /// The request's id, as it stood.
+        /// The request's id, as received.
         id: String,
     },
-    /// The host works in an era in which proposals that would be declared have nothing to travel on.
+    /// The host uses the modern era, which cannot carry the proposals that would be declared.
     NoCarrier {
         /// The revision.
         revision: &'static str,
-        /// Which.
+        /// The proposals.
         proposals: Vec<&'static str>,
     },
-    /// A fact of a room's: an object whose `report` names the kind. An integer `id` is that of a request of the
-    /// server's own that it is about.
+    /// A report of a proposal: an object whose `report` names the kind. An integer `id` refers to one of the server's
+    /// own requests.
     #[serde(untagged)]
     Room(Value),
 }
 
 impl Report {
-    /// Whether it is about something that goes on beside what was asked for.
+    /// Whether it concerns something other than the order in progress.
     pub fn is_aside(&self) -> bool {
         matches!(self, Self::Room(fact) if fact["report"] == "handler")
     }
 
-    /// The request of the server's own that this is about.
+    /// The id of the server's own request that it concerns.
     pub fn request(&self) -> Option<i64> {
         match self {
             Self::Sent { id, .. } => *id,

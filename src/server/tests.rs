@@ -1,4 +1,4 @@
-//! The engine driven line by line in virtual time. Every message it sends is held against its schema.
+//! Tests that drive the engine line by line in virtual time. Every message it sends is checked against its schema.
 
 mod all_proposals;
 mod core;
@@ -17,13 +17,13 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// A host at the other end: counts its ids, keeps the time, checks what comes.
+/// The host side: counts its ids, keeps the time, and checks what arrives.
 struct Host {
     server: Server,
     now: Duration,
     asked: i64,
     open: BTreeMap<String, String>,
-    /// As JSON: that form is what others rely on.
+    /// As JSON, because users rely on that form.
     reports: Vec<Value>,
     bytes: Vec<Vec<u8>>,
     io_requests: Vec<IoRequest>,
@@ -67,7 +67,7 @@ impl Host {
         answer["result"].clone()
     }
 
-    /// A host that declares all it can.
+    /// A host that declares everything.
     fn full() -> Self {
         Self::ready(Config::default(), "2025-11-25", &serde_json::from_str(FULL).expect("JSON")).0
     }
@@ -120,7 +120,7 @@ impl Host {
         }
     }
 
-    /// Sends a request; gives back its answer, which must be the last message of what came.
+    /// Sends a request and returns its response, which must be the last message that arrives.
     fn request(&mut self, method: &str, params: &Value) -> Value {
         let mut messages = self.ask(method, params);
         let answer = messages.pop().expect("an answer");
@@ -154,13 +154,13 @@ impl Host {
         self.sort(outputs)
     }
 
-    /// Lets time pass, waking the server whenever it wants to be.
+    /// Lets time pass, waking the server whenever it asks for it.
     fn pass(&mut self, time: Duration) -> Vec<Value> {
         let end = self.now + time;
         let mut messages = Vec::new();
-        while let Some(at) = self.server.next_wake().filter(|at| *at <= end) {
+        while let Some(at) = self.server.next_timeout().filter(|at| *at <= end) {
             self.now = self.now.max(at);
-            let outputs = self.server.wake(self.now);
+            let outputs = self.server.handle_timeout(self.now);
             messages.extend(self.sort(outputs));
         }
         self.now = end;
@@ -172,12 +172,12 @@ impl Host {
         self.reports.last().expect("a report")
     }
 
-    /// Whether any report was of this kind.
+    /// Whether there was a report of this kind.
     fn has_reported(&self, kind: &str) -> bool {
         self.reports.iter().any(|report| report["report"] == kind)
     }
 
-    /// Why the last thing was not sent.
+    /// Why the last message was not sent.
     fn unsent(&self) -> &Value {
         assert_eq!(self.reported()["report"], "not_sent");
         &self.reported()["reason"]

@@ -1,4 +1,4 @@
-//! The tools: its own, and the calls that go to a room.
+//! The server's tools, and the calls that go to a proposal.
 
 use super::incoming::Origin;
 use super::io_requests::CHECK;
@@ -14,7 +14,7 @@ use std::time::Duration;
 /// The tool that remembers something.
 const REMEMBER: &str = "remember";
 
-/// How many requests to the host, and how many counts, may be under way before a tool begins no more.
+/// Maximum number of requests to the host, and of counts, in progress; beyond it, tools begin no more.
 const MAX_OPEN: usize = 1024;
 
 static TOOLS: SchemaSet = SchemaSet::new(include_str!("tools.json"));
@@ -43,7 +43,7 @@ impl Server {
         tools
     }
 
-    /// Whether it has what this tool of its own is for.
+    /// Whether the server has what this tool needs.
     fn offers(&self, tool: &str) -> bool {
         match tool {
             CHECK => !self.config.outside.commands.is_empty(),
@@ -52,7 +52,7 @@ impl Server {
         }
     }
 
-    /// Calls a tool; the rooms on this connection come first. `None`: the answer comes later.
+    /// Calls a tool; the proposals on this connection are asked first. Returns `None` if the answer comes later.
     pub(super) fn call_tool(&mut self, origin: &Origin, params: &Value) -> Option<Answer> {
         let Some(tool) = params["name"].as_str() else {
             return Some(Err(Refusal::params("`name` must be a string")));
@@ -77,7 +77,7 @@ impl Server {
             _ if violations.is_none() => Some(Err(Refusal::params(format!("Unknown tool: {tool}")))),
             CHECK => self.check_now(origin, arguments),
             "count_slowly" if self.counts.len() >= MAX_OPEN => {
-                Some(Ok(failure(&format!("{MAX_OPEN} counts are under way; try again later"))))
+                Some(Ok(failure(&format!("{MAX_OPEN} counts are in progress; try again later"))))
             }
             "count_slowly" => {
                 self.count(origin, params);
@@ -91,7 +91,7 @@ impl Server {
         let text = |name: &str| arguments[name].as_str();
         match name {
             "echo" => success(text("message").unwrap_or_default()),
-            "fail" => failure(text("message").unwrap_or("failed, as told")),
+            "fail" => failure(text("message").unwrap_or("failed, as requested")),
             "add" => {
                 let sum = add(&arguments["a"], &arguments["b"]);
                 structured(revision, json!({"sum": sum}))
@@ -124,14 +124,14 @@ impl Server {
         }
     }
 
-    /// Sends what it is told to. What would go out as it is, whatever was declared, is not a tool's business.
+    /// Sends something. Refuses kinds that are sent whatever was declared, because a tool must not bypass that.
     fn emit(&mut self, arguments: &Value) -> Value {
         let fired: Fired = match serde_json::from_value(arguments.clone()) {
             Ok(fired) => fired,
             Err(error) => return failure(&format!("arguments of emit: {error}")),
         };
         if self.cx.asking.unanswered() >= MAX_OPEN {
-            return failure(&format!("not sent: {MAX_OPEN} requests wait for the host's answer"));
+            return failure(&format!("not sent: {MAX_OPEN} requests are waiting for the host's response"));
         }
         if matches!(fired.kind(), "notification" | "request") {
             return failure(&format!("arguments of emit: the kind {} cannot be sent by a tool", fired.kind()));
@@ -156,7 +156,7 @@ impl Server {
         self.counts.insert(number, count);
     }
 
-    /// The next number of a count. The one after is set from now, so that a late wake does not bring a burst.
+    /// Sends the next number of a count. The one after is scheduled from now, so that a late wake-up causes no burst.
     pub(super) fn count_on(&mut self, number: u64) {
         let Some(mut count) = self.counts.remove(&number) else { return };
         count.at += 1;
@@ -174,7 +174,7 @@ impl Server {
         self.counts.insert(number, count);
     }
 
-    /// The host takes a request back: a count stops and is not answered.
+    /// Handles a cancellation: a count stops and is not answered.
     pub(super) fn cancel(&mut self, params: &Value) {
         let id = params["requestId"].to_string();
         let key = Id(id.as_bytes()).key();
@@ -197,7 +197,7 @@ impl Server {
     }
 }
 
-/// A result as text and, where the revision has it, as structured content.
+/// A result as text, and as structured content if the revision supports it.
 pub fn structured(revision: Revision, value: Value) -> Value {
     let mut result = success(&value.to_string());
     if revision >= Revision::V2025_06_18 {
@@ -206,7 +206,7 @@ pub fn structured(revision: Revision, value: Value) -> Value {
     result
 }
 
-/// Integers stay integers.
+/// Adds two numbers; integers stay integers.
 fn add(a: &Value, b: &Value) -> Value {
     let whole = a.as_i64().zip(b.as_i64()).and_then(|(a, b)| a.checked_add(b));
     whole.map_or_else(|| json!(a.as_f64().unwrap_or_default() + b.as_f64().unwrap_or_default()), |sum| json!(sum))

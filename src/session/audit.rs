@@ -1,4 +1,4 @@
-//! A log of the proposals' operations out of a reel: fed event by event, a row for each operation that has ended.
+//! Builds the audit log of the proposals' operations from a reel, event by event: one row for each finished operation.
 
 use super::MessageReplay;
 use crate::proposals::audit::{OperationEnd, OperationEntry};
@@ -7,29 +7,29 @@ use crate::trace::Event;
 use crate::wire::MessageKind;
 use serde_json::Value;
 
-/// One operation, with where it stands.
+/// One operation of the audit log.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// The stream.
+    /// The number of its stream.
     pub stream: u32,
-    /// The server.
+    /// The server's name.
     pub server: String,
-    /// The event that began it.
+    /// The number of the event that began it.
     pub seq: u64,
-    /// When, in nanoseconds since the reel's clock base.
+    /// The time of that event, in nanoseconds since the reel's clock base.
     pub time: i64,
-    /// How long it took to its end, in nanoseconds.
+    /// The time from beginning to end, in nanoseconds.
     pub latency: Option<i64>,
-    /// What it was.
+    /// What the operation was.
     pub entry: OperationEntry,
 }
 
-/// Keeps the log.
+/// Builds the audit log.
 #[derive(Debug, Default)]
 pub struct Audit(MessageReplay);
 
 impl Audit {
-    /// Takes the next event in; the operations that end with it.
+    /// Processes the next event. Returns the operations that it ends.
     pub fn take(&mut self, event: &Event<'_>) -> Vec<Row> {
         let mut rows = Vec::new();
         self.0.take(event, |stream, message| rows.extend(ended(stream, message)));
@@ -39,12 +39,12 @@ impl Audit {
         rows
     }
 
-    /// How many events are not in the log, since their connections are too many.
+    /// Returns how many events are missing from the log because there were too many connections.
     pub fn left_out(&self) -> u64 {
         self.0.left_out()
     }
 
-    /// The operations that never ended.
+    /// Returns the operations that never ended.
     pub fn finish(&self) -> Vec<Row> {
         let rows = |(stream, asked): (u32, &Asked)| {
             let begun = (asked.seq, asked.time, None);

@@ -1,4 +1,4 @@
-//! The checkpoints of every connection of a reel, as trees.
+//! Collects the checkpoints of every connection in a reel, as trees.
 
 use super::MessageReplay;
 use crate::proposals::REGISTRY;
@@ -6,7 +6,7 @@ use crate::proposals::checkpoint_tree::CheckpointTree;
 use crate::trace::Event;
 use std::collections::BTreeMap;
 
-/// Gathers them, event by event.
+/// Builds the trees, event by event.
 #[derive(Debug, Default)]
 pub struct CheckpointTrees {
     message_replay: MessageReplay,
@@ -14,7 +14,7 @@ pub struct CheckpointTrees {
 }
 
 impl CheckpointTrees {
-    /// Takes the next event in.
+    /// Processes the next event.
     pub fn take(&mut self, event: &Event<'_>) {
         let trees = &mut self.trees;
         self.message_replay.take(event, |stream, message| {
@@ -24,12 +24,12 @@ impl CheckpointTrees {
         });
     }
 
-    /// How many events were not looked at, since their connections are too many.
+    /// Returns how many events were ignored because there were too many connections.
     pub fn left_out(&self) -> u64 {
         self.message_replay.left_out()
     }
 
-    /// The trees, each with its stream and its server's name.
+    /// Iterates over the trees, each with its stream and the server's name.
     pub fn all(&self) -> impl Iterator<Item = (u32, String, &CheckpointTree)> {
         self.trees.iter().map(|(stream, tree)| (*stream, self.message_replay.server(*stream), tree))
     }

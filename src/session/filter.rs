@@ -1,20 +1,22 @@
-//! The filter grammar, one wherever messages are selected.
+//! The filter language for messages, which is the same in all commands.
 //!
-//! `method:tools/* dir:s2c tool:Bash ext:mcpl kind:notification id:7 error slow:>500ms size:>10k text:"commit"`, with
-//! `and` (or nothing), `or`, `not` and parentheses. What can be told from a header alone needs no payload.
+//! Example: `method:tools/* dir:s2c tool:Bash ext:mcpl kind:notification id:7 error slow:>500ms size:>10k
+//! text:"commit"`, with `and` (or nothing), `or`, `not` and parentheses. Terms that depend only on a header need no
+//! payload.
 
 use crate::proposals;
 use crate::trace::{EventHeader, EventKind, Flags, RecordedId};
+use crate::wire::units::{parse_size, parse_time};
 use crate::wire::{Direction, MessageKind, json};
 use globset::{GlobBuilder, GlobMatcher};
 
-/// Why a filter was not understood.
+/// An error in a filter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{reason} (in the filter, at {at:?})")]
+#[error("{reason} (at {at:?} in the filter)")]
 pub struct FilterError {
     /// What is wrong.
     pub reason: String,
-    /// The piece of the filter where.
+    /// The part of the filter that is wrong.
     pub at: String,
 }
 
@@ -65,23 +67,27 @@ impl Limit {
     }
 }
 
-/// What a filter looks at.
+/// What a filter can look at.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a> {
     /// The event's header.
     pub header: &'a EventHeader,
-    /// Its method; for an answer, that of its request.
+    /// Its method; for a response, that of its request.
     pub method: Option<&'a str>,
-    /// For an answer: nanoseconds since its request.
+    /// For a response: the time since its request, in nanoseconds.
     pub latency: Option<i64>,
-    /// The tool that the call, or the answered call, names, where that is known.
+    /// The tool of the call, or of the answered call, if it is known.
     pub tool: Option<&'a str>,
-    /// The message's text, where it is loaded.
+    /// The text of the message, if it is loaded.
     pub body: Option<&'a [u8]>,
 }
 
 impl Filter {
-    /// Reads a filter; the empty text lets everything through.
+    /// Parses a filter. An empty filter matches everything.
+    ///
+    /// # Errors
+    ///
+    /// If the filter is not valid.
     pub fn parse(text: &str) -> Result<Self, FilterError> {
         let tokens = tokenize(text)?;
         let mut parser = Parser { tokens: &tokens, at: 0, depth: 0 };
@@ -91,26 +97,26 @@ impl Filter {
         let node = parser.any()?;
         match parser.tokens.get(parser.at) {
             None => Ok(Self(node)),
-            Some(extra) => Err(FilterError { reason: "this stands alone".into(), at: extra.clone() }),
+            Some(extra) => Err(FilterError { reason: "unexpected term".into(), at: extra.clone() }),
         }
     }
 
-    /// Whether the event passes; `None` where that needs the payload.
+    /// Returns whether the event matches; `None` if that depends on the payload, which is not there.
     pub fn decide(&self, facts: &Facts<'_>) -> Option<bool> {
         self.0.decide(facts)
     }
 
-    /// Whether what an answer's call said can decide: which tool was called.
+    /// Returns whether the result can depend on which tool a response's request called.
     pub fn needs_calls(&self) -> bool {
         self.0.any(&|term| matches!(term, Term::Tool(_) | Term::Extension(_)))
     }
 
-    /// Whether it asks for a kind of event by name.
+    /// Returns whether the filter selects events by kind.
     pub fn names_events(&self) -> bool {
         self.0.any(&|term| matches!(term, Term::Event(_)))
     }
 
-    /// Whether everything passes.
+    /// Returns whether the filter matches everything.
     pub fn is_empty(&self) -> bool {
         matches!(&self.0, Node::All(nodes) if nodes.is_empty())
     }
@@ -135,7 +141,7 @@ impl Node {
     }
 }
 
-/// Three-valued "any" (`decisive` true) and "all" (`decisive` false).
+/// Combines results in three-valued logic: "any" (`decisive` is true) or "all" (`decisive` is false).
 fn fold(nodes: &[Node], facts: &Facts<'_>, decisive: bool) -> Option<bool> {
     let mut known = true;
     for node in nodes {
@@ -183,7 +189,7 @@ fn id_is(id: &RecordedId, text: &str) -> bool {
     }
 }
 
-/// A call names its tool in its params; an answer is told by the caller what it answers.
+/// A call names its tool in its params. For a response, the caller provides the tool.
 fn tool_matches(glob: &GlobMatcher, facts: &Facts<'_>) -> Option<bool> {
     if facts.method != Some("tools/call") {
         return Some(false);
@@ -197,7 +203,7 @@ fn tool_matches(glob: &GlobMatcher, facts: &Facts<'_>) -> Option<bool> {
     facts.body.map(|body| tool_name(body).is_some_and(|tool| glob.is_match(tool)))
 }
 
-/// The tool that a `tools/call` names.
+/// Returns the tool that a `tools/call` names.
 pub fn tool_name(body: &[u8]) -> Option<String> {
     json::at_path(body, &["params", "name"]).and_then(json::as_str).map(|name| name.into_owned())
 }
@@ -219,7 +225,7 @@ fn belongs_to(name: &str, facts: &Facts<'_>) -> Option<bool> {
     facts.body.map(|body| tool_name(body).is_some_and(|tool| named(proposals::of_tool(&tool))))
 }
 
-/// Whether a handshake's message declares the proposal.
+/// Returns whether a message of the handshake declares the proposal.
 fn declares(name: &str, body: &[u8]) -> bool {
     let capabilities = ["params", "result"].into_iter().find_map(|part| json::at_path(body, &[part, "capabilities"]));
     let (Some(capabilities), Some(proposal)) = (capabilities, proposals::by_name(name)) else { return false };
@@ -233,7 +239,7 @@ fn contains_ignoring_case(body: &[u8], text: &[u8]) -> bool {
         .any(|at| body.get(at..at + text.len()).is_some_and(|piece| piece.eq_ignore_ascii_case(text)))
 }
 
-/// Words, quoted pieces kept whole, parentheses apart.
+/// Splits a filter into words and parentheses; quoted text is one word.
 fn tokenize(text: &str) -> Result<Vec<String>, FilterError> {
     let mut tokens = Vec::new();
     let mut word = String::new();
@@ -255,7 +261,7 @@ fn tokenize(text: &str) -> Result<Vec<String>, FilterError> {
         }
     }
     if quoted {
-        return Err(FilterError { reason: "a quote is not closed".into(), at: word });
+        return Err(FilterError { reason: "missing closing quote".into(), at: word });
     }
     flush(&mut word, &mut held, &mut tokens);
     Ok(tokens)
@@ -268,13 +274,13 @@ fn flush(word: &mut String, held: &mut bool, tokens: &mut Vec<String>) {
     *held = false;
 }
 
-/// So many parentheses and `not` may stand in each other: each takes some of the stack.
+/// The maximum nesting depth of parentheses and `not`, since each level takes space on the stack.
 const DEEPEST: usize = 100;
 
 struct Parser<'a> {
     tokens: &'a [String],
     at: usize,
-    /// How many parentheses and `not` it stands in.
+    /// The current nesting depth of parentheses and `not`.
     depth: usize,
 }
 
@@ -309,13 +315,14 @@ impl Parser<'_> {
 
     fn one(&mut self) -> Result<Node, FilterError> {
         let Some(token) = self.tokens.get(self.at) else {
-            return Err(FilterError { reason: "a term is missing at the end".into(), at: String::new() });
+            return Err(FilterError { reason: "missing term at the end".into(), at: String::new() });
         };
         self.at += 1;
         match token.as_str() {
-            "not" | "(" if self.depth == DEEPEST => {
-                Err(FilterError { reason: format!("it is nested more than {DEEPEST} levels deep"), at: token.clone() })
-            }
+            "not" | "(" if self.depth == DEEPEST => Err(FilterError {
+                reason: format!("the filter is nested more than {DEEPEST} levels deep"),
+                at: token.clone(),
+            }),
             "not" => {
                 self.depth += 1;
                 let node = self.one()?;
@@ -327,22 +334,22 @@ impl Parser<'_> {
                 let node = self.any()?;
                 self.depth -= 1;
                 if self.peek() != Some(")") {
-                    return Err(FilterError { reason: "a parenthesis is not closed".into(), at: token.clone() });
+                    return Err(FilterError { reason: "missing closing parenthesis".into(), at: token.clone() });
                 }
                 self.at += 1;
                 Ok(node)
             }
-            ")" | "and" | "or" => Err(FilterError { reason: "a term is missing here".into(), at: token.clone() }),
+            ")" | "and" | "or" => Err(FilterError { reason: "missing term".into(), at: token.clone() }),
             term => parse_term(term).map(Node::Term),
         }
     }
 }
 
-/// Every term with an example, for help texts and error messages.
+/// All terms with an example and a description, for help texts and error messages.
 pub const TERMS: &[(&str, &str)] = &[
-    ("method:tools/*", "the method, or that of the answered request; * and ? are wildcards"),
+    ("method:tools/*", "the method; for a response, that of its request; * and ? are wildcards"),
     ("dir:s2c", "the direction: c2s or s2c"),
-    ("tool:Bash", "the tool called, or the one an answer is from"),
+    ("tool:Bash", "the tool that is called; also matches the response"),
     ("ext:mcpl", "a proposal's messages and declarations: conversation, reminder, mcpl, hooks, mcpe"),
     (
         "kind:notification",
@@ -352,9 +359,9 @@ pub const TERMS: &[(&str, &str)] = &[
     ("id:7", "the request id"),
     ("stream:0", "the stream's number"),
     ("error", "errors, tool errors, malformed lines, HTTP failures"),
-    ("injected", "messages that mcpreel put in"),
-    ("slow:>500ms", "answers by latency (ns, us, ms, s, m)"),
-    ("size:>10k", "messages by size (k, M, G)"),
+    ("injected", "messages injected by mcpreel"),
+    ("slow:>500ms", "responses by latency (ns, us, ms, s, m)"),
+    ("size:>10k", "events by size (k, M, G)"),
     ("text:\"commit\"", "text anywhere in the message, ignoring case"),
 ];
 
@@ -366,42 +373,41 @@ fn parse_term(token: &str) -> Result<Term, FilterError> {
         _ => {}
     }
     let Some((name, value)) = token.split_once(':') else {
-        return Err(wrong(format!("no such term; text is searched with text:{token}")));
+        return Err(wrong(format!("unknown term; use text:{token} to search for text")));
     };
     if value.is_empty() && name != "text" {
-        return Err(wrong("a value is missing after the colon".into()));
+        return Err(wrong("missing value after the colon".into()));
     }
     Ok(match name {
         "method" => Term::Method(glob(value).map_err(wrong)?),
         "tool" => Term::Tool(glob(value).map_err(wrong)?),
-        "dir" => {
-            Term::Direction(Direction::from_short(value).ok_or_else(|| wrong("a direction is c2s or s2c".into()))?)
-        }
+        "dir" => Term::Direction(Direction::from_short(value).ok_or_else(|| wrong("expected c2s or s2c".into()))?),
         "ext" => Term::Extension(
             proposals::by_name(value)
                 .map(|proposal| proposal.descriptor().name)
-                .ok_or_else(|| wrong(format!("the proposals are {}", extension_names())))?,
+                .ok_or_else(|| wrong(format!("unknown proposal; expected one of {}", extension_names())))?,
         ),
         "kind" => Term::Kind(
-            kinds(value).ok_or_else(|| wrong(format!("no such kind of message; there are {}", meaning_of("kind"))))?,
+            kinds(value)
+                .ok_or_else(|| wrong(format!("unknown kind of message; expected one of {}", meaning_of("kind"))))?,
         ),
         "event" => Term::Event(
             EventKind::from_name(value)
-                .ok_or_else(|| wrong(format!("no such kind of event; there are {}", meaning_of("event"))))?,
+                .ok_or_else(|| wrong(format!("unknown kind of event; expected one of {}", meaning_of("event"))))?,
         ),
         "id" => Term::Id(value.to_owned()),
-        "stream" => Term::Stream(value.parse().map_err(|_| wrong("a stream has a number".into()))?),
-        "slow" => Term::Slow(limit(value, TIMES).ok_or_else(|| wrong("a time is like >500ms".into()))?),
-        "size" => Term::Size(limit(value, SIZES).ok_or_else(|| wrong("a size is like >10k".into()))?),
+        "stream" => Term::Stream(value.parse().map_err(|_| wrong("expected the number of a stream".into()))?),
+        "slow" => Term::Slow(limit(value, nanoseconds).map_err(wrong)?),
+        "size" => Term::Size(limit(value, bytes).map_err(wrong)?),
         "text" => Term::Text(value.as_bytes().to_vec()),
         _ => {
             let names: Vec<_> = TERMS.iter().filter_map(|term| term.0.split(':').next()).collect();
-            return Err(wrong(format!("no such term; there are {}", names.join(", "))));
+            return Err(wrong(format!("unknown term; expected one of {}", names.join(", "))));
         }
     })
 }
 
-/// What the help says of a term.
+/// Returns the description of a term.
 fn meaning_of(name: &str) -> &'static str {
     let is_it = |term: &&(&str, &'static str)| term.0.split_once(':').is_some_and(|(found, _)| found == name);
     TERMS.iter().find(is_it).map_or("", |term| term.1)
@@ -426,11 +432,7 @@ fn kinds(name: &str) -> Option<Vec<MessageKind>> {
     MessageKind::ALL.into_iter().find(|kind| kind.name() == name).map(|kind| vec![kind])
 }
 
-const TIMES: &[(&str, f64)] = &[("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 6e10), ("", 1e6)];
-const SIZES: &[(&str, f64)] =
-    &[("k", 1e3), ("K", 1e3), ("kB", 1e3), ("M", 1e6), ("MB", 1e6), ("G", 1e9), ("GB", 1e9), ("B", 1.0), ("", 1.0)];
-
-fn limit(text: &str, units: &[(&str, f64)]) -> Option<Limit> {
+fn limit(text: &str, parse: impl Fn(&str) -> Result<i64, String>) -> Result<Limit, String> {
     let (at_least, inclusive, number) = match text.as_bytes() {
         [b'>', b'=', ..] => (true, true, &text[2..]),
         [b'<', b'=', ..] => (false, true, &text[2..]),
@@ -438,11 +440,15 @@ fn limit(text: &str, units: &[(&str, f64)]) -> Option<Limit> {
         [b'<', ..] => (false, false, &text[1..]),
         _ => (true, true, text),
     };
-    let end = number.find(|found: char| !found.is_ascii_digit() && found != '.').unwrap_or(number.len());
-    let (digits, unit) = number.split_at(end);
-    let factor = units.iter().find(|known| known.0 == unit)?.1;
-    let value = digits.parse::<f64>().ok()? * factor;
-    Some(Limit { at_least, inclusive, value: value as i64 })
+    parse(number).map(|value| Limit { at_least, inclusive, value })
+}
+
+fn nanoseconds(text: &str) -> Result<i64, String> {
+    parse_time(text).map(|time| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX))
+}
+
+fn bytes(text: &str) -> Result<i64, String> {
+    parse_size(text).map(u64::cast_signed)
 }
 
 #[cfg(test)]
@@ -538,7 +544,7 @@ mod tests {
     #[test]
     fn what_is_nested_too_deep_for_the_stack_is_refused() {
         let nested = |levels: usize| format!("{}error{}", "(".repeat(levels), ")".repeat(levels));
-        assert!(Filter::parse(&format!("{0} {0}", nested(DEEPEST))).is_ok(), "what is closed counts no more");
+        assert!(Filter::parse(&format!("{0} {0}", nested(DEEPEST))).is_ok(), "closed parentheses no longer count");
         for deep in [nested(DEEPEST + 1), "(".repeat(100_000), "not ".repeat(100_000)] {
             assert!(Filter::parse(&deep).expect_err("too deep").to_string().contains("100 levels"));
         }
@@ -553,7 +559,7 @@ mod tests {
         assert!(reason("(error").contains("not closed"));
         assert!(reason("error and").contains("missing"));
         assert!(reason("text:\"a").contains("quote"));
-        assert!(reason("error )").contains("alone"));
+        assert!(reason("error )").contains("unexpected"));
         assert!(reason("slow:fast").contains("500ms"));
         assert!(reason("method:").contains("missing"));
         assert!(reason("kind:foo").contains("request, notification, result"));

@@ -1,5 +1,5 @@
-//! Every message of a reel as observers see it: of each connection in order, answers with what they answer. Says
-//! nothing about whether anything is right.
+//! Replays every message of a reel as observers see it: in order for each connection, responses with their requests.
+//! Never judges whether a message is correct.
 
 use super::Tracker;
 use crate::proposals::{Asked, Observed};
@@ -12,30 +12,30 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 struct Connection {
     tracker: Tracker,
-    /// What the host calls the server.
+    /// The name that the host gives the server.
     named: Option<String>,
-    /// What the server calls itself.
+    /// The name that the server gives itself.
     own_name: Option<String>,
 }
 
-/// Follows all connections of a reel. Memory is bounded by open requests.
+/// Follows all connections of a reel. Memory is bounded by the number of open requests.
 #[derive(Debug, Default)]
 pub struct MessageReplay {
     connections: BTreeMap<u32, Connection>,
-    /// Events of connections that are not followed, since there are too many.
+    /// The number of events on connections that are not followed because there are too many.
     left_out: u64,
 }
 
-/// How many connections are followed.
+/// The maximum number of connections that are followed.
 pub const MAX_CONNECTIONS: usize = 1000;
 
 impl MessageReplay {
-    /// How many events belong to connections that are not followed, since there are more than [`MAX_CONNECTIONS`].
+    /// Returns how many events were ignored because there were more than [`MAX_CONNECTIONS`] connections.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
 
-    /// Takes the next event in; each message in it goes to `see`, with the number of its stream.
+    /// Processes the next event. Each message in it is passed to `see`, with the number of its stream.
     pub fn take(&mut self, event: &Event<'_>, mut see: impl FnMut(u32, &Observed<'_>)) {
         let stream = event.header.stream;
         if self.connections.len() >= MAX_CONNECTIONS && !self.connections.contains_key(&stream) {
@@ -64,14 +64,14 @@ impl MessageReplay {
         }
     }
 
-    /// What the server of a connection is called: by its host, else by itself, else by its number.
+    /// Returns the name of a connection's server: the host's name for it, else its own, else its stream number.
     pub fn server(&self, stream: u32) -> String {
         let connection = self.connections.get(&stream);
         let name = connection.and_then(|it| it.named.as_ref().or(it.own_name.as_ref())).cloned();
         name.unwrap_or_else(|| format!("stream {stream}"))
     }
 
-    /// Requests that have no answer, each with its stream, oldest first.
+    /// Returns the requests without a response, each with its stream, oldest first.
     pub fn unanswered(&self) -> Vec<(u32, &Asked)> {
         let mut open: Vec<(u32, &Asked)> = Vec::new();
         for (stream, asked) in self.connections.iter().map(|(stream, it)| (*stream, it.tracker.unanswered())) {

@@ -1,16 +1,16 @@
-//! Which answer belongs to which request. Ids live in two spaces, one a requester, and a stream keeps its own.
+//! Pairs responses with requests. Client and server each have their own ids, and so has each stream.
 
 use crate::wire::{Direction, IdKey};
 use std::collections::HashMap;
 
-/// Requests that wait for their answers, each with whatever the caller wants to remember. Where more wait than are
-/// remembered, the oldest are forgotten.
+/// The requests that wait for their responses, each with a value of the caller. If there are too many, the oldest ones
+/// are forgotten.
 #[derive(Debug)]
 pub struct Pairing<T> {
-    /// The latest, and those before them: where the former are as many as may be, they become the latter.
+    /// The latest requests. When they reach `max`, they become the `earlier` ones.
     latest: Requests<T>,
     earlier: Requests<T>,
-    most: usize,
+    max: usize,
     forgotten: usize,
 }
 
@@ -21,13 +21,13 @@ struct Requests<T> {
     exchanges: HashMap<u32, Key, foldhash::fast::RandomState>,
 }
 
-/// How many requests at least are remembered, and half as many as at most.
+/// At least this many requests are remembered, and at most twice as many.
 const MAX_OPEN: usize = 32 << 10;
 
-/// Stands for the exchange of a request whose exchange failed. No exchange has this number.
+/// Marks a request whose HTTP exchange failed. No exchange has this number.
 const GIVEN_UP: u32 = u32::MAX;
 
-/// A request's stream, the way it went, its id.
+/// A request's stream, direction and id.
 type Key = (u32, Direction, IdKey);
 
 impl<T> Default for Pairing<T> {
@@ -43,25 +43,26 @@ impl<T> Default for Requests<T> {
 }
 
 impl<T> Pairing<T> {
-    /// Remembers at least the latest `most` requests, and at most twice as many.
-    pub fn of(most: usize) -> Self {
-        Self { latest: Requests::default(), earlier: Requests::default(), most, forgotten: 0 }
+    /// Creates a pairing that remembers at least the latest `max` requests, and at most twice as many.
+    pub fn of(max: usize) -> Self {
+        Self { latest: Requests::default(), earlier: Requests::default(), max, forgotten: 0 }
     }
 
-    /// How many requests were forgotten that may still wait.
+    /// Returns how many requests were forgotten that may still be pending.
     pub fn forgotten(&self) -> usize {
         self.forgotten
     }
 
-    /// Notes a request that went `direction`. Answers what an earlier, still unanswered request with this id left.
+    /// Notes a request that was sent in this direction. Returns the value of an earlier pending request with the same
+    /// id.
     pub fn ask(&mut self, stream: u32, direction: Direction, id: IdKey, remembered: T) -> Option<T> {
         self.ask_in(0, stream, direction, id, remembered)
     }
 
-    /// The same for a request that an HTTP exchange carries (0 for none).
+    /// Does the same as [`Self::ask`] for a request that an HTTP exchange carries (0 for none).
     pub fn ask_in(&mut self, exchange: u32, stream: u32, direction: Direction, id: IdKey, remembered: T) -> Option<T> {
         let key = (stream, direction, id);
-        if self.latest.open.len() >= self.most {
+        if self.latest.open.len() >= self.max {
             self.forgotten += self.earlier.open.len();
             self.earlier = std::mem::take(&mut self.latest);
         }
@@ -73,7 +74,8 @@ impl<T> Pairing<T> {
         earlier.filter(|(exchange, _)| *exchange != GIVEN_UP).map(|(_, earlier)| earlier)
     }
 
-    /// The exchange of a request failed: it is answered by what still comes in it, or never, and its id is free.
+    /// Notes that the exchange of a request failed: the response comes in this exchange or never, and the id is free
+    /// again.
     pub fn give_up(&mut self, exchange: u32) {
         for requests in [&mut self.latest, &mut self.earlier] {
             let key = requests.exchanges.remove(&exchange);
@@ -84,7 +86,7 @@ impl<T> Pairing<T> {
         }
     }
 
-    /// Takes the request of an exchange that failed: it will not be answered by its id.
+    /// Removes and returns the request of an exchange that failed and so gets no response by its id.
     pub fn fail(&mut self, exchange: u32) -> Option<T> {
         [&mut self.latest, &mut self.earlier].into_iter().find_map(|requests| {
             let key = requests.exchanges.remove(&exchange)?;
@@ -92,7 +94,7 @@ impl<T> Pairing<T> {
         })
     }
 
-    /// Takes the request that a response going `direction` answers.
+    /// Removes and returns the request that a response in this direction answers.
     pub fn answer(&mut self, stream: u32, direction: Direction, id: IdKey) -> Option<T> {
         let key = (stream, direction.reversed(), id);
         [&mut self.latest, &mut self.earlier].into_iter().find_map(|requests| {
@@ -104,23 +106,23 @@ impl<T> Pairing<T> {
         })
     }
 
-    /// Whether a request waits for the response with this id going `direction`.
+    /// Returns whether a request is pending for a response with this id in this direction.
     pub fn contains(&self, stream: u32, direction: Direction, id: IdKey) -> bool {
         let key = (stream, direction.reversed(), id);
         self.latest.open.contains_key(&key) || self.earlier.open.contains_key(&key)
     }
 
-    /// How many wait, as far as they are remembered.
+    /// Returns the number of remembered pending requests.
     pub fn len(&self) -> usize {
         self.latest.open.len() + self.earlier.open.len()
     }
 
-    /// Whether none waits.
+    /// Returns whether no request is pending.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Those that still wait, in no order.
+    /// Iterates over the pending requests, in no particular order.
     pub fn unanswered(&self) -> impl Iterator<Item = &T> {
         let all = self.earlier.open.values().chain(self.latest.open.values());
         all.filter(|(exchange, _)| *exchange != GIVEN_UP).map(|(_, remembered)| remembered)

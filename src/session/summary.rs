@@ -1,4 +1,4 @@
-//! One message in a few words: what it asks, or what came of it.
+//! Describes a message in a few words: what it is about, or the outcome of a request.
 
 use crate::proposals::{self, Spoken, clip};
 use crate::protocol::revision::meta;
@@ -6,12 +6,12 @@ use crate::protocol::{errors, methods};
 use crate::wire::{Envelope, MessageKind, json};
 use std::fmt::Write;
 
-/// So many characters of a text are told.
+/// The usual maximum length of a quoted text, in characters.
 const SHORT: usize = 60;
-/// So many of one that people look for.
+/// The maximum length of a text that users look for, in characters.
 const LONG: usize = 200;
 
-/// Appends what a call is about: a tool's name, a resource's URI, what a proposal's room has to say.
+/// Appends what a call is about: a tool's name, a resource's URI, or what a proposal says about its message.
 pub fn call(spoken: &Spoken<'_>, out: &mut String) {
     if let Some(spec) = methods::lookup(spoken.method) {
         let Some(params) = spoken.envelope.params else { return };
@@ -33,7 +33,7 @@ pub fn call(spoken: &Spoken<'_>, out: &mut String) {
     }
 }
 
-/// `3/10 "message"`, as far as it is told.
+/// Appends `3/10 "message"`, as far as the notification contains it.
 fn progress(params: &[u8], out: &mut String) {
     let number = |name: &str| {
         let number = json::first_member(params, name)?;
@@ -59,14 +59,14 @@ fn log_line(params: &[u8], out: &mut String) {
     out.push_str(&clip(&text, SHORT));
 }
 
-/// Appends what came of a call, read from its answer.
+/// Appends the outcome of a call, from its response.
 pub fn outcome(spoken: &Spoken<'_>, out: &mut String) {
     let envelope = spoken.envelope;
     if envelope.kind == MessageKind::Error {
         return error(envelope, out);
     }
     if envelope.tool_error {
-        // What people look for: there is room for it.
+        // Users look for errors, so they get more space.
         out.push_str("tool error");
         if let Some(text) = envelope.result.and_then(first_text) {
             let _ = write!(out, ": {}", clip(&text, LONG));
@@ -94,7 +94,7 @@ fn error(envelope: &Envelope<'_>, out: &mut String) {
     }
 }
 
-/// Whether a result of this method says more than that it is there.
+/// Returns whether [`outcome`] says more about a result of this method than "ok".
 pub fn reports_results_of(method: &str) -> bool {
     match methods::lookup(method) {
         Some(_) => matches!(method, "initialize" | "server/discover") || listed(method).is_some(),
@@ -102,7 +102,7 @@ pub fn reports_results_of(method: &str) -> bool {
     }
 }
 
-/// The member in which a listing's result holds its items.
+/// Returns the member with the items in the result of a listing.
 fn listed(method: &str) -> Option<&'static str> {
     Some(match method {
         "tools/list" => "tools",

@@ -1,4 +1,4 @@
-//! What a connection has come to: era, revision, capabilities, handshake, requests that wait. Fed message by message.
+//! Tracks the state of a connection, message by message: era, revision, capabilities, handshake and pending requests.
 
 use super::pairing::Pairing;
 use crate::proposals::{self, Asked, Declared};
@@ -7,43 +7,43 @@ use crate::protocol::{Era, Revision};
 use crate::wire::{Direction, Envelope, IdKey, MessageKind};
 use serde_json::Value;
 
-/// What the tracker makes of one message.
+/// What the tracker found out about one message.
 #[derive(Debug)]
 pub struct Step {
-    /// The era that the message is written in. Each request decides that for itself, and its answer follows it.
+    /// The era of the message. Each request decides that for itself; a response has the era of its request.
     pub era: Era,
-    /// For an answer: the request it answers.
+    /// For a response: its request.
     pub request: Option<Asked>,
-    /// For a request: an earlier one with the same id that still waits.
+    /// For a request: an earlier pending one with the same id.
     pub reused: Option<Asked>,
 }
 
-/// Params longer than this are remembered only in outline.
+/// Params of more bytes than this are remembered only in outline.
 const LONGEST_PARAMS: usize = 16 * 1024;
-/// A text longer than this is not part of an outline.
+/// Texts of more bytes than this are left out of an outline.
 const LONGEST_TEXT: usize = 256;
 
-/// Follows one connection.
+/// Tracks one connection.
 #[derive(Debug)]
 pub struct Tracker {
     /// What both sides declared.
     pub declared: Declared,
-    /// The revision agreed on, or named by the last request of the modern era.
+    /// The revision that was agreed on, or named by the last request of the modern era.
     pub revision: Option<Revision>,
-    /// The revision's text on the wire, known or not.
+    /// The text of the revision on the wire, known or not.
     pub version_text: Option<String>,
-    /// The era the connection works in, once that shows: legacy after an `initialize` that was answered, else modern
-    /// from the first request on that says so. A server that answers `server/discover` may yet be asked to `initialize`.
+    /// The era of the connection, once it is known: legacy after an answered `initialize`, else modern from the first
+    /// request that says so. A server that answers `server/discover` may still get an `initialize`.
     pub era: Option<Era>,
-    /// An `initialize` was asked.
+    /// The client sent `initialize`.
     pub initialize_asked: bool,
     open: Pairing<(Asked, Era)>,
     exchange: u32,
-    /// The exchange's head names a revision of the modern era.
+    /// The head of the exchange names a revision of the modern era.
     names_modern: bool,
 }
 
-/// How many requests without an answer a connection remembers at least.
+/// A connection remembers at least this many pending requests.
 const MAX_OPEN: usize = 4096;
 
 impl Default for Tracker {
@@ -62,27 +62,27 @@ impl Default for Tracker {
 }
 
 impl Tracker {
-    /// How many requests were forgotten that may still wait.
+    /// Returns how many requests were forgotten that may still be pending.
     pub fn forgotten(&self) -> usize {
         self.open.forgotten()
     }
 
-    /// What comes next is carried by this HTTP exchange.
+    /// Sets the HTTP exchange that carries the next message.
     pub fn carried_by(&mut self, exchange: u32) {
         (self.exchange, self.names_modern) = (exchange, false);
     }
 
-    /// The head of that exchange's request names a revision of the modern era.
+    /// Notes that the head of that exchange's request names a revision of the modern era.
     pub fn headed_modern(&mut self) {
         self.names_modern = true;
     }
 
-    /// An HTTP exchange failed: what was asked in it is answered by what still comes in it, or never.
+    /// Notes that an HTTP exchange failed: its request gets a response in this exchange or never.
     pub fn fail(&mut self, exchange: u32) {
         self.open.give_up(exchange);
     }
 
-    /// Takes one message in. `content` is its params, result or error as a value.
+    /// Processes one message. `content` is its params, result or error as a value.
     pub fn take(
         &mut self,
         seq: u64,
@@ -124,7 +124,7 @@ impl Tracker {
         step
     }
 
-    /// The era that a message is written in, by what it says itself, else by what was agreed.
+    /// Returns the era of a message: what it says itself, else what was agreed on.
     fn era_of(&self, direction: Direction, envelope: &Envelope<'_>, content: &Value) -> Era {
         let agreed = self.era.unwrap_or(Era::Legacy);
         if direction == Direction::ServerToClient || envelope.kind.is_response() {
@@ -138,17 +138,17 @@ impl Tracker {
         }
     }
 
-    /// Some messages are missing: the tools that were listed may be others by now.
+    /// Notes that messages are missing: the known list of tools may be outdated.
     pub fn lose_track(&mut self) {
         self.declared.tools = None;
     }
 
-    /// The method of a request with this id that waits for an answer going `direction`.
+    /// Returns whether a request is pending for a response with this id in this direction.
     pub fn waits_for(&self, direction: Direction, id: IdKey) -> bool {
         self.open.contains(0, direction, id)
     }
 
-    /// Requests that were never answered, oldest first.
+    /// Returns the requests without a response, oldest first.
     pub fn unanswered(&self) -> Vec<&Asked> {
         let mut open: Vec<_> = self.open.unanswered().map(|(asked, _)| asked).collect();
         open.sort_by_key(|asked| asked.seq);
@@ -186,7 +186,8 @@ impl Tracker {
                 self.era = Some(Era::Legacy);
                 self.declared.server = result["capabilities"].clone();
             }
-            // Beside a session that was agreed on, what every request of the other era could ask says nothing of it.
+            // In an agreed session of the legacy era, a response to `server/discover` does not change what was
+            // declared.
             "server/discover" if self.era != Some(Era::Legacy) => {
                 self.declared.server = result["capabilities"].clone();
                 let versions =
@@ -202,7 +203,7 @@ impl Tracker {
         }
     }
 
-    /// A listing begins anew where no cursor was asked for; a page whose first ones are not known tells nothing.
+    /// A listing without a cursor starts a new list. A page is ignored if the pages before it are unknown.
     fn note_tools(&mut self, params: &Value, result: &Value) {
         let names = result["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str());
         let names = names.map(str::to_owned);
@@ -214,14 +215,14 @@ impl Tracker {
     }
 }
 
-/// The revision that a request's params name as only the modern era does; not one with a handshake.
+/// Returns the revision that a request's params name in the way of the modern era, unless it is one with a handshake.
 fn named_version(params: &Value) -> Option<&str> {
     let version = params["_meta"][meta::PROTOCOL_VERSION].as_str()?;
     Revision::parse(version).is_none_or(|revision| revision.era() == Era::Modern).then_some(version)
 }
 
-/// What is kept of a request's params until its answer comes, which may be never: all where a proposal's rules look at
-/// them, if they are not too long; else an outline.
+/// Returns what is kept of a request's params until its response comes, possibly forever: everything if a proposal's
+/// rules need it and it is not too long, else an outline.
 fn remembered(method: &str, params: &Value) -> Value {
     let looked_at = match method {
         "tools/call" => params["name"].as_str().is_some_and(|tool| proposals::of_tool(tool).is_some()),
@@ -230,7 +231,7 @@ fn remembered(method: &str, params: &Value) -> Value {
     if looked_at && fits(params, LONGEST_PARAMS).is_some() { params.clone() } else { outline(params, 2) }
 }
 
-/// What is left of a length when a value is taken off; `None` where the value is longer.
+/// Subtracts the length of a value from the remaining length; `None` if the value is longer.
 fn fits(value: &Value, left: usize) -> Option<usize> {
     let left = left.checked_sub(2)?;
     match value {
@@ -243,8 +244,8 @@ fn fits(value: &Value, left: usize) -> Option<usize> {
     }
 }
 
-/// The short values of an object, and of those objects in it that say who is meant. What is left out reads as nothing
-/// can be known of it: a long text is `true` (it is there), a list or an object `null`.
+/// Returns the short values of an object, and of the objects `_meta` and `arguments` in it. What is left out must not
+/// look like known data: a long text becomes `true` (it is there), an array or object `null`.
 fn outline(value: &Value, depth: usize) -> Value {
     match value {
         Value::String(text) if text.len() > LONGEST_TEXT => Value::Bool(true),

@@ -1,4 +1,5 @@
-//! One event made ready to be shown: paired with its request, put into words. Fed event by event, in order.
+//! Prepares events for display: pairs responses with their requests and describes events in words. Takes events in
+//! order.
 
 use super::pairing::Pairing;
 use super::summary;
@@ -8,7 +9,7 @@ use crate::wire::{Envelope, MessageKind, json};
 use serde_json::Value;
 use std::fmt::Write;
 
-/// What is remembered of a request until its answer comes.
+/// What is remembered of a request until its response comes.
 #[derive(Clone, Debug)]
 struct OpenCall {
     method: AskedMethod,
@@ -17,38 +18,38 @@ struct OpenCall {
     tool: Option<Box<str>>,
 }
 
-/// A request's method: by its number, or where it came in a batch, which has no number for it, by its name.
+/// A request's method: its number, or its name if the request came in a batch and so has no number.
 #[derive(Clone, Debug)]
 enum AskedMethod {
     Number(u32),
     Name(Box<str>),
 }
 
-/// What the header and the pairing tell of an event, before its payload is looked at.
+/// What the header and the pairing say about an event, without its payload.
 #[derive(Clone, Debug, Default)]
 pub struct Placed {
-    /// The method's number; for an answer, that of its request.
+    /// The number of the method; for a response, that of its request.
     pub method: Option<u32>,
-    /// For an answer to a request that came in a batch: that request's method.
+    /// For a response to a request from a batch: the method of that request.
     pub batched: Option<Box<str>>,
-    /// For an answer: nanoseconds since its request. For a batch: the longest of its answers'.
+    /// For a response: the time since its request, in nanoseconds. For a batch: the longest such time of its responses.
     pub latency: Option<i64>,
-    /// For an answer: what its request was about. For a batch: its methods.
+    /// For a response: what its request was about. For a batch: its methods.
     pub about: Box<str>,
-    /// For an answer: the tool that was called.
+    /// For a response: the tool that was called.
     pub tool: Option<Box<str>>,
 }
 
-/// Pairs events and puts them into words.
+/// Pairs events and describes them in words.
 #[derive(Debug, Default)]
 pub struct Viewer {
     open: Pairing<OpenCall>,
-    /// The call whose exchange failed last: an answer in that exchange is to it, whatever id it has.
+    /// The latest call whose exchange failed. A response in that exchange belongs to it, whatever its id is.
     failed: Option<(u32, OpenCall)>,
 }
 
 impl Viewer {
-    /// Places an event: finds the request that it answers.
+    /// Finds the request that an event answers.
     pub fn place(&mut self, header: &EventHeader) -> Placed {
         let Some(message) = &header.message else {
             if header.flags.has(Flags::FAILED) {
@@ -76,7 +77,7 @@ impl Viewer {
         }
     }
 
-    /// Takes a batch apart: its requests are remembered, its answers paired.
+    /// Processes a batch: remembers its requests, and pairs its responses.
     pub fn place_batch(&mut self, event: &Event<'_>, methods: &[Box<str>]) -> Placed {
         let header = event.header;
         let mut placed = Placed::default();
@@ -110,7 +111,7 @@ impl Viewer {
         placed
     }
 
-    /// Remembers a request, with what it is about where its payload was looked at.
+    /// Remembers a request, with what it is about if its payload was looked at.
     pub fn remember(&mut self, header: &EventHeader, about: &str, tool: Option<&str>) {
         let Some(message) = &header.message else { return };
         if let (MessageKind::Request, Some(id), Some(method)) = (message.kind, &message.id, message.method) {
@@ -121,26 +122,26 @@ impl Viewer {
     }
 }
 
-/// An event in words.
+/// An event, described in words.
 #[derive(Clone, Debug, Default)]
 pub struct Words {
-    /// What a call is about, or what the answered call was about.
+    /// What a call is about; for a response, what the answered call was about.
     pub about: String,
-    /// For an answer: what came of it.
+    /// For a response: the outcome.
     pub outcome: String,
-    /// The tool that a call names.
+    /// The tool that the call names.
     pub tool: Option<String>,
 }
 
 impl Words {
-    /// Forgets what was told.
+    /// Clears the description.
     pub fn clear(&mut self) {
         self.about.clear();
         self.outcome.clear();
         self.tool = None;
     }
 
-    /// Puts an event into words. The strings of `self` are used again. Without `outcomes`, a good result is only "ok".
+    /// Describes an event. Reuses the strings of `self`. Without `outcomes`, a successful result is only "ok".
     pub fn report(&mut self, event: &Event<'_>, method: Option<&str>, placed: &Placed, outcomes: bool) {
         self.clear();
         if event.header.kind != EventKind::Message {
@@ -168,7 +169,7 @@ impl Words {
     fn report_call(&mut self, event: &Event<'_>, method: &str) {
         let body = event.body();
         let mut envelope = Envelope::bare(MessageKind::Request);
-        // Only what stands inside is looked at, so where params end does not matter.
+        // Only the contents are looked at, so the end of params does not matter.
         envelope.params = json::tail_at(body, "params");
         summary::call(&Spoken { method, direction: event.header.direction(), envelope: &envelope }, &mut self.about);
         if method == "tools/call" {
@@ -196,7 +197,7 @@ impl Words {
     }
 }
 
-/// Whether an event only carries messages that are shown themselves: the heads of a request that went well, the
+/// Returns whether an event only carries messages that are shown on their own: the heads of a successful request, the
 /// blocks of an event stream, the beginning and end of a session over HTTP.
 pub fn is_carrier(event: &Event<'_>) -> bool {
     if event.header.kind != EventKind::Transport || event.header.exchange == 0 {
@@ -214,8 +215,8 @@ fn described(event: &Event<'_>) -> Option<Value> {
     ciborium::from_reader::<Value, _>(event.payload).ok().filter(Value::is_object)
 }
 
-/// A head of HTTP as its lines: the request's method and target or the response's status, then a header a line. `None`
-/// where the event is no head. What is not recorded (the version, the reason) is not there.
+/// Returns the lines of an HTTP head: the request's method and target or the response's status, then one line per
+/// header. Returns `None` if the event is not a head. What is not recorded (version, reason phrase) is left out.
 pub fn head_lines(event: &Event<'_>) -> Option<Vec<String>> {
     if event.header.kind != EventKind::Transport {
         return None;
@@ -232,7 +233,7 @@ pub fn head_lines(event: &Event<'_>) -> Option<Vec<String>> {
     Some(std::iter::once(first).chain(lines).collect())
 }
 
-/// What HTTP carried, in words; false where it is something else.
+/// Describes a transport event of HTTP or WebSocket. Returns false if it is another event.
 fn report_transport(described: &Value, out: &mut String) -> bool {
     let text = |name: &str| described[name].as_str().unwrap_or_default();
     let one_line = |text: &str| clip(text.trim().replace(['\r', '\n'], " ").trim(), 200).into_owned();
@@ -244,18 +245,18 @@ fn report_transport(described: &Value, out: &mut String) -> bool {
             write!(out, "status {} {kind}", described["status"])
         }
         "sse" => write!(out, "event stream: {}", one_line(text("block"))),
-        "body" => write!(out, "a body of {} B {}", described["bytes"], one_line(text("text"))),
+        "body" => write!(out, "body of {} B {}", described["bytes"], one_line(text("text"))),
         "broken off" => write!(out, "broken off: {}", text("reason")),
         "closed" | "dropped" => out.write_str(text("reason")),
-        "refused" => write!(out, "answered {} by the tap: {}", described["status"], text("reason")),
-        what @ ("changed" | "kept") => write!(out, "{what} on its way: {}", one_line(text("original"))),
+        "refused" => write!(out, "answered by mcpreel with status {}: {}", described["status"], text("reason")),
+        what @ ("changed" | "kept") => write!(out, "{what} on the way: {}", one_line(text("original"))),
         what @ ("ping" | "pong" | "close" | "unreadable") => write!(out, "websocket {what} {}", one_line(text("text"))),
         _ => return false,
     };
     true
 }
 
-/// What is no message, in words.
+/// Describes an event that is not a message.
 fn report_event(event: &Event<'_>, out: &mut String) {
     if event.header.kind == EventKind::Stderr {
         let text = String::from_utf8_lossy(&event.payload[..event.payload.len().min(400)]);
@@ -282,13 +283,13 @@ fn report_event(event: &Event<'_>, out: &mut String) {
     }
 }
 
-/// An id longer than this is shown by its beginning and its end.
+/// Ids of more characters than this are shortened to their beginning and their end.
 const LONGEST_ID: usize = 12;
-/// So many characters of each.
+/// The number of characters of each end.
 const ID_ENDS: usize = 4;
 
-/// A request id as it stood, for people: of a long one, what tells it from others. `mark` is what the ids of injected
-/// messages begin with, which is the same for all of them.
+/// Appends a request id for display. A long one is shortened to what distinguishes it. `mark` is the prefix that the
+/// ids of all injected messages have.
 pub fn write_id(id: Option<&RecordedId>, mark: &str, out: &mut String) {
     let mut digits = itoa::Buffer::new();
     let text = match id {

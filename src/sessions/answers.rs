@@ -1,5 +1,5 @@
-//! The injected requests of a live session with those who wait for their answers: relays ask it what to take out,
-//! the control socket what has come.
+//! The injected requests of a live session and the callbacks that wait for their answers. Relays ask it which messages
+//! to remove; the control socket receives the answers.
 
 use super::injection::{Injections, Key, Refused, RemovedAnswer, Sifted};
 use crate::wire::Direction;
@@ -7,28 +7,28 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// What comes of a request that was put in.
+/// What happens to an injected request.
 #[derive(Clone, Copy, Debug)]
 pub enum AnswerEvent<'a> {
     /// A notification about it, before the answer.
     Before(&'a [u8]),
     /// The answer.
     Answer(&'a [u8]),
-    /// Nothing: its time is over.
+    /// No answer within the time limit.
     Nothing,
 }
 
-/// What is called with all that comes; the answer, or that there is none, is the last.
+/// Receives the events of a request. The last one is the answer, or that there is none.
 pub type AnswerCallback = Arc<dyn Fn(AnswerEvent<'_>) + Send + Sync>;
 
-/// Somebody who waits for an answer.
+/// A request that waits for its answer.
 #[derive(Clone)]
 pub struct PendingAnswer {
-    /// Whose request it is: the connection's number.
+    /// The number of the connection that sent the request.
     pub owner: u64,
-    /// When it is given up.
+    /// When to give up.
     pub until: Instant,
-    /// Who hears the answer.
+    /// Receives the answer.
     pub deliver: AnswerCallback,
 }
 
@@ -36,38 +36,42 @@ pub struct PendingAnswer {
 #[derive(Default)]
 pub struct Answers {
     table: Mutex<Injections<PendingAnswer>>,
-    /// Whether a message that goes to the server, or to the client, may be an answer to take out.
+    /// Whether messages toward the server, and toward the client, may be answers to remove.
     awaited: [AtomicBool; 2],
 }
 
 impl Answers {
-    /// Whether messages that go `direction` have to be looked at.
+    /// Whether messages in this direction must be examined.
     pub fn awaits(&self, direction: Direction) -> bool {
         self.awaited[direction as usize].load(Ordering::Acquire)
     }
 
-    /// Notes a request before it goes out.
+    /// Adds a request before it is sent.
+    ///
+    /// # Errors
+    /// The id was used before, or too many requests wait.
     pub fn ask(&self, key: Key, waiting: PendingAnswer) -> Result<(), Refused> {
         self.change(|table| table.ask(key, waiting))
     }
 
-    /// Takes back a request that did not go out; false where it was given up already.
+    /// Removes a request that was not sent; false if it was already given up.
     pub fn forget(&self, key: &Key) -> bool {
         self.change(|table| table.forget(key)).is_some()
     }
 
-    /// What a message is. Answers that were taken are for [`Answers::deliver`], once they are recorded.
+    /// Classifies a message. Pass the removed answers to [`Answers::deliver`] once they are recorded.
     pub fn sift<'m>(&self, stream: u32, direction: Direction, message: &'m [u8]) -> Sifted<'m, PendingAnswer> {
         self.change(|table| table.sift(stream, direction, message))
     }
 
-    /// Hands what answers an injected request to who waits for it; the rest of the message goes on, if there is any. A
-    /// request may have been put into "the" stream, without naming it.
+    /// Delivers answers to injected requests and returns the rest of the message, if any. A request may have been
+    /// injected without naming its stream (stream 0).
     pub fn keep(&self, stream: u32, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>> {
         self.keep_recorded(stream, direction, message, |_| {})
     }
 
-    /// The same where what goes on is recorded later on its way: what does not is given to `record` here.
+    /// As [`Answers::keep`], for messages that are recorded only after passing: answers that are removed are given to
+    /// `record` here.
     pub fn keep_recorded(
         &self,
         stream: u32,
@@ -88,7 +92,7 @@ impl Answers {
         Some(message)
     }
 
-    /// Hands answers to those who wait for them.
+    /// Delivers answers to the requests that wait for them.
     pub fn deliver(taken: Vec<RemovedAnswer<'_, PendingAnswer>>) {
         for answer in taken {
             if let Some(waiting) = answer.waiting {
@@ -98,7 +102,7 @@ impl Answers {
         }
     }
 
-    /// Gives up the requests of an owner: those whose time is over at `now`, or all of them.
+    /// Gives up the requests of an owner that are overdue at `now`, or all of them.
     pub fn give_up(&self, owner: u64, now: Option<Instant>) {
         let over: Vec<PendingAnswer> = self.change(|table| {
             let is_over =
@@ -110,7 +114,7 @@ impl Answers {
         over.into_iter().for_each(|waiting| (waiting.deliver)(AnswerEvent::Nothing));
     }
 
-    /// When the next request of an owner is to be given up.
+    /// When the next request of an owner must be given up.
     pub fn next_deadline(&self, owner: u64) -> Option<Instant> {
         let table = self.lock();
         table.open().filter(|(_, waiting)| waiting.owner == owner).map(|(_, waiting)| waiting.until).min()

@@ -1,10 +1,11 @@
-//! The control socket of a live session: who connects may ask what the session is, and put messages into it.
+//! The control socket of a live session, through which other processes query the session and inject messages into it.
 //!
-//! The protocol is in `docs/control.md`. The socket in the folder only greets, and names an abstract one. Callers talk to
-//! the session there; handlers of subscriptions cannot connect to it. Each connection has a thread that reads and one that
-//! writes; what waits to be written is bounded, and who does not read it is let go. Nobody here ever holds a relay back.
+//! `docs/control.md` describes the protocol. The socket in the folder only sends a greeting that names an abstract
+//! socket, where callers talk to the session; handlers of subscriptions cannot connect there. Each connection has a
+//! reading and a writing thread. The queue of unwritten lines is bounded, and a caller that does not read is
+//! disconnected. Nothing here ever blocks a relay.
 //!
-//! Never: what a message means beyond its envelope.
+//! Never interprets messages beyond their envelopes.
 
 use super::answers::{AnswerEvent, Answers, PendingAnswer};
 use super::injection::request_id;
@@ -12,7 +13,7 @@ use crate::process::supervisor::NO_HANDLERS;
 use crate::record::status::Status;
 use crate::sessions::sockets::{RejectedPeer, VERSION, admit, bind_abstract};
 use crate::wire::Direction;
-use crate::wire::span::millis;
+use crate::wire::units::millis;
 use rustix::event::{PollFd, PollFlags, poll};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -25,38 +26,41 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-/// The longest line of a request (16 MiB).
+/// The maximum length of a request line (16 MiB).
 pub const LONGEST_LINE: usize = 16 << 20;
 
-/// How many may be connected at once.
+/// The maximum number of simultaneous connections.
 pub const MAX_CONNECTIONS: usize = 16;
 
-/// Who lets more than this wait unread is let go (16 MiB, and one answer).
+/// A caller with more unread bytes than this (16 MiB and one answer) is disconnected.
 const MAX_UNREAD: usize = 16 << 20;
 
-/// How long an answer is waited for where the request does not say.
+/// The default time limit for an answer.
 const DEFAULT_WAIT: Duration = Duration::from_secs(30);
-/// The longest that can be asked for.
+/// The maximum time limit for an answer.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 
-/// How long the end of a peer's line is waited for, to put a message in.
+/// How long to wait for the end of a peer's line before injecting a message.
 const GRACE_PERIOD: Duration = Duration::from_secs(5);
 
-/// Called with each fact that comes of an order, and whether it is the last.
+/// Called with each result of a `fire` request, and whether it is the last one.
 pub type FactCallback = Box<dyn Fn(Value, bool) + Send>;
 
-/// How far a message came that was put in.
+/// How far an injected message got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InjectionProgress {
     /// It is on its way to the peer.
     Written,
-    /// It waits for its turn in the session; how much may wait there is bounded.
+    /// It waits in the session's bounded queue.
     Queued,
 }
 
-/// What a live session can do for those who connect.
+/// What a live session can do for connected callers.
 pub trait Session: Send + Sync {
-    /// Puts a message into the live connection, by `deadline`; the error is a sentence.
+    /// Injects a message into the live connection by `deadline`.
+    ///
+    /// # Errors
+    /// The reason, as a sentence.
     fn put(
         &self,
         toward: Direction,
@@ -65,46 +69,58 @@ pub trait Session: Send + Sync {
         deadline: Instant,
     ) -> Result<InjectionProgress, String>;
 
-    /// Does something of its own accord: only a server of ours can.
+    /// Makes the session's own server fire an event.
+    ///
+    /// # Errors
+    /// The session has no server of mcpreel's own, or cannot fire this event.
     fn fire(&self, stream: u32, fired: Value, received: FactCallback) -> Result<(), String> {
         let _ = (stream, fired, received);
-        Err("only a session of `serve` fires events of its own; send the message instead".to_owned())
+        Err("only a session of `serve` can fire events; send the message instead".to_owned())
     }
 
-    /// What is known of the session by now, beside what was known at its start.
+    /// What is currently known of the session, in addition to what was known at its start.
     fn facts(&self) -> Map<String, Value> {
         Map::new()
     }
 }
 
-/// The stream that is meant: the one named, or with 0 the only one that there is; `none` says why there is none.
+/// Chooses the stream: `named`, or if that is 0 the only open one. `none` is the error if no stream is open.
+///
+/// # Errors
+/// No stream can be chosen.
 pub fn choose(named: u32, streams: &[u32], none: &str) -> Result<u32, String> {
     match (named, streams) {
         (0, []) => Err(none.to_owned()),
         (0, [only]) => Ok(*only),
         (0, [first, ..]) => {
             let names: Vec<String> = streams.iter().map(u32::to_string).collect();
-            Err(format!("there are several sessions: {}; name one, as in --session NAME#{first}", names.join(", ")))
+            Err(format!(
+                "there are several sessions: {}; choose one, for example with --session NAME#{first}",
+                names.join(", ")
+            ))
         }
         (named, all) if all.contains(&named) => Ok(named),
-        (named, _) => Err(format!("stream {named} has no open connection that could take it")),
+        (named, _) => Err(format!("stream {named} has no open connection")),
     }
 }
 
-/// A socket that listens, and what is told of its session.
+/// A listening socket and what it reports about its session.
 pub struct Control {
-    /// The socket.
+    /// The listening socket.
     pub listener: UnixListener,
-    /// What `info` tells, but for the protocol's version and what changes.
+    /// The members of `info`, without the protocol version and members that change.
     pub info: Map<String, Value>,
-    /// How the session is recorded, where it is.
+    /// The recording's status, if the session is recorded.
     pub recording: Option<Arc<Status>>,
-    /// Called with what the session's user is to know.
+    /// Called with warnings for the session's user.
     pub warn: Box<dyn Fn(&str) + Send>,
 }
 
 impl Control {
-    /// Answers on the socket from now on, on threads of its own.
+    /// Starts answering on the socket, on threads of its own.
+    ///
+    /// # Errors
+    /// A thread cannot be started.
     pub fn start(self, session: Arc<dyn Session>, answers: Arc<Answers>) -> io::Result<()> {
         let Self { listener, mut info, recording, warn } = self;
         listener.set_nonblocking(true)?;
@@ -123,7 +139,7 @@ impl Control {
                 match porch.next() {
                     Ok(Some(stream)) => welcome(&shared, stream),
                     Ok(None) => {}
-                    // Out of descriptors, perhaps: the traffic is worth more than an answer.
+                    // Possibly out of descriptors, which the traffic needs more than a caller does.
                     Err(_) => std::thread::sleep(Duration::from_millis(100)),
                 }
             }
@@ -132,18 +148,18 @@ impl Control {
     }
 }
 
-/// Where callers come in.
+/// Accepts callers.
 struct Porch {
-    /// The socket in the folder, which greets only.
+    /// The socket in the folder, which only sends a greeting.
     door: UnixListener,
-    /// The abstract socket with its address, once somebody has come.
+    /// The name and listener of the abstract socket, once a caller has connected.
     room: Option<(String, UnixListener)>,
     warn: Box<dyn Fn(&str) + Send>,
     has_warned: bool,
 }
 
 impl Porch {
-    /// Waits for the next that comes; gives back one that may talk.
+    /// Waits for the next caller; returns it if it may talk to the session.
     fn next(&mut self) -> io::Result<Option<UnixStream>> {
         let mut listeners = vec![PollFd::new(&self.door, PollFlags::IN)];
         listeners.extend(self.room.as_ref().map(|(_, room)| PollFd::new(room, PollFlags::IN)));
@@ -163,7 +179,7 @@ impl Porch {
             None => self.greeting()?,
             Some(rejected) => self.refusal(rejected),
         };
-        // It is one short line; who does not take it gets none.
+        // One short line; a caller whose buffer is full does not get it.
         stream.set_nonblocking(true)?;
         let _ = writeln!(&stream, "{reported}");
         Ok(None)
@@ -180,15 +196,15 @@ impl Porch {
             self.room = Some((name, room));
         }
         let name = self.room.as_ref().map(|(name, _)| name.as_str());
-        // Callers of version 1 read this as the answer to what they ask.
-        let why = "this session is spoken to at its abstract socket (version 2 of the control protocol)";
+        // Callers of protocol version 1 read this as an error.
+        let why = "connect to this session's abstract socket instead (version 2 of the control protocol)";
         Ok(json!({"version": VERSION, "abstract": name, "failed": why}))
     }
 
     fn refusal(&mut self, rejected: RejectedPeer) -> Value {
         let why = match rejected {
-            RejectedPeer::User => "another user may not use this session",
-            RejectedPeer::Gone => "who asked is gone",
+            RejectedPeer::User => "this session belongs to another user",
+            RejectedPeer::Gone => "the calling process has exited",
             RejectedPeer::Handler(pid) => {
                 if !std::mem::replace(&mut self.has_warned, true) {
                     let who = format!("a handler of a subscription (process {pid})");
@@ -201,7 +217,7 @@ impl Porch {
     }
 }
 
-/// What every connection needs.
+/// The data shared by all connections.
 struct ConnectionContext {
     info: Map<String, Value>,
     recording: Option<Arc<Status>>,
@@ -211,7 +227,7 @@ struct ConnectionContext {
     owners: AtomicU64,
 }
 
-/// A request; `tag` is the caller's own and comes back with what is answered.
+/// A request. The caller's `tag` is copied into its answers.
 #[derive(Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case")]
 enum Request {
@@ -237,11 +253,12 @@ enum Toward {
     Client,
 }
 
-/// Takes a connection in, where there is room.
+/// Starts serving a connection, unless there are too many.
 fn welcome(shared: &Arc<ConnectionContext>, mut stream: UnixStream) {
     if shared.connected.fetch_add(1, Ordering::AcqRel) >= MAX_CONNECTIONS {
         shared.connected.fetch_sub(1, Ordering::AcqRel);
-        let reported = json!({"failed": format!("{MAX_CONNECTIONS} are connected to this session already")});
+        let reported =
+            json!({"failed": format!("this session already has {MAX_CONNECTIONS} connections, the maximum")});
         let _ = writeln!(stream, "{reported}");
         return;
     }
@@ -257,7 +274,7 @@ fn welcome(shared: &Arc<ConnectionContext>, mut stream: UnixStream) {
     }
 }
 
-/// One connection, to its end.
+/// Serves one connection to its end.
 fn converse(shared: &Arc<ConnectionContext>, owner: u64, stream: UnixStream) -> io::Result<()> {
     let outbox = Arc::new(Outbox::new(stream.try_clone()?));
     let (to_write, answers) = (Arc::clone(&outbox), Arc::clone(&shared.answers));
@@ -269,7 +286,7 @@ fn converse(shared: &Arc<ConnectionContext>, owner: u64, stream: UnixStream) -> 
         match read_line(&mut reader, &mut line) {
             Ok(Line::Whole) => take(shared, owner, &line, &outbox),
             Ok(Line::TooLong) => {
-                outbox.push(&json!({"failed": format!("a line has at most {LONGEST_LINE} bytes")}));
+                outbox.push(&json!({"failed": format!("a line may have at most {LONGEST_LINE} bytes")}));
                 break;
             }
             Ok(Line::End) | Err(_) => break,
@@ -286,7 +303,7 @@ enum Line {
     End,
 }
 
-/// Reads the next line into `line`, its end cut off.
+/// Reads the next line into `line`, without its end.
 fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Line> {
     line.clear();
     loop {
@@ -307,7 +324,7 @@ fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Line> 
     }
 }
 
-/// Sees to one request.
+/// Handles one request.
 fn take(shared: &ConnectionContext, owner: u64, line: &[u8], outbox: &Arc<Outbox>) {
     if line.trim_ascii().is_empty() {
         return;
@@ -316,7 +333,7 @@ fn take(shared: &ConnectionContext, owner: u64, line: &[u8], outbox: &Arc<Outbox
     let tag = asked.as_ref().map_or(Value::Null, |asked| asked["tag"].clone());
     let request = asked.and_then(Request::deserialize);
     let failed = match request {
-        Err(error) => Err(format!("this request is not understood: {error}")),
+        Err(error) => Err(format!("invalid request: {error}")),
         Ok(Request::Info) => {
             let mut reported = shared.info.clone();
             reported.extend(shared.recording.iter().flat_map(|recording| recording.facts()));
@@ -343,7 +360,7 @@ fn take(shared: &ConnectionContext, owner: u64, line: &[u8], outbox: &Arc<Outbox
     }
 }
 
-/// Puts a message in; a request is noted first, so that its answer is known however soon it comes.
+/// Injects a message. A request is registered first, so that even an immediate answer is recognised.
 fn send(
     shared: &ConnectionContext,
     owner: u64,
@@ -380,11 +397,11 @@ fn send(
     let waiting = PendingAnswer { owner, until: now + wait, deliver: Arc::new(deliver) };
     shared.answers.ask(key.clone(), waiting).map_err(|refused| refused.to_string())?;
     outbox.look();
-    // Where it was given up meanwhile, that was told.
+    // If the request was given up meanwhile, that has been reported.
     put().map(drop).or_else(|why| if shared.answers.forget(&key) { Err(why) } else { Ok(()) })
 }
 
-/// What waits to be written to one connection.
+/// The lines that wait to be written to one connection.
 struct Outbox {
     state: Mutex<Unread>,
     changed: Condvar,
@@ -396,7 +413,7 @@ struct Unread {
     lines: VecDeque<Vec<u8>>,
     bytes: usize,
     ended: bool,
-    /// The writer is to look when the next request is over.
+    /// The writer must recompute the next deadline.
     look: bool,
 }
 
@@ -405,7 +422,7 @@ impl Outbox {
         Self { state: Mutex::default(), changed: Condvar::new(), stream }
     }
 
-    /// Adds a line. Never waits: who does not read is let go.
+    /// Adds a line without ever waiting: a caller that does not read is disconnected.
     fn push(&self, reported: &Value) {
         let mut state = self.lock();
         if state.ended {
@@ -423,19 +440,19 @@ impl Outbox {
         self.changed.notify_all();
     }
 
-    /// There may be an earlier deadline than before.
+    /// Tells the writer that there may be an earlier deadline.
     fn look(&self) {
         self.lock().look = true;
         self.changed.notify_all();
     }
 
-    /// No more comes; what waits is written still.
+    /// Ends the queue; the remaining lines are still written.
     fn end(&self) {
         self.lock().ended = true;
         self.changed.notify_all();
     }
 
-    /// The writing thread: writes lines as they come, and gives up requests whose time is over.
+    /// The writing thread: writes lines as they are added, and gives up overdue requests.
     fn write_out(&self, mut stream: UnixStream, answers: &Answers, owner: u64) {
         loop {
             answers.give_up(owner, Some(Instant::now()));
@@ -476,7 +493,7 @@ mod tests {
     use super::*;
     use crate::sessions::injection::Sifted;
 
-    /// A session that keeps what was put in and answers nothing by itself.
+    /// A session that stores injected messages and never answers by itself.
     #[derive(Default)]
     struct Kept(Mutex<Vec<String>>);
 

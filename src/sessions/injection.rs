@@ -1,70 +1,72 @@
-//! Requests that were put into a live session and wait for their answers, and what an answer is recognised by. Pure.
-//! A notification that names such a request in its `requestId` (a chunk of an answer that streams) belongs to it too.
+//! Injected requests that wait for their answers, and how their answers are recognised. Pure. A notification that names
+//! such a request in its `requestId` (a chunk of a streamed answer) belongs to it, too.
 //!
-//! Whoever puts a request in makes its id: a string `mcpreel-XXXXXXXX-N` whose eight hexadecimal digits are random, so
-//! that it is never one of the peers' own. An answer with such an id is taken out again, also when it comes after its
-//! time: what was given up is remembered for a while.
+//! The injector chooses the id: a string `mcpreel-XXXXXXXX-N` with eight random hexadecimal digits, which neither peer
+//! uses. An answer with such an id is removed from the stream even if it arrives too late, because requests that were
+//! given up are remembered for a while.
 //!
-//! Never: sockets, clocks.
+//! Never uses sockets or clocks.
 
 use crate::wire::{Direction, Envelope, Id, IdKey, MessageKind, json};
 use std::collections::{HashMap, VecDeque};
 
-/// How the id of every injected request begins.
+/// The prefix of every injected request's id.
 pub const MARK: &str = "mcpreel-";
 
-/// How many injected requests may wait at once.
+/// The maximum number of waiting injected requests.
 pub const MAX_OPEN: usize = 256;
 
-/// How many that nobody waits for any more are remembered.
+/// The maximum number of remembered requests for which no one waits any more.
 const MAX_LATE: usize = 1024;
 
-/// One request that was put in: its stream, the way it went, its id.
+/// An injected request: its stream, direction and id.
 pub type Key = (u32, Direction, Box<str>);
 
-/// Why a message is not put in, as a sentence fragment.
+/// Why a message is not injected, as a sentence fragment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// It would be two lines.
-    #[error("a message is one line; this one has a line break in it")]
+    #[error("the message contains a line break; it must be a single line")]
     LineBreak,
-    /// Its answers could not be told apart.
-    #[error("a batch cannot be put into a live session; send its messages one by one")]
+    /// Its answers could not be assigned.
+    #[error("a batch cannot be injected; send its messages one by one")]
     Batch,
-    /// The id could be one of the peers' own.
-    #[error("the id of an injected request is a string like {MARK}0123abcd-1, its eight hexadecimal digits random")]
+    /// The id could be a peer's own.
+    #[error(
+        "the id of an injected request must be a string like {MARK}0123abcd-1, with eight random hexadecimal digits"
+    )]
     Id,
-    /// Another request with this id waits, or was given up.
-    #[error("a request with this id was put in before")]
+    /// Another request with this id waits or was given up.
+    #[error("a request with this id was already injected")]
     Used,
-    /// Enough is enough.
-    #[error("{MAX_OPEN} injected requests wait for their answers already")]
+    /// Too many requests wait.
+    #[error("{MAX_OPEN} injected requests are already waiting for answers, the maximum")]
     TooMany,
 }
 
-/// What a peer's message is to the requests that were put in.
+/// How a peer's message relates to the injected requests.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Sifted<'m, T> {
-    /// Nothing: it goes on as it is.
+    /// Not at all: it passes unchanged.
     Pass,
-    /// Answers, and nothing else.
+    /// It consists only of answers to them.
     RemovedAnswer(Vec<RemovedAnswer<'m, T>>),
-    /// A batch that holds answers beside others; the others go on as this batch.
+    /// A batch of such answers and other messages; the other messages pass as this batch.
     Cut(Vec<u8>, Vec<RemovedAnswer<'m, T>>),
 }
 
-/// An answer that was taken out.
+/// An answer that was removed from the stream.
 #[derive(Debug, PartialEq, Eq)]
 pub struct RemovedAnswer<'m, T> {
-    /// Its text.
+    /// The text of the answer.
     pub message: &'m [u8],
-    /// What was remembered of its request; `None` where nobody waits any more.
+    /// The entry of its request; `None` if no one waits any more.
     pub waiting: Option<T>,
-    /// Whether it is the answer; else it comes before it.
+    /// Whether it is the final answer; otherwise it precedes the answer.
     pub is_answer: bool,
 }
 
-/// The requests that wait.
+/// The waiting requests.
 #[derive(Debug)]
 pub struct Injections<T> {
     open: HashMap<Key, T>,
@@ -77,7 +79,10 @@ impl<T> Default for Injections<T> {
     }
 }
 
-/// The id of a request that may be put in; `None` for a message that asks nothing.
+/// The id of a request to inject; `None` for messages that are not requests.
+///
+/// # Errors
+/// The message cannot be injected.
 pub fn request_id(message: &[u8]) -> Result<Option<Box<str>>, Refused> {
     if message.contains(&b'\n') || message.contains(&b'\r') {
         return Err(Refused::LineBreak);
@@ -93,7 +98,7 @@ pub fn request_id(message: &[u8]) -> Result<Option<Box<str>>, Refused> {
     }
 }
 
-/// Whether an id is one that no peer makes.
+/// Whether an id is one that only injectors use.
 pub fn is_marked(id: &str) -> bool {
     let Some((random, number)) = id.strip_prefix(MARK).and_then(|rest| rest.split_once('-')) else { return false };
     let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
@@ -104,7 +109,10 @@ pub fn is_marked(id: &str) -> bool {
 }
 
 impl<T: Clone> Injections<T> {
-    /// Notes a request before it goes out.
+    /// Adds a request before it is sent.
+    ///
+    /// # Errors
+    /// The id was used before, or too many requests wait.
     pub fn ask(&mut self, key: Key, waiting: T) -> Result<(), Refused> {
         if self.open.contains_key(&key) || self.late.contains(&key) {
             return Err(Refused::Used);
@@ -116,12 +124,12 @@ impl<T: Clone> Injections<T> {
         Ok(())
     }
 
-    /// Takes back a request that did not go out.
+    /// Removes a request that was not sent.
     pub fn forget(&mut self, key: &Key) -> Option<T> {
         self.open.remove(key)
     }
 
-    /// Nobody waits for this answer any more; should it come, it is taken out all the same.
+    /// Stops waiting for an answer. If it still arrives, it is removed from the stream.
     pub fn give_up(&mut self, key: &Key) -> Option<T> {
         let (key, waiting) = self.open.remove_entry(key)?;
         if self.late.len() >= MAX_LATE {
@@ -131,18 +139,18 @@ impl<T: Clone> Injections<T> {
         Some(waiting)
     }
 
-    /// The requests that somebody waits for.
+    /// The requests for which someone waits.
     pub fn open(&self) -> impl Iterator<Item = (&Key, &T)> {
         self.open.iter()
     }
 
-    /// Whether a message that goes `direction` may be an answer to take out.
+    /// Whether a message in this direction may be an answer to remove.
     pub fn awaits(&self, direction: Direction) -> bool {
         let asked = direction.reversed();
         self.open.keys().chain(&self.late).any(|key| key.1 == asked)
     }
 
-    /// What a message of a peer that goes `direction` is.
+    /// Classifies a peer's message in this direction.
     pub fn sift<'m>(&mut self, stream: u32, direction: Direction, message: &'m [u8]) -> Sifted<'m, T> {
         if !may_be_answer(message) {
             return Sifted::Pass;
@@ -190,12 +198,12 @@ impl<T: Clone> Injections<T> {
     }
 }
 
-/// Whether a message has an id that only who injects makes, or is about a request with such an id.
+/// Whether a message has an injector's id, or is about a request with such an id.
 pub fn is_ours(message: &[u8]) -> bool {
     may_be_answer(message) && matches!(named(&Envelope::scan(message)), Some(IdKey::Text(id)) if is_marked(&id))
 }
 
-/// The request that a message is, answers, or, as a notification, is about.
+/// The id of the request that a message is, answers or, as a notification, is about.
 fn named(envelope: &Envelope<'_>) -> Option<IdKey> {
     let about = || match envelope.kind {
         MessageKind::Notification => json::first_member(envelope.params?, "requestId").map(Id),
@@ -204,7 +212,7 @@ fn named(envelope: &Envelope<'_>) -> Option<IdKey> {
     envelope.id.or_else(about).map(Id::key)
 }
 
-/// Whether bytes can hold an answer to an injected request: a quick look that most lines do not pass.
+/// Whether bytes may contain an answer to an injected request: a fast check that rules out most lines.
 pub fn may_be_answer(bytes: &[u8]) -> bool {
     memchr::memmem::find(bytes, MARK.as_bytes()).is_some()
 }

@@ -1,12 +1,13 @@
-//! Control sockets from outside: the folder they lie in, making one, finding those that live, asking one thing, and a
-//! [`Link`] into a live session.
+//! Control sockets from outside: creates them in their folder, finds live ones, sends requests, and opens a [`Link`]
+//! into a live session.
 //!
-//! A socket whose process is gone is removed by whoever meets it. Making and removing happen under a lock of the
-//! folder, so that nobody removes what another has just made.
+//! Whoever finds a socket whose process is gone removes it. Sockets are created and removed under a lock of the folder,
+//! so that no process removes one that another has just created.
 //!
-//! The socket in the folder only says where the session is spoken to: at an abstract Unix socket. The kernel can keep
-//! handlers of subscriptions off abstract sockets ([`Reach::Own`](crate::process::supervisor::ProcessReach::Own)); off a socket in a folder,
-//! or a secret in a file, most kernels cannot keep a process of the same user.
+//! The socket in the folder only names an abstract Unix socket, where callers talk to the session. The kernel can keep
+//! handlers of subscriptions from connecting to abstract sockets
+//! ([`Reach::Own`](crate::process::supervisor::ProcessReach::Own)); most kernels cannot keep a process of the same user
+//! from a socket in a folder, or from a secret in a file.
 
 use crate::process::supervisor::is_kept;
 use crate::transport::link::{Incoming, Link, Served, Undelivered};
@@ -23,30 +24,30 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
 
-/// How long a live session may take to say what it is.
+/// How long a live session may take to answer `info`.
 const ASK_GRACE_PERIOD: Duration = Duration::from_secs(2);
 
-/// A Unix socket's path has at most so many bytes.
+/// The maximum length of a Unix socket's path, in bytes.
 const LONGEST_PATH: usize = 107;
 
-/// How long the tap waits for an answer, unless the connection ends before: who asks knows when it has had enough.
+/// How long the session waits for an answer; the caller decides when to stop and closes its connection.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 
-/// Why there is no socket.
+/// Why a socket cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum SocketError {
-    /// The folder is somebody else's.
-    #[error("{} is not yours alone: {}", .0.display(), .1)]
+    /// The folder is not the user's alone.
+    #[error("{} is not private: {}", .0.display(), .1)]
     NotOurs(PathBuf, &'static str),
-    /// The path does not fit a socket's address.
-    #[error("{} is longer than a socket's path may be ({LONGEST_PATH} bytes)", .0.display())]
+    /// The path is too long for a socket's address.
+    #[error("{} is too long for a socket's path (at most {LONGEST_PATH} bytes)", .0.display())]
     TooLong(PathBuf),
     /// The system refused.
     #[error("{}: {}", .0.display(), .1)]
     System(PathBuf, io::Error),
 }
 
-/// A socket that listens; it is removed when this is dropped.
+/// A listening socket, which is removed when this is dropped.
 #[derive(Debug)]
 pub struct BoundSocket {
     /// The session's name.
@@ -60,8 +61,11 @@ impl Drop for BoundSocket {
     }
 }
 
-/// Makes a socket named after `wanted` in the folder, which is made too: `NAME.sock`, or `NAME-2.sock` and so on
-/// where a live session has that name.
+/// Creates a socket named after `wanted` in the folder, and the folder if necessary: `NAME.sock`, or `NAME-2.sock` and
+/// so on if a live session has that name.
+///
+/// # Errors
+/// The folder is not the user's alone, or the socket cannot be created.
 pub fn bind(folder: &Path, wanted: &str) -> Result<(BoundSocket, UnixListener), SocketError> {
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.map_err(|error| SocketError::System(folder.to_owned(), error))?;
@@ -83,17 +87,20 @@ pub fn bind(folder: &Path, wanted: &str) -> Result<(BoundSocket, UnixListener), 
     unreachable_name(folder)
 }
 
-/// Makes a socket at this place, for its owner alone. One that nobody listens on any more is taken over.
+/// Creates a socket at this path, for its owner alone. A socket on which no process listens any more is replaced.
+///
+/// # Errors
+/// The socket cannot be created.
 pub fn bind_at(path: &Path) -> Result<(BoundSocket, UnixListener), SocketError> {
     if path.as_os_str().len() > LONGEST_PATH {
         return Err(SocketError::TooLong(path.to_owned()));
     }
     let failed = |error| SocketError::System(path.to_owned(), error);
-    // What is no socket stays.
+    // Other kinds of files are not removed.
     if std::fs::symlink_metadata(path).is_ok_and(|about| about.file_type().is_socket()) {
         remove_stale(path);
     }
-    // A socket can be connected to from the moment it is bound.
+    // A socket accepts connections as soon as it is bound, so its mode must be right from the start.
     let before = umask(Mode::from_raw_mode(0o177));
     let listener = UnixListener::bind(path);
     umask(before);
@@ -102,18 +109,20 @@ pub fn bind_at(path: &Path) -> Result<(BoundSocket, UnixListener), SocketError> 
     Ok((BoundSocket { name: path.display().to_string(), path }, listener))
 }
 
-/// Four thousand million sessions of one name.
+/// Reached after four billion sessions with one name.
 fn unreachable_name(folder: &Path) -> Result<(BoundSocket, UnixListener), SocketError> {
     Err(SocketError::System(folder.to_owned(), io::Error::from(io::ErrorKind::AddrInUse)))
 }
 
-/// The socket of a name.
+/// The path of a session's socket.
 pub fn socket_path(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{name}.sock"))
 }
 
-/// The names of the sessions that live, sorted; sockets of those that do not are removed. None where there is no
-/// folder.
+/// The sorted names of the live sessions; none if the folder does not exist. Removes stale sockets.
+///
+/// # Errors
+/// The folder is not the user's alone, or cannot be read.
 pub fn names(folder: &Path) -> Result<Vec<String>, SocketError> {
     if !folder.exists() {
         return Ok(Vec::new());
@@ -130,27 +139,27 @@ pub fn names(folder: &Path) -> Result<Vec<String>, SocketError> {
     Ok(names)
 }
 
-/// Holds the folder's lock, once the folder is known to be the user's own.
+/// Locks the folder, after checking that it is the user's own.
 fn lock(folder: &Path) -> Result<File, SocketError> {
     let failed = |error| SocketError::System(folder.to_owned(), error);
     let not_ours = |why| Err(SocketError::NotOurs(folder.to_owned(), why));
-    // A link is not followed: in a folder of everybody's it could lead anywhere.
+    // Does not follow a link, which in a folder open to all users could lead anywhere.
     let about = std::fs::symlink_metadata(folder).map_err(failed)?;
     if !about.is_dir() {
-        return not_ours("it is no folder");
+        return not_ours("it is not a folder");
     }
     if about.uid() != getuid().as_raw() {
         return not_ours("it belongs to another user");
     }
     if about.mode() & 0o077 != 0 {
-        return not_ours("others may enter it (its mode must be 0700)");
+        return not_ours("other users can enter it (its mode must be 0700)");
     }
     let file = File::options().write(true).create(true).truncate(false).open(folder.join("lock")).map_err(failed)?;
     file.lock().map_err(failed)?;
     Ok(file)
 }
 
-/// Removes a socket that nobody listens on. Answers whether it did.
+/// Removes a socket on which no process listens. Returns whether the path is free.
 fn remove_stale(path: &Path) -> bool {
     match UnixStream::connect(path) {
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => std::fs::remove_file(path).is_ok(),
@@ -159,30 +168,33 @@ fn remove_stale(path: &Path) -> bool {
     }
 }
 
-/// The protocol's version.
+/// The version of the control protocol.
 pub const VERSION: u32 = 2;
-/// No greeting is longer than that.
+/// The maximum length of a greeting, in bytes.
 const LONGEST_GREETING: u64 = 4096;
 
-/// Where a session is spoken to: an abstract socket, and its address.
+/// Creates the abstract socket of a session; returns its name and listener.
 pub fn bind_abstract() -> io::Result<(String, UnixListener)> {
     let name = format!("mcpreel-{}", uuid::Uuid::new_v4().simple());
     let listener = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name)?)?;
     Ok((name, listener))
 }
 
-/// Why a peer that has connected may not talk to a session.
+/// Why a connected peer may not talk to a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RejectedPeer {
-    /// It is another user.
+    /// It is another user's process.
     User,
-    /// It is a handler of a subscription, or runs below one.
+    /// It belongs to a handler of a subscription.
     Handler(i32),
-    /// It is gone, so nobody can tell.
+    /// It is gone, so this cannot be determined.
     Gone,
 }
 
-/// Lets in the user's own processes, and root's, but for handlers of subscriptions.
+/// Admits processes of the same user and of root, except for handlers of subscriptions.
+///
+/// # Errors
+/// The peer is rejected.
 pub fn admit(stream: &UnixStream) -> Result<(), RejectedPeer> {
     const ROOT: u32 = 0;
     match peer(stream) {
@@ -195,8 +207,8 @@ pub fn admit(stream: &UnixStream) -> Result<(), RejectedPeer> {
     }
 }
 
-/// The user and the process at the other end; the process is 0 where it is in another PID namespace. tokio asks for it,
-/// since rustix has no value for such a process.
+/// The user and process id of the peer; the process id is 0 in another PID namespace. Uses tokio because rustix cannot
+/// represent such a process.
 fn peer(stream: &UnixStream) -> io::Result<(u32, i32)> {
     let twin = stream.try_clone()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
@@ -204,16 +216,19 @@ fn peer(stream: &UnixStream) -> io::Result<(u32, i32)> {
         let _inside = runtime.enter();
         twin.set_nonblocking(true)?;
         let peer = tokio::net::UnixStream::from_std(twin).and_then(|twin| twin.peer_cred());
-        // The twin has its flags in common with the stream.
+        // The clone shares its flags with the stream.
         stream.set_nonblocking(false)?;
         peer?
     };
-    // It may be asked for within another runtime, where none may be waited for.
+    // May be called within another runtime, which must not be blocked.
     runtime.shutdown_background();
     Ok((peer.uid(), peer.pid().unwrap_or_default()))
 }
 
-/// Connects to a session: its socket in the folder tells where it is spoken to, and the same process must answer there.
+/// Connects to a session: its socket in the folder names the abstract socket, where the same process must answer.
+///
+/// # Errors
+/// The session is gone or refuses the connection, or another process answers.
 pub fn connect(socket: &Path) -> io::Result<UnixStream> {
     let door = UnixStream::connect(socket)?;
     door.set_read_timeout(Some(ASK_GRACE_PERIOD))?;
@@ -221,29 +236,32 @@ pub fn connect(socket: &Path) -> io::Result<UnixStream> {
     BufReader::new(&door).take(LONGEST_GREETING).read_line(&mut line)?;
     let greeting: Value = serde_json::from_str(&line).unwrap_or_default();
     let Some(name) = greeting["abstract"].as_str() else {
-        let why = greeting["failed"].as_str().unwrap_or("it does not say where it can be spoken to");
+        let why = greeting["failed"].as_str().unwrap_or("it does not name its abstract socket");
         return Err(io::Error::other(why));
     };
     let stream = UnixStream::connect_addr(&SocketAddr::from_abstract_name(name)?).map_err(|error| {
         io::Error::other(match error.kind() {
             io::ErrorKind::PermissionDenied => {
-                "this process may not connect to abstract Unix sockets of others, as no handler of a subscription may"
+                "this process may not connect to abstract Unix sockets of others, for example because it is a handler"
                     .to_owned()
             }
             io::ErrorKind::ConnectionRefused => {
-                format!("its abstract socket @{name} is not there; does it run in another network namespace?")
+                format!("its abstract socket @{name} does not exist here; is it in another network namespace?")
             }
             _ => format!("its abstract socket @{name}: {error}"),
         })
     })?;
     let (here, there) = (peer(&door)?, peer(&stream)?);
     if here != there || is_kept(there.1) != Some(false) {
-        return Err(io::Error::other("not the session itself answers at its socket, but another process"));
+        return Err(io::Error::other("another process answers at the session's socket"));
     }
     Ok(stream)
 }
 
-/// Asks one thing and waits for one answer.
+/// Sends one request and waits for one answer.
+///
+/// # Errors
+/// The session cannot be reached, or does not answer in time.
 pub fn ask(socket: &Path, request: &Value, grace_period: Duration) -> io::Result<Value> {
     let mut answer = Value::Null;
     listen(socket, request, grace_period, |reported| {
@@ -253,7 +271,10 @@ pub fn ask(socket: &Path, request: &Value, grace_period: Duration) -> io::Result
     Ok(answer)
 }
 
-/// Asks one thing and hears what is answered until `received` says that it has heard enough; `grace_period` is for each line.
+/// Sends one request and reads answers until `received` returns false. `grace_period` applies to each line.
+///
+/// # Errors
+/// The session cannot be reached, or does not answer in time.
 pub fn listen(
     socket: &Path,
     request: &Value,
@@ -272,17 +293,23 @@ pub fn listen(
     }
 }
 
-/// What a session says about itself.
+/// What a session reports about itself.
+///
+/// # Errors
+/// The session cannot be reached, or does not answer in time.
 pub fn info(socket: &Path) -> io::Result<Map<String, Value>> {
     match ask(socket, &json!({"op": "info"}), ASK_GRACE_PERIOD)?["info"].take() {
         Value::Object(info) => Ok(info),
-        _ => Err(io::Error::other("it does not say what it is")),
+        _ => Err(io::Error::other("its answer contains no session information")),
     }
 }
 
-/// A connection into a live session: what is sent goes toward `toward` (`server` or `client`), and the answers to
-/// requests, and what comes before them, come in. `in_stream` is the stream that is meant, or 0 for the only one.
-/// Must be called within a tokio runtime.
+/// Connects to a live session. Messages are sent to the side `toward` (`server` or `client`); answers to requests, and
+/// notifications before them, are received. `in_stream` is the stream, or 0 for the only one. Must be called within a
+/// tokio runtime.
+///
+/// # Errors
+/// The session cannot be reached.
 pub fn link(socket: &Path, toward: &'static str, in_stream: u32) -> io::Result<Link> {
     let stream = connect(socket)?;
     stream.set_nonblocking(true)?;
@@ -300,7 +327,7 @@ pub fn link(socket: &Path, toward: &'static str, in_stream: u32) -> io::Result<L
                 return;
             }
         }
-        // The link is closed: so is the connection, and what is open is given up there.
+        // The link is closed, so the connection is closed, and the session gives up open requests.
     });
     tokio::spawn(async move {
         let mut lines = tokio::io::BufReader::new(reading).lines();
@@ -325,7 +352,7 @@ pub fn link(socket: &Path, toward: &'static str, in_stream: u32) -> io::Result<L
     Ok(link)
 }
 
-/// What a message is called where it fails alone: a request by its id's text, anything else by nothing.
+/// The tag of a message: a request's id as text, otherwise empty.
 fn tag(message: &[u8]) -> String {
     let envelope = Envelope::scan(message);
     let id = envelope.id.filter(|_| envelope.kind == MessageKind::Request);
@@ -379,7 +406,7 @@ mod tests {
         assert!(matches!(bind(&long, "x"), Err(SocketError::TooLong(_))));
     }
 
-    /// What comes of connecting where somebody greets so.
+    /// The result of connecting to a socket that sends this greeting.
     fn greeted(greeting: &Value) -> io::Result<UnixStream> {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("s.sock");
@@ -404,7 +431,7 @@ mod tests {
         for (greeting, words) in [
             (json!({"version": VERSION, "abstract": name}), "network namespace"),
             (json!({"version": VERSION, "failed": NO_HANDLERS}), NO_HANDLERS),
-            (json!({"tag": 1, "info": {}}), "does not say where"),
+            (json!({"tag": 1, "info": {}}), "does not name"),
             (json!({"abstract": "x".repeat(200)}), ""),
         ] {
             let error = greeted(&greeting).expect_err("nobody is there").to_string();

@@ -1,26 +1,26 @@
-//! Reading ahead: a reel is read and decompressed on a thread of its own while the blocks before are worked on.
+//! Reads ahead: one thread reads and decompresses a reel while another works on the blocks before.
 
 use super::reader::{Block, Item, ReelReader};
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Blocks of so many bytes at most are out, read ahead or worked on, or one that is larger, where nothing else is said.
+/// The default limit for blocks that are read ahead or in use, in bytes; a single larger block is allowed.
 pub const MAX_OUT: usize = 1 << 20;
-/// Blocks are handed over when there are so many bytes of them: waking a thread costs more than working on a small one.
+/// Blocks are handed over in batches of at least this many bytes, since waking a thread costs more than a small block.
 const BATCH_BYTES: usize = 256 << 10;
 
-/// What the thread hands over: items, and the method names that were met in them for the first time.
+/// A batch from the thread: items, and the method names that appear in them for the first time.
 struct Batch {
     items: Vec<Item>,
     methods: Vec<Box<str>>,
     share: BudgetPermit,
 }
 
-/// What is out, told to whoever waits for it to be less.
+/// Counts the bytes in use, and wakes a waiting thread when there are fewer.
 #[derive(Debug)]
 struct Gauge {
-    most: usize,
+    max: usize,
     out: Mutex<Out>,
     less: Condvar,
 }
@@ -28,7 +28,7 @@ struct Gauge {
 #[derive(Debug, Default)]
 struct Out {
     bytes: usize,
-    /// The thread waits.
+    /// The reader thread is waiting.
     is_awaited: bool,
 }
 
@@ -37,11 +37,11 @@ impl Gauge {
         self.out.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn has_room(&self, bytes: usize) -> bool {
+    fn has_space(&self, bytes: usize) -> bool {
         self.fits(self.lock().bytes, bytes)
     }
 
-    /// Waits until there is room for so many bytes.
+    /// Waits until this number of bytes fits.
     fn wait(&self, bytes: usize) {
         let is_full = |out: &mut Out| {
             out.is_awaited = !self.fits(out.bytes, bytes);
@@ -56,11 +56,11 @@ impl Gauge {
     }
 
     fn fits(&self, out: usize, more: usize) -> bool {
-        out == 0 || out + more <= self.most
+        out == 0 || out + more <= self.max
     }
 }
 
-/// The part of a block, or of a batch beside its blocks, in what is out.
+/// A block's part of the bytes in use, or that of a batch without its blocks.
 #[derive(Debug)]
 pub(super) struct BudgetPermit {
     bytes: usize,
@@ -77,7 +77,7 @@ impl Drop for BudgetPermit {
     }
 }
 
-/// Where blocks are given back, so that their memory serves again.
+/// Takes back blocks, so that their memory is used again.
 #[derive(Clone, Debug)]
 pub struct BlockPool(Sender<Block>);
 
@@ -86,36 +86,44 @@ impl BlockPool {
     pub fn recycle(&self, mut block: Block) {
         let share = block.share.take();
         block.shed();
-        // A reader that is gone has no use for it.
+        // If the reader no longer exists, the block is dropped.
         let _ = self.0.send(block);
         drop(share);
     }
 }
 
-/// A reader that works ahead.
+/// A reader that reads ahead.
 pub struct AheadReader {
     batches: Receiver<io::Result<Batch>>,
     items: std::vec::IntoIter<Item>,
     share: Option<BudgetPermit>,
-    /// What is told when the items are used up.
+    /// The error to return after the items.
     failed: Option<io::Error>,
     returns: BlockPool,
     methods: Vec<Box<str>>,
 }
 
 impl AheadReader {
-    /// Starts reading ahead. Blocks come with their payloads where the reader is told to load them.
+    /// Starts reading ahead. Blocks come with their payloads if the reader loads them.
+    ///
+    /// # Errors
+    ///
+    /// If the thread cannot be started.
     pub fn start(reader: ReelReader) -> io::Result<Self> {
         Self::within(reader, MAX_OUT)
     }
 
-    /// The same with so many bytes of blocks out at most, or one block that is larger.
-    pub fn within(reader: ReelReader, most: usize) -> io::Result<Self> {
+    /// Does the same with a limit of `max` bytes for blocks in use; a single larger block is allowed.
+    ///
+    /// # Errors
+    ///
+    /// If the thread cannot be started.
+    pub fn within(reader: ReelReader, max: usize) -> io::Result<Self> {
         let (sender, batches) = channel();
         let (spent, returned) = channel();
         let methods = reader.methods().to_vec();
         let known = methods.len();
-        let gauge = Arc::new(Gauge { most, out: Mutex::default(), less: Condvar::default() });
+        let gauge = Arc::new(Gauge { max, out: Mutex::default(), less: Condvar::default() });
         let worker = Worker { reader, known, batches: sender, returned, gauge, items: Vec::new() };
         let work = move || worker.run();
         std::thread::Builder::new().name("reader".into()).spawn(work)?;
@@ -129,7 +137,11 @@ impl AheadReader {
         })
     }
 
-    /// The next item; `None` at the end.
+    /// Returns the next item; `None` at the end.
+    ///
+    /// # Errors
+    ///
+    /// If reading fails.
     #[expect(clippy::should_implement_trait, reason = "as ReelReader::next")]
     pub fn next(&mut self) -> io::Result<Option<Item>> {
         loop {
@@ -151,8 +163,8 @@ impl AheadReader {
         self.share = Some(batch.share);
     }
 
-    /// Whether [`AheadReader::next`] would have to wait. Who keeps blocks must let go of them before: the wait may be
-    /// for them.
+    /// Returns whether [`AheadReader::next`] would have to wait. A caller that keeps blocks must give them back before
+    /// it waits: the reader may need their memory.
     pub fn would_wait(&mut self) -> bool {
         if !self.items.as_slice().is_empty() {
             return false;
@@ -166,31 +178,31 @@ impl AheadReader {
         false
     }
 
-    /// Method names by the numbers that headers hold.
+    /// Returns the method names, by the numbers in event headers.
     pub fn methods(&self) -> &[Box<str>] {
         &self.methods
     }
 
-    /// Gives a block back, so that its memory serves again.
+    /// Gives a block back, so that its memory is used again.
     pub fn recycle(&self, block: Block) {
         self.returns.recycle(block);
     }
 
-    /// Where others can give blocks back.
+    /// Returns the pool through which others can give blocks back.
     pub fn returns(&self) -> BlockPool {
         self.returns.clone()
     }
 }
 
-/// What the thread works with.
+/// The state of the thread.
 struct Worker {
     reader: ReelReader,
-    /// How many of the method names were handed over.
+    /// The number of method names that were handed over.
     known: usize,
     batches: Sender<io::Result<Batch>>,
     returned: Receiver<Block>,
     gauge: Arc<Gauge>,
-    /// What is to be handed over next.
+    /// The items of the next batch.
     items: Vec<Item>,
 }
 
@@ -211,14 +223,14 @@ impl Worker {
         }
     }
 
-    /// Gathers the next items. Answers whether there may be more.
+    /// Collects the next items. Returns whether there may be more.
     fn next_items(&mut self) -> io::Result<bool> {
-        // What comes through a pipe does not wait for what may come after it.
+        // From a pipe, hand over each item at once: the next one may come much later.
         let enough = if self.reader.is_seekable() { BATCH_BYTES } else { 1 };
         let mut bytes = 0;
         while bytes < enough {
             let size = self.reader.next_size()?;
-            if !self.gauge.has_room(size) {
+            if !self.gauge.has_space(size) {
                 if !self.items.is_empty() {
                     return Ok(true);
                 }
@@ -238,7 +250,7 @@ impl Worker {
         Ok(true)
     }
 
-    /// Answers whether anybody takes it.
+    /// Hands the batch over. Returns whether there is still a receiver.
     fn hand_over(&mut self) -> bool {
         let items = std::mem::take(&mut self.items);
         let share = self.gauge.take(items.len() * size_of::<Item>());

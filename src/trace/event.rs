@@ -1,26 +1,26 @@
-//! What a reel holds: events. A header says what an event is; its payload is the bytes that crossed the wire.
+//! The content of a reel: events. A header describes an event; its payload is the bytes that crossed the wire.
 
 use super::writer::NewEvent;
 use crate::wire::{Direction, Framing, IdKey, MessageKind};
 
-/// What happened.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventKind {
-    /// A message (or a line that is none) on a connection.
+    /// A message on a connection, or a line that is not a message.
     Message,
-    /// Bytes on the server's standard error, as they came.
+    /// Bytes of the server's standard error, as they were written.
     Stderr,
     /// A stream of messages began; the payload is a CBOR map that describes it.
     StreamOpened,
     /// A stream ended; the payload is a CBOR map that says how.
     StreamClosed,
-    /// Something about the transport: an HTTP head, an SSE comment; the payload is a CBOR map.
+    /// An event of the transport, such as an HTTP head or an SSE comment; the payload is a CBOR map.
     Transport,
-    /// Traffic that was not recorded; the payload is a CBOR map with counts and the reason.
+    /// Traffic that is missing from the reel; the payload is a CBOR map with counts and the reason.
     Gap,
-    /// A mark: a user's note, a turn, a finding; the payload is a CBOR map.
+    /// A mark, such as a user's note, a turn or a finding; the payload is a CBOR map.
     Note,
-    /// A kind that this version does not know, by its number.
+    /// A kind that this version does not know, with its number.
     Unknown(u8),
 }
 
@@ -35,7 +35,7 @@ impl EventKind {
         (Self::Note, 6, "note"),
     ];
 
-    /// The number in a reel.
+    /// Returns the number in a reel.
     pub fn number(self) -> u8 {
         match self {
             Self::Unknown(number) => number,
@@ -43,12 +43,12 @@ impl EventKind {
         }
     }
 
-    /// Reads a number back; one that is not known is kept.
+    /// Returns the kind with this number; an unknown number is kept.
     pub fn from_number(number: u8) -> Self {
         Self::KNOWN.iter().find(|entry| entry.1 == number).map_or(Self::Unknown(number), |entry| entry.0)
     }
 
-    /// The name used in JSON lines; `unknown-N` for a number that is not known.
+    /// Returns the name used in JSON lines; `unknown-N` for an unknown number.
     pub fn name(self) -> String {
         match Self::KNOWN.iter().find(|entry| entry.0 == self) {
             Some(entry) => entry.2.to_owned(),
@@ -56,7 +56,7 @@ impl EventKind {
         }
     }
 
-    /// Reads the name back.
+    /// Parses the name used in JSON lines.
     pub fn from_name(name: &str) -> Option<Self> {
         match Self::KNOWN.iter().find(|entry| entry.2 == name) {
             Some(entry) => Some(entry.0),
@@ -65,28 +65,28 @@ impl EventKind {
     }
 }
 
-/// Marks on an event.
+/// Marks of an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Flags(pub u16);
 
 impl Flags {
-    /// The event went from the server to the client; without it, from the client to the server.
+    /// The event was sent by the server; otherwise, by the client.
     pub const SERVER_TO_CLIENT: Self = Self(1);
-    /// A message that mcpreel put into the session.
+    /// mcpreel injected the message.
     pub const INJECTED: Self = Self(2);
-    /// Secrets were taken out of the payload.
+    /// Secrets were removed from the payload.
     pub const REDACTED: Self = Self(4);
-    /// The payload was cut to a limit.
+    /// The payload was shortened to a limit.
     pub const TRUNCATED: Self = Self(8);
-    /// A result that says `"isError": true`.
+    /// A result with `"isError": true`.
     pub const TOOL_ERROR: Self = Self(16);
-    /// The envelope has faults; scanning the payload tells which.
+    /// The envelope has faults; scanning the payload shows which ones.
     pub const FAULTY: Self = Self(32);
 
-    /// Something about the transport that failed: a response with a status of 400 or more, an exchange that broke off.
+    /// A transport event that is a failure: a response with a status of 400 or more, or an interrupted exchange.
     pub const FAILED: Self = Self(64);
 
-    /// Every named flag with its name in JSON lines. Those without one are derived, not carried there.
+    /// All flags that have a name in JSON lines. The others are derived, and not written there.
     pub const NAMED: [(Self, &'static str); 4] = [
         (Self::INJECTED, "injected"),
         (Self::REDACTED, "redacted"),
@@ -94,29 +94,29 @@ impl Flags {
         (Self::FAILED, "failed"),
     ];
 
-    /// Whether all of `other` is set.
+    /// Returns whether all flags of `other` are set.
     pub fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Both together.
+    /// Returns these flags and those of `other`.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Without `other`.
+    /// Returns these flags without those of `other`.
     #[must_use]
     pub fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 
-    /// The direction that the flags tell.
+    /// Returns the direction according to the flags.
     pub fn direction(self) -> Direction {
         if self.has(Self::SERVER_TO_CLIENT) { Direction::ServerToClient } else { Direction::ClientToServer }
     }
 
-    /// The flags that tell this direction.
+    /// Returns the flags for a direction.
     pub fn toward(direction: Direction) -> Self {
         match direction {
             Direction::ClientToServer => Self(0),
@@ -125,17 +125,17 @@ impl Flags {
     }
 }
 
-/// A request id as a header keeps it.
+/// A request id in an event header.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum RecordedId {
-    /// A 64-bit integer in plain decimal form.
+    /// An integer of 64 bits in plain decimal form.
     Integer(i64),
-    /// The id's JSON text.
+    /// The JSON text of the id.
     Text(Box<[u8]>),
 }
 
 impl RecordedId {
-    /// The id by type and value.
+    /// Returns the id by type and value.
     pub fn key(&self) -> IdKey {
         match self {
             Self::Integer(number) => IdKey::Integer(*number),
@@ -144,49 +144,49 @@ impl RecordedId {
     }
 }
 
-/// The part of a header that only messages have.
+/// The part of an event header that only messages have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageHeader {
-    /// What the message is.
+    /// The kind of the message.
     pub kind: MessageKind,
-    /// Its method, as a place in [`ReelReader::methods`](crate::trace::ReelReader::methods).
+    /// The number of its method in [`ReelReader::methods`](crate::trace::ReelReader::methods).
     pub method: Option<u32>,
     /// Its id.
     pub id: Option<RecordedId>,
 }
 
-/// What is known of an event without its payload.
+/// Everything about an event except its payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventHeader {
-    /// Its place in the reel, from 0.
+    /// The number of the event in the reel, from 0.
     pub seq: u64,
-    /// Nanoseconds since the reel's clock base.
+    /// The time in nanoseconds since the reel's clock base.
     pub time: i64,
-    /// The stream it belongs to: one connection, or one session over HTTP.
+    /// The number of the stream: one connection, or one session over HTTP.
     pub stream: u32,
-    /// The HTTP exchange that carried it, from 1; 0 where none did.
+    /// The number of the HTTP exchange that carried it, from 1; 0 if none did.
     pub exchange: u32,
-    /// What happened.
+    /// The kind of the event.
     pub kind: EventKind,
-    /// Marks, the direction among them.
+    /// Marks, including the direction.
     pub flags: Flags,
-    /// How the payload stood in its stream.
+    /// How the payload was delimited in its stream.
     pub framing: Framing,
-    /// The payload's length in bytes.
+    /// The length of the payload, in bytes.
     pub len: u32,
-    /// Where the payload begins in its block.
+    /// The start of the payload in its block.
     pub offset: usize,
-    /// What the message is, where it is one.
+    /// The message, if the event is one.
     pub message: Option<MessageHeader>,
 }
 
 impl EventHeader {
-    /// The way it went.
+    /// Returns the direction of the event.
     pub fn direction(&self) -> Direction {
         self.flags.direction()
     }
 
-    /// Whether it went any way: messages do, and what belongs to a request or a response over HTTP.
+    /// Returns whether the event has a direction: messages do, and so do events of an HTTP request or response.
     pub fn has_direction(&self) -> bool {
         self.kind == EventKind::Message || self.kind == EventKind::Transport && self.exchange != 0
     }
@@ -195,20 +195,20 @@ impl EventHeader {
 /// An event with its payload.
 #[derive(Clone, Copy, Debug)]
 pub struct Event<'a> {
-    /// What is known without the payload.
+    /// Everything except the payload.
     pub header: &'a EventHeader,
     /// The exact bytes.
     pub payload: &'a [u8],
 }
 
 impl<'a> Event<'a> {
-    /// The same event, to be written into another reel.
+    /// Returns the event in the form in which it can be written to another reel.
     pub fn again(&self) -> NewEvent<'a> {
         let EventHeader { time, stream, exchange, kind, flags, framing, .. } = *self.header;
         NewEvent { time, stream, exchange, kind, flags, framing, payload: self.payload }
     }
 
-    /// The message's text: the payload without the header block of a `Content-Length` frame.
+    /// Returns the text of the message: the payload without the header block of a `Content-Length` frame.
     pub fn body(&self) -> &'a [u8] {
         self.header.framing.body(self.payload)
     }

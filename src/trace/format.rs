@@ -1,39 +1,39 @@
-//! The bytes around the records: signature, version, file header, segment headers, trailer.
+//! The bytes around the records: signature, version, file header, segment headers and trailer.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 
-/// The first eight bytes of every reel. The high byte and the line ends show a transfer that altered the file.
+/// The first eight bytes of every reel. The high bit and the line breaks reveal a transfer that altered the file.
 pub const SIGNATURE: [u8; 8] = *b"\x89REEL\r\n\x1a";
 
 /// The version that this program writes.
 pub const VERSION: Version = Version { major: 1, minor: 1 };
 
-/// What every segment begins with; a reader that lost its place looks for it.
+/// The first bytes of every segment, which a reader looks for after damage.
 pub const SEGMENT_MAGIC: [u8; 4] = [0xd7, b'S', b'G', 0x8e];
 
-/// The bytes of a segment header.
+/// The length of a segment header, in bytes.
 pub const SEGMENT_HEADER_LEN: usize = 60;
 
-/// What a reel with an index ends with.
+/// The last bytes of a reel with an index.
 pub const TRAILER_MAGIC: [u8; 8] = *b"\x89REELIX\x1a";
 
-/// The bytes of the trailer: the footer segment's offset, a check sum, the magic.
+/// The length of the trailer, in bytes: the offset of the footer segment, a checksum, the magic.
 pub const TRAILER_LEN: usize = 20;
 
-/// The longest file header that is accepted.
+/// The maximum length of a file header, in bytes.
 const FILE_HEADER_LIMIT: u32 = 1 << 20;
 
-/// Feature bits that a reader must know to read a reel: none is defined yet.
+/// Feature bits that a reader must know to read a reel; none are defined yet.
 pub const KNOWN_REQUIRED_FEATURES: u32 = 0;
 
-/// A format version: a reader reads every minor version of the majors that it knows.
+/// A version of the format. A reader can read all minor versions of the major versions that it knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
-    /// Changed when an old reader would misread.
+    /// Changes if older readers would misread the file.
     pub major: u16,
-    /// Changed when something was added that an old reader passes over.
+    /// Changes if something was added that older readers ignore.
     pub minor: u16,
 }
 
@@ -43,47 +43,51 @@ impl std::fmt::Display for Version {
     }
 }
 
-/// Why a file cannot be read as a reel at all.
+/// The reason why a file cannot be read as a reel at all.
 #[derive(Debug, thiserror::Error)]
 pub enum FormatError {
-    /// Reading itself failed.
+    /// Reading failed.
     #[error("cannot read: {0}")]
     Io(#[from] io::Error),
-    /// Nothing in it.
+    /// The file is empty.
     #[error("the file is empty")]
     Empty,
-    /// Its first bytes are not a reel's.
+    /// The first bytes are not those of a reel.
     #[error("not a reel: {0}")]
     NotAReel(&'static str),
-    /// The file header is cut or altered.
+    /// The file header is incomplete or altered.
     #[error("the reel's file header is damaged: {0}")]
     DamagedHeader(String),
-    /// Written by a newer program.
+    /// The reel was written by a newer program.
     #[error("the reel has format version {0}; this program reads {VERSION} and older")]
     TooNew(Version),
-    /// Needs features that this program does not know.
+    /// The reel needs features that this program does not know.
     #[error("the reel needs features that this program does not know (bits {0:#x})")]
     UnknownFeatures(u32),
 }
 
-/// What a reel says about itself, once, at its beginning: a CBOR map.
+/// The file header of a reel: a CBOR map.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileHeader {
-    /// Nanoseconds from the Unix epoch to the clock base: event time 0.
+    /// The clock base (event time 0), in nanoseconds since the Unix epoch.
     pub created: i64,
-    /// The program that wrote it and its version.
+    /// The program that wrote the reel, and its version.
     #[serde(default)]
     pub tool: String,
-    /// The user's name for it.
+    /// The user's name for the reel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// The user's notes, and what the writer adds.
+    /// The user's notes, and those of the writer.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub notes: BTreeMap<String, String>,
 }
 
 impl FileHeader {
-    /// Writes signature, version, features and this header. Returns the bytes written.
+    /// Writes signature, version, features and this header. Returns the number of bytes written.
+    ///
+    /// # Errors
+    ///
+    /// If the header is too long, or writing fails.
     pub fn write(&self, out: &mut impl Write) -> io::Result<u64> {
         let mut body = Vec::new();
         ciborium::into_writer(self, &mut body).map_err(io::Error::other)?;
@@ -103,13 +107,17 @@ impl FileHeader {
         Ok(bytes.len() as u64)
     }
 
-    /// Reads it back. Returns the header, the version, and how many bytes it took.
+    /// Reads a file header. Returns the header, the version, and the number of bytes read.
+    ///
+    /// # Errors
+    ///
+    /// If the file is not a reel, its header is damaged, or it needs a newer program.
     pub fn read(input: &mut impl Read) -> Result<(Self, Version, u64), FormatError> {
         let mut head = [0u8; 28];
         let got = read_up_to(input, &mut head)?;
         check_signature(&head[..got])?;
         if got < head.len() {
-            return Err(FormatError::DamagedHeader("it is cut".into()));
+            return Err(FormatError::DamagedHeader("it is incomplete".into()));
         }
         let version = Version { major: le16(&head, 8), minor: le16(&head, 10) };
         if version.major > VERSION.major {
@@ -117,14 +125,14 @@ impl FileHeader {
         }
         let length = le32(&head, 20);
         if length > FILE_HEADER_LIMIT {
-            return Err(FormatError::DamagedHeader(format!("it claims {length} bytes")));
+            return Err(FormatError::DamagedHeader(format!("its length of {length} bytes is not plausible")));
         }
         let mut body = vec![0u8; length as usize];
         if read_up_to(input, &mut body)? < body.len() {
-            return Err(FormatError::DamagedHeader("it is cut".into()));
+            return Err(FormatError::DamagedHeader("it is incomplete".into()));
         }
         if crc32c::crc32c_append(crc32c::crc32c(&head[..24]), &body) != le32(&head, 24) {
-            return Err(FormatError::DamagedHeader("its check sum does not match".into()));
+            return Err(FormatError::DamagedHeader("its checksum does not match".into()));
         }
         let unknown = le32(&head, 12) & !KNOWN_REQUIRED_FEATURES;
         if unknown != 0 {
@@ -144,29 +152,29 @@ fn check_signature(head: &[u8]) -> Result<(), FormatError> {
         return Ok(());
     }
     Err(FormatError::NotAReel(if head.starts_with(b"\x89REEL\n\x1a") || head.starts_with(b"\tREEL") {
-        "its signature was altered, as by a transfer in text mode"
+        "its signature was altered, for example by a transfer in text mode"
     } else if matches!(head.first(), Some(b'{' | b'[')) {
         "it looks like JSON; `mcpreel import` reads JSON lines"
     } else if head.len() < SIGNATURE.len() && SIGNATURE.starts_with(head) {
-        "it is cut inside the signature"
+        "it ends within the signature"
     } else {
         "its first bytes are not a reel's"
     }))
 }
 
-/// What a segment carries.
+/// The kind of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SegmentKind {
-    /// Events: a record part and a payload part.
+    /// Events: a part with records and a part with payloads.
     Events,
     /// The index.
     Footer,
-    /// A kind that this version does not know; passed over by its length.
+    /// A kind that this version does not know and skips.
     Unknown(u8),
 }
 
 impl SegmentKind {
-    /// The number in a reel.
+    /// Returns the number in a reel.
     pub fn number(self) -> u8 {
         match self {
             Self::Events => 1,
@@ -184,50 +192,50 @@ impl SegmentKind {
     }
 }
 
-/// The segment starts a group: fresh compression contexts, a fresh method table.
+/// The segment starts a group, with new compression contexts and a new method table.
 pub const STARTS_GROUP: u8 = 1;
-/// The payload part is stored as it is, outside the group's compression.
+/// The payload part is stored uncompressed, outside of the group's compression.
 pub const PAYLOAD_STORED: u8 = 2;
 
-/// The header of a segment: 60 bytes, little-endian, check-summed, so that lengths can be trusted.
+/// A segment header: 60 bytes, little-endian, with a checksum, so that lengths can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentHeader {
-    /// What it carries.
+    /// The kind of the segment.
     pub kind: SegmentKind,
-    /// [`STARTS_GROUP`], [`PAYLOAD_STORED`].
+    /// [`STARTS_GROUP`] and [`PAYLOAD_STORED`].
     pub flags: u8,
     /// The number of its first event.
     pub first_seq: u64,
     /// The time of its first event, in nanoseconds since the clock base.
     pub first_time: i64,
-    /// How many events it holds.
+    /// The number of its events.
     pub count: u32,
-    /// The record part's length before compression.
+    /// The length of the record part before compression, in bytes.
     pub records_raw: u32,
-    /// The record part's length in the file.
+    /// The length of the record part in the file, in bytes.
     pub records_len: u32,
-    /// The payload part's length before compression.
+    /// The length of the payload part before compression, in bytes.
     pub payload_raw: u32,
-    /// The payload part's length in the file.
+    /// The length of the payload part in the file, in bytes.
     pub payload_len: u32,
-    /// CRC-32C of the record part in the file.
+    /// The CRC-32C of the record part in the file.
     pub records_crc: u32,
-    /// CRC-32C of the payload part in the file.
+    /// The CRC-32C of the payload part in the file.
     pub payload_crc: u32,
 }
 
 impl SegmentHeader {
-    /// Whether a group starts here.
+    /// Returns whether a group starts here.
     pub fn starts_group(&self) -> bool {
         self.flags & STARTS_GROUP != 0
     }
 
-    /// The bytes of both parts in the file.
+    /// Returns the length of both parts in the file, in bytes.
     pub fn body_len(&self) -> u64 {
         u64::from(self.records_len) + u64::from(self.payload_len)
     }
 
-    /// The header as it stands in the file.
+    /// Returns the header as bytes.
     pub fn encode(&self) -> [u8; SEGMENT_HEADER_LEN] {
         let mut bytes = [0u8; SEGMENT_HEADER_LEN];
         bytes[0..4].copy_from_slice(&SEGMENT_MAGIC);
@@ -252,7 +260,7 @@ impl SegmentHeader {
         bytes
     }
 
-    /// Reads it back; `None` where the magic or the check sum does not match.
+    /// Parses a header; `None` if the magic or the checksum does not match.
     pub fn decode(bytes: &[u8; SEGMENT_HEADER_LEN]) -> Option<Self> {
         if bytes[0..4] != SEGMENT_MAGIC || crc32c::crc32c(&bytes[..56]) != le32(bytes, 56) {
             return None;
@@ -273,7 +281,7 @@ impl SegmentHeader {
     }
 }
 
-/// The last bytes of a reel with an index: where its footer segment begins.
+/// Returns the trailer of a reel with an index, which contains the offset of the footer segment.
 pub fn encode_trailer(footer_offset: u64) -> [u8; TRAILER_LEN] {
     let mut bytes = [0u8; TRAILER_LEN];
     bytes[0..8].copy_from_slice(&footer_offset.to_le_bytes());
@@ -283,7 +291,7 @@ pub fn encode_trailer(footer_offset: u64) -> [u8; TRAILER_LEN] {
     bytes
 }
 
-/// Reads the trailer back; `None` where it is none.
+/// Parses a trailer. Returns the offset of the footer segment; `None` if it is not a trailer.
 pub fn decode_trailer(bytes: &[u8]) -> Option<u64> {
     if bytes.len() != TRAILER_LEN || bytes[12..20] != TRAILER_MAGIC || crc32c::crc32c(&bytes[..8]) != le32(bytes, 8) {
         return None;
@@ -291,7 +299,11 @@ pub fn decode_trailer(bytes: &[u8]) -> Option<u64> {
     Some(le64(bytes, 0))
 }
 
-/// Fills as much of `buffer` as the input has.
+/// Reads until `buffer` is full or the input ends. Returns the number of bytes read.
+///
+/// # Errors
+///
+/// If reading fails.
 pub fn read_up_to(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut got = 0;
     while got < buffer.len() {

@@ -1,4 +1,5 @@
-//! The index: where groups begin, and what a reel holds in sums. Written as the footer, rebuildable by a scan.
+//! The index: the places of groups, and counts of a reel's content. It is written as the footer, and a scan can rebuild
+//! it.
 
 use super::event::{EventHeader, EventKind};
 use super::format::{SEGMENT_HEADER_LEN, SegmentHeader};
@@ -7,20 +8,20 @@ use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
-/// Where a group begins.
+/// The place of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupEntry(
-    /// Its first segment's offset in the file.
+    /// The offset of its first segment in the file.
     pub u64,
     /// The number of its first event.
     pub u64,
-    /// The earliest time in it.
+    /// The earliest time in it, in nanoseconds since the clock base.
     pub i64,
-    /// The latest time in it.
+    /// The latest time in it, in nanoseconds since the clock base.
     pub i64,
 );
 
-/// Groups as a byte string: offset, number, earliest and latest time, each eight bytes, little-endian.
+/// Groups as a byte string: offset, event number, earliest and latest time, each of eight bytes, little-endian.
 mod packed {
     use super::GroupEntry;
     use serde::de::{Error, Visitor};
@@ -44,7 +45,7 @@ mod packed {
             type Value = Vec<GroupEntry>;
 
             fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                out.write_str("a byte string of 32 bytes a group")
+                out.write_str("a byte string of 32 bytes per group")
             }
 
             fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
@@ -65,16 +66,16 @@ mod packed {
     }
 }
 
-/// A count and the payload bytes that go with it.
+/// A count of events, and of their payload bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally(
-    /// How many.
+    /// The number of events.
     pub u64,
-    /// How many payload bytes.
+    /// The number of payload bytes.
     pub u64,
 );
 
-/// All of them together; `None` where they cannot be so many.
+/// Returns the sum; `None` if it overflows.
 fn sum<'a>(mut tallies: impl Iterator<Item = &'a Tally>) -> Option<Tally> {
     tallies.try_fold(Tally::default(), |sum, more| Some(Tally(sum.0.checked_add(more.0)?, sum.1.checked_add(more.1)?)))
 }
@@ -86,54 +87,55 @@ impl Tally {
     }
 }
 
-/// Where groups begin and what the reel holds: a CBOR map in the footer.
+/// The places of groups and the counts of a reel: a CBOR map in the footer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Index {
-    /// Every group, in the order of the file: one byte string, 32 bytes a group, so that a seek need not parse it.
+    /// All groups, in the order of the file: one byte string of 32 bytes per group, so that a seek need not parse it.
     #[serde(with = "packed")]
     pub groups: Vec<GroupEntry>,
-    /// How many events there are.
+    /// The number of events.
     pub events: u64,
-    /// Payload bytes.
+    /// The number of payload bytes.
     pub bytes: u64,
-    /// The earliest and the latest time.
+    /// The earliest and the latest time, in nanoseconds since the clock base.
     pub times: Option<(i64, i64)>,
-    /// Counts by event kind's name.
+    /// Counts by the name of the event kind.
     pub kinds: BTreeMap<String, Tally>,
-    /// Counts by message kind's name.
+    /// Counts by the name of the message kind.
     pub messages: BTreeMap<String, Tally>,
-    /// Counts by method, of messages that name one.
+    /// Counts by method, for messages with a method.
     pub methods: BTreeMap<String, Tally>,
-    /// Counts by stream.
+    /// Counts by stream number.
     pub streams: BTreeMap<u32, Tally>,
 }
 
 impl Index {
-    /// Notes that a group begins.
+    /// Adds a group.
     pub fn start_group(&mut self, offset: u64, first_seq: u64, time: i64) {
         self.groups.push(GroupEntry(offset, first_seq, time, time));
     }
 
-    /// What cannot be true of it, of a reel from `first_segment` to its footer.
+    /// Returns an error in the index that is visible without reading the reel, which has segments from `first_segment`
+    /// to its footer.
     pub fn fault(&self, first_segment: u64, footer_at: u64, footer: &SegmentHeader) -> Option<String> {
         if self.events != footer.first_seq {
-            return Some("its count of events is not the one in its header".to_owned());
+            return Some("its number of events differs from its header".to_owned());
         }
         let earliest = self.groups.iter().map(|group| group.2).min();
         let latest = self.groups.iter().map(|group| group.3).max();
         if self.times != earliest.zip(latest) {
-            return Some("its times are not those of its groups".to_owned());
+            return Some("its times differ from those of its groups".to_owned());
         }
         groups_fault(&self.groups, first_segment, footer_at, footer)
     }
 
-    /// What cannot be true of its sums, of a reel of so many events with so many payload bytes. An index of a later
-    /// version may count kinds that this one does not know.
+    /// Returns an error in the counts, for a reel with these numbers of events and payload bytes. The index of a later
+    /// version may count kinds that this version does not know.
     pub fn fault_in_sums(&self, events: u64, bytes: u64, is_known_version: bool) -> Option<String> {
         let whole = Tally(events, bytes);
         if (self.events, self.bytes) != (events, bytes) {
             return Some(format!(
-                "it counts {} events with {} bytes, and there are {events} with {bytes}",
+                "it counts {} events with {} bytes, but the reel has {events} events with {bytes} bytes",
                 self.events, self.bytes
             ));
         }
@@ -150,16 +152,16 @@ impl Index {
         (!is_right).then(|| "its sums do not add up".to_owned())
     }
 
-    /// What it says otherwise than an index that was counted by reading the reel. A later version may count kinds that
-    /// this one does not know.
+    /// Returns the names of the members that differ from an index that was counted by reading the reel. A later version
+    /// may count kinds that this version does not know.
     pub fn differences(&self, counted: &Self, is_known_version: bool) -> Vec<&'static str> {
         let same_kinds = self.kinds.iter().all(|(name, tally)| match counted.kinds.get(name) {
             None => !is_known_version && EventKind::from_name(name).is_none(),
             Some(counted) => counted == tally,
         });
-        // Kinds that its writer did not know may be missing.
+        // Kinds that the writer did not know may be missing.
         let all_kinds = counted.kinds.keys().all(|name| self.kinds.contains_key(name) || name.starts_with("unknown-"));
-        // Which methods are counted together depends on the order in which they came.
+        // The methods that are counted together depend on the order of events.
         let together = [self, counted].iter().any(|index| index.methods.contains_key(OTHER_METHODS));
         let same_methods = match together {
             true => sum(self.methods.values()) == sum(counted.methods.values()),
@@ -179,29 +181,29 @@ impl Index {
     }
 }
 
-/// The groups of an index, without the rest of it: a seek should not cost what a reel of many streams has to tell.
+/// The groups of an index without its counts, which can be large: a seek needs only these.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Groups(Vec<GroupEntry>);
 
 impl Groups {
-    /// The place of the group that holds the event numbered `seq`, or of the last one before it.
+    /// Returns the place of the group with the event numbered `seq`, or of the last group before it.
     pub fn with_seq(&self, seq: u64) -> usize {
         self.0.partition_point(|group| group.1 <= seq).saturating_sub(1)
     }
 
-    /// The place of the first group with an event at `time` or later; of the last group where there is none.
+    /// Returns the place of the first group with an event at `time` or later, else of the last group.
     pub fn with_time(&self, time: i64) -> usize {
-        // Not a binary search: in a reel made of several others, times need not run in order.
+        // No binary search: in a reel joined from several others, times need not be in order.
         let found = self.0.iter().position(|group| group.3 >= time);
         found.unwrap_or(self.0.len().saturating_sub(1))
     }
 
-    /// The group at a place.
+    /// Returns the group at a place.
     pub fn get(&self, place: usize) -> Option<GroupEntry> {
         self.0.get(place).copied()
     }
 
-    /// What cannot be true of these groups, of a reel from `first_segment` to its footer.
+    /// Returns an error in the groups, for a reel with segments from `first_segment` to its footer.
     pub fn fault(&self, first_segment: u64, footer_at: u64, footer: &SegmentHeader) -> Option<String> {
         groups_fault(&self.0, first_segment, footer_at, footer)
     }
@@ -212,15 +214,15 @@ fn groups_fault(groups: &[GroupEntry], first_segment: u64, footer_at: u64, foote
     for (number, group) in groups.iter().enumerate() {
         let is_inside = group.0 >= from && group.0.saturating_add(SEGMENT_HEADER_LEN as u64) <= footer_at;
         if !is_inside || group.1 < seq || group.1 >= footer.first_seq || group.2 > group.3 {
-            return Some(format!("what it says of group {number} cannot be true"));
+            return Some(format!("its entry for group {number} is not possible"));
         }
         (from, seq) = (group.0 + SEGMENT_HEADER_LEN as u64, group.1 + 1);
         last = last.max(Some(group.3));
     }
     if last.is_none() && footer.first_seq > 0 {
-        return Some("it lists no group".to_owned());
+        return Some("it lists no groups".to_owned());
     }
-    (last.unwrap_or(0) != footer.first_time).then(|| "its latest time is no group's".to_owned())
+    (last.unwrap_or(0) != footer.first_time).then(|| "its latest time is not that of a group".to_owned())
 }
 
 impl<'de> Deserialize<'de> for Groups {
@@ -240,7 +242,7 @@ impl<'de> Deserialize<'de> for Groups {
             fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Groups, A::Error> {
                 while let Some(key) = members.next_key::<String>()? {
                     if key == "groups" {
-                        // What follows is not even looked at.
+                        // Skip the rest of the map.
                         return members.next_value().map(|Packed(groups)| Groups(groups));
                     }
                     members.next_value::<IgnoredAny>()?;
@@ -253,10 +255,10 @@ impl<'de> Deserialize<'de> for Groups {
     }
 }
 
-/// Sums while events go by, cheaply: names are made only when the index is taken.
+/// Counts events cheaply while they are written: names are created only for the index.
 #[derive(Debug, Default)]
 pub struct Tallies {
-    /// By kind number, as far as kinds were met.
+    /// By kind number, up to the highest one seen.
     kinds: Vec<Tally>,
     messages: [Tally; MessageKind::ALL.len()],
     methods: std::collections::HashMap<Box<str>, Tally, foldhash::fast::RandomState>,
@@ -264,12 +266,12 @@ pub struct Tallies {
     many_streams: BTreeMap<u32, Tally>,
 }
 
-/// So many methods are counted by name; what comes after them is counted together.
+/// The maximum number of methods that are counted by name; further ones are counted together.
 const MAX_METHODS: usize = 4096;
-/// The name under which the rest is counted.
+/// The name under which further methods are counted.
 const OTHER_METHODS: &str = "(other methods)";
 
-/// Streams numbered below this are counted in a plain list.
+/// Streams with lower numbers are counted in an array.
 const DENSE_STREAMS: usize = 256;
 
 impl Tallies {
@@ -298,7 +300,7 @@ impl Tallies {
         self.methods.entry(name.into()).or_default().add(len);
     }
 
-    /// Counts an event that was read back.
+    /// Counts an event that was read from a reel.
     pub fn add_header(&mut self, header: &EventHeader, methods: &[Box<str>]) {
         let message = header.message.as_ref().map(|message| {
             (message.kind, message.method.and_then(|number| methods.get(number as usize)).map(|name| &**name))
@@ -306,7 +308,7 @@ impl Tallies {
         self.add(header.kind, header.stream, header.len, message);
     }
 
-    /// Takes the counts of others over; they begin anew.
+    /// Adds the counts of others to these, and resets them.
     pub fn absorb(&mut self, others: &mut Self) {
         let add = |sum: &mut Tally, more: &mut Tally| {
             let more = std::mem::take(more);
@@ -329,7 +331,7 @@ impl Tallies {
         }
     }
 
-    /// Fills the sums of an index.
+    /// Fills in the counts of an index.
     pub fn fill(&self, index: &mut Index) {
         let named = |tally: &&Tally| tally.0 > 0;
         index.kinds = (0u8..=u8::MAX)

@@ -1,17 +1,17 @@
-//! Where a reader's bytes come from: a file, at any place, or a pipe, forward only.
+//! The input of a reader: a file, which can be read at any place, or a pipe, which can be read forward only.
 
 use super::format::read_up_to;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 
-/// How much is read at once, at most.
+/// The maximum length of one read, in bytes.
 const STEP: usize = 1 << 20;
 
-/// Where bytes come from.
+/// The source of the bytes.
 pub(super) enum Input {
     File(File),
-    /// A pipe: read forward only, everything kept until its segment is done.
+    /// A pipe: bytes are kept until their segment was processed.
     Stream {
         source: Box<dyn Read + Send>,
         buffer: Vec<u8>,
@@ -22,6 +22,10 @@ pub(super) enum Input {
 
 impl Input {
     /// Reads up to `len` bytes at `offset` into `into`.
+    ///
+    /// # Errors
+    ///
+    /// If reading fails.
     pub(super) fn read_at(&mut self, offset: u64, len: usize, into: &mut Vec<u8>) -> io::Result<()> {
         into.clear();
         match self {
@@ -43,7 +47,7 @@ impl Input {
                 let needed = (offset - *start) as usize + len;
                 while buffer.len() < needed && !*ended {
                     let at = buffer.len();
-                    // Exactly what is asked for, so that a follower of a pipe never waits for more.
+                    // Read exactly what is needed, so that a reader that follows a pipe never waits for more.
                     buffer.resize(needed.min(at + STEP), 0);
                     let got = read_up_to(source, &mut buffer[at..])?;
                     *ended = at + got < buffer.len();
@@ -56,7 +60,7 @@ impl Input {
         Ok(())
     }
 
-    /// Tells that nothing before `offset` is asked for again.
+    /// Notes that nothing before `offset` will be read again.
     pub(super) fn forget_before(&mut self, offset: u64) {
         if let Self::Stream { buffer, start, .. } = self {
             let gone = ((offset - *start) as usize).min(buffer.len());
@@ -65,12 +69,12 @@ impl Input {
         }
     }
 
-    /// Whether a pipe came to its end. A file may always grow.
+    /// Returns whether a pipe has ended. A file may always grow.
     pub(super) fn has_ended(&self) -> bool {
         matches!(self, Self::Stream { ended: true, .. })
     }
 
-    /// Whether payload parts can be read again later.
+    /// Returns whether payload parts can be read again later.
     pub(super) fn is_seekable(&self) -> bool {
         matches!(self, Self::File(_))
     }

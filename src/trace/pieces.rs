@@ -1,17 +1,17 @@
-//! Frames that the writer gets in pieces: which piece goes on with which frame, and what is known of the message so far.
+//! Frames that the writer gets in pieces: finds the frame of each piece, and what is known of its message so far.
 
 use super::event::{EventKind, Flags};
 use super::writer::NewEvent;
 use crate::wire::{Direction, Envelope, Framing, Outline};
 use std::collections::BTreeMap;
 
-/// So many frames at most are followed at a time; a piece of another stands for itself.
+/// The maximum number of incomplete frames that are followed; a piece of another frame counts as an event of its own.
 const MAX_FRAMES: usize = 64;
 
-/// Where the pieces of a frame follow each other: a stream, an exchange and a direction.
+/// What the pieces of a frame have in common: stream, exchange and direction.
 type Lane = (u32, u32, bool);
 
-/// A frame whose end has not come yet.
+/// A frame that is not complete yet.
 #[derive(Debug)]
 pub struct OpenFrame {
     /// The number of its first piece.
@@ -21,27 +21,27 @@ pub struct OpenFrame {
 }
 
 impl OpenFrame {
-    /// What the message says, as far as it has come.
+    /// Returns the envelope of the message, as far as it is known.
     pub fn envelope(&self) -> Envelope<'_> {
         Envelope::scan(self.outline.text())
     }
 
-    /// The flags of all its pieces.
+    /// Returns the flags that all its pieces have.
     pub fn flags(&self) -> Flags {
         if self.is_injected { Flags::INJECTED } else { Flags::default() }
     }
 }
 
-/// The frames whose ends have not come yet.
+/// The frames that are not complete yet.
 #[derive(Debug, Default)]
 pub struct OpenFrames(BTreeMap<Lane, OpenFrame>);
 
 impl OpenFrames {
-    /// The frame that an event numbered `seq` is a piece of, with this piece; `None` for nearly all events.
+    /// Returns the frame that event number `seq` is a piece of, including this piece; `None` for most events.
     pub fn take(&mut self, event: &NewEvent<'_>, seq: u64) -> Option<OpenFrame> {
         let is_piece = event.framing == Framing::Fragment;
         if event.kind == EventKind::Gap {
-            // What comes behind it may go on with anything.
+            // The next piece may belong to any frame.
             self.0.clear();
         }
         if event.kind != EventKind::Message || self.0.is_empty() && !is_piece {
@@ -49,7 +49,7 @@ impl OpenFrames {
         }
         let lane = lane(event);
         let is_injected = event.flags.has(Flags::INJECTED);
-        // Only a whole message is put in amid the pieces of another.
+        // Only whole messages are injected between the pieces of another message.
         if !is_piece && self.0.get(&lane).is_some_and(|frame| is_injected && !frame.is_injected) {
             return None;
         }
@@ -65,14 +65,14 @@ impl OpenFrames {
         Some(frame)
     }
 
-    /// Keeps the frame of a piece that was taken, where it goes on.
+    /// Keeps the frame of a piece, if it continues.
     pub fn keep(&mut self, event: &NewEvent<'_>, frame: OpenFrame) {
         if event.framing == Framing::Fragment {
             self.0.insert(lane(event), frame);
         }
     }
 
-    /// Follows none of them any further: pieces are lost.
+    /// Forgets all frames, since pieces are lost.
     pub fn clear(&mut self) {
         self.0.clear();
     }
@@ -82,8 +82,8 @@ fn lane(event: &NewEvent<'_>) -> Lane {
     (event.stream, event.exchange, event.flags.direction() == Direction::ServerToClient)
 }
 
-/// The first piece of a message, without the header block of a `Content-Length` frame: what the framing is, the last
-/// piece tells.
+/// Returns the first piece of a message without the header block of a `Content-Length` frame. Only the last piece has
+/// the real framing.
 fn without_headers(payload: &[u8]) -> &[u8] {
     const NAME: &[u8] = b"content-length:";
     let has_headers = payload.get(..NAME.len()).is_some_and(|start| start.eq_ignore_ascii_case(NAME));

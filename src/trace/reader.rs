@@ -1,6 +1,6 @@
-//! Reading a reel: segment by segment, headers first, payloads when asked for, damage as data.
+//! Reads reels: segment by segment, headers first, payloads on request. Damage is returned as data.
 //!
-//! One reader serves files and pipes, whole reels and growing ones. It holds one segment at a time.
+//! The same reader handles files and pipes, complete and growing reels. It keeps one segment in memory.
 
 mod footer;
 mod joining;
@@ -22,25 +22,25 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
-/// A place where the reel could not be read, and what that cost.
+/// A part of the reel that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// Where it begins in the file.
+    /// Its start in the file.
     pub offset: u64,
-    /// How many bytes were passed over.
+    /// The number of bytes that were skipped.
     pub bytes: u64,
-    /// How many events are known to be lost; more may be, where the reel ends here.
+    /// The number of events that are known to be lost. There may be more if the reel ends here.
     pub events: u64,
-    /// Whether the reel ends here: a cut tail, as a killed writer leaves.
+    /// The reel ends here: an incomplete tail, as a killed writer leaves it.
     pub at_end: bool,
-    /// Only the index is wrong: every event can be read without it.
+    /// Only the index is wrong; all events can be read.
     pub of_index: bool,
     /// What is wrong.
     pub reason: String,
 }
 
 impl Damage {
-    /// What lies from `start` to `end` was passed over, and no event with it.
+    /// Creates a damage for the bytes from `start` to `end`, which contain no events.
     fn passed_over(start: u64, end: u64, reason: String) -> Self {
         Self { offset: start, bytes: end.saturating_sub(start), events: 0, at_end: false, of_index: false, reason }
     }
@@ -50,9 +50,10 @@ impl std::fmt::Display for Damage {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { offset, bytes, events, reason, .. } = self;
         if self.of_index {
-            return write!(out, "the index at byte {offset} is wrong: {reason}; it is not used");
+            return write!(out, "the index at byte {offset} is wrong, and ignored: {reason}");
         }
-        write!(out, "damage at byte {offset}: {reason}; {bytes} bytes passed over")?;
+        let s = if *bytes == 1 { "" } else { "s" };
+        write!(out, "damage at byte {offset}: {reason}; {bytes} byte{s} skipped")?;
         match (events, self.at_end) {
             (0, true) => write!(out, " at the end of the reel"),
             (0, false) => write!(out, ", no events lost"),
@@ -62,86 +63,86 @@ impl std::fmt::Display for Damage {
     }
 }
 
-/// The next thing in a reel.
+/// The next part of a reel.
 #[derive(Debug)]
 pub enum Item {
     /// Events.
     Block(Block),
-    /// A place that could not be read.
+    /// A part that could not be read.
     Damage(Damage),
 }
 
 /// The events of one segment.
 #[derive(Debug, Default)]
 pub struct Block {
-    /// Headers, in order.
+    /// The event headers, in order.
     pub headers: Vec<EventHeader>,
     payload: Vec<u8>,
     loaded: bool,
-    /// Which payload part of the open group this block's is.
+    /// The number of its payload part in the current group.
     part: usize,
-    /// Which of its events are pieces of longer messages, as long as they are not joined.
+    /// Its events that are pieces of longer messages, until they are joined.
     pieces: Vec<Piece>,
-    /// Which of its events are made of pieces, as long as they are not loaded.
+    /// Its events that are joined from pieces, until they are loaded.
     joined: Vec<Origin>,
-    /// Where its segment begins in the file.
+    /// The start of its segment in the file.
     pub offset: u64,
-    /// Its part of what was read ahead.
+    /// Its part of the memory for reading ahead.
     pub(super) share: Option<BudgetPermit>,
 }
 
 impl Block {
-    /// Its place among the segments of its group, from 0.
+    /// Returns the number of this segment in its group, from 0.
     pub fn part(&self) -> usize {
         self.part
     }
 
-    /// The events with their payloads; none before the payload was loaded.
+    /// Iterates over the events with their payloads; there are none before the payload is loaded.
     pub fn events(&self) -> impl Iterator<Item = Event<'_>> {
         let headers = if self.loaded { &self.headers[..] } else { &[] };
         headers.iter().map(|header| self.event(header))
     }
 
-    /// One header of this block with its payload (empty before the payload was loaded, and the beginning only of what
-    /// is too long to be loaded).
+    /// Returns the event of a header of this block. Its payload is empty before the payload is loaded. If it is too
+    /// long to be loaded, it has only the beginning.
     pub fn event<'a>(&'a self, header: &'a EventHeader) -> Event<'a> {
         let payload = if self.loaded { &self.payload[..] } else { &[] };
         let end = payload.len().min(header.offset.saturating_add(header.len as usize));
         Event { header, payload: payload.get(header.offset..end).unwrap_or_default() }
     }
 
-    /// The memory that it takes, about.
+    /// Returns the approximate memory use, in bytes.
     pub fn size(&self) -> usize {
         self.headers.len() * size_of::<EventHeader>() + self.payload.len()
     }
 
-    /// Forgets its events, and keeps no more memory than most blocks take.
+    /// Removes all events, and frees memory beyond what most blocks need.
     pub(super) fn shed(&mut self) {
         self.headers.clear();
         self.pieces.clear();
         self.joined.clear();
         self.payload.clear();
         if self.payload.capacity() > KEEP {
-            // Made smaller it would stay where it is, amid what is free.
+            // Shrinking would leave the buffer at its place and fragment the memory.
             self.payload = Vec::new();
         }
         self.loaded = false;
     }
 
-    /// Whether payloads are there.
+    /// Returns whether the payloads are loaded.
     pub fn is_loaded(&self) -> bool {
         self.loaded
     }
 }
 
-/// A payload part of the open group, where it lies and whether it went through the decoder yet.
+/// A payload part of the current group.
 #[derive(Clone, Copy, Debug)]
 struct PayloadPart {
     offset: u64,
     header: SegmentHeader,
 }
 
-/// Reads a reel. See the module's words.
+/// Reads a reel; see the description of the module.
 pub struct ReelReader {
     input: Input,
     header: FileHeader,
@@ -153,33 +154,33 @@ pub struct ReelReader {
     records_decoder: Decoder<'static>,
     payload_decoder: Decoder<'static>,
     parts: Vec<PayloadPart>,
-    /// How many of `parts` the payload decoder has taken.
+    /// How many of `parts` were decompressed.
     parts_taken: usize,
-    /// Why the next part cannot be read, where that was tried.
+    /// Why the next part cannot be read, if that was tried.
     parts_broken: Option<String>,
-    /// The group cannot be read any further.
+    /// The rest of the group cannot be read.
     group_broken: bool,
     group_seen: bool,
-    /// Where the open group begins.
+    /// The place of the current group.
     group_at: Place,
     joining: Joining,
-    /// Where the footer begins that was met.
+    /// The start of the footer, once it was reached.
     footer_at: Option<u64>,
-    /// It was reported that the index is wrong.
+    /// A wrong index was already reported.
     index_reported: bool,
     with_payloads: bool,
-    /// Payloads that are too long to be loaded are left to [`ReelReader::pass_payload`].
+    /// Long payloads are left to [`ReelReader::pass_payload`].
     leaves_long: bool,
-    /// What is told before the next item.
+    /// The damage to return before the next item.
     reported: Option<Damage>,
     read_ahead: usize,
-    /// How long the file was when it was last looked at.
+    /// The length of the file when it was last checked.
     known_len: u64,
     following: bool,
     ended: bool,
-    /// What was read ahead for the segment header and the records.
+    /// What was read ahead: the segment header and its records.
     head: Vec<u8>,
-    /// Where in the file that is, where it is the next segment's.
+    /// Its place in the file, if it belongs to the next segment.
     head_at: Option<u64>,
     scratch: Vec<u8>,
     records: Vec<u8>,
@@ -187,30 +188,34 @@ pub struct ReelReader {
     index: Option<Index>,
 }
 
-/// Read ahead at each segment: its header and, most often, all its records.
+/// The number of bytes read ahead for each segment: its header, and usually all its records.
 const READ_AHEAD: usize = 4 << 10;
 
-/// A buffer that one large message made larger than this is made smaller again.
+/// Buffers that a large message made larger than this number of bytes are made smaller again.
 const KEEP: usize = 320 << 10;
 
-/// No record part of a sound reel decompresses to more: half a mebibyte and one record, at most.
+/// The maximum length of a decompressed record part in a valid reel, in bytes: half a MiB and one record.
 const RECORDS_LIMIT: u32 = 16 << 20;
 
-/// No segment of a sound reel has more events.
+/// The maximum number of events in a segment of a valid reel.
 const MAX_EVENTS: u32 = 128 << 10;
 
-/// The payload of a segment is loaded up to this length (65 MiB: one message of the greatest length that transports take
-/// by default, and its frame).
+/// Payloads of segments are loaded up to this length, in bytes (65 MiB: the longest message that transports accept by
+/// default, and its frame).
 pub const MAX_LOADED: usize = 65 << 20;
 
-/// So much is loaded of a longer one.
+/// The number of bytes that are loaded of a longer payload.
 const BEGINNING: usize = 64 << 10;
 
-/// No payload part of a sound reel decompresses to more.
+/// The maximum length of a decompressed payload part in a valid reel, in bytes.
 const RAW_LIMIT: u32 = 1 << 31;
 
 impl ReelReader {
     /// Opens a reel file.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, or is not a reel that this version can read.
     pub fn open(path: &Path) -> Result<Self, FormatError> {
         let file = File::open(path)?;
         if file.metadata()?.is_dir() {
@@ -223,6 +228,10 @@ impl ReelReader {
     }
 
     /// Reads a reel from a pipe.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, or is not a reel that this version can read.
     pub fn from_stream(source: Box<dyn Read + Send>) -> Result<Self, FormatError> {
         Self::from_input(Input::Stream { source, buffer: Vec::new(), start: 0, ended: false })
     }
@@ -270,59 +279,64 @@ impl ReelReader {
         })
     }
 
-    /// Loads the payloads of every block, so that damage in them is found too.
+    /// Loads the payloads of every block, which also finds damage in them.
     #[must_use]
     pub fn with_payloads(mut self) -> Self {
         self.with_payloads = true;
         self
     }
 
-    /// The same, but a block of more than [`MAX_LOADED`] bytes comes without its payload, which then is to be passed on
-    /// by [`ReelReader::pass_payload`].
+    /// Does the same, but blocks of more than [`MAX_LOADED`] bytes come without their payloads. Read these with
+    /// [`ReelReader::pass_payload`].
     #[must_use]
     pub fn leaving_long(mut self) -> Self {
         (self.with_payloads, self.leaves_long) = (true, true);
         self
     }
 
-    /// Waits at an incomplete tail instead of reporting it: [`ReelReader::next`] answers `None` and can be asked again.
+    /// Waits at an incomplete tail instead of reporting it: [`ReelReader::next`] returns `None` and can be called
+    /// again.
     #[must_use]
     pub fn following(mut self) -> Self {
         self.following = true;
         self
     }
 
-    /// What the reel says about itself.
+    /// Returns the file header.
     pub fn header(&self) -> &FileHeader {
         &self.header
     }
 
-    /// The format version it was written in.
+    /// Returns the version of the format.
     pub fn version(&self) -> Version {
         self.version
     }
 
-    /// Method names by the numbers that headers hold.
+    /// Returns the method names, by the numbers in event headers.
     pub fn methods(&self) -> &[Box<str>] {
         self.methods.names()
     }
 
-    /// Where the next segment begins.
+    /// Returns the start of the next segment.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Whether the reel's end was reached: its footer, or for one that is not followed, its last byte.
+    /// Returns whether the end was reached: the footer, or the last byte if the reader does not follow the reel.
     pub fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// Whether all of it is there to be read in any order; a pipe's is not.
+    /// Returns whether the reel can be read in any order; a pipe cannot.
     pub(super) fn is_seekable(&self) -> bool {
         self.input.is_seekable()
     }
 
-    /// Whether the reel's writer finished it. A pipe is taken to be finished.
+    /// Returns whether the writer finished the reel. A pipe is assumed to be finished.
+    ///
+    /// # Errors
+    ///
+    /// If reading fails.
     pub fn is_finished(&self) -> io::Result<bool> {
         let Input::File(file) = &self.input else { return Ok(true) };
         let mut trailer = [0u8; TRAILER_LEN];
@@ -331,7 +345,7 @@ impl ReelReader {
         Ok(decode_trailer(&trailer).is_some())
     }
 
-    /// The next block or damage, with the pieces of long messages as they stand in the reel.
+    /// Returns the next block or damage, without joining the pieces of long messages.
     fn next_in_pieces(&mut self) -> io::Result<Option<Item>> {
         if let Some(damage) = self.reported.take() {
             return Ok(Some(Item::Damage(damage)));
@@ -345,7 +359,7 @@ impl ReelReader {
             if self.head.is_empty() {
                 self.ended = !self.waits();
                 let footer = self.footer_at.filter(|_| self.ended);
-                let missing = "the trailer behind it is missing";
+                let missing = "the trailer after it is missing";
                 return Ok(footer.and_then(|footer| self.report_wrong_index(footer, missing.to_owned())));
             }
             if let Some(footer) = decode_trailer(&self.head) {
@@ -356,26 +370,26 @@ impl ReelReader {
             }
             let Some(header) = segment_header(&self.head) else {
                 match self.footer_at {
-                    Some(_) if self.head.len() < TRAILER_LEN => return Ok(self.tail("the trailer is cut")),
+                    Some(_) if self.head.len() < TRAILER_LEN => return Ok(self.tail("the trailer is incomplete")),
                     Some(footer) if self.head.len() == TRAILER_LEN => {
                         self.ended = true;
-                        return Ok(self.report_wrong_index(footer, "the trailer behind it is damaged".to_owned()));
+                        return Ok(self.report_wrong_index(footer, "the trailer after it is damaged".to_owned()));
                     }
                     _ => {}
                 }
                 if self.is_torn_tail(&self.head) {
-                    return Ok(self.tail("the last segment is cut"));
+                    return Ok(self.tail("the last segment is incomplete"));
                 }
                 return self.resync("no segment begins here").map(Some);
             };
             let records_len = header.records_len as usize;
             if !self.read_records(start, records_len)? {
-                return Ok(self.tail("the last segment is cut"));
+                return Ok(self.tail("the last segment is incomplete"));
             }
             let next = start + SEGMENT_HEADER_LEN as u64 + header.body_len();
-            // The payload must be there too, even where it is not asked for: else the tail is cut inside it.
+            // The payload must be complete, even if it is not requested; otherwise the reel ends within it.
             if !self.payload_is_there(start, &header)? {
-                return Ok(self.tail("the last segment is cut"));
+                return Ok(self.tail("the last segment is incomplete"));
             }
             match header.kind {
                 SegmentKind::Events => self.footer_at = None,
@@ -399,7 +413,7 @@ impl ReelReader {
         Ok(None)
     }
 
-    /// How many bytes the next block is going to take, about; 0 where it is not known.
+    /// Returns the approximate size of the next block in bytes; 0 if it is unknown.
     pub(super) fn next_size(&mut self) -> io::Result<usize> {
         let waiting = self.joining.next_size();
         if waiting > 0 {
@@ -413,7 +427,7 @@ impl ReelReader {
         Ok(found.map_or(0, |header| header.count as usize * size_of::<EventHeader>() + payload(&header)))
     }
 
-    /// Whether more may come where nothing stands yet. A pipe that ended has no more.
+    /// Returns whether more may come at the end. It cannot after the end of a pipe.
     pub(super) fn waits(&self) -> bool {
         self.following && !self.input.has_ended()
     }
@@ -422,17 +436,18 @@ impl ReelReader {
         let expected = self.position.seq;
         let goes_on = self.group_seen && !self.group_broken;
         if header.first_seq != expected && (header.starts_group() || goes_on) {
-            // Nothing here is broken, yet what must be before it is not. The same place is read again after this.
+            // The segment itself is valid, but the ones before it are missing. It is read again after this.
             self.position.seq = header.first_seq;
             let events = header.first_seq.saturating_sub(expected);
-            let reason = if events > 0 { "events are missing before this place" } else { "event numbers go back here" };
+            let reason =
+                if events > 0 { "events are missing before this place" } else { "event numbers decrease here" };
             return Ok(Item::Damage(Damage { events, ..Damage::passed_over(start, start, reason.to_owned()) }));
         }
         if header.starts_group() {
             self.start_group()?;
             self.group_at = (start, header.first_seq);
         } else if self.group_broken || !self.group_seen {
-            return self.skip_group(start, "its group's beginning could not be read");
+            return self.skip_group(start, "the beginning of its group could not be read");
         }
         let mut block = self.spare.take().unwrap_or_default();
         block.offset = start;
@@ -471,7 +486,7 @@ impl ReelReader {
 
     fn decode_records(&mut self, header: &SegmentHeader, block: &mut Block) -> Result<(), String> {
         if crc32c::crc32c(&self.scratch) != header.records_crc {
-            return Err("the check sum of its records does not match".into());
+            return Err("the checksum of its records does not match".into());
         }
         let raw = header.records_raw as usize;
         prepare(&mut self.records, self.scratch.len(), raw);
@@ -480,12 +495,15 @@ impl ReelReader {
         let (out, pieces) = (&mut block.headers, &mut block.pieces);
         record::decode(&self.records, header.count, &mut self.position, &mut self.methods, out, pieces)
             .filter(|()| self.position.offset == header.payload_raw as usize)
-            .ok_or_else(|| "its records are not what the format says".to_owned())
+            .ok_or_else(|| "its records do not conform to the format".to_owned())
     }
 
-    /// Reads the payloads of a block that [`ReelReader::next`] gave out last, or in the same group.
+    /// Loads the payloads of the last block from [`ReelReader::next`], or of another one in the same group. The inner
+    /// `Err` is damage.
     ///
-    /// `Err` within `Ok` tells the damage that stands in the way.
+    /// # Errors
+    ///
+    /// If reading fails.
     pub fn load_payload(&mut self, block: &mut Block) -> io::Result<Result<(), Damage>> {
         if block.loaded {
             return Ok(Ok(()));
@@ -501,23 +519,23 @@ impl ReelReader {
 
     fn load_payload_inner(&mut self, block: &mut Block) -> io::Result<Result<(), String>> {
         if block.part < self.parts_taken {
-            return Ok(Err("its payload was passed over already".into()));
+            return Ok(Err("its payload was already skipped".into()));
         }
         while self.parts_taken <= block.part {
-            // What follows a part that could not be read goes on from it.
+            // A part continues the compression of the one before it.
             if let Some(reason) = &self.parts_broken {
                 return Ok(Err(reason.clone()));
             }
             let part = self.parts[self.parts_taken];
-            // What lies before is not kept, and of what is too long only the beginning.
+            // Payloads before the wanted one are dropped; of a long one, only the beginning is kept.
             let is_wanted = self.parts_taken == block.part;
             let loaded = match is_wanted && !is_long(&part.header) {
                 true => self.load_part(part.offset, &part.header, &mut block.payload)?,
                 false => {
-                    let most = if is_wanted { BEGINNING } else { 0 };
+                    let max = if is_wanted { BEGINNING } else { 0 };
                     block.payload.clear();
                     let keep = |piece: &[u8]| {
-                        let rest = most - block.payload.len();
+                        let rest = max - block.payload.len();
                         block.payload.extend_from_slice(&piece[..rest.min(piece.len())]);
                         Ok(())
                     };
@@ -537,7 +555,7 @@ impl ReelReader {
         Ok(Ok(()))
     }
 
-    /// Marks the events of a block of which only the beginning is loaded, and has that told.
+    /// Marks the events of a block whose payloads are incomplete, and reports that.
     fn cut_short(&mut self, block: &mut Block) {
         let loaded = block.payload.len();
         let is_cut = |header: &&mut EventHeader| header.offset.saturating_add(header.len as usize) > loaded;
@@ -548,8 +566,8 @@ impl ReelReader {
         }
         let (len, seq) = longest;
         let reason = format!(
-            "event {seq} has {} MiB, and of more than {} MiB only the beginning is read here (`reel cat` and `export` \
-             pass all of it on)",
+            "event {seq} has {} MiB; of events longer than {} MiB, only the beginning is read here (`reel cat` and \
+             `export` output all of it)",
             len >> 20,
             MAX_LOADED >> 20
         );
@@ -557,15 +575,18 @@ impl ReelReader {
             Some(Damage { offset: block.offset, bytes: 0, events: 0, at_end: false, of_index: false, reason });
     }
 
-    /// Whether a block's payload is left to [`ReelReader::pass_payload`].
+    /// Returns whether the payload of a block must be read with [`ReelReader::pass_payload`].
     pub fn leaves_out(&self, block: &Block) -> bool {
         self.leaves_long && !block.is_loaded()
     }
 
-    /// Passes on the payloads of a block that came without, piece by piece: each with its event's header, and whether it
-    /// is the event's last.
+    /// Reads the payloads of a block that came without them, piece by piece. Passes on each piece with the header of
+    /// its event, and whether it is the last piece of the event. The inner `Err` is damage; the pieces before it may be
+    /// damaged, too.
     ///
-    /// `Err` within `Ok` tells the damage that stands in the way; what was passed on before may be damaged, too.
+    /// # Errors
+    ///
+    /// If reading fails.
     pub fn pass_payload(
         &mut self,
         block: &Block,
@@ -606,7 +627,7 @@ impl ReelReader {
         Ok(passed.map_err(damage))
     }
 
-    /// Reads one part in constant memory and passes it on in pieces.
+    /// Reads one part in constant memory, and passes it on in pieces.
     fn pass_part(
         &mut self,
         offset: u64,
@@ -621,7 +642,7 @@ impl ReelReader {
             let wanted = (len - taken).min(KEEP);
             self.input.read_at(offset + taken as u64, wanted, &mut self.scratch)?;
             if self.scratch.len() < wanted {
-                return Ok(Err("its payload is cut".into()));
+                return Ok(Err("its payload is incomplete".into()));
             }
             taken += wanted;
             self.input.forget_before(offset + taken as u64);
@@ -636,7 +657,7 @@ impl ReelReader {
                 out.clear();
                 let before = input.pos();
                 if let Err(error) = self.payload_decoder.run(&mut input, &mut OutBuffer::around(&mut out)) {
-                    return Ok(Err(format!("it does not decompress: {error}")));
+                    return Ok(Err(format!("decompression failed: {error}")));
                 }
                 given += out.len();
                 if given > raw {
@@ -649,18 +670,18 @@ impl ReelReader {
             }
         }
         if crc != header.payload_crc {
-            return Ok(Err("the check sum of its payload does not match".into()));
+            return Ok(Err("the checksum of its payload does not match".into()));
         }
         Ok(if given == raw { Ok(()) } else { Err(OTHER_LENGTH.into()) })
     }
 
-    /// Reads one part, piece by piece: of a file, one with a large message is not in memory packed and unpacked. On
-    /// `Err` what is in `out` is not to be used.
+    /// Reads one part. A file is read in pieces, so that a large payload is not in memory both compressed and
+    /// decompressed. On `Err`, `out` must not be used.
     fn load_part(&mut self, offset: u64, header: &SegmentHeader, out: &mut Vec<u8>) -> io::Result<Result<(), String>> {
         let (len, raw) = (header.payload_len as usize, header.payload_raw as usize);
         let is_stored = header.flags & PAYLOAD_STORED != 0;
         if is_stored && len != raw {
-            return Ok(Err("its payload has not the length it claims".into()));
+            return Ok(Err("the length of its payload differs from its header".into()));
         }
         prepare(out, len, raw);
         let (mut taken, mut crc, mut unpacked) = (0, 0, Ok(()));
@@ -668,7 +689,7 @@ impl ReelReader {
             let wanted = (len - taken).min(KEEP);
             self.input.read_at(offset + taken as u64, wanted, &mut self.scratch)?;
             if self.scratch.len() < wanted {
-                return Ok(Err("its payload is cut".into()));
+                return Ok(Err("its payload is incomplete".into()));
             }
             crc = crc32c::crc32c_append(crc, &self.scratch);
             if is_stored {
@@ -679,18 +700,18 @@ impl ReelReader {
             taken += wanted;
         }
         if crc != header.payload_crc {
-            return Ok(Err("the check sum of its payload does not match".into()));
+            return Ok(Err("the checksum of its payload does not match".into()));
         }
         Ok(unpacked.and_then(|()| whole(out, raw)))
     }
 
-    /// Gives a block back, so that its memory serves again.
+    /// Gives a block back, so that its memory is used again.
     pub fn recycle(&mut self, mut block: Block) {
         block.shed();
         self.spare = Some(block);
     }
 
-    /// Reads the record part into `scratch`; false where the file ends before it does.
+    /// Reads the record part into `scratch`. Returns false if the file ends within it.
     fn read_records(&mut self, start: u64, len: usize) -> io::Result<bool> {
         let ahead = &self.head[SEGMENT_HEADER_LEN..];
         if ahead.len() >= len {
@@ -702,11 +723,11 @@ impl ReelReader {
         Ok(self.scratch.len() == len)
     }
 
-    /// What is wrong with a segment of a kind that this version does not know: it is passed over, and its check sums
-    /// are looked at all the same, that of the payload where payloads are read.
+    /// Checks a segment of an unknown kind, which is skipped: returns what is wrong with its checksums. That of the
+    /// payload is checked if payloads are read.
     fn foreign_fault(&mut self, start: u64, header: &SegmentHeader) -> io::Result<Option<String>> {
         if crc32c::crc32c(&self.scratch) != header.records_crc {
-            return Ok(Some("the check sum of its records does not match".to_owned()));
+            return Ok(Some("the checksum of its records does not match".to_owned()));
         }
         if !self.with_payloads {
             return Ok(None);
@@ -723,7 +744,7 @@ impl ReelReader {
             left -= self.scratch.len();
         }
         let is_sound = crc == header.payload_crc;
-        Ok((!is_sound).then(|| "the check sum of its payload does not match".to_owned()))
+        Ok((!is_sound).then(|| "the checksum of its payload does not match".to_owned()))
     }
 
     fn payload_is_there(&mut self, start: u64, header: &SegmentHeader) -> io::Result<bool> {
@@ -737,7 +758,7 @@ impl ReelReader {
                 self.known_len = file.metadata()?.len();
                 Ok(end <= self.known_len)
             }
-            // It is passed on as it comes.
+            // A long payload is passed on in pieces.
             Input::Stream { .. } if is_long(header) => Ok(true),
             stream @ Input::Stream { .. } => {
                 let mut last = Vec::new();
@@ -754,13 +775,13 @@ fn segment_header(bytes: &[u8]) -> Option<SegmentHeader> {
     is_sound.then_some(header)
 }
 
-/// Whether a segment's payload is too long to be loaded. A long event has a segment for itself.
+/// Returns whether a segment's payload is too long to be loaded. A long event has its own segment.
 fn is_long(header: &SegmentHeader) -> bool {
     header.payload_raw as usize > MAX_LOADED
 }
 
-/// Empties a buffer for `raw` bytes that come of `len`. The claim is trusted only as far as they could reach: zstd gives
-/// at most about 128 KiB a block of three bytes.
+/// Prepares an empty buffer for `raw` bytes, decompressed from `len` bytes. The claimed length is trusted only as far
+/// as it is possible: zstd makes at most 128 KiB of a block of three bytes.
 fn prepare(out: &mut Vec<u8>, len: usize, raw: usize) {
     out.clear();
     out.reserve_exact(raw.min(len.saturating_mul(64 << 10)));
@@ -770,9 +791,9 @@ fn whole(out: &[u8], raw: usize) -> Result<(), String> {
     (out.len() == raw).then_some(()).ok_or_else(|| OTHER_LENGTH.to_owned())
 }
 
-pub(super) const OTHER_LENGTH: &str = "it does not decompress to the length it claims";
+pub(super) const OTHER_LENGTH: &str = "its decompressed length differs from its header";
 
-/// Decompresses one piece of a flushed part, which may give `raw` bytes at most with what `out` holds.
+/// Decompresses one piece of a flushed part. `out` must not get longer than `raw` bytes.
 fn decompress(decoder: &mut Decoder<'_>, piece: &[u8], raw: usize, out: &mut Vec<u8>) -> Result<(), String> {
     let mut input = InBuffer::around(piece);
     loop {
@@ -785,12 +806,12 @@ fn decompress(decoder: &mut Decoder<'_>, piece: &[u8], raw: usize, out: &mut Vec
         }
         decoder
             .run(&mut input, &mut OutBuffer::around_pos(out, given))
-            .map_err(|error| format!("it does not decompress: {error}"))?;
+            .map_err(|error| format!("decompression failed: {error}"))?;
         if out.len() > raw {
             return Err(OTHER_LENGTH.into());
         }
         if input.pos() == taken && out.len() == given {
-            // The next piece may bring more.
+            // The next piece may continue.
             return if taken == piece.len() { Ok(()) } else { Err(OTHER_LENGTH.into()) };
         }
     }

@@ -1,20 +1,28 @@
-//! Making the index of a reel anew, by reading it.
+//! Rebuilds the index of a reel by reading it.
 
 use super::index::{Index, Tallies};
 use super::reader::{Damage, Item, ReelReader};
 use std::io;
 
-/// Builds the index of a reel by reading it from the beginning; damage is passed over and returned.
+/// Builds the index by reading the reel from the beginning. Damage is skipped and returned.
+///
+/// # Errors
+///
+/// If reading fails.
 pub fn build_index(mut reader: ReelReader) -> io::Result<(Index, Vec<Damage>)> {
     count(&mut reader, |_| {})
 }
 
-/// The same with a reader that is used on; `progress` hears how far it has come in the file.
+/// Does the same with a reader that is used further. `progress` gets the position in the file.
+///
+/// # Errors
+///
+/// If reading fails.
 pub fn count(reader: &mut ReelReader, mut progress: impl FnMut(u64)) -> io::Result<(Index, Vec<Damage>)> {
     let mut index = Index::default();
     let mut tallies = Tallies::default();
     let mut damages = Vec::new();
-    // The index counts what stands in the reel.
+    // The index counts pieces, as they are in the reel.
     reader.leave_pieces();
     while let Some(item) = reader.next()? {
         let block = match item {
@@ -25,7 +33,7 @@ pub fn count(reader: &mut ReelReader, mut progress: impl FnMut(u64)) -> io::Resu
             Item::Block(block) => block,
         };
         if reader.leaves_out(&block) {
-            // Its check sum is looked at all the same.
+            // Its checksum is verified nevertheless.
             damages.extend(reader.pass_payload(&block, |_, _, _| Ok(()))?.err());
         }
         let part_of_group = block.part();

@@ -1,16 +1,15 @@
-//! One event header as a CBOR array in the record part of a segment.
+//! Event headers as CBOR arrays, in the record part of a segment.
 //!
-//! `[kind, Δtime, stream, flags, framing, length]`, for a message also `message kind, method, id`, and at the end the
-//! `exchange`; nulls at the end are left out. A piece of a message has one item more: how many events back its first
-//! piece is. A method is its text the first time in a group and its number in the
-//! group from then on.
+//! `[kind, Δtime, stream, flags, framing, length]`; messages also have `message kind, method, id`; the `exchange` comes
+//! last. Trailing nulls are left out. A piece of a message has one more item: how many events ago its first piece was.
+//! A method is written as text the first time in a group, and as its number in the group from then on.
 
 use super::event::{EventHeader, EventKind, Flags, MessageHeader, RecordedId};
 use crate::wire::{Envelope, Framing, MessageKind};
 use ciborium_ll::{Encoder, Header};
 use std::collections::HashMap;
 
-/// What the writer knows of an event when it encodes its record.
+/// What the writer knows about an event when it encodes its record.
 pub struct RecordInput<'a> {
     pub kind: EventKind,
     pub time_delta: i64,
@@ -20,20 +19,20 @@ pub struct RecordInput<'a> {
     pub framing: Framing,
     pub len: u32,
     pub envelope: Option<&'a Envelope<'a>>,
-    /// Of a piece of a message: how many events back the first piece is.
+    /// For a piece of a message: how many events ago its first piece was.
     pub back: Option<u64>,
 }
 
 /// An event that is a piece of a longer message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// Its number.
+    /// The number of the event.
     pub seq: u64,
     /// The number of the first piece.
     pub first: u64,
 }
 
-/// The method numbers of one group, while it is written.
+/// The numbers of the methods in a group that is being written.
 #[derive(Debug, Default)]
 pub struct MethodTable(HashMap<Box<str>, u32, foldhash::fast::RandomState>);
 
@@ -43,15 +42,15 @@ impl MethodTable {
     }
 }
 
-/// Methods and ids longer than this are left out of headers: no peer may fill them at will. The payload has them.
+/// Methods and ids of more bytes than this are left out of headers, so that no peer can fill them. The payload has them.
 pub const NAME_LIMIT: usize = 512;
 
-/// The method of an envelope, as far as headers keep it.
+/// Returns the method of an envelope, if it is short enough for a header.
 pub fn kept_method<'a>(envelope: &'a Envelope<'_>) -> Option<&'a str> {
     envelope.method.as_deref().filter(|method| method.len() <= NAME_LIMIT)
 }
 
-/// Appends the record to `out`. Writing into a `Vec` cannot fail.
+/// Appends the record of an event to `out`. Writing to a `Vec` cannot fail.
 pub fn encode(input: &RecordInput<'_>, methods: &mut MethodTable, out: &mut Vec<u8>) {
     let mut to = Encoder::from(out);
     let method = input.envelope.and_then(kept_method);
@@ -122,7 +121,7 @@ fn integer(number: i64) -> Header {
     if number >= 0 { Header::Positive(number as u64) } else { Header::Negative((-1 - number) as u64) }
 }
 
-/// Method names by number, over a whole reel; groups number them anew.
+/// The method names of a reel by number; each group has its own numbers.
 #[derive(Debug, Default)]
 pub struct Methods {
     names: Vec<Box<str>>,
@@ -131,7 +130,7 @@ pub struct Methods {
 }
 
 impl Methods {
-    /// All names met so far; an [`EventHeader`]'s method is a place in it.
+    /// Returns all names so far; the method of an [`EventHeader`] is an index into them.
     pub fn names(&self) -> &[Box<str>] {
         &self.names
     }
@@ -155,7 +154,7 @@ impl Methods {
     }
 }
 
-/// What a decoder carries from record to record.
+/// What a decoder carries over from one record to the next.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Position {
     pub seq: u64,
@@ -163,7 +162,7 @@ pub struct Position {
     pub offset: usize,
 }
 
-/// Reads the records of one segment into `out`. `None` where they are not what the format says.
+/// Decodes the records of one segment into `out`. Returns `None` if they do not conform to the format.
 pub fn decode(
     mut records: &[u8],
     count: u32,
@@ -172,7 +171,7 @@ pub fn decode(
     out: &mut Vec<EventHeader>,
     pieces: &mut Vec<Piece>,
 ) -> Option<()> {
-    // The claimed count is trusted only as far as there are bytes for it: no record takes less than seven.
+    // The claimed count is trusted only as far as there are bytes for it: a record takes at least seven.
     out.reserve((count as usize).min(records.len() / 7));
     for _ in 0..count {
         let mut reader = Fields { bytes: records };
@@ -186,7 +185,7 @@ pub fn decode(
     records.is_empty().then_some(())
 }
 
-/// CBOR's major types.
+/// The major types of CBOR.
 mod major {
     pub const POSITIVE: u8 = 0;
     pub const NEGATIVE: u8 = 1;
@@ -198,7 +197,7 @@ mod major {
     pub const OTHER: u8 = 7;
 }
 
-/// The argument of null, whose major type is [`major::OTHER`].
+/// The argument of null, which has the major type [`major::OTHER`].
 const NULL: u64 = 22;
 
 struct Fields<'a> {
@@ -272,8 +271,8 @@ impl<'a> Fields<'a> {
         Some(message)
     }
 
-    /// The major type and the argument of the next item (RFC 8949, section 3). Items of indefinite length have no
-    /// place in a record.
+    /// Reads the major type and the argument of the next item (RFC 8949, section 3). Items of indefinite length are not
+    /// allowed in a record.
     #[inline(always)]
     fn head(&mut self) -> Option<(u8, u64)> {
         let (first, rest) = self.bytes.split_first()?;
@@ -285,7 +284,7 @@ impl<'a> Fields<'a> {
         if info > 27 {
             return None;
         }
-        // One way for all widths: which it is cannot be foretold, and a wrong guess costs more than a shift.
+        // The same code for all widths: they cannot be predicted, and a mispredicted branch costs more than a shift.
         let width = 1usize << (info - 24);
         let eight = match rest.first_chunk::<8>() {
             Some(eight) => *eight,
@@ -322,13 +321,13 @@ impl<'a> Fields<'a> {
         Some(taken)
     }
 
-    /// Passes over one item that a newer minor version may have added.
+    /// Skips one item that a newer minor version may have added.
     fn skip_one(&mut self, depth: u8) -> Option<()> {
         const DEEPEST: u8 = 16;
         if depth > DEEPEST {
             return None;
         }
-        // However many items are claimed, each takes a byte at least, so this ends with the bytes.
+        // Each item takes at least one byte, so this ends with the bytes, however many items are claimed.
         match self.head()? {
             (major::BYTES | major::TEXT, length) => self.take(length).map(|_| ()),
             (major::ARRAY, items) => (0..items).try_for_each(|_| self.skip_one(depth + 1)),
@@ -366,7 +365,7 @@ mod tests {
             Some(out)
         };
         assert!(read(&record).is_some());
-        // An array in the method's place, whose item would be taken for the id.
+        // An array in place of the method; its item must not be taken for the id.
         let place = record.iter().rposition(|byte| *byte == 0xf6).expect("a null");
         record[place] = 0x81;
         assert!(read(&record).is_none());

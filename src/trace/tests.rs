@@ -1,4 +1,4 @@
-//! The reel as a whole: what was written is read, whatever happens to the file.
+//! Tests of whole reels: what was written can be read, whatever happens to the file.
 
 mod index;
 mod joining;
@@ -50,12 +50,12 @@ impl TempReel {
     }
 }
 
-/// Everything that stands in a reel: events with their numbers, and damage.
+/// Reads everything in a reel: events with their numbers, and damage.
 fn read(reader: ReelReader) -> (Vec<(u64, Stored)>, Vec<Damage>) {
     read_joined(reader.in_pieces())
 }
 
-/// Everything a reader finds: events with their numbers, and damage.
+/// Reads everything that a reader finds: events with their numbers, and damage.
 fn read_joined(reader: ReelReader) -> (Vec<(u64, Stored)>, Vec<Damage>) {
     let mut reader = reader.with_payloads();
     let (mut events, mut damages) = (Vec::new(), Vec::new());
@@ -190,7 +190,7 @@ fn large_blocks_are_read_ahead_one_by_one_whether_they_are_given_back_or_not() {
         }
         assert_eq!(found, events.len());
     }
-    // One that nobody reads to its end leaves no thread that waits.
+    // A reader that is dropped before the end leaves no waiting thread.
     let mut reader = AheadReader::start(from_bytes(&bytes).expect("a reel").with_payloads()).expect("a thread");
     assert!(matches!(reader.next(), Ok(Some(Item::Block(_)))));
 }
@@ -211,7 +211,7 @@ fn a_large_event_has_a_segment_for_itself_stored_or_compressed() {
             stored += 1;
         }
     }
-    // Numbers 3 and 10 are stored; 10 is large, and its 300 KiB are what the file mostly is.
+    // Events 3 and 10 are stored uncompressed; the 300 KiB of event 10 are most of the file.
     assert_eq!((stored, counts), (14, vec![1, 1, 2, 1, 2, 1, 2, 1, 2, 1]));
     assert!((300 << 10..310 << 10).contains(&bytes.len()), "{}", bytes.len());
 }
@@ -221,13 +221,13 @@ fn a_large_part_is_read_piece_by_piece() {
     let mut random = fastrand::Rng::with_seed(1);
     let payload: Vec<u8> = (0..1 << 20).map(|_| b"0123456789abcdef"[random.usize(..16)]).collect();
     let event = (1, 1, EventKind::Message, Direction::ClientToServer, Framing::Lf, payload);
-    // The fourth is stored.
+    // The fourth event is stored uncompressed.
     for count in [1, 4] {
         let events = vec![event.clone(); count];
         let bytes = write(&events, WriterOptions::default());
         for altered in 0..4 {
             let mut bytes = bytes.clone();
-            // In its last segment, which ends a little before the reel does.
+            // A place in the last segment, which ends a little before the reel does.
             let at = bytes.len() - 100_000 - altered * 120_000;
             if altered > 0 {
                 bytes[at] ^= 1;
@@ -249,7 +249,7 @@ fn a_large_part_is_read_piece_by_piece() {
 #[test]
 fn what_cannot_be_loaded_is_empty_and_never_anothers() {
     let events = sample();
-    // One group of many segments: what follows a broken part goes on from it.
+    // One group of many segments: segments after a broken part depend on it.
     let bytes = write(&events, WriterOptions { group_bytes: 100_000, ..small_groups() });
     for at in 200..bytes.len() {
         let mut altered = bytes.clone();
@@ -277,7 +277,7 @@ fn short_events_end_a_segment_by_their_records() {
         counts.push(block.headers.len());
     }
     assert_eq!(counts.iter().sum::<usize>(), 30_000);
-    // 64 KiB of records, each of seven bytes at least.
+    // 64 KiB of records, each of at least seven bytes.
     assert!(counts.len() > 3 && counts.iter().all(|count| *count <= (64 << 10) / 7 + 1), "{counts:?}");
 }
 
@@ -356,7 +356,7 @@ fn a_flipped_byte_costs_at_most_its_group_and_is_reported() {
             assert!(lost == 0 || !damages.is_empty(), "flipped at {at}: a silent loss");
             let reported: u64 = damages.iter().map(|damage| damage.events).sum();
             let at_end = damages.iter().any(|damage| damage.at_end);
-            assert!(reported == lost || at_end, "flipped at {at}: {lost} lost, {reported} told: {damages:?}");
+            assert!(reported == lost || at_end, "flipped at {at}: {lost} lost, {reported} reported: {damages:?}");
         }
     }
 }
@@ -393,7 +393,7 @@ fn other_files_are_refused_with_a_reason() {
     assert!(ReelReader::open(directory.path()).err().expect("refused").to_string().contains("directory"));
 }
 
-/// One flushed zstd part.
+/// Returns one flushed zstd part.
 fn packed(raw: &[u8]) -> Vec<u8> {
     use std::io::Write;
     let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 3).expect("an encoder");
@@ -401,7 +401,7 @@ fn packed(raw: &[u8]) -> Vec<u8> {
     encoder.get_ref().clone()
 }
 
-/// A reel of one segment with these records and this payload; `alter` may lie in its header.
+/// Creates a reel of one segment with these records and this payload; `alter` may falsify its header.
 fn hostile(records: &[u8], payload: &[u8], alter: impl FnOnce(&mut format::SegmentHeader)) -> Vec<u8> {
     let (packed_records, packed_payload) = (packed(records), packed(payload));
     let mut header = format::SegmentHeader {
@@ -480,7 +480,7 @@ fn groups_damaged_in_a_row_are_counted_once() {
         .clone();
     let mut altered = bytes.clone();
     for group in &groups[1..3] {
-        // Inside the records, past the segment's header.
+        // Inside the records, after the segment's header.
         altered[group.0 as usize + format::SEGMENT_HEADER_LEN + 3] ^= 0xff;
     }
     let (found, damages) = read(from_bytes(&altered).expect("a reel"));
@@ -503,7 +503,7 @@ fn a_group_that_is_not_there_is_damage_and_seeking_counts_from_where_it_goes() {
         .clone();
     let without = [&bytes[..groups[1].0 as usize], &bytes[groups[2].0 as usize..]].concat();
     let (_, damages) = read(from_bytes(&without).expect("a reel"));
-    // The index lists it still.
+    // The index still lists it.
     assert_eq!((damages.len(), damages[1].of_index), (2, true), "{damages:?}");
     assert_eq!(damages[0].events, groups[2].1 - groups[1].1);
     let mut altered = bytes.clone();

@@ -1,4 +1,4 @@
-//! Writing a reel: events go in, whole segments come out, so that a killed writer loses at most the last.
+//! Writes reels. Events are written in whole segments, so that a killed writer loses at most the last one.
 
 use super::event::{EventKind, Flags};
 use super::format::{FileHeader, PAYLOAD_STORED, STARTS_GROUP, SegmentHeader, SegmentKind, encode_trailer};
@@ -9,63 +9,64 @@ use crate::wire::{Envelope, Framing};
 use std::io::{self, Write};
 use zstd::stream::raw::{CParameter, Encoder, InBuffer, Operation, OutBuffer};
 
-/// How a reel is packed.
+/// How a reel is compressed.
 #[derive(Clone, Copy, Debug)]
 pub struct WriterOptions {
-    /// zstd level of payloads.
+    /// The zstd level of payloads.
     pub level: i32,
-    /// Payload bytes after which a group ends: the unit of random access and of loss by damage.
+    /// A group ends after this number of payload bytes. It is the unit of random access, and of loss by damage.
     pub group_bytes: u64,
-    /// Payload bytes after which a segment is written: the unit of loss by a kill. 64 KiB of records end one too.
+    /// A segment is written after this number of payload bytes, or after 64 KiB of records. It is the unit of loss when
+    /// the writer is killed.
     pub segment_bytes: usize,
-    /// zstd window, as a power of two.
+    /// The zstd window, as a power of two.
     pub window_log: u32,
-    /// zstd's table of positions, as a power of two; 0 for the level's own.
+    /// The size of zstd's hash table, as a power of two; 0 for the default of the level.
     pub hash_log: u32,
-    /// How many positions zstd tries, as a power of two; 0 for the level's own.
+    /// The number of positions that zstd tries, as a power of two; 0 for the default of the level.
     pub search_log: u32,
 }
 
 impl Default for WriterOptions {
     fn default() -> Self {
-        // A quarter of the level's own table and four times its search: smaller in memory, no larger in the file.
+        // A quarter of the level's table and four times its search: less memory, and no larger files.
         Self { level: 5, group_bytes: 512 << 10, segment_bytes: 256 << 10, window_log: 19, hash_log: 17, search_log: 5 }
     }
 }
 
 impl WriterOptions {
-    /// Smaller and slower: for reels that are kept.
+    /// Returns options for smaller files, which are slower to write: for reels that are archived.
     pub fn compact() -> Self {
         Self { level: 9, group_bytes: 4 << 20, segment_bytes: 512 << 10, window_log: 22, hash_log: 0, search_log: 0 }
     }
 }
 
-/// An event to be written.
+/// An event to write.
 #[derive(Clone, Copy, Debug)]
 pub struct NewEvent<'a> {
-    /// Nanoseconds since the reel's clock base.
+    /// The time in nanoseconds since the reel's clock base.
     pub time: i64,
-    /// The stream it belongs to.
+    /// The number of its stream.
     pub stream: u32,
-    /// The HTTP exchange that carried it; 0 where none did.
+    /// The number of the HTTP exchange that carried it; 0 if none did.
     pub exchange: u32,
-    /// What happened.
+    /// The kind of the event.
     pub kind: EventKind,
-    /// Direction and marks; [`Flags::TOOL_ERROR`] and [`Flags::FAULTY`] are set by the writer.
+    /// Direction and marks. The writer sets [`Flags::TOOL_ERROR`] and [`Flags::FAULTY`].
     pub flags: Flags,
-    /// How the payload stood in its stream.
+    /// How the payload was delimited in its stream.
     pub framing: Framing,
     /// The exact bytes.
     pub payload: &'a [u8],
 }
 
-/// Record bytes after which a segment is written: thousands of short events are much memory for who reads them.
+/// A segment is written after this number of record bytes, since readers need memory for each of its events.
 const RECORD_BYTES: usize = 64 << 10;
 
-/// Fragments longer than this are stored uncompressed (8 MiB).
+/// Fragments of more bytes than this are stored uncompressed (8 MiB).
 const STORED_FRAGMENT: usize = 8 << 20;
 
-/// The longest payload of one event.
+/// The maximum payload of an event, in bytes.
 pub const PAYLOAD_LIMIT: usize = 1 << 30;
 
 /// Writes a reel to any byte sink.
@@ -100,21 +101,29 @@ struct Pending {
     records: Vec<u8>,
     payload_raw: u32,
     payload: Vec<u8>,
-    /// The header and the records, as they stand in the file.
+    /// The header and the records, as they will be in the file.
     assembled: Vec<u8>,
     tallies: Tallies,
 }
 
 impl<W: Write> ReelWriter<W> {
-    /// Begins a reel: writes the file header.
+    /// Starts a reel: writes the file header.
+    ///
+    /// # Errors
+    ///
+    /// If the header is too long, or writing fails.
     pub fn create(out: W, header: &FileHeader, options: WriterOptions) -> io::Result<Self> {
         let mut writer = Self::unwritten(out, header, options)?;
         writer.write_header()?;
         Ok(writer)
     }
 
-    /// A reel of which nothing is written yet: its file header goes out by [`ReelWriter::write_header`], or before the
-    /// first segment.
+    /// Starts a reel without writing anything. [`ReelWriter::write_header`] writes the file header, or else the first
+    /// segment does.
+    ///
+    /// # Errors
+    ///
+    /// If the header is too long.
     pub fn unwritten(out: W, header: &FileHeader, options: WriterOptions) -> io::Result<Self> {
         let mut unwritten = Vec::new();
         header.write(&mut unwritten)?;
@@ -137,7 +146,11 @@ impl<W: Write> ReelWriter<W> {
         })
     }
 
-    /// Writes the file header, where that is not done yet.
+    /// Writes the file header, if that was not done yet.
+    ///
+    /// # Errors
+    ///
+    /// If writing fails.
     pub fn write_header(&mut self) -> io::Result<()> {
         if !self.unwritten.is_empty() {
             write_parts(&mut self.out, &self.unwritten, b"")?;
@@ -147,37 +160,41 @@ impl<W: Write> ReelWriter<W> {
         Ok(())
     }
 
-    /// The number that the next event gets.
+    /// Returns the number of the next event.
     pub fn next_seq(&self) -> u64 {
         self.seq
     }
 
-    /// The bytes of all segments written so far, the file header included.
+    /// Returns the number of bytes written so far, including the file header.
     pub fn written(&self) -> u64 {
         self.offset
     }
 
-    /// Whether events wait for [`ReelWriter::flush`].
+    /// Returns whether events wait for [`ReelWriter::flush`].
     pub fn has_pending(&self) -> bool {
         self.segment.count > 0
     }
 
-    /// Stores the payloads of following segments uncompressed (under overload), or compresses them again.
+    /// Sets whether the payloads of the next segments are stored uncompressed, as under overload.
     pub fn store_payloads(&mut self, store: bool) {
         self.store_payload = store;
     }
 
-    /// The sink, to look at.
+    /// Returns the sink.
     pub fn get_ref(&self) -> &W {
         &self.out
     }
 
-    /// The sink.
+    /// Returns the sink for writing.
     pub fn get_mut(&mut self) -> &mut W {
         &mut self.out
     }
 
-    /// Adds one event; writes a segment when one is full.
+    /// Adds an event, and writes a segment if one is full.
+    ///
+    /// # Errors
+    ///
+    /// If the payload is too long, or writing fails.
     pub fn append(&mut self, event: NewEvent<'_>) -> io::Result<()> {
         if event.payload.len() > PAYLOAD_LIMIT {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "an event's payload is longer than 1 GiB"));
@@ -190,9 +207,9 @@ impl<W: Write> ReelWriter<W> {
         };
         let kept_flags = frame.as_ref().map(OpenFrame::flags).unwrap_or_default();
         let flags = derived_flags(event.flags.with(kept_flags), envelope.as_ref());
-        // Too far apart for a difference: a new segment begins with a time of its own.
+        // The time difference overflows: a new segment begins with its own time.
         let is_far = event.time.checked_sub(self.segment.last_time).is_none();
-        // A large one has a segment for itself: what is pending would be in memory beside it.
+        // A large event gets its own segment; otherwise pending data would be in memory next to it.
         let is_large = event.payload.len() >= self.options.segment_bytes;
         if (is_far || is_large) && self.has_pending() {
             self.flush()?;
@@ -200,7 +217,7 @@ impl<W: Write> ReelWriter<W> {
         if self.segment.count == 0 {
             self.begin_segment(event.time)?;
         }
-        // A long piece of what is longer still is not packed: its packed form would be in memory beside it.
+        // Long fragments are not compressed: the compressed form would be in memory next to them.
         self.segment.stored |= event.framing == Framing::Fragment && event.payload.len() > STORED_FRAGMENT;
         let segment = &mut self.segment;
         let len = event.payload.len() as u32;
@@ -226,7 +243,7 @@ impl<W: Write> ReelWriter<W> {
             None => (event.time, event.time),
             Some((first, last)) => (first.min(event.time), last.max(event.time)),
         });
-        // What is both large and stored is written from where it lies.
+        // A payload that is both large and uncompressed is written without a copy.
         let as_it_is = (segment.stored && is_large).then_some(event.payload);
         match as_it_is {
             Some(_) => {}
@@ -241,7 +258,7 @@ impl<W: Write> ReelWriter<W> {
         if let Some(frame) = frame {
             self.frames.keep(&event, frame);
         }
-        // Records count too: many events with short payloads must not make a group without end.
+        // Records count, too: a group with many short payloads must not grow without limit.
         self.group_bytes += u64::from(len) + record_len as u64;
         if segment.payload_raw as usize >= self.options.segment_bytes
             || segment.records.len() >= self.options.segment_bytes.min(RECORD_BYTES)
@@ -251,13 +268,16 @@ impl<W: Write> ReelWriter<W> {
         Ok(())
     }
 
-    /// Writes what is pending as a segment and flushes the sink. After a failure go on with
-    /// [`ReelWriter::restart_at`].
+    /// Writes the pending events as a segment, and flushes the sink.
+    ///
+    /// # Errors
+    ///
+    /// If writing fails. Continue with [`ReelWriter::restart_at`].
     pub fn flush(&mut self) -> io::Result<()> {
         self.write_segment(None)
     }
 
-    /// Writes what is pending, its payload from `as_it_is` where that is given.
+    /// Writes the pending events; the payload is taken from `as_it_is`, if given.
     fn write_segment(&mut self, as_it_is: Option<&[u8]>) -> io::Result<()> {
         self.write_header()?;
         if self.segment.count == 0 {
@@ -289,7 +309,7 @@ impl<W: Write> ReelWriter<W> {
         segment.assembled.extend_from_slice(&header.encode());
         segment.assembled.extend_from_slice(&records);
         write_parts(&mut self.out, &segment.assembled, payload)?;
-        // Only what is written counts.
+        // Count only what was written.
         self.tallies.absorb(&mut segment.tallies);
         self.index.bytes += u64::from(segment.payload_raw);
         if segment.starts_group {
@@ -309,8 +329,8 @@ impl<W: Write> ReelWriter<W> {
         Ok(())
     }
 
-    /// After a failed write: the next segment starts a group, at `offset` of the sink, so that a torn one costs
-    /// no more than itself. Answers how many events with how many payload bytes were pending and are given up.
+    /// Continues after a failed write: the next segment starts a group at this offset of the sink, so that only the
+    /// incomplete segment is lost. Returns the number of pending events and payload bytes that are lost.
     pub fn restart_at(&mut self, offset: u64) -> (u64, u64) {
         let given_up = (u64::from(self.segment.count), u64::from(self.segment.payload_raw));
         self.frames.clear();
@@ -322,7 +342,11 @@ impl<W: Write> ReelWriter<W> {
         given_up
     }
 
-    /// Ends the reel with its index. The sink is flushed.
+    /// Ends the reel with its index, and flushes the sink.
+    ///
+    /// # Errors
+    ///
+    /// If writing fails.
     pub fn finish(mut self) -> io::Result<(W, Index)> {
         self.flush()?;
         self.index.events = self.seq;
@@ -351,7 +375,7 @@ impl<W: Write> ReelWriter<W> {
 
 impl Pending {
     fn reset(&mut self) {
-        // A buffer that one large event made larger than this is made smaller again.
+        // Shrink a buffer that one large event made larger than this.
         const KEEP: usize = 320 << 10;
         self.count = 0;
         self.starts_group = false;
@@ -363,7 +387,11 @@ impl Pending {
     }
 }
 
-/// The footer segment and the trailer.
+/// Returns the footer segment and the trailer.
+///
+/// # Errors
+///
+/// If the index cannot be encoded.
 pub fn footer_bytes(index: &Index, next_seq: u64, offset: u64) -> io::Result<Vec<u8>> {
     let mut body = Vec::new();
     ciborium::into_writer(index, &mut body).map_err(io::Error::other)?;
@@ -386,7 +414,8 @@ pub fn footer_bytes(index: &Index, next_seq: u64, offset: u64) -> io::Result<Vec
     Ok(bytes)
 }
 
-/// A writer that is killed between the two writes leaves a cut tail, as one that is killed within a write does.
+/// Writes in two parts. A writer that is killed between the two leaves an incomplete tail, as if it is killed within
+/// one.
 fn write_parts(out: &mut impl Write, head: &[u8], payload: &[u8]) -> io::Result<()> {
     out.write_all(head)?;
     out.write_all(payload)?;
@@ -420,7 +449,7 @@ fn payload_encoder(options: &WriterOptions) -> io::Result<Encoder<'static>> {
     Ok(encoder)
 }
 
-/// Records are few and short: small tables find as much and leave the memory to the traffic.
+/// Records are few and short: small tables find as much, and leave memory for the traffic.
 fn records_encoder(level: i32) -> io::Result<Encoder<'static>> {
     let mut encoder = encoder(level, 16)?;
     encoder.set_parameter(CParameter::HashLog(14))?;
@@ -428,7 +457,7 @@ fn records_encoder(level: i32) -> io::Result<Encoder<'static>> {
     Ok(encoder)
 }
 
-/// Feeds `data` to the encoder; what comes out is appended to `out`.
+/// Compresses `data` and appends the output to `out`.
 fn compress(encoder: &mut Encoder<'_>, data: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
     let mut input = InBuffer::around(data);
     while input.pos() < data.len() {

@@ -1,5 +1,5 @@
-//! How much of what peers send may be in memory at once: the longest message, what waits in a queue, and what is not
-//! whole yet on all connections of a listener.
+//! Limits for what peers send: the longest message, the size of queues, and the memory for unfinished messages on all
+//! connections of a listener.
 
 use crate::wire::MessageLimit;
 use std::sync::Arc;
@@ -9,40 +9,40 @@ use std::thread::Thread;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
-/// What is taken from one peer.
+/// The limits for one peer.
 #[derive(Debug)]
 pub struct IntakeLimits {
     /// Its longest message.
     pub limit: MessageLimit,
-    /// Its part of what all peers of a listener may hold.
+    /// Its share of the memory for all peers of a listener.
     pub share: BudgetPermit,
-    /// Who it is.
+    /// The peer's name in errors.
     pub peer: &'static str,
 }
 
 impl IntakeLimits {
-    /// What is taken from a server, whatever others send.
+    /// The limits for a server, independent of other peers.
     pub fn of_server(limit: MessageLimit) -> Self {
         Self { limit, share: BudgetPermit::default(), peer: "the server" }
     }
 
-    /// What is taken from one of a listener's clients.
+    /// The limits for one client of a listener.
     pub fn of_client(limit: MessageLimit, budget: &Arc<Budget>) -> Self {
         Self { limit, share: budget.share(), peer: "the client" }
     }
 
-    /// Why a message is not taken.
+    /// The error for a message that is too long.
     pub fn exceeded(&self) -> String {
         self.limit.exceeded_by(self.peer)
     }
 }
 
-/// How many bytes may wait in one queue, or one message that is longer (1 MiB).
+/// The maximum bytes in one queue (1 MiB); a single message may be longer.
 const QUEUE_BYTES: usize = 1 << 20;
 
-/// Something that takes memory.
+/// A value that takes memory.
 pub trait Weight {
-    /// How many bytes, about.
+    /// The approximate number of bytes.
     fn weight(&self) -> usize;
 }
 
@@ -52,17 +52,17 @@ impl Weight for Vec<u8> {
     }
 }
 
-/// A queue that holds at most so many items, and 1 MiB of them or one that is larger.
+/// A queue with at most `most` items, and 1 MiB of them or a single longer one.
 pub fn queue<T: Weight>(most: usize) -> (Sender<T>, Receiver<T>) {
     let (sender, receiver) = mpsc::channel(most);
     let bytes = Arc::new(Semaphore::new(QUEUE_BYTES));
     (Sender { sender, bytes: Arc::clone(&bytes) }, Receiver { receiver, bytes })
 }
 
-/// An item, and its part of the queue's bytes.
+/// An item and its permit for the queue's bytes.
 type Held<T> = (T, OwnedSemaphorePermit);
 
-/// The way into a queue.
+/// The sending end of a queue.
 #[derive(Debug)]
 pub struct Sender<T> {
     sender: mpsc::Sender<Held<T>>,
@@ -75,14 +75,14 @@ impl<T> Clone for Sender<T> {
     }
 }
 
-/// A way into a queue that does not keep it open.
+/// A sending end that does not keep the queue open.
 #[derive(Debug)]
 pub struct WeakSender<T> {
     sender: mpsc::WeakSender<Held<T>>,
     bytes: Arc<Semaphore>,
 }
 
-/// The way out of a queue.
+/// The receiving end of a queue.
 #[derive(Debug)]
 pub struct Receiver<T> {
     receiver: mpsc::Receiver<Held<T>>,
@@ -93,7 +93,7 @@ pub struct Receiver<T> {
 #[derive(Debug, PartialEq, Eq)]
 pub struct ReceiverGone;
 
-/// A place in a queue for one item.
+/// A reserved slot in a queue for one item.
 #[derive(Debug)]
 pub struct QueueSlot<'a, T> {
     place: mpsc::Permit<'a, Held<T>>,
@@ -101,30 +101,39 @@ pub struct QueueSlot<'a, T> {
 }
 
 impl<T> QueueSlot<'_, T> {
-    /// Puts the item there.
+    /// Sends the item.
     pub fn send(self, item: T) {
         self.place.send((item, self.share));
     }
 }
 
-/// The part of a queue's bytes that an item of this weight takes.
+/// The number of permits that an item of this weight takes.
 fn share_of(weight: usize) -> u32 {
     u32::try_from(weight.min(QUEUE_BYTES)).unwrap_or(u32::MAX)
 }
 
 impl<T: Weight> Sender<T> {
-    /// Sends an item once there is a place for it.
+    /// Sends an item once there is space for it.
+    ///
+    /// # Errors
+    /// The receiver is gone.
     pub async fn send(&self, item: T) -> Result<(), ReceiverGone> {
         self.reserve(item.weight()).await?.send(item);
         Ok(())
     }
 
-    /// The same on a thread outside of any runtime.
+    /// As [`Sender::send`], on a thread outside of any runtime.
+    ///
+    /// # Errors
+    /// The receiver is gone.
     pub fn blocking_send(&self, item: T) -> Result<(), ReceiverGone> {
         block_on(self.send(item))
     }
 
-    /// Sends an item where there is a place for it now.
+    /// Sends an item if there is space for it now.
+    ///
+    /// # Errors
+    /// There is no space; returns the item.
     pub fn try_send(&self, item: T) -> Result<(), T> {
         let share = Arc::clone(&self.bytes).try_acquire_many_owned(share_of(item.weight()));
         let Ok(share) = share else { return Err(item) };
@@ -133,21 +142,24 @@ impl<T: Weight> Sender<T> {
         })
     }
 
-    /// A place for an item of this weight, once there is one.
+    /// Waits for a slot for an item of this weight.
+    ///
+    /// # Errors
+    /// The receiver is gone.
     pub async fn reserve(&self, weight: usize) -> Result<QueueSlot<'_, T>, ReceiverGone> {
         let share = Arc::clone(&self.bytes).acquire_many_owned(share_of(weight)).await.map_err(|_| ReceiverGone)?;
         let place = self.sender.reserve().await.map_err(|_| ReceiverGone)?;
         Ok(QueueSlot { place, share })
     }
 
-    /// A place for an item of this weight, where there is one now.
+    /// A slot for an item of this weight, if there is one now.
     pub fn try_reserve(&self, weight: usize) -> Option<QueueSlot<'_, T>> {
         let share = Arc::clone(&self.bytes).try_acquire_many_owned(share_of(weight)).ok()?;
         let place = self.sender.try_reserve().ok()?;
         Some(QueueSlot { place, share })
     }
 
-    /// Over once the receiver is gone.
+    /// Completes when the receiver is gone.
     pub async fn closed(&self) {
         self.sender.closed().await;
     }
@@ -157,19 +169,19 @@ impl<T: Weight> Sender<T> {
         self.sender.is_closed()
     }
 
-    /// A way in that does not keep the queue open.
+    /// A sending end that does not keep the queue open.
     pub fn downgrade(&self) -> WeakSender<T> {
         WeakSender { sender: self.sender.downgrade(), bytes: Arc::clone(&self.bytes) }
     }
 }
 
 impl<T> WeakSender<T> {
-    /// The way in, while the queue is open.
+    /// The sending end, while the queue is open.
     pub fn upgrade(&self) -> Option<Sender<T>> {
         Some(Sender { sender: self.sender.upgrade()?, bytes: Arc::clone(&self.bytes) })
     }
 
-    /// How many keep the queue open.
+    /// The number of senders that keep the queue open.
     pub fn strong_count(&self) -> usize {
         self.sender.strong_count()
     }
@@ -181,12 +193,12 @@ impl<T> Receiver<T> {
         self.receiver.recv().await.map(|(item, _)| item)
     }
 
-    /// The same on a thread outside of any runtime.
+    /// As [`Receiver::recv`], on a thread outside of any runtime.
     pub fn blocking_recv(&mut self) -> Option<T> {
         block_on(self.recv())
     }
 
-    /// Takes no more. What was sent before still comes.
+    /// Accepts no further items. Items that were already sent are still received.
     pub fn close(&mut self) {
         self.bytes.close();
         self.receiver.close();
@@ -195,13 +207,13 @@ impl<T> Receiver<T> {
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        // Who waits for bytes learns that nobody takes them any more.
+        // Senders that wait for space learn that the receiver is gone.
         self.close();
     }
 }
 
-/// Holds back who brings messages for a consumer that takes other things too, so that no queue of its own is between
-/// them: 1 MiB of messages may wait, or one that is longer.
+/// Slows down threads that pass messages to a consumer that has a queue for other things, too: at most 1 MiB of
+/// messages, or a single longer one, may wait.
 #[derive(Clone, Debug)]
 pub struct Backpressure(Arc<Semaphore>);
 
@@ -218,15 +230,15 @@ impl Default for Backpressure {
 }
 
 impl Backpressure {
-    /// Waits, on a thread outside of any runtime, until there is a place for a message of so many bytes.
+    /// Waits, on a thread outside of any runtime, until there is space for a message of this size.
     pub fn blocking_enter(&self, bytes: usize) -> BackpressurePermit {
-        // Short ones take more than their bytes.
+        // Even a short message takes more memory than its bytes.
         const BESIDE: usize = 256;
         BackpressurePermit { _share: block_on(Arc::clone(&self.0).acquire_many_owned(share_of(bytes + BESIDE))).ok() }
     }
 }
 
-/// Waits for something on this thread.
+/// Blocks this thread until the future is ready.
 fn block_on<T>(work: impl Future<Output = T>) -> T {
     struct Unpark(Thread);
     impl Wake for Unpark {
@@ -244,35 +256,35 @@ fn block_on<T>(work: impl Future<Output = T>) -> T {
     }
 }
 
-/// How many bytes of messages that are not whole yet all connections of a listener may hold together.
+/// The memory for unfinished messages of all connections of a listener together, in bytes.
 #[derive(Debug)]
 pub struct Budget {
     left: AtomicUsize,
 }
 
-/// What every connection may hold of an unfinished message whatever the others hold.
+/// The bytes that each connection may always hold of an unfinished message.
 const FREE: usize = 64 << 10;
-/// What there is beside one message of full length.
+/// The bytes available in addition to one message of maximum length.
 const SPARE: usize = 16 << 20;
 
 impl Budget {
-    /// So many bytes.
+    /// A budget of this many bytes.
     pub fn of_bytes(bytes: usize) -> Arc<Self> {
         Arc::new(Self { left: AtomicUsize::new(bytes) })
     }
 
-    /// Enough for one message of full length, and 16 MiB of others.
+    /// A budget for one message of maximum length and 16 MiB of others.
     pub fn new(limit: MessageLimit) -> Arc<Self> {
         Self::of_bytes(limit.bytes().saturating_add(SPARE))
     }
 
-    /// A connection's share of it.
+    /// A share for one connection.
     pub fn share(self: &Arc<Self>) -> BudgetPermit {
         BudgetPermit { budget: Some(Arc::clone(self)), held: 0 }
     }
 }
 
-/// What one connection holds of a budget; given back when it is dropped.
+/// What one connection holds of a budget; returned when dropped.
 #[derive(Debug, Default)]
 pub struct BudgetPermit {
     budget: Option<Arc<Budget>>,
@@ -280,7 +292,7 @@ pub struct BudgetPermit {
 }
 
 impl BudgetPermit {
-    /// Holds so many bytes from now on; false where there are not as many.
+    /// Changes the held bytes to this number; false if the budget is exhausted.
     #[must_use]
     pub fn hold(&mut self, bytes: usize) -> bool {
         let wanted = bytes.saturating_sub(FREE);
@@ -303,8 +315,8 @@ impl BudgetPermit {
         is_there
     }
 
-    /// Why more is not taken.
-    pub const SPENT: &str = "too many unfinished messages are under way on other connections; try again later";
+    /// The error for an exhausted budget.
+    pub const SPENT: &str = "too many unfinished messages on other connections; try again later";
 }
 
 impl Drop for BudgetPermit {

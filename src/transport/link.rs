@@ -1,18 +1,18 @@
-//! A connection as its user sees it, whatever carries it: messages go out, messages and endings come in.
+//! A connection, independent of its transport: sends messages, and receives messages and events.
 
 use super::budget::{self, Weight};
 use std::collections::VecDeque;
 
-/// What comes in.
+/// What a link receives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Incoming {
-    /// One message's bytes, without its framing.
+    /// One message's bytes, without framing.
     Message(Vec<u8>),
     /// Bytes of the peer's standard error.
     Stderr(Vec<u8>),
-    /// A request did not get through, or its answer did not come back.
+    /// A request was not delivered, or its answer was lost.
     Undelivered(Undelivered),
-    /// The connection failed, for this reason (a sentence fragment); nothing follows.
+    /// The connection failed for this reason (a sentence fragment); nothing follows.
     Failed(String),
     /// The peer sends no more.
     Closed,
@@ -31,23 +31,23 @@ impl Weight for Incoming {
 /// A request that its transport gave up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Undelivered {
-    /// The text of the request's id.
+    /// The request's id as text.
     pub id: Vec<u8>,
-    /// Why, as a sentence fragment.
+    /// The reason, as a sentence fragment.
     pub reason: String,
-    /// The JSON-RPC error with which the peer refused, where it did so without naming the request.
+    /// The JSON-RPC error with which the peer rejected the request, if that error does not name it.
     pub refusal: Option<Vec<u8>>,
-    /// It was not taken because the peer does not know the session any more: one that is opened anew would take it.
+    /// The peer no longer knows the session; it would accept the request in a new one.
     pub session_over: bool,
 }
 
-/// How many messages may wait on either side, of 1 MiB together or one that is longer.
+/// The maximum number of waiting messages in each direction, of 1 MiB together or a single longer one.
 const CAPACITY: usize = 64;
 
-/// How many bytes may wait behind the first message of an outbox (16 MiB).
+/// The maximum bytes after the first message of an outbox (16 MiB).
 const OUTBOX_BYTES: usize = 16 << 20;
 
-/// Whether more may be put into an outbox. One long message alone does not fill it: a peer may talk before it listens.
+/// Whether an outbox has space. One long message does not fill it, because a peer may send before it receives.
 pub fn has_room<T: Weight>(outbox: &VecDeque<T>) -> bool {
     let behind_the_first: usize = outbox.iter().skip(1).map(Weight::weight).sum();
     outbox.len() < CAPACITY && behind_the_first < OUTBOX_BYTES
@@ -60,12 +60,12 @@ pub struct Link {
     incoming: budget::Receiver<Incoming>,
 }
 
-/// The other side of a [`Link`], for the transport that serves it.
+/// The other side of a [`Link`], for its transport.
 #[derive(Debug)]
 pub struct Served {
-    /// Messages to be sent; ends when the link is closed.
+    /// Messages to send; ends when the link is closed.
     pub outgoing: budget::Receiver<Vec<u8>>,
-    /// Where to put what comes in.
+    /// Where to put what is received.
     pub incoming: budget::Sender<Incoming>,
 }
 
@@ -77,12 +77,12 @@ impl Link {
         (Self { outgoing: Some(to_transport), incoming: from_transport }, Served { outgoing, incoming })
     }
 
-    /// Two ends in memory: what one sends, the other receives. For tests and for parties in one process.
+    /// Two connected ends in memory, for tests and for two parties in one process.
     pub fn pair() -> (Self, Self) {
         Self::pair_ending(Incoming::Closed)
     }
 
-    /// The same, but the first end hears `last` once the second sends no more.
+    /// As [`Link::pair`], but the first end receives `last` when the second sends no more.
     pub fn pair_ending(last: Incoming) -> (Self, Self) {
         let (left, left_served) = Self::served();
         let (right, right_served) = Self::served();
@@ -99,7 +99,7 @@ impl Link {
         (left, right)
     }
 
-    /// Sends one message; false where the peer is gone.
+    /// Sends one message; false if the peer is gone.
     pub async fn send(&mut self, message: Vec<u8>) -> bool {
         match &self.outgoing {
             Some(outgoing) => outgoing.send(message).await.is_ok(),
@@ -107,13 +107,13 @@ impl Link {
         }
     }
 
-    /// The next thing that comes in; [`Incoming::Closed`] again and again once the peer is gone.
+    /// Receives the next item; always [`Incoming::Closed`] once the peer is gone.
     pub async fn receive(&mut self) -> Incoming {
         self.incoming.recv().await.unwrap_or(Incoming::Closed)
     }
 
-    /// Sends the next message of `outbox`, or hears what comes in, whichever can be done first; `None` where a message
-    /// went out. While `outbox` is full nothing is heard, so that a peer that only talks is held back.
+    /// Sends the next message of `outbox` or receives an item, whichever is possible first; returns `None` after
+    /// sending. Receives nothing while `outbox` is full, which slows down a peer that only sends.
     pub async fn turn(&mut self, outbox: &mut VecDeque<Vec<u8>>) -> Option<Incoming> {
         if self.outgoing.as_ref().is_none_or(budget::Sender::is_closed) {
             outbox.clear();
@@ -137,12 +137,12 @@ impl Link {
         }
     }
 
-    /// Its two directions, each for who carries it on its own. The way out is closed once its sender is dropped.
+    /// The two directions as separate ends. The sending direction closes when its sender is dropped.
     pub fn split(self) -> (Option<budget::Sender<Vec<u8>>>, budget::Receiver<Incoming>) {
         (self.outgoing, self.incoming)
     }
 
-    /// Sends no more. What comes in can still be received.
+    /// Closes the sending direction; receiving is still possible.
     pub fn close(&mut self) {
         self.outgoing = None;
     }

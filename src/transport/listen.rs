@@ -1,4 +1,4 @@
-//! Listeners: Streamable HTTP in front of other transports, a transparent reverse proxy, and who may connect to them.
+//! Listeners: Streamable HTTP in front of other transports, a transparent reverse proxy, and access checks.
 
 pub mod gateway;
 pub mod heads;

@@ -1,4 +1,5 @@
-//! Capability blocks of the proposals: where they stand, whether they fit, and who can see them there.
+//! The proposals' capability blocks: where they are declared, whether they fit their schemas, and which clients see
+//! them.
 
 use super::connection::Message;
 use super::report::Declaration;
@@ -7,7 +8,7 @@ use crate::proposals::{CapabilityPlace, Findings, Proposal, REGISTRY, Side};
 use crate::wire::MessageKind;
 use serde_json::Value;
 
-/// Checks every proposal's blocks in the message, where it declares capabilities.
+/// Checks the capability blocks of all proposals, if the message declares capabilities.
 pub(super) fn check(message: &Message<'_>, findings: &mut Findings) {
     let Some((side, capabilities)) = declared_in(message) else { return };
     let seq = message.observed.seq;
@@ -18,20 +19,21 @@ pub(super) fn check(message: &Message<'_>, findings: &mut Findings) {
     for &proposal in REGISTRY {
         let blocks: Vec<_> = blocks(proposal, side, capabilities).collect();
         for (_, value) in &blocks {
-            super::schema::check_room(proposal, definition, value, &rules::CAPABILITY_SHAPE, seq, findings);
+            super::schema::check_proposal(proposal, definition, value, &rules::CAPABILITY_SHAPE, seq, findings);
         }
         if side == Side::Server
             && let Some((place, _)) = blocks.first()
         {
             let passes = |place: &CapabilityPlace| matches!(place.path.first(), Some(&"experimental" | &"extensions"));
             findings.check(&rules::STRIPPED, seq, blocks.iter().any(|(place, _)| passes(place)), || {
-                format!("{} is at {} only, which stock SDKs drop", proposal.descriptor().name, place.path.join("."))
+                let (name, place) = (proposal.descriptor().name, place.path.join("."));
+                format!("the server declares {name} only at {place}, where official SDKs drop it")
             });
         }
     }
 }
 
-/// Adds what the message declares to the list.
+/// Adds the proposals that the message declares to the list.
 pub(super) fn note_declared(message: &Message<'_>, list: &mut Vec<Declaration>) {
     let Some((side, capabilities)) = declared_in(message) else { return };
     for &proposal in REGISTRY {
@@ -60,7 +62,7 @@ fn blocks<'a>(
     })
 }
 
-/// The capabilities that a message declares, and whose they are.
+/// Returns the capabilities that a message declares, and which side declares them.
 fn declared_in<'a>(message: &Message<'a>) -> Option<(Side, &'a Value)> {
     let observed = &message.observed;
     let side = match (observed.method?, observed.envelope.kind) {

@@ -1,11 +1,11 @@
-//! One connection on its way through the checks: from an event's bytes to messages, and from there to every group of
-//! rules and every room's observer.
+//! The checks of one connection: turns the bytes of its events into messages, and passes each message to all rule
+//! groups and to each proposal's observer.
 
 use super::overlap::Overlap;
 use super::pairing::Pairs;
 use super::report::{ConnectionFacts, Peer};
 use super::turns::Turns;
-use super::{all_rules, capability, envelope, lifecycle, method, rules, schema, stream};
+use super::{all_rules, capability, envelope, lifecycle, method, rules, schema, sender, stream};
 use crate::proposals::{self, ConversationEvent, Findings, Observed, Observer, Overview, REGISTRY};
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, Revision};
@@ -14,10 +14,10 @@ use crate::trace::{Event, EventHeader};
 use crate::wire::{Direction, Envelope, MessageKind, json};
 use serde_json::Value;
 
-/// The rooms' overviews of all connections.
+/// The proposals' overviews, which see the messages of all connections.
 pub(super) type Overviews = Vec<Box<dyn Overview>>;
 
-/// A connection's state.
+/// The state of one connection.
 pub(super) struct Connection {
     pub findings: Findings,
     tracker: Tracker,
@@ -28,41 +28,41 @@ pub(super) struct Connection {
     turns: Turns,
     overlap: Overlap,
     facts: ConnectionFacts,
-    /// Of the HTTP request that carries what is taken in.
+    /// The head of the HTTP request that carries the current message.
     head: Option<Head>,
     last_time: i64,
     lost: bool,
-    /// How many of its requests were forgotten.
+    /// The number of requests that were forgotten because too many were pending.
     forgotten: usize,
-    /// Clients reach the server through a listener: in the era without sessions, several share this connection.
+    /// Clients reach the server through a listener. In the modern era, several clients share this connection.
     behind_listener: bool,
 }
 
-/// What the head of an HTTP request says.
+/// What the head of an HTTP request says about its message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Head {
-    /// Which session it belongs to.
+    /// It names a session (`Mcp-Session-Id`).
     pub names_session: bool,
-    /// A revision of the era without sessions.
+    /// It names a revision of the modern era (`MCP-Protocol-Version`).
     pub names_modern: bool,
 }
 
-/// How the connection stood just before a message.
+/// The state of the connection just before a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Before {
     pub ready: bool,
     pub initialize_asked: bool,
     pub era: Option<Era>,
     pub revision: Option<Revision>,
-    /// Something said before is not in the reel.
+    /// Some earlier traffic is not in the reel.
     pub lost: bool,
 }
 
-/// A message with all that base rules look at.
+/// A message, with everything that MCP's own rules look at.
 pub(super) struct Message<'a> {
     pub observed: Observed<'a>,
     pub before: Before,
-    /// The era its content is written in.
+    /// The era of the message's content.
     pub era: Era,
 }
 
@@ -86,12 +86,12 @@ impl Connection {
         }
     }
 
-    /// Clients reach the server of this connection through a listener.
+    /// Notes that clients reach the server of this connection through a listener.
     pub fn stand_behind_listener(&mut self) {
         self.behind_listener = true;
     }
 
-    /// Some traffic is not in the reel: what depends on having seen all of it is no longer judged.
+    /// Notes that some traffic is not in the reel. Checks that need all of it are skipped from here on.
     pub fn lose_track(&mut self) {
         self.lost = true;
         self.tracker.lose_track();
@@ -104,19 +104,19 @@ impl Connection {
         self.last_time = self.last_time.max(time);
     }
 
-    /// Traffic is missing here: what depends on it is no longer judged, and that is told.
+    /// Reports a gap in the traffic, and skips the checks that depend on the missing part.
     pub fn note_gap(&mut self, seq: u64) {
-        self.findings.note(&rules::NOT_CHECKED, seq, "a gap: traffic that is not in the reel");
+        self.findings.note(&rules::NOT_CHECKED, seq, "a part of the traffic is missing from the reel");
         self.lose_track();
     }
 
-    /// An HTTP exchange failed.
+    /// Notes that an HTTP exchange failed: its request gets no response.
     pub fn fail(&mut self, exchange: u32) {
         self.pairs.fail(exchange);
         self.tracker.fail(exchange);
     }
 
-    /// Takes a message in. `head` is that of the HTTP request which carries it, of one from the client.
+    /// Checks a message. `head` is the head of the HTTP request that carries it, if the message is the client's.
     pub fn take_event(&mut self, event: &Event<'_>, head: Option<Head>, overviews: &mut Overviews) {
         self.last_time = self.last_time.max(event.header.time);
         self.head = head;
@@ -126,7 +126,7 @@ impl Connection {
             self.tracker.headed_modern();
         }
         let Some(text) = stream::text(event, &mut self.findings) else {
-            // What it asked or answered is not known.
+            // What it asked or answered is unknown.
             return self.lose_track();
         };
         let envelope = Envelope::scan(text);
@@ -144,14 +144,16 @@ impl Connection {
         let revision = self.tracker.revision;
         let legal = revision.is_none_or(|revision| revision == Revision::V2025_03_26);
         self.findings.check(&rules::BATCH, seq, legal, || {
-            format!("a batch in revision {}", revision.map_or("unknown", Revision::as_str))
+            let revision = revision.map_or("(unknown)", Revision::as_str);
+            format!("the {} sent a batch in revision {revision}", sender(event.header.direction()))
         });
         let items: Vec<_> = json::items(text).collect();
-        self.findings.check(&rules::EMPTY_BATCH, seq, !items.is_empty(), || "an empty array".to_owned());
+        self.findings.check(&rules::EMPTY_BATCH, seq, !items.is_empty(), || "the batch is empty".to_owned());
         for item in items {
             let envelope = Envelope::scan(item);
             let initializes = envelope.method.as_deref() == Some("initialize");
-            self.findings.check(&rules::BATCHED_INITIALIZE, seq, !initializes, || "initialize in a batch".to_owned());
+            self.findings
+                .check(&rules::BATCHED_INITIALIZE, seq, !initializes, || "the batch contains initialize".to_owned());
             if stream::is_message(seq, envelope.kind, item, &envelope, &mut self.findings) {
                 self.take_message(event.header, &envelope, item, overviews);
             }
@@ -162,7 +164,7 @@ impl Connection {
         let (seq, time, direction) = (header.seq, header.time, header.direction());
         self.facts.messages += 1;
         let Some(value) = envelope::check(seq, envelope, text, &mut self.findings) else {
-            // The letter is broken, the structure is not: it still pairs.
+            // The JSON is broken, but the structure is known: the message still counts for pairing.
             let step = self.tracker.take(seq, time, direction, envelope, &Value::Null);
             self.pairs.take(seq, time, direction, envelope, &Value::Null, &step, &mut self.findings);
             return;
@@ -182,7 +184,11 @@ impl Connection {
         let step = self.tracker.take(seq, time, direction, envelope, content);
         if self.tracker.forgotten() > self.forgotten {
             self.forgotten = self.tracker.forgotten();
-            self.findings.note(&rules::NOT_CHECKED, seq, "more requests without an answer than are remembered");
+            self.findings.note(
+                &rules::NOT_CHECKED,
+                seq,
+                "too many requests are pending; none of them is checked for its response",
+            );
             self.pairs.forget();
         }
         self.pairs.share(step.era == Era::Modern && (self.behind_listener || header.exchange != 0));
@@ -204,7 +210,7 @@ impl Connection {
             return;
         }
         let observed = &message.observed;
-        let reported = method.and_then(proposals::of_method).and_then(|proposal| proposal.moment(observed));
+        let reported = method.and_then(proposals::of_method).and_then(|proposal| proposal.conversation_event(observed));
         let moment = reported.and_then(|moment| self.turns.reported(moment));
         if let Some(moment) = moment {
             reach(&mut self.observers, &mut self.overlap, moment, header, &mut self.findings);
@@ -218,8 +224,8 @@ impl Connection {
         }
     }
 
-    /// Over HTTP, an `initialize` that names no session begins one, with ids of its own, whatever passed before it on the
-    /// same TCP connection.
+    /// Begins a new session: over HTTP, an `initialize` that names no session has ids of its own, whatever came before
+    /// on the same TCP connection.
     fn begin_session(&mut self, stream: u32, overviews: &mut Overviews) {
         if self.tracker.era != Some(Era::Legacy) {
             return self.pairs.forget_answered();
@@ -239,7 +245,7 @@ impl Connection {
         };
     }
 
-    /// A note in the reel.
+    /// Processes a note of the reel, which may mark a turn.
     pub fn take_note(&mut self, event: &Event<'_>) {
         self.last_time = self.last_time.max(event.header.time);
         if let Some(moment) = self.turns.marked(event.payload) {
@@ -257,7 +263,7 @@ impl Connection {
         }
     }
 
-    /// The facts, once all is over.
+    /// Returns the facts of the finished connection.
     pub fn into_facts(self, stream: u32) -> ConnectionFacts {
         let (exercised, not_observed) = all_rules().map(|rule| rule.id).partition(|id| self.findings.was_exercised(id));
         ConnectionFacts {
@@ -271,8 +277,8 @@ impl Connection {
     }
 }
 
-/// Whether the wrong side sent a message, or the request that it answers. That alone is held against it: what the rooms
-/// ask of one side says nothing of the other.
+/// Returns whether the wrong side sent this message, or the request that it answers. That is a finding of its own; the
+/// proposals' rules for the other side do not apply to the message.
 fn is_astray(observed: &Observed<'_>) -> bool {
     let (method, direction) = match observed.request {
         Some(asked) => (Some(asked.method.as_str()), asked.direction),

@@ -1,11 +1,11 @@
-//! The envelope of one message: JSON-RPC's members, JSON to the letter.
+//! Checks the JSON-RPC envelope of one message and the validity of its JSON.
 
 use super::{parse, rules};
 use crate::proposals::{Findings, Rule};
 use crate::wire::{Envelope, Fault, MessageKind, json};
 use serde_json::Value;
 
-/// Which rule a fault breaks. A missing id of an error is judged with the pairing.
+/// Returns the rule that a fault breaks. `pairing` reports errors without an id.
 fn rule_of(fault: Fault) -> Option<&'static Rule> {
     Some(match fault {
         Fault::MissingVersion | Fault::WrongVersion => &rules::VERSION,
@@ -20,7 +20,7 @@ fn rule_of(fault: Fault) -> Option<&'static Rule> {
     })
 }
 
-/// Checks the envelope; answers the whole message as a value, where it is one.
+/// Checks the envelope. Returns the message as a value, if it is valid JSON.
 pub(super) fn check(seq: u64, envelope: &Envelope<'_>, text: &[u8], findings: &mut Findings) -> Option<Value> {
     for fault in Fault::ALL {
         let Some(rule) = rule_of(fault) else { continue };
@@ -44,12 +44,12 @@ pub(super) fn check(seq: u64, envelope: &Envelope<'_>, text: &[u8], findings: &m
     }
     let inner: Vec<_> = parsed.duplicates.iter().filter(|place| place.matches('/').count() > 1).collect();
     findings.check(&rules::DUPLICATE_KEY, seq, inner.is_empty(), || {
-        inner.iter().map(|place| place.as_str()).collect::<Vec<_>>().join(", ") + " stands twice"
+        inner.iter().map(|place| place.as_str()).collect::<Vec<_>>().join(", ") + ": more than one member of this name"
     });
     if envelope.kind == MessageKind::Error {
         let error = &parsed.value["error"];
         findings.check(&rules::ERROR_OBJECT, seq, error["code"].is_i64() && error["message"].is_string(), || {
-            format!("error is {error}")
+            format!("the error object is {error}")
         });
     }
     Some(parsed.value)

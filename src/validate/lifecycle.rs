@@ -1,7 +1,7 @@
-//! The handshake: what comes first, what waits, and that only declared capabilities are used.
+//! Checks the handshake: which message comes first, which ones must wait, and that only declared capabilities are used.
 
 use super::connection::Message;
-use super::rules;
+use super::{rules, sender};
 use crate::proposals::{self, Asked, Findings, Observed};
 use crate::protocol::{Era, Revision, methods};
 use crate::session::Tracker;
@@ -9,15 +9,15 @@ use crate::wire::{Direction, MessageKind};
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// How many methods are told apart before further ones are no longer reported.
+/// The maximum number of methods that are remembered; a message of any further one is not reported.
 const MAX_METHODS: usize = 256;
 
-/// What this group remembers.
+/// The state of these checks.
 #[derive(Debug, Default)]
 pub(super) struct Lifecycle {
-    /// Messages before `initialize` were reported, or cannot be judged.
+    /// A message before `initialize` was reported already, or the beginning is not in the reel.
     start_judged: bool,
-    /// The end of the handshake may not be in the reel.
+    /// The end of the handshake may be missing from the reel.
     end_unknown: bool,
     early: HashSet<String, foldhash::fast::RandomState>,
     lacking: HashSet<String, foldhash::fast::RandomState>,
@@ -37,7 +37,7 @@ impl Lifecycle {
                 if message.era == Era::Legacy {
                     self.check_order(message, method, findings);
                 }
-                // What the session agreed on says nothing of a request that stands by itself.
+                // The capabilities of the session do not apply to a request that names its own revision.
                 if message.before.era != Some(Era::Legacy) || message.era == Era::Legacy {
                     self.check_capability(observed, method, findings);
                 }
@@ -49,10 +49,11 @@ impl Lifecycle {
 
     fn check_order(&mut self, message: &Message<'_>, method: &str, findings: &mut Findings) {
         let seq = message.observed.seq;
+        let side = sender(message.observed.direction);
         let before = &message.before;
         if method == "initialize" {
             let first = before.era != Some(Era::Legacy);
-            findings.check(&rules::SECOND_INITIALIZE, seq, first, || "initialize again".to_owned());
+            findings.check(&rules::SECOND_INITIALIZE, seq, first, || "the client sent initialize again".to_owned());
             findings.hold(&rules::NOT_INITIALIZED);
             self.end_unknown = false;
             return;
@@ -61,7 +62,11 @@ impl Lifecycle {
             let excepted = may_be_early(method) && method != "notifications/initialized";
             if !excepted && !self.start_judged {
                 self.start_judged = true;
-                findings.note(&rules::NOT_INITIALIZED, seq, format!("{method} without initialize before it"));
+                findings.note(
+                    &rules::NOT_INITIALIZED,
+                    seq,
+                    format!("the {side} sent {method}, but no initialize came before it"),
+                );
             }
             return;
         }
@@ -72,9 +77,9 @@ impl Lifecycle {
         if before.ready || may_be_early(method) {
             findings.hold(rule);
         } else if self.end_unknown {
-            // The notification may be among what is missing.
+            // The notification may be in the missing part.
         } else if self.early.len() < MAX_METHODS && self.early.insert(method.to_owned()) {
-            findings.note(rule, seq, format!("{method} before notifications/initialized"));
+            findings.note(rule, seq, format!("the {side} sent {method} before notifications/initialized"));
         }
     }
 
@@ -90,7 +95,8 @@ impl Lifecycle {
         let has = is_declared(capabilities, path);
         if has || (self.lacking.len() < MAX_METHODS && self.lacking.insert(method.to_owned())) {
             findings.check(&rules::CAPABILITY, observed.seq, has, || {
-                format!("{method} without the peer's {}", path.join("."))
+                let (side, other) = (sender(receiver), sender(receiver.reversed()));
+                format!("the {side} sent {method}, but the {other} did not declare `{}`", path.join("."))
             });
         }
     }
@@ -102,10 +108,12 @@ fn check_agreement(observed: &Observed<'_>, tracker: &Tracker, findings: &mut Fi
     }
     let text = tracker.version_text.as_deref().unwrap_or_default();
     findings.check(&rules::UNKNOWN_REVISION, observed.seq, tracker.revision.is_some(), || {
-        format!("the server answers with revision {text:?}")
+        format!("the server answered initialize with the unknown revision {text:?}")
     });
     let modern = tracker.revision.map(Revision::era) == Some(Era::Modern);
-    findings.check(&rules::MODERN_HANDSHAKE, observed.seq, !modern, || format!("initialize agrees on {text}"));
+    findings.check(&rules::MODERN_HANDSHAKE, observed.seq, !modern, || {
+        format!("the server answered initialize with revision {text}, which has no handshake")
+    });
 }
 
 fn may_be_early(method: &str) -> bool {
@@ -115,7 +123,7 @@ fn may_be_early(method: &str) -> bool {
     )
 }
 
-/// The receiver's capability that a request needs, with the way that the request goes.
+/// Returns the capability that the receiver of this request must declare, and the direction of the request.
 fn needed_capability(method: &str, direction: Direction) -> Option<(Direction, &'static [&'static str])> {
     let path: &[&str] = match method {
         "tools/list" | "tools/call" => &["tools"],
@@ -137,7 +145,7 @@ fn is_declared(capabilities: &Value, path: &[&str]) -> bool {
     value.is_some_and(|value| !matches!(value, Value::Null | Value::Bool(false)))
 }
 
-/// Whether the side that answered `asked` declared the core capability that its method needs.
+/// Returns whether the receiver of the request `asked` declared the MCP capability that the method needs.
 pub(super) fn was_declared(observed: &Observed<'_>, asked: &Asked) -> bool {
     let Some((receiver, path)) = needed_capability(&asked.method, asked.direction) else { return false };
     match receiver {

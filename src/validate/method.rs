@@ -1,18 +1,18 @@
-//! Methods: known or not, sent by the right side, as the right kind, in a revision that has them; and how they are
-//! refused.
+//! Checks methods: whether they are known, sent by the right side, in the right form, and part of the revision; and
+//! with which errors they are refused.
 
 use super::connection::Message;
 use super::pairing::Pairs;
-use super::{lifecycle, rules};
+use super::{lifecycle, rules, sender};
 use crate::proposals::{self, Findings, Observed};
 use crate::protocol::{Era, MethodKind, MethodSpec, Revision, errors, methods};
 use crate::wire::{Direction, MessageKind};
 use std::collections::HashSet;
 
-/// How many methods are told apart before further ones are no longer reported.
+/// The maximum number of methods that are remembered; a message of any further one is not reported.
 const MAX_METHODS: usize = 256;
 
-/// The methods that were reported once already.
+/// The methods that were already reported.
 #[derive(Debug, Default)]
 pub(super) struct Methods {
     unknown: HashSet<String, foldhash::fast::RandomState>,
@@ -40,7 +40,7 @@ impl Methods {
     }
 
     fn check_unknown(&mut self, method: &str, observed: &Observed<'_>, findings: &mut Findings) {
-        // The room whose names are shared tells of them.
+        // MCPE reports these names itself (`mcpe/other-dialect`).
         if proposals::is_neighbours(method) {
             return;
         }
@@ -51,7 +51,8 @@ impl Methods {
             MessageKind::Request => &rules::UNKNOWN_REQUEST,
             _ => &rules::UNKNOWN_NOTIFICATION,
         };
-        findings.note(rule, observed.seq, format!("{:?}", proposals::clip(method, 80)));
+        let sender = sender(observed.direction);
+        findings.note(rule, observed.seq, format!("the {sender} sent {:?}", proposals::clip(method, 80)));
     }
 
     fn check_known(&mut self, spec: &'static MethodSpec, message: &Message<'_>, findings: &mut Findings) {
@@ -60,7 +61,8 @@ impl Methods {
         let is_request = observed.envelope.kind == MessageKind::Request;
         findings.hold(if is_request { &rules::UNKNOWN_REQUEST } else { &rules::UNKNOWN_NOTIFICATION });
         findings.check(&rules::DIRECTION, seq, spec.sender.allows(observed.direction), || {
-            format!("{name}, which {} sends, went {}", spec.sender.name(), observed.direction.short())
+            let (sender, right) = (sender(observed.direction), spec.sender.name());
+            format!("the {sender} sent {name}, which only the {right} may send")
         });
         let fits = match spec.kind {
             MethodKind::Request => is_request,
@@ -68,7 +70,8 @@ impl Methods {
             MethodKind::Either => true,
         };
         findings.check(&rules::KIND, seq, fits, || {
-            format!("{name} as a {}", if is_request { "request" } else { "notification" })
+            let form = if is_request { "request" } else { "notification" };
+            format!("the {} sent {name} as a {form}", sender(observed.direction))
         });
         if methods::lookup(name).is_some() {
             check_revision(spec, message, findings);
@@ -76,7 +79,7 @@ impl Methods {
             let modern = message.era == Era::Modern;
             if !modern || self.without_carrier.insert(name) {
                 findings.check(&rules::NO_CARRIER, seq, !modern, || {
-                    format!("no carrier in {} for {name}", Revision::V2026_07_28.as_str())
+                    format!("revision {} cannot carry {name}", Revision::V2026_07_28.as_str())
                 });
             }
         }
@@ -88,16 +91,16 @@ fn check_revision(spec: &MethodSpec, message: &Message<'_>, findings: &mut Findi
     let agreed = before.revision.filter(|revision| before.era == Some(message.era) && revision.era() == message.era);
     let fits = match (message.era, agreed) {
         (Era::Legacy, Some(revision)) => spec.is_in(revision),
-        // Nothing is agreed yet: a client probes with what either era has.
+        // No revision is agreed on yet: a client may probe with methods of both eras.
         (era, _) => before.era.is_none() && before.lost || spec.is_in_era(era),
     };
     findings.check(&rules::NOT_IN_REVISION, message.observed.seq, fits, || match agreed {
-        Some(revision) => format!("{} in a session of {}", spec.name, revision.as_str()),
-        None => format!("{} in the {} era", spec.name, message.era.name()),
+        Some(revision) => format!("{} was sent in a session of revision {}", spec.name, revision.as_str()),
+        None => format!("{} was sent in the {} era", spec.name, message.era.name()),
     });
 }
 
-/// What a server may not do on its own once there is no session.
+/// Checks what a server sends on its own in the modern era, which has no sessions.
 fn check_modern_server(message: &Message<'_>, pairs: &Pairs, findings: &mut Findings) {
     let observed = &message.observed;
     if message.before.era != Some(Era::Modern) || observed.direction != Direction::ServerToClient {
@@ -105,11 +108,12 @@ fn check_modern_server(message: &Message<'_>, pairs: &Pairs, findings: &mut Find
     }
     let method = observed.method.unwrap_or_default();
     let is_request = observed.envelope.kind == MessageKind::Request;
-    findings.check(&rules::SERVER_REQUEST, observed.seq, !is_request, || format!("the server asks {method}"));
+    findings
+        .check(&rules::SERVER_REQUEST, observed.seq, !is_request, || format!("the server sent the request {method}"));
     if !is_request {
         let solicited = message.before.lost || pairs.waits(Direction::ClientToServer);
         findings.check(&rules::UNSOLICITED, observed.seq, solicited, || {
-            format!("{method} while no request of the client waits")
+            format!("the server sent {method} while no request of the client was pending")
         });
     }
 }
@@ -124,23 +128,27 @@ fn check_refusal(message: &Message<'_>, findings: &mut Findings) {
     }
     if proposals::method_spec(method).is_none() {
         let as_params = code == errors::INVALID_PARAMS;
-        findings.check(&rules::INVALID_PARAMS_CODE, seq, !as_params, || format!("{method} refused with {code}"));
-        findings.check(&rules::REFUSAL_CODE, seq, unknown || as_params, || format!("{method} refused with {code}"));
+        findings
+            .check(&rules::INVALID_PARAMS_CODE, seq, !as_params, || format!("{method} was refused with error {code}"));
+        findings.check(&rules::REFUSAL_CODE, seq, unknown || as_params, || {
+            format!("{method} was refused with error {code}")
+        });
     } else if message.era == Era::Legacy {
         if method == "ping" {
-            findings.note(&rules::PING_REFUSED, seq, format!("a ping is answered with error {code}"));
+            findings.note(&rules::PING_REFUSED, seq, format!("a ping was answered with error {code}"));
         }
         if lifecycle::was_declared(observed, asked) {
-            findings.check(&rules::DECLARED_REFUSED, seq, !unknown, || format!("{method} refused with {code}"));
+            findings
+                .check(&rules::DECLARED_REFUSED, seq, !unknown, || format!("{method} was refused with error {code}"));
         }
     }
     let means = proposals::error_name(method, code);
     let predefined = (-32768..-32099).contains(&code);
     findings.check(&rules::ERROR_CODE, seq, !predefined || means.is_some(), || {
-        format!("error {code}, which JSON-RPC keeps for itself, in answer to {method}")
+        format!("{method} was answered with error {code}, which JSON-RPC reserves and MCP does not define for it")
     });
     let reserved = (-32099..=-32020).contains(&code) && errors::name(code).is_none();
     findings.check(&rules::RESERVED_CODE, seq, !reserved, || {
-        format!("error {code} ({}) in answer to {method}", means.unwrap_or("no meaning known"))
+        format!("{method} was answered with error {code} ({})", means.unwrap_or("of unknown meaning"))
     });
 }

@@ -1,13 +1,14 @@
-//! What comes to the model, or to the host, by the ways of two proposals at once. Rooms tell what their messages carry.
+//! Reports what a server sends twice, by means of two proposals: to the model, or to the host. Each proposal says what
+//! its messages carry.
 
 use super::rules;
 use crate::proposals::recent::{Digest, Recent, digest};
 use crate::proposals::{Carried, ConversationEvent, Findings, Observed, REGISTRY};
 
-/// What one connection carried of late, with the room whose way it came.
+/// What one connection carried recently, with the proposal that carried it.
 #[derive(Debug)]
 pub(super) struct Overlap {
-    /// The texts of this turn.
+    /// The texts of the current turn.
     texts: Recent<Digest, &'static str>,
     facts: Recent<String, &'static str>,
 }
@@ -26,15 +27,15 @@ impl Overlap {
                 let (rule, what, other) = match carried {
                     Carried::Text(text) => {
                         let other = self.texts.insert(digest(&text.into()), name);
-                        (&rules::SAME_TEXT, "this text".to_owned(), other)
+                        (&rules::SAME_TEXT, "the same text".to_owned(), other)
                     }
                     Carried::Fact(fact) => {
-                        let what = format!("{fact:?}");
+                        let what = format!("the event {fact:?}");
                         (&rules::SAME_FACT, what, self.facts.insert(fact, name))
                     }
                 };
                 findings.check(rule, observed.seq, other.is_none_or(|other| other == name), || {
-                    format!("{what} by the ways of {} and {name}", other.unwrap_or_default())
+                    format!("{what} was sent by means of {} and of {name}", other.unwrap_or_default())
                 });
             }
         }

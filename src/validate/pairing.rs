@@ -1,6 +1,6 @@
-//! Requests and their answers: none missing, none twice, none out of nowhere; cancellation and progress with them.
+//! Checks that each request gets exactly one response, and that cancellations and progress refer to pending requests.
 
-use super::rules;
+use super::{rules, sender};
 use crate::proposals::Findings;
 use crate::proposals::recent::Recent;
 use crate::session::tracker::Step;
@@ -8,12 +8,12 @@ use crate::wire::{Direction, Envelope, IdKey, MessageKind};
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// How many answered ids are remembered, to tell a second answer from an orphan.
+/// Ids of answered requests that are remembered, to distinguish a second response from one to an unknown request.
 const ANSWERED: usize = 1024;
-/// A request that waited this long at the end was left unanswered, not cut off (nanoseconds).
+/// After this time without a response, a request that is pending at the end counts as unanswered (in nanoseconds).
 const LONG: i64 = 10_000_000_000;
 
-/// A request that waits.
+/// A pending request.
 #[derive(Debug)]
 struct Open {
     seq: u64,
@@ -21,30 +21,31 @@ struct Open {
     method: String,
     token: Option<String>,
     cancelled: bool,
-    /// The HTTP exchange that carried it; 0 where none did.
+    /// The HTTP exchange that carried it, or 0.
     exchange: u32,
 }
 
-/// Both sides' open and recently answered requests.
+/// The pending and the recently answered requests of both sides.
 #[derive(Debug)]
 pub(super) struct Pairs {
     open: HashMap<(Direction, IdKey), Open, foldhash::fast::RandomState>,
-    /// How many of the open ones went each way.
+    /// The number of pending requests, by direction.
     waiting: [usize; 2],
-    /// How many open ones have a progress token.
+    /// The number of pending requests with each progress token.
     tokens: HashMap<(Direction, String), usize, foldhash::fast::RandomState>,
-    /// Answered requests, each with the event of its answer.
+    /// Answered requests, with the event of their response.
     answered: Recent<(Direction, IdKey), u64>,
-    /// The latest request of each way that was answered: earlier ones that still wait were overtaken.
+    /// The latest request in each direction that was answered. Earlier pending ones were overtaken.
     latest_answered: [u64; 2],
-    /// The last message each way was a notification: what came right after it may be its answer.
+    /// The method of the last message in each direction, if it was a notification: a response right after it may be an
+    /// answer to it.
     last_notified: [Option<String>; 2],
     last_seq: u64,
-    /// The HTTP exchange that carries what is taken in.
+    /// The HTTP exchange that carries the current message, or 0.
     exchange: u32,
-    /// The last event before traffic was lost: what was open or answered then may have changed since.
+    /// The last event before traffic was lost. The state of earlier requests may have changed since.
     lost: Option<u64>,
-    /// What is taken in belongs to no session: others may ask here too, each with ids of its own.
+    /// The current message belongs to no session: other clients may use the same ids.
     is_shared: bool,
 }
 
@@ -71,7 +72,7 @@ impl Pairs {
         self.last_notified = [None, None];
     }
 
-    /// Too many requests wait: none of them is judged any more.
+    /// Gives up on the pending requests because there are too many.
     pub fn forget(&mut self) {
         self.lose_track();
         self.open.clear();
@@ -79,22 +80,22 @@ impl Pairs {
         self.waiting = [0, 0];
     }
 
-    /// Whether what comes next belongs to no session, so that others may have used its id.
+    /// Sets whether the next message belongs to no session, so that other clients may have used its id.
     pub fn share(&mut self, is_shared: bool) {
         self.is_shared = is_shared;
     }
 
-    /// A session begins: its ids may have been used before.
+    /// Begins a session, whose ids may have been used before.
     pub fn forget_answered(&mut self) {
         self.answered = Recent::new(ANSWERED);
     }
 
-    /// What comes next is carried by this HTTP exchange.
+    /// Sets the HTTP exchange that carries the next message.
     pub fn carried_by(&mut self, exchange: u32) {
         self.exchange = exchange;
     }
 
-    /// An HTTP exchange failed: what was asked in it is over.
+    /// Notes that an HTTP exchange failed: the request in it gets no response.
     pub fn fail(&mut self, exchange: u32) {
         let asked = |entry: (&(Direction, IdKey), &Open)| (entry.1.exchange == exchange).then(|| entry.0.clone());
         if let Some(key) = self.open.iter().find_map(asked) {
@@ -102,7 +103,7 @@ impl Pairs {
         }
     }
 
-    /// Whether what is known of this event is no longer so, since traffic after it was lost.
+    /// Returns whether an event lies before a loss of traffic, so that its state is uncertain.
     fn is_stale(&self, seq: u64) -> bool {
         self.lost.is_some_and(|lost| seq <= lost)
     }
@@ -129,12 +130,12 @@ impl Pairs {
         Some(open)
     }
 
-    /// Whether a request that went this way waits.
+    /// Returns whether a request in this direction is pending.
     pub fn waits(&self, direction: Direction) -> bool {
         self.waiting[direction as usize] > 0
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one message and what was made of it")]
+    #[expect(clippy::too_many_arguments, reason = "one message and its interpretation")]
     pub fn take(
         &mut self,
         seq: u64,
@@ -158,7 +159,7 @@ impl Pairs {
         };
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one message and what was made of it")]
+    #[expect(clippy::too_many_arguments, reason = "one message and its interpretation")]
     fn ask(
         &mut self,
         seq: u64,
@@ -173,12 +174,15 @@ impl Pairs {
         let reused = step.reused.as_ref().filter(|asked| !self.is_stale(asked.seq));
         findings.check(&rules::ID_OPEN, seq, reused.is_none(), || {
             let earlier = reused.map_or(0, |asked| asked.seq);
-            format!("id {} waits since event {earlier}", id.key())
+            let (sender, id) = (sender(direction), id.key());
+            format!("the {sender} used id {id} again, but request {id} of event {earlier} is still pending")
         });
         let key = (direction, id.key());
         let fresh = step.reused.is_some() || !self.answered.contains(&key);
         if !self.is_shared || direction == Direction::ServerToClient {
-            findings.check(&rules::ID_REUSED, seq, fresh, || format!("id {} was used and answered before", id.key()));
+            findings.check(&rules::ID_REUSED, seq, fresh, || {
+                format!("the {} used id {} before, for a request that was answered", sender(direction), id.key())
+            });
         }
         let token = content["_meta"].get("progressToken").map(Value::to_string);
         let method = envelope.method.as_deref().unwrap_or_default().to_owned();
@@ -199,7 +203,10 @@ impl Pairs {
                 let Some(token) = content.get("progressToken").map(Value::to_string) else { return };
                 let key = (direction.reversed(), token);
                 let known = self.lost.is_some() || self.tokens.contains_key(&key);
-                findings.check(&rules::PROGRESS_TOKEN, seq, known, || format!("no request waits with token {}", key.1));
+                findings.check(&rules::PROGRESS_TOKEN, seq, known, || {
+                    let sender = sender(direction);
+                    format!("the {sender} reported progress for token {}, which belongs to no pending request", key.1)
+                });
             }
             _ => {}
         }
@@ -216,9 +223,12 @@ impl Pairs {
         };
         let open = self.open.get_mut(&(direction, key));
         let initializes = open.as_ref().is_some_and(|open| open.method == "initialize");
-        findings.check(&rules::CANCELLED_INITIALIZE, seq, !initializes, || "initialize is cancelled".to_owned());
+        findings
+            .check(&rules::CANCELLED_INITIALIZE, seq, !initializes, || "the client cancelled initialize".to_owned());
         let known = open.is_some() || self.lost.is_some();
-        findings.check(&rules::CANCEL_UNKNOWN, seq, known, || format!("no request {id} waits"));
+        findings.check(&rules::CANCEL_UNKNOWN, seq, known, || {
+            format!("the {} cancelled request {id}, which is not pending", sender(direction))
+        });
         if let Some(open) = open {
             open.cancelled = true;
         }
@@ -235,7 +245,8 @@ impl Pairs {
         let after = self.last_notified[direction.reversed() as usize].take();
         let Some(id) = envelope.id.filter(|id| !id.is_null()) else {
             if envelope.kind == MessageKind::Error {
-                findings.note(&rules::UNATTRIBUTED, seq, "an error that names no request");
+                let seen = format!("the {} sent an error without a request id", sender(direction));
+                findings.note(&rules::UNATTRIBUTED, seq, seen);
                 self.check_notified(seq, after, findings);
             }
             return;
@@ -251,9 +262,12 @@ impl Pairs {
             }
             self.answered.insert(key, seq);
         } else if self.answered.get(&key).is_some_and(|answer| !self.is_stale(*answer)) {
-            findings.note(&rules::DUPLICATE_RESPONSE, seq, format!("request {} was answered before", id.key()));
+            let seen = format!("the {} answered request {} a second time", sender(direction), id.key());
+            findings.note(&rules::DUPLICATE_RESPONSE, seq, seen);
         } else if self.lost.is_none() {
-            findings.note(&rules::ORPHAN, seq, format!("no request {} waits", id.key()));
+            let (sender, id) = (sender(direction), id.key());
+            let seen = format!("the {sender} answered request {id}, but no such request is pending");
+            findings.note(&rules::ORPHAN, seq, seen);
             self.check_notified(seq, after, findings);
         }
     }
@@ -261,25 +275,25 @@ impl Pairs {
     fn check_notified(&self, seq: u64, after: Option<String>, findings: &mut Findings) {
         let method = after.unwrap_or_default();
         findings.check(&rules::NOTIFICATION_ANSWERED, seq, method.is_empty(), || {
-            format!("a response right after the notification {method}")
+            format!("the response comes right after the notification {method}")
         });
     }
 
     pub fn finish(&mut self, now: i64, findings: &mut Findings) {
         let mut open: Vec<_> = self.open.drain().map(|((direction, _), open)| (direction, open)).collect();
-        // A cancelled request needs no answer; that of a stale one may be among what is missing.
+        // A cancelled request needs no response. The response to one from before a loss may be in the missing part.
         open.retain(|(_, open)| !open.cancelled && self.lost.is_none_or(|lost| open.seq > lost));
         open.sort_by_key(|(_, open)| open.seq);
         for (direction, open) in open {
             let overtaken = open.seq < self.latest_answered[direction as usize];
             let age = now.saturating_sub(open.time);
-            // Its answer comes only when the subscription ends.
+            // The response comes only when the subscription ends.
             let long_lived = open.method == "subscriptions/listen";
             let rule = match overtaken || age >= LONG {
                 true if !long_lived => &rules::UNANSWERED,
                 _ => &rules::OPEN_AT_END,
             };
-            findings.note(rule, open.seq, format!("{} without an answer for {} ms", open.method, age / 1_000_000));
+            findings.note(rule, open.seq, format!("{} got no response for {} ms", open.method, age / 1_000_000));
         }
         findings.hold(&rules::UNANSWERED);
     }

@@ -1,22 +1,26 @@
-//! JSON text to a value, in one pass that also notes the places where an object names a member twice.
+//! Parses JSON text in one pass that also notes where an object has several members of the same name.
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use std::fmt;
 
-/// How many places are kept; one message rarely needs even one.
+/// The number of places that are kept; a message rarely has one.
 const MAX_PLACES: usize = 8;
 
-/// A value, the last of several members of one name counting, and where there were several.
+/// A parsed value, and the places of duplicate members, of which the value has the last.
 #[derive(Debug)]
 pub struct Parsed {
     /// The value.
     pub value: Value,
-    /// JSON Pointers to members that stood twice, the first few.
+    /// JSON Pointers to the first few duplicate members.
     pub duplicates: Vec<String>,
 }
 
-/// Parses a whole text. Fails where it is not JSON, and where it holds what a [`Value`] cannot.
+/// Parses a whole text.
+///
+/// # Errors
+///
+/// If the text is not JSON, or contains something that a [`Value`] cannot represent.
 pub fn parse(text: &[u8]) -> Result<Parsed, serde_json::Error> {
     let mut duplicates = Vec::new();
     let mut reader = serde_json::Deserializer::from_slice(text);
@@ -26,7 +30,7 @@ pub fn parse(text: &[u8]) -> Result<Parsed, serde_json::Error> {
     Ok(Parsed { value, duplicates })
 }
 
-/// A place in the text, with what was found so far.
+/// The current place in the text, with the duplicates found so far.
 struct Place<'a> {
     duplicates: &'a mut Vec<String>,
     path: &'a mut String,

@@ -1,4 +1,4 @@
-//! What a validation comes to: findings, counts, and the facts of each connection.
+//! The result of a validation: findings, counts, and facts about each connection.
 
 use crate::proposals::{Rule, Severity, Side};
 use crate::protocol::Era;
@@ -6,96 +6,96 @@ use crate::wire::Direction;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// A breach of a rule, with its connection.
+/// A finding: a violation of a rule, with its connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The connection's stream number.
     pub stream: u32,
-    /// The rule.
+    /// The rule that is violated.
     pub rule: &'static Rule,
-    /// The event it was seen at; `None` where it concerns the whole session.
+    /// The event at which it was found; `None` if it concerns the whole session.
     pub seq: Option<u64>,
-    /// Which way the message at that event went, and so whose it was.
+    /// The direction of the message at that event, and so who sent it.
     pub direction: Option<Direction>,
-    /// What was seen, as a sentence fragment.
+    /// What was found, as a sentence without a full stop.
     pub seen: String,
 }
 
-/// Name and version of a program at one end of a connection.
+/// The name and version of the program at one end of a connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Peer {
-    /// Its name.
+    /// Its name, as it gives it.
     pub name: String,
-    /// Its version.
+    /// Its version, or an empty string.
     pub version: String,
 }
 
 /// A proposal that one side declared, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Declaration {
-    /// The room's name.
+    /// The proposal's name.
     pub proposal: &'static str,
-    /// Who declared it.
+    /// The side that declared it.
     pub side: Side,
     /// The member names below `capabilities`, joined by dots.
     pub place: String,
-    /// Whether the proposal names this place first.
+    /// Whether this is the place that the proposal prefers.
     pub canonical: bool,
 }
 
-/// What is known of one connection.
+/// Facts about one connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionFacts {
     /// Its stream number.
     pub stream: u32,
-    /// The era it works in, once that showed.
+    /// The era, once it is known.
     pub era: Option<Era>,
-    /// The revision's text on the wire.
+    /// The revision, as it is written on the wire.
     pub revision: Option<String>,
-    /// The client, as it named itself.
+    /// The client, from its own description.
     pub client: Option<Peer>,
-    /// The server, as it named itself.
+    /// The server, from its own description.
     pub server: Option<Peer>,
-    /// The proposals declared.
+    /// The proposals that the two sides declared.
     pub declared: Vec<Declaration>,
-    /// Messages checked; lines that are none do not count.
+    /// The number of messages checked, without lines that are not messages.
     pub messages: u64,
-    /// The rules that had something to check.
+    /// The ids of the rules that had something to check.
     pub exercised: Vec<&'static str>,
-    /// The rules that had nothing to check: they did not pass, they were not observed.
+    /// The ids of the rules that had nothing to check. They did not pass; they were not observed.
     pub not_observed: Vec<&'static str>,
 }
 
-/// The outcome of a validation.
+/// The report of a validation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// The breaches that were kept, in the order they were found.
+    /// The findings that are kept, in the order of discovery.
     pub findings: Vec<Finding>,
-    /// By rule: how many more there were than were kept.
+    /// The number of findings that are not kept, by rule id.
     pub not_kept: BTreeMap<&'static str, u64>,
-    /// All errors, kept or not.
+    /// The number of errors, kept or not.
     pub errors: u64,
-    /// All warnings, kept or not.
+    /// The number of warnings, kept or not.
     pub warnings: u64,
-    /// All infos, kept or not.
+    /// The number of infos, kept or not.
     pub infos: u64,
-    /// The connections, by stream number, as far as they are kept.
+    /// The connections whose facts are kept, by stream number.
     pub connections: Vec<ConnectionFacts>,
-    /// Those that are not.
+    /// The connections whose facts are not kept.
     pub more: More,
 }
 
-/// Connections of which no facts are kept.
+/// Counts of the connections whose facts are not kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct More {
-    /// How many.
+    /// The number of connections.
     pub connections: u64,
-    /// Their messages.
+    /// The number of their messages.
     pub messages: u64,
 }
 
 impl More {
-    /// Counts one in.
+    /// Counts one more connection.
     pub(super) fn add(&mut self, facts: &ConnectionFacts) {
         self.connections += 1;
         self.messages += facts.messages;
@@ -103,7 +103,7 @@ impl More {
 }
 
 impl Report {
-    /// The worst severity there is.
+    /// Returns the highest severity among the findings.
     pub fn worst(&self) -> Option<Severity> {
         match (self.errors, self.warnings, self.infos) {
             (1.., ..) => Some(Severity::Error),
@@ -113,20 +113,20 @@ impl Report {
         }
     }
 
-    /// Messages checked over all connections.
+    /// Returns the number of messages checked, over all connections.
     pub fn messages(&self) -> u64 {
         self.more.messages + self.connections.iter().map(|connection| connection.messages).sum::<u64>()
     }
 
-    /// Takes a finding in, unless `most` of its rule are kept already.
-    pub(super) fn add(&mut self, finding: Finding, kept: &mut BTreeMap<&'static str, usize>, most: usize) {
+    /// Adds a finding, unless `max` findings of its rule are kept already.
+    pub(super) fn add(&mut self, finding: Finding, kept: &mut BTreeMap<&'static str, usize>, max: usize) {
         *match finding.rule.severity {
             Severity::Error => &mut self.errors,
             Severity::Warning => &mut self.warnings,
             Severity::Info => &mut self.infos,
         } += 1;
         let kept = kept.entry(finding.rule.id).or_default();
-        if *kept < most {
+        if *kept < max {
             *kept += 1;
             self.findings.push(finding);
         } else {
@@ -134,23 +134,23 @@ impl Report {
         }
     }
 
-    /// The report as one JSON object:
+    /// Returns the report as one JSON object:
     ///
     /// ```json
     /// {"counts": {"error": 1, "warning": 0, "info": 0}, "messages": 12,
-    ///  "findings": [{"rule": "room/what", "severity": "error", "text": "…", "source": "…",
+    ///  "findings": [{"rule": "proposal/what", "severity": "error", "text": "…", "source": "…",
     ///                "stream": 0, "seq": 7, "direction": "s2c", "seen": "…"}],
-    ///  "notKept": {"room/what": 3},
+    ///  "notKept": {"proposal/what": 3},
     ///  "connections": [{"stream": 0, "era": "legacy", "revision": "2025-11-25", "messages": 12,
     ///                   "client": {"name": "…", "version": "…"}, "server": null,
     ///                   "declared": [{"proposal": "mcpl", "side": "server", "place": "experimental.mcpl",
     ///                                 "canonical": true}],
-    ///                   "exercised": ["room/what"], "notObserved": ["room/other"]}],
+    ///                   "exercised": ["proposal/what"], "notObserved": ["proposal/other"]}],
     ///  "moreConnections": 0}
     /// ```
     ///
-    /// `moreConnections` are those that were checked and of which no facts are kept: of 1000 they are.
-    /// Members are always there; what is not known is `null`.
+    /// `connections` has at most 1000 entries; `moreConnections` is the number of further ones that were checked. All
+    /// members are always present; unknown values are `null`.
     pub fn to_json(&self) -> Value {
         json!({
             "counts": {"error": self.errors, "warning": self.warnings, "info": self.infos},
@@ -199,7 +199,7 @@ fn connection_json(facts: &ConnectionFacts) -> Value {
     })
 }
 
-/// `client` or `server`.
+/// Returns `client` or `server`.
 pub fn side_name(side: Side) -> &'static str {
     match side {
         Side::Client => "client",

@@ -1,40 +1,40 @@
-//! The rules of MCP itself and of the JSON-RPC beneath it. What a proposal adds stands in its room.
+//! The rules of MCP and of JSON-RPC. Each proposal has its own rules.
 
 use crate::proposals::findings::rules;
 
 rules! {
     NOISE = Error "stream/noise",
-        "A message stream carries messages only.",
-        "MCP transports, stdio; X8";
+        "Every line on a message stream is a message.",
+        "MCP transports, stdio";
     BLANK_LINE = Info "stream/blank-line",
-        "Lines are not empty.",
-        "MCP transports, stdio; X9";
+        "No line is empty.",
+        "MCP transports, stdio";
     CRLF = Info "stream/crlf",
-        "A line ends in LF alone.",
-        "MCP transports, stdio; X9";
+        "Lines end with LF, not with CR LF.",
+        "MCP transports, stdio";
     HEADER_BLOCKS = Warning "stream/content-length",
-        "Messages are lines, not Content-Length blocks.",
-        "MCP transports, stdio; X9";
+        "Each message is a line of its own, without Content-Length headers.",
+        "MCP transports, stdio";
     UNTERMINATED = Warning "stream/unterminated",
-        "The last line is ended like the others.",
-        "MCP transports, stdio; X9";
+        "The last message ends with a line break, too.",
+        "MCP transports, stdio";
     NOT_CHECKED = Info "stream/not-checked",
-        "Messages are recorded whole, so that they can be checked.",
+        "The reel contains whole messages and all traffic, so that everything can be checked.",
         "the reel format";
     MALFORMED = Error "envelope/malformed",
-        "A message is JSON to the letter.",
+        "Every message is valid JSON.",
         "RFC 8259; JSON-RPC 2.0 §4";
     ENCODING = Error "envelope/encoding",
-        "A message is UTF-8.",
+        "Every message is encoded in UTF-8.",
         "RFC 8259 §8.1; MCP transports";
     UNREPRESENTABLE = Warning "envelope/unrepresentable",
-        "Numbers and strings are ones that common parsers can hold.",
+        "Numbers and strings are within the range of common JSON parsers.",
         "RFC 8259 §6 and §8.2";
     DUPLICATE_KEY = Warning "envelope/duplicate-key",
-        "An object names each of its members once.",
+        "No object has two members of the same name.",
         "RFC 8259 §4";
     DUPLICATE_MEMBER = Error "envelope/duplicate-member",
-        "The envelope names each of its members once.",
+        "No JSON-RPC member (such as id or method) occurs twice in a message.",
         "JSON-RPC 2.0 §4; RFC 8259 §4";
     NO_MESSAGE = Error "envelope/no-message",
         "Every JSON value on the stream is a request, a notification or a response.",
@@ -43,156 +43,156 @@ rules! {
         "Every message says \"jsonrpc\": \"2.0\".",
         "JSON-RPC 2.0 §4";
     NULL_ID = Error "envelope/null-id",
-        "A request's id is never null.",
-        "MCP base protocol; X2";
+        "The id of a request is not null.",
+        "MCP base protocol";
     ODD_ID = Error "envelope/odd-id",
-        "An id is a string or an integer.",
-        "MCP base protocol; X2";
+        "Ids are strings or integers.",
+        "MCP base protocol";
     MISSING_ID = Error "envelope/missing-id",
-        "A result names the request it answers.",
+        "A result contains the id of its request.",
         "JSON-RPC 2.0 §5";
     MIXED = Error "envelope/mixed",
-        "A message is one thing: a call, a result or an error.",
+        "A message is either a request, a notification, a result or an error, not a mixture.",
         "JSON-RPC 2.0 §5";
     ODD_METHOD = Error "envelope/odd-method",
-        "A method is a string.",
+        "The name of a method is a string.",
         "JSON-RPC 2.0 §4";
     ODD_PARAMS = Error "envelope/odd-params",
         "Params are an object.",
         "MCP base protocol";
     ERROR_OBJECT = Error "envelope/error-object",
-        "An error has an integer code and a message.",
+        "An error has an integer code and a text message.",
         "JSON-RPC 2.0 §5.1";
     BATCH = Error "era/batch",
         "Batches are sent in revision 2025-03-26 only.",
-        "MCP 2025-06-18 changelog; X9";
+        "MCP 2025-06-18 changelog";
     EMPTY_BATCH = Error "envelope/empty-batch",
-        "A batch holds at least one message.",
+        "A batch contains at least one message.",
         "JSON-RPC 2.0 §6";
     BATCHED_INITIALIZE = Error "lifecycle/batched-initialize",
-        "initialize is never part of a batch.",
+        "A batch does not contain initialize.",
         "MCP 2025-03-26 lifecycle";
     ORPHAN = Error "pairing/orphan-response",
-        "A response answers a request that was asked.",
-        "JSON-RPC 2.0 §5; X3";
+        "A response belongs to a request that was sent before.",
+        "JSON-RPC 2.0 §5";
     DUPLICATE_RESPONSE = Error "pairing/duplicate-response",
-        "A request gets one response.",
-        "JSON-RPC 2.0 §5; X3";
+        "A request gets only one response.",
+        "JSON-RPC 2.0 §5";
     UNATTRIBUTED = Info "pairing/unattributed-error",
-        "An error names its request, unless the request could not be read.",
+        "An error contains the id of its request, unless the request could not be read.",
         "JSON-RPC 2.0 §5";
     ID_OPEN = Error "pairing/id-in-use",
-        "An id is not used again while its request waits.",
-        "MCP base protocol; X1";
+        "An id is not used for another request while the first one is pending.",
+        "MCP base protocol";
     ID_REUSED = Warning "pairing/id-reused",
-        "A requester uses an id once in a session.",
-        "MCP base protocol; X1";
+        "Each side uses an id only once per session.",
+        "MCP base protocol";
     UNANSWERED = Warning "pairing/unanswered",
-        "Every request is answered.",
-        "JSON-RPC 2.0 §4; X3";
+        "Every request gets a response.",
+        "JSON-RPC 2.0 §4";
     OPEN_AT_END = Info "pairing/open-at-end",
-        "Requests are answered before the session ends.",
-        "JSON-RPC 2.0 §4; X3";
+        "Every request gets its response before the session ends.",
+        "JSON-RPC 2.0 §4";
     CANCEL_UNKNOWN = Info "pairing/cancel-unknown",
-        "A cancellation names a request that waits.",
+        "A cancellation refers to a pending request.",
         "MCP cancellation";
     PROGRESS_TOKEN = Warning "pairing/progress-token",
-        "Progress is told for a token of a request that waits.",
+        "Progress notifications use a token of a pending request.",
         "MCP progress";
     NOTIFICATION_ANSWERED = Warning "pairing/notification-answered",
-        "A notification is never answered, not even with an error.",
-        "JSON-RPC 2.0 §4.1; X4, X6";
+        "A notification gets no response, not even an error.",
+        "JSON-RPC 2.0 §4.1";
     NOT_INITIALIZED = Error "lifecycle/not-initialized",
         "A session of the legacy era begins with initialize.",
-        "MCP lifecycle; X10";
+        "MCP lifecycle";
     SECOND_INITIALIZE = Error "lifecycle/second-initialize",
-        "A session is initialized once.",
+        "A session is initialized only once.",
         "MCP lifecycle";
     EARLY = Warning "lifecycle/early-message",
-        "Before notifications/initialized only pings and logging go over the wire.",
-        "MCP lifecycle; X10";
+        "Before notifications/initialized, only pings, log messages and cancellations are sent.",
+        "MCP lifecycle";
     EARLY_EXTENSION = Error "lifecycle/early-extension",
-        "A proposal's traffic waits for notifications/initialized.",
-        "MCP lifecycle; X10";
+        "Messages of a proposal are sent only after notifications/initialized.",
+        "MCP lifecycle";
     CANCELLED_INITIALIZE = Error "lifecycle/cancelled-initialize",
-        "A client does not cancel initialize.",
+        "The client does not cancel initialize.",
         "MCP cancellation";
     UNKNOWN_REVISION = Warning "lifecycle/unknown-revision",
-        "The handshake agrees on a published revision.",
+        "Client and server agree on a published revision of MCP.",
         "MCP versioning";
     MODERN_HANDSHAKE = Error "lifecycle/modern-handshake",
-        "The handshake agrees on a revision that has a handshake.",
-        "MCP 2026-07-28; X11";
+        "Client and server do not use initialize to agree on revision 2026-07-28, which has no handshake.",
+        "MCP 2026-07-28";
     CAPABILITY = Warning "lifecycle/capability",
-        "A method is used only with a peer that declared its capability.",
+        "A method is used only if the other side declared the capability for it.",
         "MCP lifecycle, operation";
     STRIPPED = Info "lifecycle/stripped-capability",
-        "A proposal is declared where stock SDKs let it through: under experimental or extensions.",
-        "X12, F9";
+        "A server declares a proposal under experimental or extensions; official SDKs drop other unknown capabilities.",
+        "official MCP SDKs (TypeScript 1.x, Python 2.x)";
     UNKNOWN_REQUEST = Info "method/unknown-request",
-        "A request's method is one that MCP or a known proposal has.",
-        "X5";
+        "MCP or a known proposal defines the method of each request.",
+        "MCP schema; the proposals' method tables";
     UNKNOWN_NOTIFICATION = Info "method/unknown-notification",
-        "A notification's method is one that MCP or a known proposal has.",
-        "X6";
+        "MCP or a known proposal defines the method of each notification.",
+        "MCP schema; the proposals' method tables";
     REFUSAL_CODE = Warning "method/refusal-code",
-        "An unknown request is refused with -32601.",
-        "JSON-RPC 2.0 §5.1; X5";
+        "A request with an unknown method is refused with error -32601 (method not found).",
+        "JSON-RPC 2.0 §5.1";
     INVALID_PARAMS_CODE = Info "method/refusal-as-params",
-        "An unknown request is refused with -32601; -32602 is what some SDKs send.",
-        "X5";
+        "A request with an unknown method is refused with -32601, not with -32602 as some SDKs do.",
+        "JSON-RPC 2.0 §5.1";
     PING_REFUSED = Error "method/ping-refused",
-        "A ping is answered with an empty result.",
-        "MCP ping; X5";
+        "A ping gets an empty result.",
+        "MCP ping";
     DECLARED_REFUSED = Warning "method/declared-refused",
-        "A method whose capability was declared is not refused as unknown.",
-        "MCP lifecycle, operation; X5";
+        "A side that declared a capability does not refuse its methods as unknown.",
+        "MCP lifecycle, operation";
     ERROR_CODE = Info "method/error-code",
-        "An error code in the reserved range means something for the method it answers.",
-        "JSON-RPC 2.0 §5.1; X13";
+        "An error code from JSON-RPC's reserved range is defined for the method that it answers.",
+        "JSON-RPC 2.0 §5.1";
     RESERVED_CODE = Warning "method/reserved-code",
-        "A proposal's code stays out of the range that MCP 2026-07-28 keeps for itself.",
-        "MCP 2026-07-28 error codes; X13";
+        "A proposal does not use error codes from the range that MCP 2026-07-28 reserves for itself.",
+        "MCP 2026-07-28 error codes";
     DIRECTION = Error "method/direction",
-        "A method is sent by the side that sends it.",
+        "Each method is sent only by the side (client or server) that it is defined for.",
         "MCP schema; the proposals' method tables";
     KIND = Error "method/kind",
-        "A method is sent as what it is, a request or a notification.",
-        "MCP schema; the proposals' method tables; X4";
+        "A method is sent in the form that it is defined for: as a request or as a notification.",
+        "MCP schema; the proposals' method tables";
     NOT_IN_REVISION = Error "method/not-in-revision",
-        "A method belongs to the session's revision.",
+        "A method is part of the revision that client and server agreed on.",
         "MCP changelogs";
     PARAMS = Error "schema/params",
-        "Params fit the method's schema.",
+        "The params of a message conform to the schema of its method.",
         "MCP schema; the proposals' schemas";
     RESULT = Error "schema/result",
-        "A result fits the method's schema.",
+        "A result conforms to the schema of its method.",
         "MCP schema; the proposals' schemas";
     CAPABILITY_SHAPE = Error "schema/capability",
-        "A proposal's capability fits its schema.",
+        "The capability with which a side declares a proposal conforms to the proposal's schema.",
         "the proposals' schemas";
     TOOL_ARGUMENTS = Error "schema/tool-arguments",
-        "The arguments of a proposal's tool fit its schema.",
+        "The arguments of a tool that a proposal defines conform to the tool's schema.",
         "the proposals' tool definitions";
     TOOL_RESULT = Error "schema/tool-result",
-        "The result of a proposal's tool fits its schema.",
+        "The result of a tool that a proposal defines conforms to the tool's schema.",
         "the proposals' tool definitions";
     NO_CARRIER = Warning "era/no-carrier",
-        "Revision 2026-07-28 has no carrier for this method of a proposal.",
-        "X11";
+        "Methods of the proposals are not used in revision 2026-07-28, which has nothing that could carry them.",
+        "MCP 2026-07-28";
     SERVER_REQUEST = Error "era/server-request",
-        "In revision 2026-07-28 a server sends no requests.",
-        "MCP 2026-07-28; X11";
+        "In revision 2026-07-28, servers do not send requests.",
+        "MCP 2026-07-28";
     UNSOLICITED = Warning "era/unsolicited",
-        "In revision 2026-07-28 a server notifies only while a request of the client waits.",
-        "MCP 2026-07-28; X11";
+        "In revision 2026-07-28, a server sends notifications only while a request of the client is pending.",
+        "MCP 2026-07-28";
     LEGACY_ANSWER = Warning "era/legacy-answer",
-        "A result to a request of the 2026-07-28 era says its resultType.",
-        "MCP 2026-07-28; X11";
+        "In revision 2026-07-28, every result contains resultType.",
+        "MCP 2026-07-28";
     SAME_TEXT = Warning "overlap/same-text",
-        "In one turn a server gives a text by one proposal's way.",
-        "F1, F2";
+        "Within one turn, a server does not send the same text by means of two proposals.",
+        "the proposals, used together";
     SAME_FACT = Info "overlap/same-fact",
-        "A server tells of one happening by one proposal's way.",
-        "F4";
+        "A server reports an event by means of one proposal only.",
+        "the proposals, used together";
 }

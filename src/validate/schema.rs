@@ -1,4 +1,5 @@
-//! Params and results against their schemas: MCP's own by era, a proposal's by its room, which may forgive.
+//! Checks params and results against their schemas: MCP's own by era, or those of a proposal, which may grant
+//! exemptions.
 
 use super::connection::Message;
 use super::rules;
@@ -8,10 +9,10 @@ use crate::protocol::schema::{self, SchemaViolation};
 use crate::wire::MessageKind;
 use serde_json::{Value, json};
 
-/// How many misfits of one message are told one by one.
+/// The maximum number of violations that are reported one by one for a message.
 const MAX_VIOLATIONS: usize = 5;
 
-/// Checks what a message carries.
+/// Checks the content of a message.
 pub(super) fn check(message: &Message<'_>, findings: &mut Findings) {
     let observed = &message.observed;
     let Some(method) = observed.method else { return };
@@ -41,12 +42,12 @@ fn check_content(
     let seq = message.observed.seq;
     let definition = format!("{method}:{part}");
     if let Some(proposal) = proposals::of_method(method) {
-        return check_room(proposal, &definition, value, rule, seq, findings);
+        return check_proposal(proposal, &definition, value, rule, seq, findings);
     }
     let mut era = message.era;
     if part == "result" && era == Era::Modern && method != "server/discover" {
         let says = value.get("resultType").is_some();
-        findings.check(&rules::LEGACY_ANSWER, seq, says, || format!("a result to {method} without resultType"));
+        findings.check(&rules::LEGACY_ANSWER, seq, says, || format!("the result of {method} has no resultType"));
         if !says {
             era = Era::Legacy;
         }
@@ -57,8 +58,8 @@ fn check_content(
     }
 }
 
-/// Checks a value against a room's definition; the room may excuse misfits.
-pub(super) fn check_room(
+/// Checks a value against a definition of a proposal, which may exempt violations.
+pub(super) fn check_proposal(
     proposal: &'static dyn Proposal,
     definition: &str,
     value: &Value,
@@ -85,7 +86,11 @@ fn report(what: &str, violations: Vec<SchemaViolation>, rule: &'static Rule, seq
         findings.note(rule, seq, format!("{what} {violation}"));
     }
     if more > 0 {
-        findings.note(rule, seq, format!("{what}: {more} more misfits"));
+        findings.note(
+            rule,
+            seq,
+            format!("{what} has {more} more schema {}", if more == 1 { "violation" } else { "violations" }),
+        );
     }
 }
 
@@ -93,7 +98,14 @@ fn check_tool_arguments(observed: &Observed<'_>, method: &str, findings: &mut Fi
     let Some((proposal, tool)) = tool_proposal(method, observed.content) else { return };
     let empty = json!({});
     let arguments = observed.content.get("arguments").unwrap_or(&empty);
-    check_room(proposal, &format!("tool:{tool}:arguments"), arguments, &rules::TOOL_ARGUMENTS, observed.seq, findings);
+    check_proposal(
+        proposal,
+        &format!("tool:{tool}:arguments"),
+        arguments,
+        &rules::TOOL_ARGUMENTS,
+        observed.seq,
+        findings,
+    );
 }
 
 fn check_tool_result(observed: &Observed<'_>, method: &str, findings: &mut Findings) {
@@ -105,13 +117,13 @@ fn check_tool_result(observed: &Observed<'_>, method: &str, findings: &mut Findi
     let seq = observed.seq;
     match proposals::tool_outcome(observed.content) {
         Some(outcome) => {
-            check_room(proposal, &format!("tool:{tool}:result"), &outcome, &rules::TOOL_RESULT, seq, findings);
+            check_proposal(proposal, &format!("tool:{tool}:result"), &outcome, &rules::TOOL_RESULT, seq, findings);
         }
-        None => findings.note(&rules::TOOL_RESULT, seq, format!("{tool} answers without an object")),
+        None => findings.note(&rules::TOOL_RESULT, seq, format!("the result of the tool {tool} is not an object")),
     }
 }
 
-/// The room that owns the tool which a `tools/call` with these params calls.
+/// Returns the proposal whose tool a `tools/call` with these params calls, and the name of the tool.
 fn tool_proposal<'a>(method: &str, params: &'a Value) -> Option<(&'static dyn Proposal, &'a str)> {
     if method != "tools/call" {
         return None;

@@ -1,30 +1,30 @@
-//! From an event to the text of its message, and what the stream itself shows: framing, noise, lines that are empty.
+//! Gets the text of a message from an event, and checks the stream itself: framing, noise and empty lines.
 
 use super::rules;
 use crate::proposals::{Findings, clip};
 use crate::trace::{Event, Flags};
 use crate::wire::{Envelope, Fault, Framing, MessageKind, json};
 
-/// The text to check; `None` where the event holds no whole message.
+/// Returns the text to check; `None` if the event does not contain a whole message.
 pub(super) fn text<'a>(event: &Event<'a>, findings: &mut Findings) -> Option<&'a [u8]> {
     let header = event.header;
     let seq = header.seq;
     let whole = header.framing != Framing::Fragment && !header.flags.has(Flags::TRUNCATED);
-    findings.check(&rules::NOT_CHECKED, seq, whole, || "a message that was cut".to_owned());
+    findings.check(&rules::NOT_CHECKED, seq, whole, || "the reel contains only a part of this message".to_owned());
     if !whole {
         return None;
     }
-    findings.check(&rules::CRLF, seq, header.framing != Framing::CrLf, || "a line ended by CR LF".to_owned());
+    findings.check(&rules::CRLF, seq, header.framing != Framing::CrLf, || "the line ends with CR LF".to_owned());
     findings.check(&rules::HEADER_BLOCKS, seq, header.framing != Framing::ContentLength, || {
-        "a Content-Length block".to_owned()
+        "the message is in a Content-Length block".to_owned()
     });
     findings.check(&rules::UNTERMINATED, seq, header.framing != Framing::Unterminated, || {
-        "the stream ended inside a line".to_owned()
+        "the stream ended in the middle of a line".to_owned()
     });
     Some(event.body())
 }
 
-/// Whether the text is a message to go on with; notes what it is where it is none.
+/// Returns whether the text is a message that can be checked further. If it is not, reports what it is.
 pub(super) fn is_message(
     seq: u64,
     kind: MessageKind,
@@ -34,7 +34,7 @@ pub(super) fn is_message(
 ) -> bool {
     let is_noise = kind == MessageKind::Noise;
     findings.check(&rules::NOISE, seq, !is_noise, || quote(text));
-    findings.check(&rules::BLANK_LINE, seq, kind != MessageKind::Blank, || "an empty line".to_owned());
+    findings.check(&rules::BLANK_LINE, seq, kind != MessageKind::Blank, || "the line is empty".to_owned());
     if is_noise || kind == MessageKind::Blank {
         return false;
     }
@@ -58,7 +58,7 @@ fn malformed(seq: u64, text: &[u8], envelope: &Envelope<'_>, findings: &mut Find
     findings.note(rule, seq, format!("{reason}: {}", quote(text)));
 }
 
-/// The beginning of a text that is not understood.
+/// Quotes the beginning of a text that cannot be parsed.
 fn quote(text: &[u8]) -> String {
     format!("{:?}", clip(&String::from_utf8_lossy(&text[..text.len().min(400)]), 80))
 }

@@ -1,4 +1,4 @@
-//! Every rule is killed by a script that breaks it, and kept quiet by one that does not.
+//! Tests of the rules: for each rule, one script breaks it, and another one exercises it without breaking it.
 
 mod base;
 mod conversation;
@@ -17,16 +17,16 @@ use crate::trace::{EventHeader, Flags};
 use crate::wire::{Direction, Framing};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A rule's id and a script that breaks it.
+/// A rule's id, and a script that breaks it.
 type Case = (&'static str, &'static str);
 
-/// Feeds events to a validator; they are one millisecond apart unless told otherwise.
+/// Feeds events to a validator, one millisecond apart unless a script says otherwise.
 struct Feed {
     validator: Validator,
     seq: u64,
     time: i64,
     stream: u32,
-    /// The HTTP exchange that carries what comes; 0 for none.
+    /// The HTTP exchange that carries the next events; 0 for none.
     exchange: u32,
 }
 
@@ -35,7 +35,7 @@ impl Feed {
         Self { validator: Validator::new(Options::default()), seq: 0, time: 0, stream: 0, exchange: 0 }
     }
 
-    /// An HTTP exchange of its own for what follows, with this header of the request.
+    /// Begins an HTTP exchange with this header in its request.
     fn exchange(&mut self, header: Option<(&str, &str)>) {
         self.exchange += 1;
         let reported = serde_json::json!({"what": "request", "method": "POST", "headers": header.as_slice()});
@@ -66,7 +66,7 @@ impl Feed {
         self.event(EventKind::Message, Flags::toward(direction), Framing::Lf, payload);
     }
 
-    /// The handshake: `REVISION CLIENT_CAPABILITIES | SERVER_CAPABILITIES`.
+    /// Sends the messages of the handshake: `REVISION CLIENT_CAPABILITIES | SERVER_CAPABILITIES`.
     fn hello(&mut self, rest: &str) {
         let (revision, rest) = rest.split_once(' ').expect("a revision");
         let (client, server) = rest.split_once(" | ").expect("two capabilities");
@@ -80,10 +80,10 @@ impl Feed {
         self.message(Direction::ClientToServer, br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
     }
 
-    /// One line of a script: `c>s TEXT` or `s>c TEXT` (after `@MS` at that time), `hello …`, `gap`, `close`, or a
-    /// framing before the text (`c>s crlf TEXT`). `stream N` goes on with that connection, `note MARK` is a note in it.
-    /// `xN LINE` stands for N lines, with `$N` their number; `$LARGE` for
-    /// a long text, `$FF` for a byte that is not UTF-8.
+    /// Runs one line of a script: `c>s TEXT` or `s>c TEXT` (after `@MS` at that time), `hello …`, `gap`, `close`, or a
+    /// framing before the text (`c>s crlf TEXT`). `stream N` switches to that connection, `note MARK` adds a note. `xN
+    /// LINE` repeats a line N times, with `$N` as the number; `$LARGE` stands for a long text, `$FF` for a byte that is
+    /// not UTF-8.
     fn line(&mut self, line: &str) {
         let mut line = line.trim_start();
         if let Some((count, rest)) = line.strip_prefix('x').and_then(|rest| rest.split_once(' ')) {
@@ -158,7 +158,7 @@ impl Feed {
     }
 }
 
-/// The lines of a script; one that begins with no word of a script goes on with the one before.
+/// Splits a script into lines; a line that does not begin with a word of the script language continues the one before.
 fn lines(script: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for line in script.lines().map(str::trim_start) {
@@ -187,7 +187,7 @@ fn cases() -> impl Iterator<Item = &'static Case> {
         .flatten()
 }
 
-/// Scripts that exercise rules and keep to them.
+/// Scripts that exercise rules without breaking them.
 fn quiet_scripts() -> impl Iterator<Item = &'static str> {
     [good::QUIET, conversation::QUIET, reminder::QUIET, hooks::QUIET, mcpe::QUIET].into_iter().flatten().copied()
 }
@@ -213,7 +213,7 @@ fn every_rule_has_a_case_and_every_case_a_rule() {
 
 #[test]
 fn every_rule_is_kept_quiet_by_something_that_exercises_it() {
-    // These only tell what is so; where there is nothing to tell they have nothing to check.
+    // These only report facts; without one there is nothing to check.
     const NOTES: [&str; 6] = [
         "pairing/open-at-end",
         "pairing/unattributed-error",
@@ -235,7 +235,8 @@ fn every_rule_is_kept_quiet_by_something_that_exercises_it() {
 
 #[test]
 fn cases_break_little_else() {
-    // A case is about one rule; what else it breaks at error level is listed here, so that surprises show.
+    // A case is about one rule. Other rules of severity error that it breaks are listed here, so that surprises are
+    // seen.
     let mut others: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (rule, script) in cases() {
         for finding in run(script).findings {
@@ -352,7 +353,7 @@ fn clients_that_share_a_server_of_the_modern_era_have_ids_of_their_own() {
     let modern = r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",
         "io.modelcontextprotocol/clientCapabilities":{}}}"#;
     assert!(!reused(gateway(), modern));
-    assert!(reused(gateway(), "{}"), "a session is one client's");
+    assert!(reused(gateway(), "{}"), "a session belongs to one client");
     assert!(reused(serde_json::json!({"transport": "stdio"}), modern), "standard input is one client's");
 }
 
@@ -378,7 +379,7 @@ fn closed_connections_make_space_for_others() {
         feed.line(r#"c>s {"id":1,"method":"ping"}"#);
         feed.line("close");
     }
-    // What comes late on one that was given up is not judged by what came before.
+    // A late message on a retired connection is not checked against what came before.
     feed.line("stream 1");
     feed.line(r#"s>c {"id":1,"result":{}}"#);
     let report = feed.validator.finish();
@@ -435,22 +436,22 @@ fn the_json_shape_is_stable() {
         {
           "rule": "stream/crlf",
           "severity": "info",
-          "text": "A line ends in LF alone.",
-          "source": "MCP transports, stdio; X9",
+          "text": "Lines end with LF, not with CR LF.",
+          "source": "MCP transports, stdio",
           "stream": 0,
           "seq": 0,
           "direction": "s2c",
-          "seen": "a line ended by CR LF"
+          "seen": "the line ends with CR LF"
         },
         {
           "rule": "pairing/orphan-response",
           "severity": "error",
-          "text": "A response answers a request that was asked.",
-          "source": "JSON-RPC 2.0 §5; X3",
+          "text": "A response belongs to a request that was sent before.",
+          "source": "JSON-RPC 2.0 §5",
           "stream": 0,
           "seq": 0,
           "direction": "s2c",
-          "seen": "no request 9 waits"
+          "seen": "the server answered request 9, but no such request is pending"
         }
       ],
       "notKept": {},

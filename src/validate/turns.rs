@@ -1,13 +1,13 @@
-//! Where the turns of a conversation are, as far as a recording tells: by the rooms' messages, or by marks in the reel.
+//! Finds the turns of a conversation, from the messages of the proposals or from marks in the reel.
 //!
 //! A mark is a note event whose map has the member `mark`. A host that marks its turns knows them best, so from its
-//! first `turn` on the messages no longer count. Without marks, a user's message begins a turn, and so does each
-//! inference that tells of itself, but for the first after a user's message: that one is the same turn.
+//! first `turn` on, messages no longer count. Without marks, a user message begins a turn. So does each inference that
+//! a message reveals, except the first after a user message, which belongs to the same turn.
 
 use crate::proposals::ConversationEvent;
 use serde_json::Value;
 
-/// Tells turns apart.
+/// Finds where turns begin.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     marked: bool,
@@ -15,7 +15,7 @@ pub(super) struct Turns {
 }
 
 impl Turns {
-    /// What a moment told by a message is to observers.
+    /// Returns what observers should see for an event of the conversation that a message reveals.
     pub fn reported(&mut self, moment: ConversationEvent) -> Option<ConversationEvent> {
         match moment {
             ConversationEvent::UserMessage => {
@@ -30,7 +30,7 @@ impl Turns {
         }
     }
 
-    /// The moment that a note marks, if it is one.
+    /// Returns the event of the conversation that a note marks, if it is a mark.
     pub fn marked(&mut self, note: &[u8]) -> Option<ConversationEvent> {
         let note: Value = ciborium::from_reader(note).ok()?;
         let moment = match note["mark"].as_str()? {

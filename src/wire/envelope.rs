@@ -1,28 +1,28 @@
 //! The JSON-RPC 2.0 envelope of one message, as a view that borrows from the message's bytes.
 //!
-//! Found by one structural scan: what kind of message it is, its id with its type, its method, and where params,
-//! result and error lie. Payloads are skipped, not parsed. What is odd about the envelope is listed, not refused.
+//! One structural scan finds the kind of the message, its id with its type, its method, and the places of params,
+//! result and error. It skips payloads without parsing them. Faults of the envelope are listed, never refused.
 
 use super::json::{self, Member};
 use std::borrow::Cow;
 
-/// What a message is, by its envelope.
+/// The kind of a message, according to its envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum MessageKind {
-    /// Has a method and an id (a `null` id counts, and is a fault).
+    /// It has a method and an id (a `null` id counts, and is a fault).
     Request = 0,
-    /// Has a method and no id.
+    /// It has a method and no id.
     Notification = 1,
-    /// Has a result.
+    /// It has a result.
     Result = 2,
-    /// Has an error.
+    /// It has an error.
     Error = 3,
     /// An array of messages (legal in revision 2025-03-26 only).
     Batch = 4,
-    /// A JSON value that is no JSON-RPC message.
+    /// A JSON value that is not a JSON-RPC message.
     Unclassified = 5,
-    /// Begins like JSON and breaks.
+    /// It begins like JSON, but is broken.
     Malformed = 6,
     /// Not JSON: a log line on the wrong stream, for example.
     Noise = 7,
@@ -31,7 +31,7 @@ pub enum MessageKind {
 }
 
 impl MessageKind {
-    /// All kinds, by their number in a reel.
+    /// All kinds, in the order of their numbers in a reel.
     pub const ALL: [Self; 9] = [
         Self::Request,
         Self::Notification,
@@ -44,7 +44,7 @@ impl MessageKind {
         Self::Blank,
     ];
 
-    /// The name used in filters, tables and JSON.
+    /// Returns the name used in filters, tables and JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Request => "request",
@@ -59,18 +59,18 @@ impl MessageKind {
         }
     }
 
-    /// Reads a number back.
+    /// Returns the kind with this number.
     pub fn from_number(number: u8) -> Option<Self> {
         Self::ALL.get(usize::from(number)).copied()
     }
 
-    /// Whether it answers a request.
+    /// Returns whether the message is a response.
     pub fn is_response(self) -> bool {
         matches!(self, Self::Result | Self::Error)
     }
 }
 
-/// One thing that is odd about an envelope.
+/// A fault of an envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Fault {
@@ -82,7 +82,7 @@ pub enum Fault {
     NullId,
     /// An id that is neither a string, an integer nor null.
     OddId,
-    /// A member that stands twice in the envelope; the last one counts.
+    /// A member that occurs twice in the envelope; the last one counts.
     DuplicateMember,
     /// Both a result and an error.
     ResultAndError,
@@ -94,7 +94,7 @@ pub enum Fault {
     MissingId,
     /// Bytes after the message's closing bracket.
     TrailingBytes,
-    /// The text breaks off or its brackets do not pair.
+    /// The text ends early, or its brackets do not match.
     Broken,
     /// Params that are neither an object nor an array.
     OddParams,
@@ -117,20 +117,20 @@ impl Fault {
         Self::OddParams,
     ];
 
-    /// What is odd, as a phrase.
+    /// Describes the fault in a few words.
     pub fn phrase(self) -> &'static str {
         match self {
-            Self::MissingVersion => "no \"jsonrpc\" member",
-            Self::WrongVersion => "\"jsonrpc\" is not \"2.0\"",
+            Self::MissingVersion => "the member \"jsonrpc\" is missing",
+            Self::WrongVersion => "the member \"jsonrpc\" is not \"2.0\"",
             Self::NullId => "the id is null",
             Self::OddId => "the id is neither a string nor an integer",
-            Self::DuplicateMember => "a member stands twice in the envelope",
-            Self::ResultAndError => "both a result and an error",
-            Self::MethodAndResponse => "a method together with a result or an error",
+            Self::DuplicateMember => "the envelope contains a member twice",
+            Self::ResultAndError => "the message has both a result and an error",
+            Self::MethodAndResponse => "the message has both a method and a result or error",
             Self::OddMethod => "the method is not a string",
-            Self::MissingId => "a response without an id",
-            Self::TrailingBytes => "bytes after the message's end",
-            Self::Broken => "the text breaks off or its brackets do not pair",
+            Self::MissingId => "the response has no id",
+            Self::TrailingBytes => "more bytes follow the end of the message",
+            Self::Broken => "the text ends early, or its brackets do not match",
             Self::OddParams => "params are neither an object nor an array",
         }
     }
@@ -141,32 +141,32 @@ impl Fault {
 pub struct Faults(u16);
 
 impl Faults {
-    /// Adds one.
+    /// Adds a fault.
     pub fn insert(&mut self, fault: Fault) {
         self.0 |= 1 << fault as u8;
     }
 
-    /// Whether it is there.
+    /// Returns whether the set contains this fault.
     pub fn contains(self, fault: Fault) -> bool {
         self.0 & (1 << fault as u8) != 0
     }
 
-    /// Whether there is none.
+    /// Returns whether the set is empty.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Those that are there.
+    /// Iterates over the faults in the set.
     pub fn iter(self) -> impl Iterator<Item = Fault> {
         Fault::ALL.into_iter().filter(move |fault| self.contains(*fault))
     }
 }
 
-/// A request id as it stood in the message: its JSON text.
+/// A request id as it is written in the message: its JSON text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Id<'a>(pub &'a [u8]);
 
-/// A request id by type and value, for pairing: `1` and `"1"` differ, `"A"` and `"\u0041"` do not.
+/// A request id by type and value, for pairing. `1` and `"1"` differ; `"A"` and `"\u0041"` do not.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum IdKey {
     /// An integer that fits 64 bits.
@@ -178,7 +178,7 @@ pub enum IdKey {
 }
 
 impl<'a> Id<'a> {
-    /// The integer that the id is, where its text is that integer's plain decimal form.
+    /// Returns the id as an integer, if its text is the plain decimal form of one.
     pub fn as_integer(self) -> Option<i64> {
         let digits = self.0.strip_prefix(b"-").unwrap_or(self.0);
         let plain = match digits {
@@ -192,14 +192,14 @@ impl<'a> Id<'a> {
         std::str::from_utf8(self.0).ok()?.parse().ok()
     }
 
-    /// The id as an answer repeats it: `null` where it is neither a string nor a number, since an answer that repeats
-    /// what is no JSON is none either.
+    /// Returns the id as a response repeats it. This is `null` if the id is neither a string nor a number, so that the
+    /// response is valid JSON.
     pub fn echoed(self) -> &'a [u8] {
         let may_be = matches!(self.0.first(), Some(b'"' | b'-' | b'0'..=b'9'));
         if may_be && json::check(self.0).is_ok() { self.0 } else { b"null" }
     }
 
-    /// The id by type and value.
+    /// Returns the id by type and value.
     pub fn key(self) -> IdKey {
         match self.as_integer() {
             Some(number) => IdKey::Integer(number),
@@ -210,7 +210,7 @@ impl<'a> Id<'a> {
         }
     }
 
-    /// Whether it is the literal `null`.
+    /// Returns whether the id is the literal `null`.
     pub fn is_null(self) -> bool {
         self.0 == b"null"
     }
@@ -219,7 +219,7 @@ impl<'a> Id<'a> {
         !self.is_null() && self.0.first() != Some(&b'"') && !self.is_integer_like()
     }
 
-    /// An integer of any length.
+    /// Returns whether the id is an integer of any length.
     fn is_integer_like(self) -> bool {
         let digits = self.0.strip_prefix(b"-").unwrap_or(self.0);
         !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
@@ -236,14 +236,14 @@ impl std::fmt::Display for IdKey {
     }
 }
 
-/// What the envelope of one message says.
+/// The envelope of one message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Envelope<'a> {
-    /// What the message is.
+    /// The kind of the message.
     pub kind: MessageKind,
-    /// Its id's text.
+    /// The text of its id.
     pub id: Option<Id<'a>>,
-    /// Its method, escapes resolved.
+    /// Its method, with escapes resolved.
     pub method: Option<Cow<'a, str>>,
     /// The text of its params.
     pub params: Option<&'a [u8]>,
@@ -251,9 +251,9 @@ pub struct Envelope<'a> {
     pub result: Option<&'a [u8]>,
     /// The text of its error.
     pub error: Option<&'a [u8]>,
-    /// Whether the result says `"isError": true` (a tool's own failure).
+    /// Whether the result contains `"isError": true` (a tool failed).
     pub tool_error: bool,
-    /// What is odd about it.
+    /// What is wrong with the envelope.
     pub faults: Faults,
 }
 
@@ -265,7 +265,7 @@ const SEEN_RESULT: u8 = 16;
 const SEEN_ERROR: u8 = 32;
 
 impl<'a> Envelope<'a> {
-    /// Scans one message. Never fails: what it cannot make out is told by `kind` and `faults`.
+    /// Scans one message. Never fails: `kind` and `faults` say what could not be understood.
     pub fn scan(text: &'a [u8]) -> Self {
         let mut found = Self::bare(MessageKind::Blank);
         let start = json::skip_space(text, 0);
@@ -278,7 +278,7 @@ impl<'a> Envelope<'a> {
         found
     }
 
-    /// An envelope of a kind with nothing in it.
+    /// Creates an envelope of this kind with no members.
     pub fn bare(kind: MessageKind) -> Self {
         Self {
             kind,
@@ -292,13 +292,13 @@ impl<'a> Envelope<'a> {
         }
     }
 
-    /// The text of a call's params, an answer's result or error: what the message carries.
+    /// Returns the text of what the message carries: its params, result or error.
     pub fn content(&self) -> Option<&'a [u8]> {
         self.params.or(self.result).or(self.error)
     }
 
-    /// The code of an error that keeps to JSON-RPC 2.0: an object with an integer `code` and a string `message`, in an
-    /// envelope of that version. `None` for every other message.
+    /// Returns the code of an error that conforms to JSON-RPC 2.0: an object with an integer `code` and a string
+    /// `message`, in an envelope of that version. Returns `None` for every other message.
     pub fn error_code(&self) -> Option<i64> {
         let has_version = !self.faults.contains(Fault::MissingVersion) && !self.faults.contains(Fault::WrongVersion);
         let error = self.error.filter(|_| self.kind == MessageKind::Error && has_version)?;
@@ -330,7 +330,7 @@ impl<'a> Envelope<'a> {
         }
     }
 
-    /// Takes one member of the envelope; answers which one it was.
+    /// Takes one member of the envelope. Returns the bit of the member.
     fn take(&mut self, member: &Member<'a>) -> Option<u8> {
         let known = match member.key {
             b"jsonrpc" | b"id" | b"method" | b"params" | b"result" | b"error" => member.key,
@@ -398,7 +398,7 @@ impl<'a> Envelope<'a> {
         fault(Fault::MissingId, self.kind.is_response() && !has(SEEN_ID));
         fault(Fault::OddParams, self.params.is_some_and(|text| !matches!(text.first(), Some(b'{' | b'['))));
         if let Some(id) = self.id {
-            // JSON-RPC allows a null id in the error that answers an unreadable request.
+            // JSON-RPC allows a null id in the error response to an unreadable request.
             fault(Fault::NullId, id.is_null() && self.kind != MessageKind::Error);
             fault(Fault::OddId, id.is_odd());
         }
@@ -424,7 +424,7 @@ impl<'a> Envelope<'a> {
     }
 }
 
-/// Whether the first thing in the brackets could begin a JSON value.
+/// Returns whether the first character inside the brackets could begin a JSON value.
 fn looks_like_json_array(text: &[u8]) -> bool {
     let at = json::skip_space(text, 1);
     matches!(text.get(at), None | Some(b'{' | b'[' | b'"' | b']'))
@@ -434,7 +434,8 @@ fn says_is_error(result: &[u8]) -> bool {
     json::members(result).any(|member| member.key == b"isError" && member.value == b"true")
 }
 
-/// A scalar on its own line is JSON but no message; any other text is noise.
+/// Returns the kind of a text that is neither object nor array: a scalar is JSON, but not a message; anything else is
+/// noise.
 fn other_kind(text: &[u8]) -> MessageKind {
     if json::check(text).is_ok() { MessageKind::Unclassified } else { MessageKind::Noise }
 }

@@ -1,35 +1,35 @@
-//! Cutting a byte stream into frames: newline-delimited JSON, and `Content-Length` blocks where a peer uses them.
+//! Splits a byte stream into frames: newline-delimited JSON, or `Content-Length` blocks if a peer uses them.
 //!
-//! Invariant: for any input and any chunking, writing every frame back with [`Framing::write`] gives the input.
+//! Invariant: for any input in any chunks, writing every frame back with [`Framing::write`] gives the input.
 
 use std::io::{self, Write};
 
-/// How a frame's bytes stood in the stream. The payload never includes a line terminator named here.
+/// How a frame was delimited in the stream. The payload never includes the line terminator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Framing {
-    /// A line ended by LF.
+    /// A line that ends with LF.
     Lf = 0,
-    /// A line ended by CR LF.
+    /// A line that ends with CR LF.
     CrLf = 1,
-    /// Bytes with no terminator: the stream ended inside a line.
+    /// Bytes without a terminator: the stream ended in the middle of a line.
     Unterminated = 2,
-    /// A `Content-Length` header block and its body; the payload holds both, verbatim.
+    /// A `Content-Length` header block and its body; the payload contains both, verbatim.
     ContentLength = 3,
-    /// One server-sent event; the payload holds the block verbatim, with its blank line.
+    /// One server-sent event; the payload contains the block verbatim, with its blank line.
     Sse = 4,
-    /// A whole body: an HTTP body, a WebSocket frame.
+    /// A whole body: an HTTP body or a WebSocket frame.
     Whole = 5,
-    /// A piece of a frame that was longer than the framer's limit; the next frame of the stream goes on with it.
+    /// A piece of a frame that is longer than the framer's limit; the next frame of the stream continues it.
     Fragment = 6,
 }
 
 impl Framing {
-    /// All framings, by their number in a reel.
+    /// All framings, in the order of their numbers in a reel.
     pub const ALL: [Self; 7] =
         [Self::Lf, Self::CrLf, Self::Unterminated, Self::ContentLength, Self::Sse, Self::Whole, Self::Fragment];
 
-    /// The name used in JSON lines.
+    /// Returns the name used in JSON lines.
     pub fn name(self) -> &'static str {
         match self {
             Self::Lf => "lf",
@@ -42,17 +42,17 @@ impl Framing {
         }
     }
 
-    /// Reads a number or a name back.
+    /// Returns the framing with this number.
     pub fn from_number(number: u8) -> Option<Self> {
         Self::ALL.get(usize::from(number)).copied()
     }
 
-    /// Reads the name used in JSON lines back.
+    /// Parses the name used in JSON lines.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|framing| framing.name() == name)
     }
 
-    /// The bytes that follow the payload in the stream.
+    /// Returns the bytes that follow the payload in the stream.
     pub fn terminator(self) -> &'static [u8] {
         match self {
             Self::Lf => b"\n",
@@ -61,14 +61,18 @@ impl Framing {
         }
     }
 
-    /// Writes the frame as it stood in the stream.
+    /// Writes the frame as it was in the stream.
+    ///
+    /// # Errors
+    ///
+    /// If writing fails.
     pub fn write(self, payload: &[u8], out: &mut impl Write) -> io::Result<()> {
         out.write_all(payload)?;
         out.write_all(self.terminator())
     }
 
-    /// The part of a payload that is the message: without the header block of a `Content-Length` frame, and of a
-    /// server-sent event its first line of data.
+    /// Returns the part of a payload that is the message: the body of a `Content-Length` frame, the first data line of
+    /// a server-sent event, or the whole payload.
     pub fn body(self, payload: &[u8]) -> &[u8] {
         match self {
             Self::ContentLength => {}
@@ -82,25 +86,26 @@ impl Framing {
     }
 }
 
-/// One frame cut out of a stream.
+/// One frame of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame<'a> {
     /// The frame's bytes, without the line terminator that `framing` names.
     pub payload: &'a [u8],
-    /// How it stood in the stream.
+    /// How it was delimited in the stream.
     pub framing: Framing,
 }
 
-/// The longest `Content-Length` header block that is waited for before its lines are taken as plain lines.
+/// The maximum length of a `Content-Length` header block, in bytes. The lines of a longer one are treated as plain
+/// lines.
 const HEADER_BLOCK_LIMIT: usize = 8 * 1024;
 
-/// The longest body that a `Content-Length` header is believed to announce (1 GiB).
+/// The maximum body length that a `Content-Length` header may announce, in bytes (1 GiB).
 const LONGEST_BODY: usize = 1 << 30;
 
-/// The longest message that is taken as one, by default (64 MiB).
+/// The default maximum length of a message, in bytes (64 MiB).
 pub const LONGEST_MESSAGE: usize = 64 << 20;
 
-/// A frame longer than this is recorded in pieces of about this length (4 MiB).
+/// Frames of more bytes than this are recorded in pieces of about this length (4 MiB).
 pub const PIECE: usize = 4 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,13 +115,13 @@ enum State {
     Body { remaining: usize },
 }
 
-/// Cuts a stream into lines, and into `Content-Length` blocks where one begins. Feed it chunks of any size.
+/// Splits a stream into lines, and into `Content-Length` blocks where one begins. Accepts chunks of any size.
 #[derive(Debug)]
 pub struct LineFramer {
     carry: Vec<u8>,
     state: State,
     limit: usize,
-    /// The beginning of the frame has gone out as a fragment.
+    /// The beginning of the current frame was already emitted as a fragment.
     is_broken: bool,
 }
 
@@ -127,12 +132,12 @@ impl Default for LineFramer {
 }
 
 impl LineFramer {
-    /// A framer that gives out a [`Framing::Fragment`] each time that `limit` bytes of a frame are there.
+    /// Creates a framer that emits a [`Framing::Fragment`] whenever it has collected `limit` bytes of a frame.
     pub fn with_limit(limit: usize) -> Self {
         Self { carry: Vec::new(), state: State::Line, limit: limit.max(1), is_broken: false }
     }
 
-    /// Takes the next chunk of the stream and hands each completed frame to `sink`.
+    /// Processes the next chunk of the stream, and passes each completed frame to `sink`.
     pub fn push(&mut self, mut chunk: &[u8], mut sink: impl FnMut(Frame<'_>)) {
         while !chunk.is_empty() {
             chunk = match self.state {
@@ -142,7 +147,7 @@ impl LineFramer {
         }
     }
 
-    /// Ends the stream: what is left becomes a last, unterminated frame.
+    /// Ends the stream: remaining bytes become a last, unterminated frame.
     pub fn finish(&mut self, mut sink: impl FnMut(Frame<'_>)) {
         self.state = State::Line;
         if !self.carry.is_empty() || self.is_broken {
@@ -151,12 +156,12 @@ impl LineFramer {
         self.reset_carry();
     }
 
-    /// How many bytes wait for the rest of their frame.
+    /// Returns the number of bytes that wait for the rest of their frame.
     pub fn pending(&self) -> usize {
         self.carry.len()
     }
 
-    /// Keeps bytes for later. Grows by a quarter, not by half and more: a tap keeps two of these.
+    /// Keeps bytes for later. The buffer grows by a quarter, to save memory: each recording has two of them.
     fn keep(&mut self, bytes: &[u8]) {
         let needed = self.carry.len() + bytes.len();
         if needed > self.carry.capacity() {
@@ -183,7 +188,7 @@ impl LineFramer {
         rest
     }
 
-    /// A line now stands complete at the end of `carry`; in a header block it may end the block.
+    /// Processes a complete line at the end of `carry`; in a header block it may end the block.
     fn complete_line(&mut self, line_start: usize, sink: &mut impl FnMut(Frame<'_>)) {
         match self.state {
             State::Line => match content_length(&self.carry).filter(|_| !self.is_broken) {
@@ -191,7 +196,7 @@ impl LineFramer {
                 None => self.emit_carry_as_lines(sink),
             },
             State::HeaderBlock { body_length } => {
-                // `line_start` may lie inside the last line when that line came in pieces.
+                // `line_start` may lie within the last line, if that line came in pieces.
                 let last_line_start =
                     memchr::memrchr(b'\n', &self.carry[..self.carry.len() - 1]).map_or(0, |at| at + 1);
                 let line = &self.carry[last_line_start.min(line_start)..];
@@ -232,15 +237,19 @@ impl LineFramer {
         self.state = State::Line;
     }
 
-    /// Gives out what is there of a frame that has become too long.
+    /// Emits the collected part of a frame that is longer than the limit.
     fn break_off(&mut self, sink: &mut impl FnMut(Frame<'_>)) {
-        // A header block is short, or none.
+        // Do not split what may still become a header block.
         let is_in_headers = matches!(self.state, State::HeaderBlock { .. });
         let limit = if is_in_headers { self.limit.max(HEADER_BLOCK_LIMIT) } else { self.limit };
-        if self.carry.len() >= limit {
-            sink(Frame { payload: &self.carry, framing: Framing::Fragment });
+        // A CR may be the first half of the line's end, which belongs to one frame.
+        let is_in_body = matches!(self.state, State::Body { .. });
+        let held = usize::from(!is_in_body && self.carry.last() == Some(&b'\r'));
+        let end = self.carry.len() - held;
+        if self.carry.len() >= limit && end > 0 {
+            sink(Frame { payload: &self.carry[..end], framing: Framing::Fragment });
             self.is_broken = true;
-            self.carry.clear();
+            self.carry.drain(..end);
         }
     }
 
@@ -252,7 +261,7 @@ impl LineFramer {
         self.state = State::Line;
     }
 
-    /// Empties the carry, and gives back the memory of an unusually long frame.
+    /// Empties the carry buffer, and frees the memory of an unusually long frame.
     fn reset_carry(&mut self) {
         const KEEP: usize = 1 << 20;
         self.is_broken = false;
@@ -264,11 +273,11 @@ impl LineFramer {
     }
 }
 
-/// A message is longer than what is taken.
+/// The error for a message that is longer than the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong;
 
-/// Cuts a stream into messages: the bodies of its frames, none longer than a limit. Blank lines are no messages.
+/// Splits a stream into messages: the bodies of its frames, without blank lines. No message may be longer than a limit.
 #[derive(Debug)]
 pub struct Messages {
     framer: LineFramer,
@@ -276,20 +285,23 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// Messages of at most `limit` bytes.
+    /// Creates a splitter for messages of at most `limit` bytes.
     pub fn within(limit: usize) -> Self {
-        // Besides its body a frame has no more than a line's end, or a block's headers.
+        // Besides its body, a frame contains at most a line terminator or the headers of a block.
         Self { framer: LineFramer::with_limit(limit.saturating_add(HEADER_BLOCK_LIMIT + 2)), limit }
     }
 
-    /// Takes the next chunk of the stream and hands each message to `take`. After an error the stream cannot be read
-    /// on.
+    /// Processes the next chunk of the stream, and passes each message to `take`.
+    ///
+    /// # Errors
+    ///
+    /// If a message is too long. The rest of the stream cannot be read then.
     pub fn push(&mut self, mut chunk: &[u8], mut take: impl FnMut(Vec<u8>)) -> Result<(), TooLong> {
         if self.framer.carry.len() >= LONG
             && self.framer.state == State::Line
             && let Some(end) = memchr::memchr(b'\n', chunk)
         {
-            // A long line is handed over as it was gathered: a copy would be in memory beside it.
+            // Pass on a long line as it was collected: a copy would double the memory.
             let mut line = std::mem::take(&mut self.framer.carry);
             line.extend_from_slice(&chunk[..=end]);
             line.truncate(trim_line_end(&line).len());
@@ -305,20 +317,24 @@ impl Messages {
         outcome
     }
 
-    /// Ends the stream: what is left is a message.
+    /// Ends the stream: remaining bytes are the last message.
+    ///
+    /// # Errors
+    ///
+    /// If the message is too long.
     pub fn finish(&mut self, mut take: impl FnMut(Vec<u8>)) -> Result<(), TooLong> {
         let (mut outcome, limit) = (Ok(()), self.limit);
         self.framer.finish(|frame| outcome = outcome.and(pass(frame, limit, &mut take)));
         outcome
     }
 
-    /// How many bytes wait for the rest of their message.
+    /// Returns the number of bytes that wait for the rest of their message.
     pub fn pending(&self) -> usize {
         self.framer.pending()
     }
 }
 
-/// A line of so many bytes is long (1 MiB).
+/// Lines of this length or more are passed on without a copy, in bytes (1 MiB).
 const LONG: usize = 1 << 20;
 
 fn pass(frame: Frame<'_>, limit: usize, take: &mut impl FnMut(Vec<u8>)) -> Result<(), TooLong> {
@@ -342,13 +358,13 @@ fn emit_line(line: &[u8], sink: &mut impl FnMut(Frame<'_>)) {
     sink(Frame { payload: trim_line_end(line), framing });
 }
 
-/// Whether a line has the form of a header: a name of letters, digits and hyphens, then a colon. No JSON has it.
+/// Returns whether a line looks like a header: a name of letters, digits and hyphens, then a colon. JSON never does.
 fn is_header(line: &[u8]) -> bool {
     let name = line.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-').count();
     name > 0 && line.get(name) == Some(&b':')
 }
 
-/// The body length that a line announces, where the line is a `Content-Length` header.
+/// Returns the body length that a line announces, if it is a `Content-Length` header.
 fn content_length(line: &[u8]) -> Option<usize> {
     const NAME: &[u8] = b"content-length:";
     let (name, value) = line.split_at_checked(NAME.len())?;
@@ -356,7 +372,7 @@ fn content_length(line: &[u8]) -> Option<usize> {
         return None;
     }
     let length = std::str::from_utf8(value).ok()?.trim().parse().ok()?;
-    // More than any message has: a log line, not a header.
+    // No message is that long: this is a log line, not a header.
     (length <= LONGEST_BODY).then_some(length)
 }
 
@@ -435,6 +451,13 @@ mod tests {
         let long = [&vec![b'x'; 3 * LONG][..], b"\r\nnext\n"].concat();
         assert_eq!(cut(&long, 1 << 16, 3 * LONG), Ok(vec![vec![b'x'; 3 * LONG], b"next".to_vec()]));
         assert_eq!(cut(&long, 1 << 16, 3 * LONG - 1), Err(TooLong));
+    }
+
+    #[test]
+    fn a_line_end_is_never_torn() {
+        let found = frames(&[b"123", b"45\r", b"\nx\r", b"\r\r", b"\n"], 6);
+        let wanted: [(&[u8], _); 3] = [(b"12345", Framing::Fragment), (b"", Framing::CrLf), (b"x\r\r", Framing::CrLf)];
+        assert_eq!(found, wanted.map(|(text, framing)| (text.to_vec(), framing)));
     }
 
     fn any_stream() -> impl Strategy<Value = Vec<u8>> {

@@ -1,10 +1,11 @@
-//! The longest message that is accepted, as a value with a unit.
+//! The maximum length of accepted messages, as a value with a unit.
 
+use super::units::parse_size;
 use std::fmt;
 use std::str::FromStr;
 
-/// The longest message that is taken from a peer: 64 MiB where the user does not say otherwise. A longer one ends its
-/// connection, or fails its request.
+/// The maximum length of a message from a peer, by default 64 MiB. A longer message ends its connection, or fails its
+/// request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageLimit(usize);
 
@@ -15,19 +16,19 @@ impl Default for MessageLimit {
 }
 
 impl MessageLimit {
-    /// A limit of so many bytes.
+    /// Creates a limit in bytes.
     pub const fn of_bytes(bytes: usize) -> Self {
         Self(bytes)
     }
 
-    /// The limit in bytes.
+    /// Returns the limit in bytes.
     pub fn bytes(self) -> usize {
         self.0
     }
 
-    /// Why a message of `peer` is not taken, and what to do about it.
+    /// Says that `peer` exceeded the limit, and what to do about it.
     pub fn exceeded_by(self, peer: &str) -> String {
-        format!("{peer} sent a message of more than {self}, the limit; --max-message SIZE sets another")
+        format!("{peer} sent a message of more than {self}; set a higher limit with --max-message SIZE")
     }
 }
 
@@ -44,27 +45,16 @@ impl fmt::Display for MessageLimit {
 impl FromStr for MessageLimit {
     type Err = String;
 
-    /// A number of bytes, or of units of 1024 bytes and its powers: `65536`, `512K`, `64M`, `1G`.
+    /// Parses a number of bytes, or of units of powers of 1024 bytes: `65536`, `512K`, `64M`, `1G`.
     fn from_str(text: &str) -> Result<Self, String> {
-        const FORM: &str = "a size is a number of bytes, or one with K, M or G, as in 64M";
-        let end = text.find(|found: char| !found.is_ascii_digit()).unwrap_or(text.len());
-        let (number, unit) = text.split_at(end);
-        let shift = match unit.to_ascii_uppercase().as_str() {
-            "" | "B" => 0,
-            "K" | "KB" | "KIB" => 10,
-            "M" | "MB" | "MIB" => 20,
-            "G" | "GB" | "GIB" => 30,
-            _ => return Err(FORM.to_owned()),
-        };
-        let number: usize = number.parse().map_err(|_| FORM.to_owned())?;
-        match number.checked_mul(1 << shift) {
-            Some(bytes @ 1..=LARGEST_LIMIT) => Ok(Self(bytes)),
-            _ => Err("the limit must be from 1 byte to 1G, which is the longest event of a reel".to_owned()),
+        match parse_size(text)?.try_into() {
+            Ok(bytes @ 1..=LARGEST_LIMIT) => Ok(Self(bytes)),
+            _ => Err("the limit must be between 1 byte and 1G, the maximum length of an event in a reel".to_owned()),
         }
     }
 }
 
-/// The largest limit: no event of a reel holds more (1 GiB).
+/// The largest possible limit, in bytes (1 GiB): the maximum length of an event in a reel.
 const LARGEST_LIMIT: usize = 1 << 30;
 
 #[cfg(test)]

@@ -1,45 +1,46 @@
-//! The outline of a message that comes in pieces: what an [`Envelope`](super::Envelope) needs, in bounded memory.
+//! Outlines a message that comes in pieces: keeps what an [`Envelope`](super::Envelope) needs, in bounded memory.
 //!
-//! The outline is text like the message itself. Long strings are cut, and what lies deeper than the members of `params`
-//! and `result` is left out. Quotes and brackets stay, so the outline of a whole message is whole too. A scan of the
-//! outline finds the kind, the id, the method and the faults of the message.
+//! The outline is text like the message itself. Long strings are shortened, and everything deeper than the members of
+//! `params` and `result` is left out. Quotes and brackets stay, so the outline of a complete message is complete, too.
+//! Scanning the outline gives the kind, the id, the method and the faults of the message.
 
-/// So much of a string is kept: 512 characters, each of them an escape, and more.
+/// The kept length of a string, in bytes: enough for 512 characters even if each of them is an escape.
 const STRING: usize = 3200;
-/// So much is kept of one message (128 KiB). What has more members than this holds looks malformed.
+/// The kept length of a message, in bytes (128 KiB). A message with more members than fit looks malformed.
 const MAX: usize = 128 << 10;
-/// Of containers nested deeper than this only the brackets are kept: the message is the first, its result the second.
+/// Only the brackets of containers nested deeper than this are kept. The message is level 1, its result level 2.
 const DEEPEST: usize = 2;
 
-/// Takes a message piece by piece.
+/// Builds an outline piece by piece.
 #[derive(Debug, Default)]
 pub struct Outline {
     kept: Vec<u8>,
     depth: usize,
-    /// How deep it was when it had [`MAX`] bytes: from there on only the ends of what was begun are kept.
+    /// The depth at which [`MAX`] bytes were reached. From then on, only the closing brackets of open containers are
+    /// kept.
     full_at: Option<usize>,
     string: Option<StringPart>,
 }
 
-/// The string that is open.
+/// The string that the scan is in.
 #[derive(Clone, Copy, Debug, Default)]
 struct StringPart {
     length: usize,
-    /// Its quotes are kept.
+    /// The quotes of the string are kept.
     is_kept: bool,
-    /// No more of its inside is kept.
+    /// The rest of the contents is left out.
     is_cut: bool,
-    /// How many bytes of an escape are still to come.
+    /// The number of bytes of an escape that are still to come.
     escape: u8,
 }
 
 impl Outline {
-    /// What is known so far; the beginning of a message where that has not ended.
+    /// Returns the outline so far.
     pub fn text(&self) -> &[u8] {
         &self.kept
     }
 
-    /// Takes the next bytes of the message.
+    /// Processes the next bytes of the message.
     pub fn push(&mut self, mut bytes: &[u8]) {
         while let Some((byte, rest)) = bytes.split_first() {
             match self.string {
@@ -74,7 +75,7 @@ impl Outline {
             }
             b'}' | b']' => {
                 let is_kept = self.depth <= self.full_at.unwrap_or(DEEPEST + 1).min(DEEPEST + 1);
-                // Without end, these would have no bound.
+                // Extra closing brackets must not grow the outline without bound.
                 self.kept.extend((is_kept && self.kept.len() < MAX + 16).then_some(byte));
                 self.depth = self.depth.saturating_sub(1);
                 self.full_at = self.full_at.map(|depth| depth.min(self.depth));
@@ -93,11 +94,11 @@ impl Outline {
             return;
         }
         match string.escape {
-            // What follows the backslash: only `u` takes more.
+            // The byte after the backslash: only `u` is followed by more.
             ESCAPE => string.escape = if byte == b'u' { ESCAPE - 1 } else { 0 },
             escape if escape > 0 && byte != b'\\' => string.escape -= 1,
             _ => {
-                // Neither an escape nor a character is cut in two.
+                // Split neither an escape nor a character.
                 string.is_cut |= byte & 0xc0 != 0x80 && string.length > STRING;
                 string.escape = if byte == b'\\' { ESCAPE } else { 0 };
             }
@@ -107,7 +108,7 @@ impl Outline {
     }
 }
 
-/// The bytes of the longest escape behind its backslash.
+/// The maximum number of bytes of an escape after its backslash.
 const ESCAPE: u8 = 5;
 
 #[cfg(test)]
@@ -122,7 +123,7 @@ mod tests {
         outline
     }
 
-    /// What headers keep of an envelope.
+    /// The parts of an envelope that event headers keep.
     fn kept(envelope: &Envelope<'_>) -> String {
         let id = envelope.id.filter(|id| !matches!(id.0.first(), Some(b'{' | b'['))).map(|id| id.key());
         format!("{:?} {id:?} {:?} {} {:?}", envelope.kind, envelope.method, envelope.tool_error, envelope.faults)

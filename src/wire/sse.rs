@@ -1,20 +1,20 @@
-//! Server-sent events as bytes: cutting a stream into event blocks, and reading one block's fields.
+//! Server-sent events as bytes: splits a stream into event blocks, and reads the fields of a block.
 //!
-//! Blocks are kept verbatim with their blank line, so comments, ids, `retry` and odd spellings survive.
+//! Blocks are kept verbatim with their blank line, so comments, ids, `retry` and unusual spellings survive.
 
 use std::borrow::Cow;
 
-/// Cuts an event stream into blocks, each ended by a blank line. Feed it chunks of any size.
+/// Splits an event stream into blocks that end with a blank line. Accepts chunks of any size.
 #[derive(Debug, Default)]
 pub struct SseFramer {
     carry: Vec<u8>,
-    /// How much of `carry` is known to hold no block end.
+    /// The length of the prefix of `carry` that contains no end of a block.
     searched: usize,
 }
 
 impl SseFramer {
-    /// Takes the next chunk and hands each complete block, blank line included, to `sink`. A large one is given away:
-    /// it can be most of what a tap holds, and its buffer is not for a stream that may go on for days.
+    /// Processes the next chunk, and passes each complete block, including its blank line, to `sink`. A large block is
+    /// moved out: it can be most of the memory of a recording, and the stream may go on for days.
     pub fn push(&mut self, chunk: &[u8], mut sink: impl FnMut(Cow<'_, [u8]>)) {
         const LARGE: usize = 64 << 10;
         self.carry.extend_from_slice(chunk);
@@ -29,15 +29,15 @@ impl SseFramer {
             self.searched = end;
         }
         self.carry.drain(..start);
-        // Not while an event is still growing.
+        // Do not shrink the buffer while an event is still growing.
         if start > 0 && self.carry.capacity() > 4 * LARGE {
             self.carry.shrink_to(LARGE);
         }
-        // The last few bytes may be the beginning of a block end.
+        // The last bytes may be the beginning of a block's end.
         self.searched = self.carry.len().saturating_sub(4);
     }
 
-    /// Ends the stream: what is left is handed out, though no blank line ended it.
+    /// Ends the stream: emits what is left, although no blank line ended it.
     pub fn finish(&mut self, mut sink: impl FnMut(Cow<'_, [u8]>)) {
         if !self.carry.is_empty() {
             sink(std::mem::take(&mut self.carry).into());
@@ -45,15 +45,15 @@ impl SseFramer {
         self.searched = 0;
     }
 
-    /// How many bytes wait for the rest of their block.
+    /// Returns the number of bytes that wait for the rest of their block.
     pub fn pending(&self) -> usize {
         self.carry.len()
     }
 }
 
-/// Just past the line end at `at` (LF, CR LF or CR), where there is one.
+/// Returns the position just after the line end at `at` (LF, CR LF or CR), if there is one.
 ///
-/// A CR at the very end of the text is not decided yet: an LF may follow.
+/// Returns `None` for a CR at the very end of the text, since an LF may follow.
 fn line_end(text: &[u8], at: usize) -> Option<usize> {
     match (text.get(at)?, text.get(at + 1)) {
         (b'\n', _) => Some(at + 1),
@@ -63,7 +63,7 @@ fn line_end(text: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// Just past the blank line that ends the block beginning at `start`; the search begins at `from`.
+/// Returns the position just after the blank line that ends the block at `start`. The search begins at `from`.
 fn block_end(text: &[u8], start: usize, from: usize) -> Option<usize> {
     if let Some(end) = line_end(text, start) {
         return Some(end);
@@ -79,23 +79,23 @@ fn block_end(text: &[u8], start: usize, from: usize) -> Option<usize> {
     }
 }
 
-/// One block's fields.
+/// The fields of one block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SseEvent<'a> {
     /// The `event` field: the event's type.
     pub event: Option<Cow<'a, str>>,
     /// The `id` field.
     pub id: Option<Cow<'a, str>>,
-    /// The `retry` field in milliseconds, where it is a number.
+    /// The `retry` field in milliseconds, if it is a number.
     pub retry: Option<u64>,
-    /// The `data` lines joined by LF; `None` where there is none.
+    /// The `data` lines joined by LF; `None` if there are none.
     pub data: Option<Vec<u8>>,
     /// Comment lines, without their colon.
     pub comments: Vec<Cow<'a, str>>,
 }
 
 impl<'a> SseEvent<'a> {
-    /// Reads one block. Fields it does not know are passed over, as the standard says.
+    /// Parses one block. Unknown fields are ignored, as the standard requires.
     pub fn parse(block: &'a [u8]) -> Self {
         let mut found = Self::default();
         for line in lines(block) {
@@ -123,18 +123,19 @@ impl<'a> SseEvent<'a> {
     }
 }
 
-/// What a block carries.
+/// The message in a block, if any.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Carried<'a> {
-    /// One message, on one line of data, as it stands in the block.
+    /// One message on a single line of data, as it is in the block.
     Message(&'a [u8]),
-    /// One message whose data came on several lines, joined by LF.
+    /// One message whose data was on several lines, joined by LF.
     Joined(Vec<u8>),
-    /// No message: comments, `retry`, an id with empty data that only primes a resumption, an event of another type.
+    /// No message: comments, `retry`, an id with empty data that only enables a resumption, or an event of another
+    /// type.
     Nothing,
 }
 
-/// Finds the message in a block. A message is an event without a type, or of the type `message`.
+/// Finds the message in a block. A message is an event without a type, or of type `message`.
 pub fn carried(block: &[u8]) -> Carried<'_> {
     let mut data = data_lines(block);
     let (first, second) = (data.next().unwrap_or_default(), data.next());
@@ -148,8 +149,8 @@ pub fn carried(block: &[u8]) -> Carried<'_> {
     }
 }
 
-/// The block with this data in place of its own; without data there is no event, and only what else it says is left:
-/// an id, `retry`, comments. Empty where nothing is.
+/// Replaces the data of a block. Without data there is no event, so only the other fields remain: id, `retry` and
+/// comments. The result may be empty.
 pub fn with_data(block: &[u8], data: Option<&[u8]>) -> Vec<u8> {
     let is_event = |line: &[u8]| {
         let name = line.split(|byte| *byte == b':').next().unwrap_or_default();
@@ -164,12 +165,12 @@ pub fn with_data(block: &[u8], data: Option<&[u8]>) -> Vec<u8> {
     said
 }
 
-/// The values of a block's `data` lines.
+/// Iterates over the values of a block's `data` lines.
 pub fn data_lines(block: &[u8]) -> impl Iterator<Item = &[u8]> {
     values(block, b"data")
 }
 
-/// The values of a block's lines of this name.
+/// Iterates over the values of a block's lines with this field name.
 fn values<'b>(block: &'b [u8], name: &'static [u8]) -> impl Iterator<Item = &'b [u8]> {
     lines(block).filter_map(move |line| {
         let value = line.strip_prefix(name)?;
@@ -180,7 +181,7 @@ fn values<'b>(block: &'b [u8], name: &'static [u8]) -> impl Iterator<Item = &'b 
     })
 }
 
-/// The lines of a block, without their ends.
+/// Iterates over the lines of a block, without their ends.
 fn lines(block: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = block.strip_prefix(b"\xef\xbb\xbf").unwrap_or(block);
     std::iter::from_fn(move || {

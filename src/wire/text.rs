@@ -1,7 +1,6 @@
-//! Foreign text as it can be shown: nothing in it steers a terminal or breaks a line.
+//! Makes text from others safe to display: nothing in it can control a terminal or break a line.
 
-/// A character as it can stand on a terminal's line: control characters become their pictures, so that no peer's
-/// text can steer the terminal.
+/// Returns a character in a form that is safe on a terminal: control characters become their pictures, or U+FFFD.
 pub fn visible(found: char) -> char {
     match found {
         '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + found as u32).unwrap_or('\u{fffd}'),
@@ -12,15 +11,15 @@ pub fn visible(found: char) -> char {
     }
 }
 
-/// A text as it can stand on a terminal's line, line ends too made visible.
+/// Returns a text in a form that is safe on one line of a terminal; line ends become visible, too.
 pub fn visible_text(text: &str) -> String {
     text.chars().map(visible).collect()
 }
 
-/// The beginning of a text, `most` characters at most, on one line and visible; white space becomes single spaces.
-pub fn excerpt(text: &str, most: usize) -> String {
+/// Returns the beginning of a text, at most `max` characters, on one safe line; white space becomes single spaces.
+pub fn excerpt(text: &str, max: usize) -> String {
     let mut out = String::new();
-    let mut left = most;
+    let mut left = max;
     for word in text.split(|found: char| found.is_ascii_whitespace()).filter(|word| !word.is_empty()) {
         let space = if out.is_empty() { "" } else { " " };
         for found in space.chars().chain(word.chars()) {
@@ -35,7 +34,7 @@ pub fn excerpt(text: &str, most: usize) -> String {
     out
 }
 
-/// An error with everything that caused it, separated by colons.
+/// Returns an error with all its causes, separated by colons.
 pub fn error_chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

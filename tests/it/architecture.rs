@@ -1,60 +1,81 @@
-//! Duty: hold the code against `ARCHITECTURE.md`: who may know whom, and what a folder must never know.
+//! Checks the source against `ARCHITECTURE.md`: which module may use which, and what a folder must not contain.
 //!
-//! Reads the source as text: comments, strings and `#[cfg(test)]` modules are taken out first.
+//! Reads the source as text, after removing comments, strings and `#[cfg(test)]` modules.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Who may use whom. `ARCHITECTURE.md` holds the same table. `cli` may use everything.
+/// Which module may use which. `ARCHITECTURE.md` contains the same table. `cli` may use everything.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("wire", &[]),
+    ("redact", &[]),
     ("trace", &["wire"]),
     ("protocol", &["wire"]),
     ("proposals", &["wire", "protocol"]),
     ("session", &["wire", "trace", "protocol", "proposals"]),
     ("validate", &["wire", "trace", "protocol", "proposals", "session"]),
     ("diff", &["wire", "trace", "protocol", "proposals", "session"]),
+    ("formats", &["wire", "redact", "trace"]),
+    ("config", &["redact"]),
     ("host", &["wire", "protocol", "proposals"]),
     ("server", &["wire", "protocol", "proposals"]),
     ("scenario", &["wire", "trace", "proposals", "session", "host", "server"]),
     ("overlay", &["wire", "protocol", "proposals", "server", "scenario"]),
     ("probe", &["wire", "protocol", "proposals", "server"]),
-    ("redact", &[]),
-    ("config", &["redact"]),
     ("process", &["wire"]),
     ("transport", &["wire", "protocol", "process"]),
-    ("sessions", &["wire", "trace", "protocol", "process", "transport", "record"]),
-    ("record", &["wire", "trace", "protocol", "redact", "process", "transport", "sessions"]),
-    ("runtime", &["wire", "proposals", "host", "server", "scenario", "overlay", "probe", "process", "transport"]),
-    ("formats", &["wire", "trace"]),
+    ("error", &["trace", "scenario"]),
+    ("record", &["wire", "redact", "trace", "protocol", "session", "process", "transport", "error", "sessions"]),
+    (
+        "sessions",
+        &["wire", "trace", "protocol", "session", "host", "process", "transport", "error", "record", "runtime"],
+    ),
+    (
+        "runtime",
+        &[
+            "wire",
+            "trace",
+            "proposals",
+            "host",
+            "server",
+            "scenario",
+            "overlay",
+            "probe",
+            "process",
+            "transport",
+            "error",
+            "record",
+            "sessions",
+        ],
+    ),
     ("render", &["wire", "proposals", "host", "validate", "diff", "scenario"]),
     ("cli", &["*"]),
 ];
 
-/// The only homes of the runtime.
+/// The modules that may use tokio.
 const TOKIO: &[&str] = &["transport", "process", "sessions", "record", "runtime", "cli"];
-/// The only homes of clocks. `render` may time its own progress bar.
+/// The modules that may read clocks. `render` may time its progress bar.
 const CLOCKS: &[&str] = &["record", "transport", "process", "sessions", "runtime", "cli", "render"];
 
-/// Where one proposal may be named outside `proposals`; everything else, `server` too, asks the registry.
+/// The files outside `proposals` that may name one proposal; everything else, including `server`, uses the registry.
 const NAME_PROPOSALS: &[&str] = &[
     "host/fire_user_message",
     "overlay/conversation",
     "cli/commands/fire",
     "cli/commands/events",
     "cli/commands/demo",
-    "cli/hosting/routes",
+    "runtime/event_routes",
 ];
 
 /// One source file.
 struct Source {
-    /// Its path below `src`.
+    /// The path below `src`.
     path: PathBuf,
-    /// Its text as it is.
+    /// The original text.
     text: String,
-    /// Its text without comments, strings and test modules.
+    /// The text without comments, strings and test modules.
     code: String,
-    /// The path of the module that it is: `["trace", "reader"]`; empty for `lib.rs` and `main.rs`.
+    /// The module's path: `["trace", "reader"]`; empty for `lib.rs` and `main.rs`.
     module: Vec<String>,
 }
 
@@ -63,7 +84,7 @@ impl Source {
         self.module.first().map_or("", String::as_str)
     }
 
-    /// Places of `word` in the code, as line numbers, where it stands as a whole word.
+    /// The numbers of the lines of code that contain `word` as a whole word.
     fn lines_with(&self, word: &str) -> Vec<usize> {
         let mut found = Vec::new();
         for (number, line) in self.code.lines().enumerate() {
@@ -81,7 +102,7 @@ impl Source {
     }
 }
 
-/// Every file of the crate but those of tests.
+/// All source files except those of tests.
 fn sources() -> Vec<Source> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut paths = Vec::new();
@@ -120,7 +141,7 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>) {
     }
 }
 
-/// The text with comments and the insides of strings and characters replaced by spaces; line ends stay.
+/// The text with comments and the contents of strings and characters replaced by spaces; line ends stay.
 fn bare_code(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = bytes.to_vec();
@@ -155,7 +176,7 @@ fn bare_code(text: &str) -> String {
 }
 
 fn follows_word(bytes: &[u8], at: usize) -> bool {
-    // `br"` is a string too; any other letter before an `r` makes it part of a name.
+    // `br"` is a string, too; with any other letter before it, the `r` belongs to a name.
     let before = at.checked_sub(1).map(|before| bytes[before]);
     match before {
         Some(b'b') => at.checked_sub(2).is_some_and(|two| bytes[two].is_ascii_alphanumeric() || bytes[two] == b'_'),
@@ -214,7 +235,7 @@ fn without_tests(code: &str) -> String {
     out + rest
 }
 
-/// Just past the brace that closes the one at the beginning.
+/// The position after the brace that closes the one at the beginning.
 fn brace_end(code: &str) -> usize {
     let mut depth = 0;
     for (at, found) in code.char_indices() {
@@ -230,7 +251,7 @@ fn brace_end(code: &str) -> usize {
     code.len()
 }
 
-/// Absolute module paths that a file refers to by `crate::…` and `super::…`, groups opened.
+/// The absolute module paths that a file refers to by `crate::…` and `super::…`, with groups expanded.
 fn references(source: &Source) -> BTreeSet<Vec<String>> {
     let mut found = BTreeSet::new();
     let code = &source.code;
@@ -296,13 +317,13 @@ fn proposal_folders() -> BTreeSet<String> {
     std::fs::read_dir(folder)
         .expect("a folder")
         .map(|entry| entry.expect("an entry").path())
-        // What stands beside the proposals, such as the frame of their server sides, has no schema of its own.
+        // Modules beside the proposals, such as the framework of their server sides, have no schema.
         .filter(|path| path.join("schema.json").is_file())
         .map(|path| path.file_name().and_then(|name| name.to_str()).expect("a plain name").to_owned())
         .collect()
 }
 
-/// Words of one proposal that the built-in server must not know: its methods, its tools, its capabilities' places.
+/// Words of single proposals that the built-in server must not contain: methods, tools, places of capabilities.
 fn words_of_proposals() -> BTreeSet<&'static str> {
     let proposals = mcpreel::proposals::REGISTRY.iter().map(|proposal| proposal.descriptor());
     proposals
@@ -315,11 +336,11 @@ fn words_of_proposals() -> BTreeSet<&'static str> {
         .collect()
 }
 
-/// The table in `ARCHITECTURE.md` below the heading: module, what it may use.
+/// The table under the heading in `ARCHITECTURE.md`: each module and what it may use.
 fn table_in_the_document() -> BTreeMap<String, BTreeSet<String>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("ARCHITECTURE.md");
     let text = std::fs::read_to_string(path).expect("ARCHITECTURE.md is readable");
-    let (_, section) = text.split_once("\n## Who may know whom\n").expect("the heading is there");
+    let (_, section) = text.split_once("\n## Allowed dependencies\n").expect("the heading is there");
     let words = |cell: &str| -> BTreeSet<String> { cell.split('`').skip(1).step_by(2).map(str::to_owned).collect() };
     section
         .lines()

@@ -1,4 +1,4 @@
-//! Duty: whatever bytes lie where a reel should: no panic, a documented exit code, and never silence about a loss.
+//! Whatever bytes are in a reel: no panic, a documented exit code, and no loss that is not reported.
 
 use crate::common::{Output, Stage, message, time};
 use mcpreel::trace::rebuild::build_index;
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use std::io::Cursor;
 use std::path::Path;
 
-/// How many events the sound reel holds.
+/// The number of events in the valid reel.
 const EVENTS: u64 = 12;
 
-/// A sound reel of several groups of several segments, with its index.
+/// A valid reel with several groups of several segments, and an index.
 fn sound() -> Vec<u8> {
     let header = FileHeader { created: 1_760_000_000_000_000_000, tool: "test".into(), ..FileHeader::default() };
     let options = WriterOptions { segment_bytes: 100, group_bytes: 250, ..WriterOptions::default() };
@@ -37,7 +37,7 @@ fn sound() -> Vec<u8> {
     reel
 }
 
-/// What reading a reel to its end gives.
+/// The result of reading a reel to its end.
 #[derive(Debug, Default, PartialEq)]
 struct Read {
     events: Vec<(u64, Vec<u8>)>,
@@ -61,7 +61,7 @@ fn open(bytes: &[u8]) -> Result<ReelReader, FormatError> {
     ReelReader::from_stream(Box::new(Cursor::new(bytes.to_vec()))).map(ReelReader::with_payloads)
 }
 
-/// Reads as a pipe and as a file, with payloads and without; none may panic, and all must agree on what is there.
+/// Reads as a pipe and as a file, with payloads and without. None may panic, and all must agree.
 fn read_every_way(bytes: &[u8], file: &Path) -> Option<Read> {
     std::fs::write(file, bytes).expect("written");
     let (piped, filed) = (open(bytes), ReelReader::open(file));
@@ -84,7 +84,7 @@ fn read_every_way(bytes: &[u8], file: &Path) -> Option<Read> {
     Some(filed)
 }
 
-/// What is read must be events of the sound reel, in order, and where some are missing there must be damage.
+/// Events that were read must be events of the valid reel, in order. If some are missing, there must be damage.
 fn assert_honest(found: &Read, whole: &Read, what: &str, may_end_anywhere: bool) {
     let mut rest = whole.events.iter();
     for event in &found.events {
@@ -95,7 +95,7 @@ fn assert_honest(found: &Read, whole: &Read, what: &str, may_end_anywhere: bool)
     }
 }
 
-/// Where the segments begin, and where the last of them ends.
+/// Where the segments begin, and where the last one ends.
 fn boundaries(reel: &[u8]) -> Vec<usize> {
     (0..reel.len()).filter(|at| reel[*at..].starts_with(&[0xd7, b'S', b'G', 0x8e])).collect()
 }
@@ -113,7 +113,7 @@ fn a_reel_cut_anywhere_gives_what_is_left_and_reports() {
             assert!(end < segments[0], "cut at {end}: refused as a whole");
             continue;
         };
-        // Between segments a cut reel is a sound one that was never finished.
+        // A reel cut between segments is valid, but was never finished.
         assert_honest(&found, &whole, &format!("cut at {end}"), segments.contains(&end));
         assert!(found.events.len() >= most, "cut at {end}: fewer events than a shorter cut gave");
         most = found.events.len();
@@ -132,7 +132,7 @@ fn a_byte_flipped_anywhere_costs_little_and_is_reported() {
             Some(found) => {
                 assert!(at >= 12, "flipped at {at}: the signature or version does not count");
                 assert_honest(&found, &whole, &format!("flipped at {at}"), false);
-                // A group at most is lost, and with its first segment header perhaps the one before.
+                // At most one group is lost, and with its first segment header perhaps the one before.
                 assert!(found.events.len() as u64 >= EVENTS - 6, "flipped at {at}: {} events", found.events.len());
             }
         }
@@ -154,7 +154,7 @@ fn bytes_put_in_or_taken_out_anywhere_are_reported() {
     }
 }
 
-/// Runs the commands that read a reel on these bytes; gives back what `export` gave.
+/// Runs the commands that read a reel on these bytes; returns the outputs of `export`.
 fn run_all(stage: &Stage, bytes: &[u8], what: &str) -> Vec<(&'static str, Output)> {
     stage.write("bad.reel", bytes);
     let commands: [(&str, &[&str]); 7] = [
@@ -188,7 +188,7 @@ fn check_all(stage: &Stage, bytes: &[u8], what: &str, may_end_anywhere: bool) {
                 let silent = output.code() == 0 && output.stderr.is_empty();
                 assert!(lines == EVENTS + 1 || !silent || may_end_anywhere, "{what}: {lines} lines, {output:?}");
             }
-            // A reel that just ends without its index must be told by those who are asked what it is.
+            // Commands that describe a reel must report that it ends without its index.
             "verify" => {
                 let reported = String::from_utf8_lossy(&output.stdout);
                 let sound = reported.contains(&format!("{EVENTS} events")) && !reported.contains("no index");
@@ -251,7 +251,7 @@ fn damaged_reels_are_repaired_to_sound_ones() {
     }
 }
 
-/// Every command that takes a reel.
+/// All commands that read a reel.
 const READERS: [&[&str]; 6] =
     [&["show"], &["stats"], &["export"], &["reel", "info"], &["reel", "verify"], &["reel", "cat"]];
 

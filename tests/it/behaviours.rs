@@ -1,9 +1,9 @@
-//! Duty: hold `docs/behaviours.md` to the sources: every number once, every named test and rule there.
+//! Checks `docs/behaviours.md` against the sources: each number appears once, and each named test and rule exists.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// The sections that the document claims to hold completely, each with its last number.
+/// The sections that the document claims to cover completely, each with its last number.
 const CLAIMED: &[(&str, u32)] = &[
     ("A", 25),
     ("AMB-A", 8),
@@ -18,13 +18,13 @@ const CLAIMED: &[(&str, u32)] = &[
     ("F", 11),
 ];
 
-/// What stands in the document beside the numbers: a newer version of a proposal.
+/// A number outside of the sections: a newer version of a proposal.
 const BESIDE: &[&str] = &["C-V05"];
 
-/// How the last column begins where it names no test.
+/// How the last column begins if it names no test.
 const REASONS: &[&str] = &["not visible on the wire: ", "not ours: "];
 
-/// One line of a table.
+/// One row of a table.
 struct Row {
     number: String,
     does: String,
@@ -39,7 +39,7 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).expect(path)
 }
 
-/// The document's rows, without the tables' heads.
+/// The document's rows, without the table heads.
 fn rows() -> Vec<Row> {
     let document = read("docs/behaviours.md");
     let rows = document.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| Number"));
@@ -85,7 +85,7 @@ fn every_row_has_tests_that_exist_or_a_reason() {
     }
 }
 
-/// Whether a function of this name stands right below the attribute of a test.
+/// Whether a function with this name follows a test attribute.
 fn is_test(source: &str, name: &str) -> bool {
     let head = format!("fn {name}(");
     let mut lines = source.lines().map(str::trim_start);
@@ -97,7 +97,7 @@ fn is_test(source: &str, name: &str) -> bool {
     })
 }
 
-/// A rule that is named is declared as one, and some script of the validator's tests breaks it.
+/// Each named rule is declared, and a script of the validator's tests violates it.
 #[test]
 fn every_named_rule_is_broken_by_a_script() {
     let all = |folder: &str| {
@@ -117,7 +117,7 @@ fn every_named_rule_is_broken_by_a_script() {
             seen.insert(id.to_owned());
         }
     }
-    // The other way round: every rule of these rooms answers to some number.
+    // The other way round: every rule of these proposals has a number.
     let of_proposals = |id: &&str| {
         let proposals = ["conversation/", "reminder/", "mcpl/", "hooks/", "mcpe/", "overlap/"];
         proposals.iter().any(|it| id.starts_with(it))
@@ -127,14 +127,14 @@ fn every_named_rule_is_broken_by_a_script() {
     assert!(seen.len() > 30);
 }
 
-/// The id of the rule that a line declares: `NAME = Severity "room/what",`.
+/// The id of the rule that a line declares: `NAME = Severity "proposal/what",`.
 fn declared_rule(line: &str) -> Option<&str> {
     let (_, rest) = line.split_once(" = ")?;
     let (severity, rest) = rest.split_once(" \"")?;
     ["Error", "Warning", "Info"].contains(&severity).then(|| rest.split_once('"')).flatten().map(|(id, _)| id)
 }
 
-/// Appends every Rust source below a folder.
+/// Appends all Rust sources below a folder.
 fn collect(folder: &Path, text: &mut String) {
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();

@@ -1,10 +1,10 @@
-//! Duty: servers out of MCP clients' configurations, and the tap put into them and taken out again.
+//! Servers from MCP clients' configurations; `wrap` and `unwrap`.
 
 use crate::common::{BINARY, Output, Stage, assert_same, finish};
 use serde_json::{Value, json};
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-/// A configuration with the built-in server in it.
+/// A configuration that contains the built-in server.
 fn with_live(rest: &str) -> String {
     format!(
         "{{\n  // mine\n  \"mcpServers\": {{\n    \"live\": {{\n\
@@ -19,7 +19,7 @@ fn tools(output: &Output) -> Vec<String> {
     tools.as_array().expect("tools").iter().filter_map(|tool| Some(tool["name"].as_str()?.to_owned())).collect()
 }
 
-/// Files that were left beside the configuration.
+/// The files next to the configuration.
 fn names_in(stage: &Stage, folder: &str) -> Vec<String> {
     let entries = std::fs::read_dir(stage.path(folder)).expect("a folder");
     let mut names: Vec<String> =

@@ -1,7 +1,7 @@
-//! Duty: a stage on which the real binary runs alone: a folder of its own as current folder and home, an empty
-//! environment but for `PATH`, and a time limit on everything that is waited for.
+//! The test harness: a folder of its own as current folder and home, an environment that contains only `PATH`, and a
+//! time limit for every wait.
 //!
-//! Never: a fixed sleep, anything shared between tests.
+//! Never sleeps for a fixed time, and shares nothing between tests.
 
 #[cfg(target_os = "linux")]
 pub mod socket;
@@ -19,12 +19,12 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// How long anything may take; far more than it ever needs.
+/// The time limit for everything; far more than is ever needed.
 pub const LIMIT: Duration = Duration::from_secs(40);
 /// When the reels that tests make begin.
 pub const CREATED: &str = "2026-01-02T03:04:05Z";
 
-/// A folder of its own with a home in it.
+/// A folder of its own that contains a home folder.
 pub struct Stage {
     folder: TempDir,
 }
@@ -52,7 +52,7 @@ impl Stage {
         std::fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Any program, here, with nothing in its environment that is not named.
+    /// Any program in this folder, with an empty environment except for `PATH`.
     pub fn command(&self, words: &[&str]) -> Command {
         let (program, arguments) = words.split_first().expect("a program");
         let mut command = Command::new(program);
@@ -69,24 +69,24 @@ impl Stage {
         self.command(&words)
     }
 
-    /// Runs the binary to its end on this input.
+    /// Runs the binary to its end with this input.
     pub fn run(&self, arguments: &[&str], stdin: impl AsRef<[u8]>) -> Output {
         finish(self.mcpreel(arguments), stdin.as_ref().to_vec())
     }
 
-    /// Runs it, and fails the test unless it exits with 0.
+    /// Runs the binary, and fails the test unless it exits with 0.
     pub fn ok(&self, arguments: &[&str]) -> Output {
         let output = self.run(arguments, "");
         assert_eq!(output.code(), 0, "{arguments:?}: {output:?}");
         output
     }
 
-    /// Starts the binary; the test plays the other end.
+    /// Starts the binary; the test is its peer.
     pub fn start(&self, arguments: &[&str]) -> Live {
         Live::start(self.mcpreel(arguments))
     }
 
-    /// A reel of these events, made by `import`, so that its times are fixed.
+    /// A reel of these events, made by `import` so that its times are fixed.
     pub fn reel(&self, name: &str, events: &[Value]) -> PathBuf {
         let mut lines = json!({"reel": {"version": 1, "created": CREATED, "tool": "test"}}).to_string();
         for event in events {
@@ -103,13 +103,13 @@ impl Stage {
         self.path(name)
     }
 
-    /// What `export` writes of a reel: the header, then one object an event.
+    /// What `export` writes of a reel: the header, then one object per event.
     pub fn events(&self, reel: &str) -> Vec<Value> {
         self.ok(&["reel", "verify", reel]);
         self.events_of_any(reel)
     }
 
-    /// The same of a reel that may be damaged.
+    /// As [`Stage::events`], for a reel that may be damaged.
     pub fn events_of_any(&self, reel: &str) -> Vec<Value> {
         let output = self.run(&["export", reel], "");
         output.out().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
@@ -130,17 +130,17 @@ impl Stage {
 /// The binary under test.
 pub const BINARY: &str = env!("CARGO_BIN_EXE_mcpreel");
 
-/// An event for [`Stage::reel`]: milliseconds since its beginning, the direction, the message.
+/// An event for [`Stage::reel`]: milliseconds since the beginning, direction, message.
 pub fn message(milliseconds: u64, direction: &str, message: Value) -> Value {
     json!({"time": time(milliseconds), "dir": direction, "event": "message", "message": message})
 }
 
-/// So many milliseconds after [`CREATED`].
+/// The time this many milliseconds after [`CREATED`].
 pub fn time(milliseconds: u64) -> String {
     format!("2026-01-02T03:04:{:02}.{:03}Z", 5 + milliseconds / 1000, milliseconds % 1000)
 }
 
-/// How a process ended, and all it said.
+/// How a process ended, and its output.
 pub struct Output {
     pub status: ExitStatus,
     pub stdout: Vec<u8>,
@@ -148,7 +148,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// The exit code; minus the signal's number for a death by signal.
+    /// The exit code; after a death by signal, the negative signal number.
     pub fn code(&self) -> i32 {
         code(self.status)
     }
@@ -178,7 +178,7 @@ pub fn code(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(|| -status.signal().unwrap_or(1000))
 }
 
-/// Runs a process to its end on this input; one that does not read it all is no failure.
+/// Runs a process to its end with this input, which it need not read completely.
 pub fn finish(mut command: Command, stdin: Vec<u8>) -> Output {
     let mut child = spawn(&mut command);
     let mut into = child.stdin.take().expect("piped");
@@ -195,7 +195,7 @@ fn spawn(command: &mut Command) -> Child {
     command.spawn().unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"))
 }
 
-/// What comes out of a pipe, gathered on a thread.
+/// The output of a pipe, collected on a thread.
 struct Gathered {
     bytes: Arc<Mutex<Vec<u8>>>,
     reader: JoinHandle<()>,
@@ -241,7 +241,7 @@ fn wait(child: &mut Child) -> ExitStatus {
     }
 }
 
-/// Asks again and again until there is an answer.
+/// Repeats a question until there is an answer.
 pub fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
@@ -253,7 +253,7 @@ pub fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// A running process whose other end is the test. Killed when dropped.
+/// A running process with the test as its peer. Killed when dropped.
 pub struct Live {
     child: Child,
     stdin: Option<ChildStdin>,
@@ -283,7 +283,7 @@ impl Live {
         i32::try_from(self.child.id()).expect("a process id")
     }
 
-    /// Writes; the error tells how that failed.
+    /// Writes to standard input; the error says how that failed.
     pub fn try_write(&mut self, bytes: impl AsRef<[u8]>) -> std::io::Result<()> {
         self.stdin.as_mut().expect("still open").write_all(bytes.as_ref())
     }
@@ -300,7 +300,7 @@ impl Live {
         self.stdin = None;
     }
 
-    /// The next line, its end cut off; `None` at the end of the output.
+    /// The next line without its end; `None` at the end of the output.
     pub fn next_line(&mut self) -> Option<String> {
         match self.lines.recv_timeout(LIMIT) {
             Ok(line) => Some(String::from_utf8_lossy(&line).trim_end_matches('\n').to_owned()),
@@ -313,7 +313,7 @@ impl Live {
         self.next_line().expect("a line before the end of the output")
     }
 
-    /// The next message that `wanted` holds for; others are passed over.
+    /// The next message for which `wanted` is true; others are skipped.
     pub fn message(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
         loop {
             let line = self.line();
@@ -324,7 +324,7 @@ impl Live {
         }
     }
 
-    /// What it has said on standard error.
+    /// Standard error so far.
     pub fn stderr_so_far(&self) -> String {
         let said = self.stderr.as_ref().expect("not ended yet").so_far();
         String::from_utf8_lossy(&said).into_owned()
@@ -339,7 +339,7 @@ impl Live {
         assert!(status.expect("kill is there").success(), "kill -s {name}");
     }
 
-    /// Waits for the end. Standard output holds what was not read before.
+    /// Waits for the end. The result contains the unread standard output.
     pub fn end(mut self) -> Output {
         self.stdin = None;
         let status = wait(&mut self.child);
@@ -350,7 +350,7 @@ impl Live {
         Output { status, stdout, stderr: join(self.stderr.take().expect("not ended yet")) }
     }
 
-    /// Waits for the end and passes over what was not read.
+    /// Waits for the end and discards unread output.
     pub fn end_unread(mut self) {
         wait(&mut self.child);
     }
@@ -372,7 +372,7 @@ impl Drop for Live {
     }
 }
 
-/// Whether a process lives (one that waits to be reaped does not).
+/// Whether a process is alive (zombies are not).
 pub fn lives(pid: i32) -> bool {
     let Ok(stat) = std::fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat")) else {
         return false;
@@ -380,7 +380,7 @@ pub fn lives(pid: i32) -> bool {
     !matches!(stat.rsplit(')').next().map(str::trim_start), Some(rest) if rest.starts_with(['Z', 'X']))
 }
 
-/// Compares bytes; shows only the neighbourhood of the first difference.
+/// Compares bytes; shows only the surroundings of the first difference.
 pub fn assert_same(what: &str, got: &[u8], want: &[u8]) {
     if got == want {
         return;

@@ -1,9 +1,9 @@
-//! Duty: hold `events watch` against the built-in server: what is printed, when it ends, and how.
+//! Tests `events watch` with the built-in server: what it prints, when it ends, and how.
 
 use crate::common::{BINARY, Live, Output, Stage, until};
 use serde_json::Value;
 
-/// The built-in server, which publishes again and again.
+/// Runs `events watch` on the built-in server, which publishes repeatedly.
 fn watch(stage: &Stage, words: &[&str], settings: &[&str]) -> Output {
     let plan =
         r#"{"after_ms":20,"every_ms":20,"fire":{"kind":"event","type":"build.done","priority":"high","tags":["ci"]}}"#;
@@ -60,7 +60,7 @@ fn an_interruption_takes_the_subscription_back() {
     assert!(ended.code() == 130 && facts.contains(r#""became":"removed""#), "{ended:?} {facts}");
 }
 
-/// A built-in server that listens and publishes again and again.
+/// A built-in server that listens and publishes repeatedly.
 fn listen(stage: &Stage, at: &str) -> Live {
     let plan = r#"{"after_ms":50,"every_ms":100,"fire":{"kind":"event","type":"tick"}}"#;
     let server = stage.start(&["serve", "--listen", at, "--plan", plan]);
@@ -74,7 +74,7 @@ fn a_server_that_comes_back_is_subscribed_to_anew() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port();
     let socket = format!("unix:{}", stage.path("mcp.sock").display());
     let tcp = format!("tcp:{port}");
-    // Over HTTP nothing tells that a server has gone: it is asked.
+    // Over HTTP, only a request shows that a server has gone.
     for (at, url) in [(socket.as_str(), socket.clone()), (&port.to_string(), format!("http://127.0.0.1:{port}/mcp"))] {
         let server = listen(&stage, at);
         let mut watch = stage.start(&["events", "watch", "tick", "--url", &url]);

@@ -1,5 +1,4 @@
-//! Duty: files as the commands find and leave them: an index that lies is not believed, nothing is replaced by accident,
-//! and a file without a message is refused.
+//! Files: a forged index is not trusted, nothing is replaced by accident, and a file without messages is refused.
 
 use crate::common::{Stage, message};
 use mcpreel::trace::writer::footer_bytes;
@@ -8,13 +7,13 @@ use serde_json::{Value, json};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
 use std::path::Path;
 
-/// So many requests, one a millisecond.
+/// This many requests, one per millisecond.
 fn pings(count: u64) -> Vec<Value> {
     let ping = |number: u64| message(number, "c2s", json!({"jsonrpc": "2.0", "id": number, "method": "ping"}));
     (0..count).map(ping).collect()
 }
 
-/// Puts another index into a reel, every check sum right.
+/// Replaces a reel's index, with valid checksums.
 fn forge(stage: &Stage, name: &str, edit: impl FnOnce(&mut Index)) {
     let bytes = stage.read("sound.reel");
     let at = u64::from_le_bytes(bytes[bytes.len() - 20..bytes.len() - 12].try_into().expect("eight bytes"));
@@ -163,7 +162,7 @@ fn devices_and_pipes_are_written_and_never_replaced() {
     let reader = std::thread::spawn(move || std::fs::read(path).expect("the pipe is read"));
     stage.ok(&["export", "source.reel", "-o", "pipe", "--force"]);
     assert_eq!(String::from_utf8(reader.join().expect("a thread")).expect("text"), lines);
-    // In place there would be nothing to write to but what is read.
+    // In place, the output would overwrite the input while it is being read.
     for command in ["compact", "repair"] {
         let reel = stage.read("source.reel");
         let path = stage.path("pipe");

@@ -1,5 +1,4 @@
-//! Duty: hold `fire` to its promise for MCPL's messages: each in its direction, by every way there is, with the answer
-//! judged.
+//! Tests `fire` with MCPL's messages: each in its direction, over every route, with the answer checked.
 
 use crate::common::{BINARY, Live, Output, Stage, until};
 use serde_json::{Value, json};
@@ -17,7 +16,7 @@ fn capabilities() -> Value {
         "channels": {"register": true, "publish": true}, "featureSets": true}}})
 }
 
-/// A host in front of a server, the handshake over; the server's answer to it.
+/// A host in front of a server, after the handshake; also returns the server's response.
 fn opened(mut host: Live) -> (Live, Value) {
     host.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25",
         "capabilities": capabilities(), "clientInfo": {"name": "tester", "version": "1"}}}));
@@ -55,7 +54,7 @@ fn hooks_are_fired_at_a_server_and_their_answers_judged() {
     assert_eq!(after["result"]["modifiedResponse"], "the key is [REDACTED]", "it blocks, so it is asked: {after}");
     let reported = fire(&stage, &["after-inference", "x", "--carrier", "notification"]).json();
     assert_eq!((&reported["outcome"], reported.get("result")), (&json!("sent"), None));
-    // Turns count up, and an expectation decides.
+    // Turns count up, and an expectation decides about success.
     let turns = fire(&stage, &["before-inference", "hi", "--repeat", "3", "--expect", ".params.turnIndex < 2"]);
     assert_eq!((turns.code(), turns.out().lines().count()), (1, 3), "{turns:?}");
     assert!(turns.err().contains("3 sent, 1 failed"), "{turns:?}");
@@ -126,7 +125,7 @@ fn what_goes_out_by_a_channel_is_recorded_in_pieces_and_whole() {
     assert_eq!(deltas, "Hello team", "{sent:?}");
     let whole = sent.iter().find(|message| message["method"] == "channels/outgoing/complete").expect("the whole");
     assert_eq!(whole["params"]["content"][0]["text"], "Hello team");
-    // A reel of a connection that is as a host's would be: no rule is broken.
+    // The reel of a connection like a host's: no rule is violated.
     stage.ok(&["validate", "o.reel", "--fail-on", "warning"]);
     assert!(server.is_running());
     server.signal("INT");
@@ -144,7 +143,7 @@ fn a_live_session_is_fired_into_both_ways() {
         let listed = stage.run(&["fire", "channel", "list", "--session", "tap", "--format", "json"], "");
         (listed.code() == 0).then(|| assert_eq!(listed.json()["result"]["channels"][0]["id"], "discord:#general"))
     });
-    // Toward the client, worded as the tapped server would, and in the name of its set.
+    // Toward the client, in the form that the recorded server would use, for its feature set.
     let asking = stage.start(&["fire", "scope", "/etc", "--session", "tap", "--format", "json"]);
     let asked = answer(&mut host, "scope/elevate", json!({"result": {"approved": false, "reason": "no"}}));
     assert_eq!(
@@ -179,7 +178,7 @@ fn a_live_session_is_fired_into_both_ways() {
     assert_eq!(asked["params"]["messages"][0]["content"][0]["text"], "hey");
     let output = bringing.end_with_open_stdin();
     assert_eq!((output.code(), &output.json()["accepted"]), (0, &json!(["m1"])), "{output:?}");
-    // Into the server itself, which keeps to what it was told.
+    // Toward the server itself, which keeps to its options.
     let asking = stage.start(&["fire", "model-info", "--session", "serve"]);
     let error = json!({"error": {"code": -32002, "message": "no"}});
     assert!(answer(&mut host, "model/info", error)["id"].is_i64());

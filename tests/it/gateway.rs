@@ -1,4 +1,5 @@
-//! Duty: hold `record --listen` in front of a stdio server against what Streamable HTTP says, through a plain socket.
+//! Tests `record --listen` in front of a stdio server against the Streamable HTTP specification, through a plain
+//! socket.
 
 use crate::common::{BINARY, LIMIT, Live, Stage, until};
 use serde_json::{Value, json};
@@ -31,7 +32,7 @@ impl Gateway {
         self.request("POST", &[("mcp-session-id", session)], &message.to_string())
     }
 
-    /// Opens a session and answers its id.
+    /// Opens a session and returns its id.
     fn initialize(&self, client: &str) -> String {
         let asked = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params":
             {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": client, "version": "1"}}});
@@ -109,13 +110,13 @@ impl Answer {
         serde_json::from_str(&self.text()).expect("JSON")
     }
 
-    /// The id and the data of the next event of the stream; `None` at its end.
+    /// The id and data of the stream's next event; `None` at its end.
     fn block(&mut self) -> Option<(String, String)> {
         let (mut id, mut data) = (String::new(), String::new());
         loop {
             let mut line = String::new();
             self.body.read_line(&mut line).expect("a line");
-            // The sizes of chunks stand between.
+            // Skips chunk sizes.
             match line.trim_end().split_once(':') {
                 Some(("id", rest)) => rest.trim().clone_into(&mut id),
                 Some(("data", rest)) => rest.trim().clone_into(&mut data),
@@ -126,7 +127,7 @@ impl Answer {
         }
     }
 
-    /// The message of the next event of the stream.
+    /// The message of the stream's next event.
     fn event(&mut self) -> Value {
         loop {
             let mut line = String::new();
@@ -194,12 +195,12 @@ fn errors_of_the_stateless_era_have_their_status() {
     for id in [1, 2] {
         let asked = json!({"jsonrpc": "2.0", "id": id, "method": "server/discover", "params": {"_meta": meta}});
         let answer = gateway.request("POST", &[("mcp-protocol-version", "2026-07-28")], &asked.to_string());
-        // This server is of the era before.
+        // This server belongs to the legacy era.
         assert_eq!(answer.status, 404);
         assert_eq!(answer.json()["error"]["code"], -32601);
     }
     gateway.end();
-    // A server that is of the other era is not kept for later.
+    // A server of the other era is not kept.
     let ends = stage.ok(&["show", "tap.reel", "event:stream-closed", "not stream:0"]).out();
     assert_eq!(ends.matches("no server of this era").count(), 2, "{ends}");
 }
@@ -224,7 +225,7 @@ fn a_server_that_ends_is_reported() {
     assert!(shown.contains("gone") && shown.contains("exit_code 3") && shown.contains("the server ended"), "{shown}");
 }
 
-/// A server of the stateless era in three lines of shell: it answers each line with its id and its own number.
+/// A modern server in three lines of shell: it answers each line with its id and its own number.
 const STATELESS: &str = r#"while read -r line; do
   id=$(printf '%s' "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
   case $line in *slow*) sleep 1;; esac
@@ -317,7 +318,7 @@ fn the_streams_of_a_gateway_are_listed_by_the_names_that_reach_them() {
     gateway.end();
 }
 
-/// A server that fires once a host connects.
+/// A server that fires when a host connects.
 fn firing(stage: &Stage, words: &[&str]) -> Gateway {
     let process = stage.start(words);
     let address = until("the server to listen", || {
@@ -386,7 +387,7 @@ fn clients_that_leave_without_a_word_keep_nobody_out() {
         r#"read line; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}}'; exec cat"#;
     let stage = Stage::new();
     let gateway = Gateway::start(&stage, &["sh", "-c", SERVER]);
-    // One more than there may be at once, and one that hears still.
+    // One more than the maximum, and one that still reads.
     let receives = gateway.initialize("hears");
     let events = gateway.request("GET", &[("mcp-session-id", &receives)], "");
     assert_eq!(events.status, 200);
@@ -398,7 +399,7 @@ fn clients_that_leave_without_a_word_keep_nobody_out() {
     gateway.end();
 }
 
-/// A session's server: it answers at once what is `quick`, and what is `slow` step by step, as it is told to go on.
+/// A session's server: it answers `quick` at once, and `slow` step by step when told to continue.
 const STEPS: &str = r#"while read -r line; do
   id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
   case $line in
@@ -471,7 +472,7 @@ fn who_takes_no_events_gets_all_answers_of_a_batch_in_one_array() {
     gateway.end();
 }
 
-/// It answers the two requests of a batch one by one, and says something between.
+/// Answers the two requests of a batch one by one, and sends a message between them.
 const BATCHES: &str = r#"while read -r line; do
   case $line in
     *initialize\"*) echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}}';;

@@ -1,4 +1,4 @@
-//! Duty: what is generated and committed (completion scripts, manual pages) is what the program generates now.
+//! The committed generated files (completions, manual pages) are what the program generates now.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,7 +16,7 @@ fn manual_pages_are_up_to_date() {
     compare("man");
 }
 
-/// Runs `mcpreel WHAT --all FOLDER` and holds the outcome against the committed folder of that name.
+/// Runs `mcpreel WHAT --all FOLDER` and compares the result with the committed folder of that name.
 fn compare(what: &str) {
     let fresh = tempfile::tempdir().expect("a folder");
     let status = Command::new(env!("CARGO_BIN_EXE_mcpreel"))
@@ -35,7 +35,7 @@ fn compare(what: &str) {
     assert!(differ.is_empty(), "{what}/ is not what the program generates: {differ:?}\n{REMEDY}");
 }
 
-/// Names and contents of a folder's files; none where there is no folder.
+/// The names and contents of a folder's files; none if the folder does not exist.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries

@@ -279,7 +279,8 @@ fn run(steps: &[Step]) -> Vec<String> {
         }
     };
     // What the commands left running is in the shell's process group.
-    let _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", shell.id())]).stderr(Stdio::null()).status();
+    let kill = format!("kill -KILL -- -{}", shell.id());
+    let _ = Command::new("bash").args(["-c", &kill]).stderr(Stdio::null()).status();
     let text = String::from_utf8_lossy(&fs::read(&log).expect("the log")).into_owned();
     let text = public(&text, &root, &ports);
     assert!(ended.is_some(), "the commands take longer than {LIMIT:?}; so far:\n{text}");

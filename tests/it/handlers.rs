@@ -1,5 +1,5 @@
-//! Duty: hold the handlers of subscriptions to their limits, through the real server and real processes: what may run,
-//! what it gets, what it cannot get, and that nothing of it is left (seed 004, Security Considerations 4).
+//! Tests the limits of handlers, with the real server and real processes: what may run, what it gets, what it cannot
+//! access, and that nothing of it is left (MCPE 2025-01-01, Security Considerations).
 
 use crate::common::web::{Reply, Step, Web};
 use crate::common::{BINARY, Live, Stage, lives, until};
@@ -23,7 +23,7 @@ struct Server<'a> {
 impl<'a> Server<'a> {
     fn start(stage: &'a Stage, words: &[&str]) -> Self {
         let mut command = stage.mcpreel(&[&["serve", "--report", "facts", "--record", "s.reel"], words].concat());
-        // A proxy that is not there: what goes to this machine does not go by one.
+        // A proxy that does not exist: requests to this machine do not use a proxy.
         command.env("API_TOKEN", SECRET).env("http_proxy", "http://127.0.0.1:9").env_remove("no_proxy");
         let mut server = Self { stage, process: Live::start(command), asked: 0 };
         let params = json!({"protocolVersion": "2025-11-25", "capabilities": {},
@@ -49,7 +49,7 @@ impl<'a> Server<'a> {
         assert_eq!(made["structuredContent"]["status"], "active", "{made}");
     }
 
-    /// Has a script run that makes the file `begun`, and waits for that.
+    /// Runs a script that creates the file `begun`, and waits for that.
     fn begin(&mut self, stage: &Stage, script: &str) {
         self.subscribe(json!({"type": "bash", "command": script}));
         self.publish(json!({}));
@@ -71,7 +71,7 @@ impl<'a> Server<'a> {
         until("the handler to end", || self.runs().get(at).cloned())
     }
 
-    /// What came of a bash handler with this script.
+    /// The result of a bash handler with this script.
     fn bash(&mut self, script: &str, more: Value) -> Value {
         let mut handler = json!({"type": "bash", "command": script});
         handler.as_object_mut().expect("an object").extend(more.as_object().cloned().expect("an object"));
@@ -80,7 +80,7 @@ impl<'a> Server<'a> {
         self.ended(0)
     }
 
-    /// Ends; gives back the handlers' notes in the reel.
+    /// Ends the server; returns the handlers' notes in the reel.
     fn end(self) -> Vec<Value> {
         let output = self.process.end();
         assert_eq!(output.code(), 0, "{output:?}");
@@ -89,7 +89,7 @@ impl<'a> Server<'a> {
     }
 }
 
-/// Processes that a script has written down.
+/// The process ids that a script has written down.
 fn pids(stage: &Stage, name: &str) -> Vec<i32> {
     let text = String::from_utf8(stage.read(name)).expect("text");
     text.split_whitespace().map(|pid| pid.parse().expect("a process id")).collect()
@@ -234,7 +234,7 @@ fn e33_what_runs_ends_with_its_session_and_with_its_server() {
     until("all to end", || pids(&stage, "pid").iter().all(|pid| !lives(*pid)).then_some(()));
 }
 
-/// Tests that need a kernel which can hold a handler off other processes.
+/// Tests that need a kernel which can keep a handler from other processes.
 mod needs_landlock {
     use super::*;
 
@@ -305,7 +305,7 @@ fn e33_a_handler_cannot_use_the_control_socket_of_any_session() {
     let calls = || stage.ok(&["show", "other.reel", "injected", "--format", "json"]).out().lines().count();
     let _listens = stage.start(&["serve", "--listen", "unix:mcp.sock"]);
     until("the listener", || stage.path("mcp.sock").exists().then_some(()));
-    // Outside of any handler: where the session is spoken to.
+    // Outside of any handler: where callers talk to the session.
     let door = stage.path("mcpreel/run/other.sock");
     let mut greeting = String::new();
     let stream = UnixStream::connect(&door).expect("it listens");
@@ -336,7 +336,7 @@ fn e33_a_handler_cannot_use_the_control_socket_of_any_session() {
     );
     stage.write("attack.sh", &attack);
     let home = json!({"env": {"MCPREEL_HOME": stage.path("mcpreel"), "NO_COLOR": "1"}});
-    // The same by a child that has left its session and lost its parent.
+    // The same from a child that has left its session and lost its parent.
     let script = "sh attack.sh 2>&1; (setsid sh -c '(sh attack.sh > deep 2>&1; touch done) &' &); \
         while [ ! -e done ]; do sleep 0.01; done; echo; cat deep";
     let look = stage.command(&["sh", "attack.sh"]).output().expect("it runs");
@@ -350,7 +350,7 @@ fn e33_a_handler_cannot_use_the_control_socket_of_any_session() {
     let mut server = Server::start(&stage, &["--allow-handlers", "bash"]);
     let run = server.bash(script, home);
     let reported = run["output"].as_str().expect("what it said").to_owned();
-    // From Landlock's ABI 9 on it does not even come to the door.
+    // With Landlock ABI 9 and later, it cannot even connect to the socket in the folder.
     let is_at_the_door = !reported.contains("path: out of reach");
     let refused = if is_at_the_door { "path: refused" } else { "path: out of reach" };
     assert_eq!(reported.matches(refused).count(), 2, "{reported}");
@@ -382,7 +382,7 @@ fn e33_a_supervisor_that_is_lost_leaves_nothing_of_its_command() {
     let mut server = Server::start(&stage, &["--allow-handlers", "bash"]);
     let script = "setsid sleep 600 & echo $! $$ > pids; echo $PPID > keeper; touch begun; wait";
     server.begin(&stage, script);
-    // As the system does where memory runs out.
+    // As the system does when memory runs out.
     let supervisor = pids(&stage, "keeper")[0].to_string();
     assert!(Command::new("kill").args(["-KILL", &supervisor]).status().expect("it runs").success());
     let run = server.ended(0);
@@ -411,7 +411,7 @@ fn e33_a_handler_that_sets_limits_to_its_supervisor_is_ended_as_any_other() {
 #[test]
 fn e33_a_handlers_variables_steer_neither_its_supervisor_nor_its_sandbox() {
     let stage = Stage::new();
-    // The first would make every program on the way, the loader's list printed, end at once.
+    // The first variable would make every program in the chain print the loader's list and exit at once.
     let env = json!({"env": {"LD_TRACE_LOADED_OBJECTS": "1", "PATH": "/nowhere", "IT": "it's $(x)"}});
     let mut server = Server::start(&stage, &["--allow-handlers", "bash"]);
     let run = server.bash("echo $LD_TRACE_LOADED_OBJECTS $PATH \"$IT\"", env);
@@ -452,7 +452,7 @@ fn e34_a_webhook_is_posted_with_its_secret_and_tried_again() {
         match (asked.target.as_str(), tries.fetch_add(1, std::sync::atomic::Ordering::SeqCst)) {
             ("/in", 0) => Reply::text(503, "text/plain", "busy").with("Retry-After", "0"),
             ("/in", _) => Reply::empty(307).with("Location", "/moved"),
-            // It repeats what it was sent.
+            // It repeats what it received.
             _ => Reply::json(200, &json!({"taken": true, "by": asked.header("authorization")})),
         }
     });

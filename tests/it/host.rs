@@ -1,10 +1,10 @@
-//! Duty: hold `mcpreel host` as it is used: over the built-in server, scripted and typed, with policies, a model of
-//! one's own, servers that fail, and as a live session that others fire into.
+//! Tests `mcpreel host` in use: with the built-in server, scripted and interactive, with policies, a user's own model,
+//! failing servers, and as a live session into which others fire.
 
 use crate::common::{BINARY, Live, Output, Stage, finish, until};
 use serde_json::{Value, json};
 
-/// The built-in server with two proposals, in a project of this name.
+/// The built-in server with two proposals, in a project with this name.
 const HOST: [&str; 5] = ["host", "--builtin", "memory:conversation,hooks", "--project", "demo"];
 
 fn host(stage: &Stage, words: &[&str]) -> Output {
@@ -26,13 +26,13 @@ fn failed(output: &Output, code: i32, words: &[&str]) {
     }
 }
 
-/// The reel that a host tells of on standard error.
+/// The reel that a host names on standard error.
 fn reel(output: &Output) -> String {
     let said = output.err();
     said.split("the session was recorded in ").nth(1).and_then(|rest| rest.lines().next()).expect("a reel").to_owned()
 }
 
-/// A value without the times in it.
+/// Removes the times from a value.
 fn timeless(value: &mut Value) {
     match value {
         Value::Array(values) => values.iter_mut().for_each(timeless),
@@ -50,19 +50,19 @@ fn a_conversation_reads_as_a_transcript() {
     let reported = host(&stage, &["--say", "what is the schema?", "--do", "/tool add_note text=x"]);
     let wanted = "\
 · memory host connected: memory: legacy 2025-11-25
-· memory conversation subscribed: memory sees what the user says
+· memory conversation subscribed: memory receives the user's messages
 · memory hooks declared: memory declares 3 hooks
-· memory hooks fires: hook 0 fires on session_start: asks search_memories
+· memory hooks fires: hook 0 fires on session_start: calls search_memories
 you> what is the schema?
 · memory conversation context: 120 B of context
-· host prompt: turn 1: 1079 B, 3 parts of servers
-model> echo: what is the schema? (3 parts of servers, 0 tool results)
+· host prompt: turn 1: 1068 B, 3 parts from servers
+model> echo: what is the schema? (3 parts from servers, 0 tool results)
 · memory hooks fires: hook 1 fires on post_tool_use
 tool> Note added
 · memory hooks fires: hook 2 fires on session_end
-· memory host unprompted: no prompt follows for: \"A note was just saved with add_note. If it holds beyond this \
+· memory host unprompted: not injected, because no prompt follows: \"A note was just saved with add_note. If it holds beyond this \
 session, `remember`…\"
-· memory host unprompted: no prompt follows for: \"This session is ending. `remember` what took effort to find out.\"
+· memory host unprompted: not injected, because no prompt follows: \"This session is ending. `remember` what took effort to find out.\"
 ";
     assert_eq!((reported.code(), reported.out().as_str()), (0, wanted), "{reported:?}");
     let reel = reel(&reported);
@@ -82,7 +82,7 @@ fn a_conversation_is_reported_in_json_too() {
         events.iter().filter_map(|event| event["event"].as_str()).filter(|it| *it != "fact").collect();
     assert_eq!(kinds, ["connected", "prompt", "turn", "tool", "ended", "reel"]);
     let find = |kind: &str| events.iter().find(|event| event["event"] == kind).expect("told");
-    let answer = "echo: hello (2 parts of servers, 0 tool results)";
+    let answer = "echo: hello (2 parts from servers, 0 tool results)";
     assert_eq!(find("turn"), &json!({"event": "turn", "turn": 1, "answer": answer}));
     let prompt = find("prompt");
     let messages = prompt["prompt"]["messages"].as_array().expect("messages");
@@ -93,7 +93,7 @@ fn a_conversation_is_reported_in_json_too() {
     assert_eq!(prompt["external"][1], label);
     assert_eq!(find("tool")["result"]["structuredContent"]["sum"], 3);
     let subscribed = json!({"event": "fact", "room": "conversation", "what": "subscribed", "server": "memory",
-        "text": "memory sees what the user says", "data": {"allowed": true}});
+        "text": "memory receives the user's messages", "data": {"allowed": true}});
     assert!(events.contains(&subscribed), "{events:?}");
     assert!(stage.path(find("reel")["path"].as_str().expect("a path")).exists());
 }
@@ -134,7 +134,7 @@ fn what_the_proposals_leave_open_is_listed_and_set() {
     let tight = host(&stage, &[&plain[..], &["--policy", "policy.yaml"]].concat());
     assert_eq!(tight.code(), 0, "{tight:?}");
     assert!(tight.out().contains("[cut, ") && !tight.out().contains("hook on session_start"), "{tight:?}");
-    // The command line beats the file.
+    // The command line overrides the file.
     let words = ["--policy", "policy.yaml", "--set", "memory:conversation.most_bytes=16k"];
     assert!(!host(&stage, &[&plain[..], &words].concat()).out().contains("[cut, "));
 }
@@ -197,7 +197,7 @@ fn servers_that_cannot_be_had_are_reported() {
     let gone = stage.run(&["host", "-s", "x=sh -c 'exit 3'", "--say", "hi"], "");
     failed(&gone, 4, &["could not connect to any server"]);
     assert!(gone.out().contains("x host gone: "), "{gone:?}");
-    // One that works is enough.
+    // One working server is enough.
     let beside = stage.run(&["host", "-s", "x=sh -c 'exit 3'", "--builtin", "m", "--say", "hi"], "");
     assert_eq!(beside.code(), 0, "{beside:?}");
 }
@@ -232,7 +232,7 @@ fn lines_of_a_pipe_are_a_script() {
     let places = order.map(at);
     assert!(places.is_sorted(), "{places:?} {out}");
     assert!(!out.contains("never said"));
-    // A mistake in a script is told at once and at the end, and the rest of it is done.
+    // A mistake in a script is reported at once and at the end; the rest of the script runs.
     let long = "x".repeat((1 << 20) + 1);
     for (mistake, words) in [("/nothing", "/turn, /agent"), (long.as_str(), "longer than 1 MiB")] {
         let reported = stage.run(&HOST, format!("hello\n{mistake}\nafter\n"));
@@ -264,7 +264,7 @@ else:
     assert_eq!(rounds, [(&json!(1), &json!(1)), (&json!(1), &json!(2))]);
     let last = prompts[1]["messages"].as_array().and_then(|all| all.last()).expect("a message");
     assert_eq!(last["role"], "tool");
-    // One that fails, is not there, or does not know when to stop fails the turn, which ends all the same.
+    // A model that fails, is missing, or sends endless output fails the turn, which ends anyway.
     let huge = "sh -c 'yes 0123456789 | head -c 17000000'";
     for (model, why) in
         [("sh -c 'exit 7'", "exit status: 7"), ("/no/such/model", "cannot run"), (huge, "longer than 16 MiB")]
@@ -279,7 +279,7 @@ else:
     let reported = host(&stage, &["--say", "x", "--model-command", "sh -c 'exit 7'", "--format", "json"]);
     let turn = lines(&reported).into_iter().find(|event| event["event"] == "turn").expect("its end");
     assert_eq!((&turn["answer"], turn["error"].is_string()), (&Value::Null, true), "{turn}");
-    // What a program leaves running does not hold its answer up, and its answer is told once.
+    // Processes that a program leaves running do not delay its answer, which is reported once.
     let leaves = ["--say", "x", "--model-command", "sh -c 'sleep 30 2>/dev/null & echo said'", "--model-timeout", "9s"];
     let reported = host(&stage, &leaves);
     assert_eq!((reported.code(), reported.out().matches("said").count()), (0, 1), "{reported:?}");
@@ -290,7 +290,7 @@ else:
     assert_eq!((none.code(), none.out().contains("model>")), (0, false), "{none:?}");
 }
 
-/// A host that waits for lines, once it is connected.
+/// A host that waits for lines after connecting.
 fn waiting(stage: &Stage, words: &[&str]) -> Live {
     let mut host = stage.start(&[&["host"][..], words, &["--format", "json"]].concat());
     host.message(|event| event["event"] == "connected");
@@ -303,7 +303,7 @@ fn a_running_host_is_a_session_that_takes_messages_either_way() {
     let mut host = waiting(&stage, &["--builtin", "memory", "--record", "t.reel"]);
     let listed: Value = serde_json::from_str(&stage.ok(&["sessions", "--format", "json"]).out()).expect("one session");
     assert_eq!((&listed["name"], &listed["role"]), (&json!("host-memory"), &json!("host")));
-    // As the host, toward its server: the host sees no answer that it did not ask for.
+    // As the host, toward its server: the host sees no answer to a request that is not its own.
     until("the handshake in the reel", || {
         let called = stage.run(
             &[
@@ -327,11 +327,11 @@ fn a_running_host_is_a_session_that_takes_messages_either_way() {
     let prompt = host.message(|event| event["event"] == "prompt");
     assert!(prompt.to_string().contains("mind the gap"), "{prompt}");
     host.message(|event| event["event"] == "turn");
-    // And a request that no proposal takes is refused by the host, to who asked.
+    // The host refuses a request that belongs to no proposal; the caller gets the error.
     let asked = r#"{"jsonrpc":"2.0","id":1,"method":"nothing/known"}"#;
     let refused = stage.run(&["fire", "raw", asked, "--as", "server", "--session", "host-memory"], "");
     assert_eq!((refused.code(), refused.out().contains("-32601")), (1, true), "{refused:?}");
-    // What streams on the way to an answer belongs to who asked, as the answer does.
+    // Chunks before an answer go to the caller, like the answer.
     let asked = ["fire", "inference", "hello there", "--stream", "--session", "host-memory", "--format", "json"];
     let reported = stage.ok(&asked).json();
     assert!(reported["chunks"].as_u64() > Some(0) && reported["chunks_agree"] == true, "{reported}");
@@ -341,7 +341,7 @@ fn a_running_host_is_a_session_that_takes_messages_either_way() {
     assert!(live.out().contains("conversation/userMessage"), "{live:?}");
     host.write("/quit\n");
     assert_eq!(host.end().code(), 0);
-    // Its servers are numbered, and whoever has to choose one is told their names.
+    // Its servers are numbered, and a caller that has to choose one gets their names.
     let several = waiting(&stage, &["--builtin", "one", "--builtin", "two"]);
     let asked = stage.run(&["fire", "reminder", "which?", "--session", "host-one"], "");
     assert!(asked.code() != 0 && asked.err().contains("1 is one, 2 is two"), "{asked:?}");
@@ -435,7 +435,7 @@ for line in sys.stdin:
     assert_eq!(reported.code(), 1, "{reported:?}");
     assert!(reported.err().contains("waiting for quiet (tools/list)"), "{reported:?}");
     assert!(reported.err().contains("waiting for quiet (ping)"), "{reported:?}");
-    assert!(reported.out().contains("quiet host no tools: its tools are not known: no answer in time"), "{reported:?}");
+    assert!(reported.out().contains("quiet host no tools: its tools are unknown: no answer in time"), "{reported:?}");
     assert!(reported.out().contains("failed: no answer in time"), "{reported:?}");
 }
 
@@ -578,7 +578,7 @@ fn e16_an_event_by_hand_goes_to_whoever_subscribed_and_reports_to_how_many() {
     let fire =
         |kind: &str, session: &str| stage.run(&["fire", "event", kind, "--format", "json", "--session", session], "");
     let mut published = fire("build.failed", "serve");
-    // The subscription may be under way still.
+    // The subscription may still be in progress.
     for _ in 0..100 {
         if published.code() == 0 {
             break;
@@ -597,8 +597,8 @@ fn sessions(stage: &Stage) -> Vec<Value> {
     lines(&stage.ok(&["sessions", "--format", "json"]))
 }
 
-/// A session of `record` or `overlay` in front of the built-in server, its handshake over and in the reel; the test is
-/// the client.
+/// A session of `record` or `overlay` in front of the built-in server, after the handshake and with that in the reel;
+/// the test is the client.
 fn opened(stage: &Stage, words: &[&str]) -> Live {
     let mut client = stage.start(words);
     let capabilities = json!({
@@ -632,7 +632,7 @@ fn a_host_joins_a_tapped_session_beside_its_client_who_notices_nothing() {
     failed(&reported, 0, &["mcpreel: joined the connection of the session's own client"]);
     for said in [
         "· mcpreel host connected: mcpreel: legacy 2025-11-25",
-        "· mcpreel hooks fires: hook 0 fires on session_start: asks search_memories",
+        "· mcpreel hooks fires: hook 0 fires on session_start: calls search_memories",
         "· mcpreel conversation context: ",
     ] {
         assert!(reported.out().contains(said), "{said} in {reported:?}");
@@ -643,11 +643,11 @@ fn a_host_joins_a_tapped_session_beside_its_client_who_notices_nothing() {
     let put = lines(&stage.ok(&["show", "t.reel", "--format", "json", "injected"]));
     let with = |method: &str| put.iter().filter(|event| event["method"] == method).count();
     assert_eq!((with("conversation/userMessage"), with("tools/call")), (2, 2), "each with its answer: {put:?}");
-    // The handshake, the feature sets and what the client offered are the client's.
+    // The handshake, the feature sets and the client's capabilities are the client's.
     for method in ["initialize", "notifications/initialized", "featureSets/update", "context/beforeInference"] {
         assert_eq!(with(method), 0, "{method}");
     }
-    // The host's own reel has its part, which begins in the middle.
+    // The host's own reel contains its part, which begins in the middle.
     let kept = lines(&stage.ok(&["show", "h.reel", "--format", "json", "method:conversation/userMessage"]));
     assert_eq!(kept.len(), 2, "{kept:?}");
     stage.ok(&["validate", "h.reel"]);
@@ -672,7 +672,7 @@ fn beside_a_client_a_host_receives_what_the_server_reports_and_answers_nothing()
     let prompt = host.message(|event| event["event"] == "prompt");
     assert!(prompt.to_string().contains("mind the gap"), "{prompt}");
     host.message(|event| event["event"] == "turn");
-    // The session ends, and the host is told; what it asks then fails.
+    // The session ends and the host is notified; its requests then fail.
     drop(client);
     host.message(|event| event["what"] == "gone" && event["server"] == "shared");
     host.write("/request shared ping\n");
@@ -693,7 +693,7 @@ fn a_host_joins_an_overlay_and_one_of_several_sessions_over_http() {
         failed(&reported, 0, &["joined the connection"]);
         assert!(reported.out().contains(" conversation context: "), "{reported:?}");
     };
-    // What the overlay adds to the server is there for the host, too.
+    // The overlay's additions to the server are available to the host, too.
     let overlay = opened(&stage, &["overlay", "o.yaml", "-o", "o.reel", "--", BINARY, "serve", "--declare", "mcpe"]);
     says("mcpreel");
     overlay.end();
@@ -777,22 +777,22 @@ fn a_host_takes_every_target_and_options_go_where_they_can_only_be_meant() {
     for name in ["one hooks declared", "two conversation subscribed", "mcpreel reminder declared"] {
         assert!(reported.out().contains(&format!("· {name}")), "{name} in {reported:?}");
     }
-    // What names one server names it alone too.
+    // An option that selects one server also works if there is only one.
     let only = run(&["--config", "one.json", "--say", "hi"]);
     assert!(only.code() == 0 && only.out().contains("· only hooks declared"), "{only:?}");
-    // Nobody is sent what could be another's.
+    // An option that could belong to several servers is rejected.
     let unclear = ["--config", "two.json", "--server", "one", "--server", "two", "--say", "hi", "-e", "A=b"];
     failed(&run(&unclear), 2, &["-e: it is ambiguous which server", "a command after --"]);
     failed(&run(&["--say", "hi", "-H", "A: b", "--", "true"]), 2, &["-H cannot be used with a server's command"]);
     failed(&run(&["--say", "hi", "--url", "http://127.0.0.1:1/", "--cwd", "."]), 2, &["--cwd cannot be used"]);
-    // Elsewhere there is one server.
+    // Other commands have one server.
     let twice = ["call", "ping", "--config", "two.json", "--server", "one", "--server", "two"];
     failed(&stage.run(&twice, ""), 2, &["--server", "multiple times"]);
     let besides = ["host", "--scenario", "x.yaml", "--session", "x"];
     failed(&stage.run(&besides, ""), 2, &["--scenario", "--session"]);
 }
 
-/// A server whose every name tries to end the marking that its texts stand in.
+/// A server whose names try to end the marking around its texts.
 const LIAR: &str = r#"
 while read -r line; do
   id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9][0-9]*\).*/\1/p')

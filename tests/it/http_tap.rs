@@ -1,5 +1,5 @@
-//! Duty: hold `mcpreel record --listen` to its promise: a client sees what it would see without the tap, whatever the
-//! server does, and the reel tells what happened.
+//! Tests `mcpreel record --listen`: a client sees what it would see without mcpreel, whatever the server does, and the
+//! reel shows what happened.
 
 use crate::common::socket::{Client, END, EVENTS, ReceivedRequest, Tap, Wire, chunk, json_answer, post, say, serve};
 use crate::common::{LIMIT, Stage, until};
@@ -19,7 +19,7 @@ fn event(data: &str) -> String {
     chunk(&format!("event: message\ndata: {data}\n\n"))
 }
 
-/// A server that answers every request with these bytes and hangs up.
+/// A server that answers every request with these bytes and closes the connection.
 fn always(answer: impl Into<Vec<u8>>) -> SocketAddr {
     let answer = answer.into();
     serve(move |_, wire| {
@@ -32,7 +32,7 @@ fn messages(events: &[Value]) -> Vec<&Value> {
     events.iter().filter(|event| event["event"] == "message").collect()
 }
 
-/// What the reel's transport events of this kind say.
+/// The reel's transport events of this kind.
 fn reported<'a>(events: &'a [Value], what: &str) -> Vec<&'a Value> {
     let of_kind = |event: &&Value| event["event"] == "transport" && event["data"]["what"] == what;
     events.iter().filter(of_kind).map(|event| &event["data"]).collect()
@@ -45,7 +45,7 @@ fn broken_off(events: &[Value]) -> String {
     ends.map(|reported| format!("{}\n", reported["reason"])).collect()
 }
 
-/// A request is answered the same with the tap and without it; answers the reel.
+/// A request gets the same response with mcpreel and without it; returns the reel.
 fn same_as_direct(server: SocketAddr) -> Vec<Value> {
     let stage = Stage::new();
     let tap = Tap::start(&stage, server, &[]);
@@ -90,7 +90,7 @@ fn a_body_up_to_the_end_of_the_connection_passes() {
 
 #[test]
 fn a_stream_that_is_cut_off_is_cut_off() {
-    // An event that lacks its end is no message: the client does not take it either.
+    // An event without its blank line is not a message, and clients ignore it.
     let torn = chunk(&format!("data: {PONG}\n"));
     for end in ["", "zz\r\n", "5\r\nab", "3\r\nabcdef\r\n0\r\n\r\n", &torn] {
         let events = same_as_direct(always([EVENTS, &event(PONG), end].concat()));
@@ -160,7 +160,7 @@ fn what_is_no_answer_becomes_a_502_that_says_why() {
     }
 }
 
-/// A server that tells of each request, then waits for its client's end and tells of that too.
+/// A server that reports each request, then waits for its client to disconnect and reports that, too.
 fn silent(report: Sender<&'static str>, first: &'static str) -> SocketAddr {
     let report = Mutex::new(report);
     serve(move |_, wire| {
@@ -175,8 +175,8 @@ fn silent(report: Sender<&'static str>, first: &'static str) -> SocketAddr {
 
 #[test]
 fn a_client_that_gives_up_hangs_up_on_the_server_too() {
-    // The first never answers; the second began a stream and has nothing more to say. Closing it is how a request is
-    // cancelled (2026-07-28).
+    // The first never answers; the second began a stream and sends nothing more. Closing it cancels a request (MCP
+    // 2026-07-28).
     for (first, why) in [("", "before the response"), (EVENTS, "the client hung up")] {
         let (report, received) = channel();
         let stage = Stage::new();
@@ -219,7 +219,7 @@ fn an_event_reaches_the_client_while_its_stream_is_open() {
     assert_eq!(client.next(), None);
 }
 
-/// A server that answers with what it heard: the request line and headers as they came.
+/// A server that answers with the request line and headers that it received.
 fn mirror() -> SocketAddr {
     serve(|received, wire| {
         let said = json!({"line": received.head.line, "headers": received.head.headers});
@@ -300,7 +300,7 @@ fn a_request_arrives_as_it_was_but_for_what_belongs_to_one_hop() {
     assert_eq!((values("x-added"), values("x-keep")), (vec!["yes".to_owned()], vec!["a".to_owned(), "b".to_owned()]));
     assert_eq!(values("mcp-protocol-version"), ["2025-11-25"]);
     assert_eq!(values("accept-encoding"), ["gzip, br"]);
-    // What is no WebSocket could not be read.
+    // Other protocols than WebSocket could not be recorded.
     for gone in ["x-hop", "upgrade", "connection", "http2-settings"] {
         assert!(values(gone).is_empty(), "{gone}: {received}");
     }
@@ -317,7 +317,7 @@ fn a_server_that_is_not_there_is_an_error_in_every_view() {
     assert_eq!(messages(&events).len(), 1, "what was asked is kept");
     assert_eq!(reported(&events, "refused")[0]["status"], 502);
     let shown = stage.ok(&["show", "t.reel", "error"]).out();
-    assert!(shown.contains("answered 502 by the tap") && shown.contains("refused"), "{shown}");
+    assert!(shown.contains("answered by mcpreel with status 502") && shown.contains("refused"), "{shown}");
     let stats = stage.ok(&["stats", "t.reel", "--format", "json"]).json();
     assert_eq!((&stats["failed_exchanges"], &stats["unanswered"]), (&1.into(), &0.into()), "{stats}");
 }
@@ -357,7 +357,7 @@ fn a_head_goes_the_way_of_its_message_and_reads_as_lines() {
 
 #[test]
 fn a_connection_is_closed_where_the_server_closes_its_own() {
-    // It closes after each answer, and does not say so before.
+    // It closes the connection after each response, without announcing that.
     let server = serve(|_, wire| {
         say(wire, json_answer(PONG));
         false
@@ -407,7 +407,7 @@ fn a_redirect_to_the_server_itself_leads_back_through_the_tap() {
 
 #[test]
 fn messages_of_one_event_stream_and_its_posts_are_one_stream() {
-    // Both are allowed: an endpoint with the whole path, and one relative to the stream's.
+    // Both are allowed: an endpoint with an absolute path, and one relative to the stream's.
     for endpoint in ["/base/messages?sessionId=1", "messages?sessionId=1"] {
         let (posted, to_stream) = channel::<String>();
         let (posted, to_stream) = (Mutex::new(posted), Mutex::new(to_stream));
@@ -498,8 +498,8 @@ fn what_is_put_in_goes_between_two_events_and_stands_so_in_the_reel() {
     assert_eq!(blocks, received, "the reel has the order in which the client got it");
 }
 
-/// An HTTP+SSE server whose stream begins with this endpoint: what is posted is answered on the stream, each answer
-/// behind half an event of the server's own, and told to the test.
+/// An HTTP+SSE server whose stream begins with this endpoint. It answers posted messages on the stream, each answer
+/// after half of an event of its own, and reports them to the test.
 fn sse_server(endpoint: &'static str, report: Sender<ReceivedRequest>) -> SocketAddr {
     let (posted, to_stream) = channel::<Value>();
     let (shared, report) = (Mutex::new((posted, to_stream)), Mutex::new(report));
@@ -541,7 +541,7 @@ fn sse_server(endpoint: &'static str, report: Sender<ReceivedRequest>) -> Socket
     })
 }
 
-/// A client of such a server, that has its endpoint.
+/// A client of such a server, which has received its endpoint.
 fn sse_client(tap: &Tap<'_>) -> Client {
     let mut stream = Client::connect(tap.address);
     stream
@@ -570,7 +570,7 @@ fn a_request_put_into_an_sse_session_goes_to_its_endpoint_and_its_answer_to_who_
             assert_eq!(received.head.header("mcp-protocol-version"), Some("2024-11-05"));
             assert_eq!(received.head.header("last-event-id"), None);
         }
-        // Toward the client it goes on the same stream.
+        // Toward the client, the message goes into the same stream.
         let ours = r#"{"jsonrpc":"2.0","method":"ours"}"#;
         stage.ok(&["fire", "raw", ours, "--session", "127", "--as", "server"]);
         stage.ok(&["fire", "raw", r#"{"jsonrpc":"2.0","method":"end"}"#, "--session", "127"]);
@@ -595,12 +595,12 @@ fn an_endpoint_elsewhere_is_reported_and_nothing_is_sent_there() {
     let mut stream = sse_client(&tap);
     let refused = stage.run(&["fire", "raw", r#"{"jsonrpc":"2.0","method":"n"}"#, "--session", "127"], "");
     assert!(refused.code() == 4 && refused.err().contains("another server"), "{refused:?}");
-    assert!(String::from_utf8_lossy(&stage.read("told")).contains("goes past the tap"));
+    assert!(String::from_utf8_lossy(&stage.read("told")).contains("bypass mcpreel"));
     stage.ok(&["fire", "raw", r#"{"jsonrpc":"2.0","method":"n"}"#, "--session", "127", "--as", "server"]);
     stream.next().expect("what was put in");
     assert_eq!(tap.end().iter().filter(|event| event["event"] == "gap" && event["stream"] == 1).count(), 1);
     let shown = stage.ok(&["show", "t.reel"]).out();
-    assert!(shown.contains("goes past the tap"), "{shown}");
+    assert!(shown.contains("bypass mcpreel"), "{shown}");
     let report = stage.run(&["validate", "t.reel"], "").out();
     assert!(report.contains("stream/not-checked") && report.contains("a gap"), "{report}");
 }
@@ -732,7 +732,7 @@ fn a_web_socket_passes_and_its_messages_are_kept() {
     assert_eq!(opened.len(), 1);
 }
 
-/// A server that asks something itself before it answers a call, and waits for what it is answered.
+/// A server that sends a request before it answers a call, and waits for the answer.
 fn asking_server(report: Sender<Value>) -> SocketAddr {
     let (answered, answer) = channel::<()>();
     let (answered, answer, report) = (Mutex::new(answered), Mutex::new(answer), Mutex::new(report));
@@ -800,8 +800,8 @@ fn what_the_server_asks_because_of_an_injected_call_is_asked_of_the_client_or_re
     }
 }
 
-/// A WebSocket server: it answers each request, and begins a fragmented message of its own where it is told to, which
-/// it ends when it is told so. What it heard is told to the test.
+/// A WebSocket server: it answers each request. When told to, it begins a fragmented message, and ends it when told to.
+/// It reports what it received to the test.
 fn socket_server(report: Sender<String>) -> SocketAddr {
     use tokio_tungstenite::tungstenite::protocol::frame::Frame;
     use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
@@ -831,7 +831,7 @@ fn socket_server(report: Sender<String>) -> SocketAddr {
     server
 }
 
-/// A client of a WebSocket behind the tap.
+/// A client of a WebSocket through mcpreel.
 struct SocketClient(tokio_tungstenite::tungstenite::WebSocket<std::net::TcpStream>);
 
 impl SocketClient {
@@ -866,24 +866,24 @@ fn messages_are_put_into_a_web_socket_either_way_and_never_within_another() {
     let tap = Tap::in_front_of(&stage, &format!("ws://{}/mcp", socket_server(report)), &[]);
     let mut client = SocketClient::connect(tap.address);
     let receive = || received.recv_timeout(LIMIT).expect("the server heard something");
-    // A request beside the client's own: the client sees the answer to its own only.
+    // A request in addition to the client's own: the client sees only the answer to its own.
     let ours = r#"{"jsonrpc":"2.0","id":"mcpreel-0123abcd-1","method":"tools/list"}"#;
     let answered = stage.ok(&[&FIRE[..], &[ours]].concat());
     assert_eq!(answered.json()["answer"]["result"], json!({}), "{answered:?}");
     client.say(PING);
     assert_eq!((client.receive(), receive(), receive()), (PONG.to_owned(), ours.to_owned(), PING.to_owned()));
-    // As the server; what the client answers does not reach it.
+    // As the server; the client's answer does not reach it.
     let asked = r#"{"jsonrpc":"2.0","id":"mcpreel-0123abcd-2","method":"roots/list"}"#;
     let asking = stage.start(&[&FIRE[..], &AS_SERVER, &[asked]].concat());
     assert_eq!(client.receive(), asked);
     client.say(json!({"jsonrpc": "2.0", "id": "mcpreel-0123abcd-2", "result": {"roots": []}}));
     assert_eq!(asking.end_with_open_stdin().json()["answer"]["result"]["roots"], json!([]));
-    // Between the fragments of another message there is no place.
+    // Nothing can be inserted between the fragments of another message.
     let note = r#"{"jsonrpc":"2.0","method":"ours"}"#;
     client.say(r#"{"jsonrpc":"2.0","method":"begin"}"#);
     assert!(receive().contains("begin"), "and nothing else before");
     let putting = [&FIRE[..], &AS_SERVER, &[note]].concat();
-    // Once it has come to the tap, that tells so.
+    // Once mcpreel has received it, the error says so.
     until("the fragment passes", || {
         let early = stage.run(&[&putting[..], &["--timeout", "20ms"]].concat(), "");
         early.err().contains("in the middle of a message").then_some(())
@@ -900,7 +900,7 @@ fn messages_are_put_into_a_web_socket_either_way_and_never_within_another() {
     assert!(ways.starts_with(&["c2s", "s2c", "s2c", "c2s"]) && ways.ends_with(&["s2c"]), "{ways:?}");
 }
 
-/// A session's own answers: the mark that the request carries comes back with it.
+/// A session's own answers contain the mark of the request.
 fn marks(received: &ReceivedRequest, wire: &mut Wire, sessions: &Mutex<u32>) -> bool {
     let request: Value = serde_json::from_slice(&received.body).expect("JSON");
     let mark = &request["params"]["mark"];
@@ -986,7 +986,7 @@ fn a_client_that_takes_nothing_holds_up_nobody_else() {
     for _ in 0..20 {
         assert_eq!(post(tap.address, "", PING).body, PONG);
     }
-    // What is put in does not pile up there either: it is refused.
+    // Injected messages do not accumulate there either; they are refused.
     let put = ["fire", "raw", r#"{"jsonrpc":"2.0","method":"n"}"#, "--session", "127", "--as", "server"];
     let refused = stage.run(&[&put[..], &["--timeout", "50ms"]].concat(), "");
     assert!(refused.code() == 4 && refused.err().contains("is not read"), "{refused:?}");

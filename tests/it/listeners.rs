@@ -1,5 +1,5 @@
-//! Duty: hold every HTTP listener to who may talk to it, by the bytes of requests: heads that two readers could take
-//! differently, pages of other sites, and what such a page could start.
+//! Tests the access checks of every HTTP listener with raw requests: ambiguous heads, other sites' pages, and what such
+//! a page could start.
 
 use crate::common::socket::{self, Client, Reply, Tap};
 use crate::common::{BINARY, Live, Stage, until};
@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Starts what listens; `before` stands before its address in what it says.
+/// Starts a listener; `before` precedes its address in the output.
 fn listening(stage: &Stage, words: &[&str], before: &str) -> (Live, SocketAddr) {
     let process = stage.start(words);
     let address = until("the listener", || {
@@ -24,7 +24,7 @@ fn initialize() -> String {
     json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}).to_string()
 }
 
-/// A request that a listener takes, in its parts.
+/// A request that a listener accepts, in parts.
 struct Kind {
     name: &'static str,
     address: SocketAddr,
@@ -40,7 +40,7 @@ const UPGRADE: &str = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocke
     Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
 
 impl Kind {
-    /// The status of the answer to it with these further header lines; `origin` stands before the path.
+    /// The status of the response with these additional header lines; `origin` precedes the path.
     fn status(&self, origin: &str, headers: &str) -> u16 {
         let Self { method, path, headers: own, body, .. } = self;
         let is_measured = headers.to_ascii_lowercase().contains("content-length");
@@ -52,7 +52,7 @@ impl Kind {
     }
 }
 
-/// What stands before the path, the header lines, and the status of the refusal; 200 where it is none.
+/// What precedes the path, the header lines, and the status of the response; 200 if it is accepted.
 const HEADS: &[(&str, &str, u16)] = &[
     ("", "Host: localhost\r\n", 200),
     ("", "Host: localhost.:80\r\n", 200),
@@ -170,7 +170,7 @@ fn a_web_page_starts_no_server() {
     let words = ["record", "-o", "g.reel", "--listen", "0", "--", "sh", "-c", &script];
     let (gateway, address) = listening(&stage, &words, "listening on http://");
     let started = || std::fs::read_to_string(stage.path("started")).unwrap_or_default().lines().count();
-    // As a browser sends it for an image; before 2023 some sent no Sec-Fetch-Site.
+    // As a browser sends it for an image; before 2023, some sent no Sec-Fetch-Site.
     let image = "Accept: image/avif,image/webp,*/*;q=0.8\r\nSec-Fetch-Dest: image\r\nSec-Fetch-Mode: no-cors\r\n";
     let ask = |headers: &str| {
         let mut client = Client::connect(address);
@@ -190,7 +190,7 @@ fn a_web_page_starts_no_server() {
             client
         })
         .collect();
-    // What a form or a script can post to any site without asking first.
+    // Types that a form or a script can post to any site without a preflight request.
     for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""] {
         let kind = if kind.is_empty() { String::new() } else { format!("Content-Type: {kind}\r\n") };
         let mut client = Client::connect(address);

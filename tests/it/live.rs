@@ -1,5 +1,5 @@
-//! Duty: hold live sessions to their promise: what runs can be listed and attached to, what is put in is answered and
-//! marked, the peers see nothing of it, and nobody who attaches can hold the traffic back.
+//! Tests live sessions: they can be listed and attached to, injected messages are answered and marked, the peers do not
+//! see the answers, and no attached process can block the traffic.
 
 use crate::common::{BINARY, Live, Output, Stage, until};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{SocketAddr, UnixStream};
 
-/// A server that answers each request with the request itself, one that says "slow" only before the next one.
+/// A server that answers each request with the request itself; requests that contain "slow" only before the next one.
 const ECHO: &str = r#"
 while read -r line; do
   id=$(printf '%s' "$line" | sed -n 's/.*"id":\("[^"]*"\|[0-9]*\).*/\1/p')
@@ -31,13 +31,13 @@ fn ping(id: i64) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "ping"})
 }
 
-/// What `sessions --format json` tells.
+/// The output of `sessions --format json`.
 fn sessions(stage: &Stage) -> Vec<Value> {
     let output = stage.ok(&["sessions", "--format", "json"]);
     output.out().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
-/// Waits until so many messages of the session `t` are in its reel.
+/// Waits until this many messages of the session `t` are in its reel.
 fn recorded(stage: &Stage, messages: u64) {
     until("messages in the reel", || {
         let sessions = sessions(stage);
@@ -45,7 +45,7 @@ fn recorded(stage: &Stage, messages: u64) {
     });
 }
 
-/// A tapped session of the built-in server, its handshake over and in the reel; the test is the client.
+/// A recorded session of the built-in server, after the handshake and with that in the reel; the test is the client.
 fn tapped(stage: &Stage) -> Live {
     let mut client = stage.start(&["record", "-o", "t.reel", "--", BINARY, "serve"]);
     client.send(&initialize());
@@ -55,7 +55,7 @@ fn tapped(stage: &Stage) -> Live {
     client
 }
 
-/// A tapped session of the echo, with one request that was answered.
+/// A recorded session of the echo server, after one answered request.
 fn echoing(stage: &Stage) -> Live {
     let mut client = stage.start(&["record", "-o", "t.reel", "--", "sh", "-c", ECHO]);
     client.send(&modern(1, "tools/list"));
@@ -72,7 +72,7 @@ fn modern(id: i64, method: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": {"_meta": meta}})
 }
 
-/// The messages of the reel that were put in, as `show --format json` tells them.
+/// The injected messages of the reel, as printed by `show --format json`.
 fn injected(stage: &Stage) -> Vec<Value> {
     let output = stage.ok(&["show", "t.reel", "--format", "json", "injected"]);
     output.out().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
@@ -123,7 +123,7 @@ fn a_call_goes_in_beside_the_client_and_the_client_does_not_see_it() {
             stage.start(&[&words[..], &["--format", "json"]].concat())
         })
         .collect();
-    // The client goes on meanwhile, with ids that a careless guest would use too.
+    // The client continues meanwhile, with ids that a careless injector would use, too.
     for id in 1..200 {
         client.send(&ping(id));
         assert_eq!(client.message(|_| true), json!({"jsonrpc": "2.0", "id": id, "result": {}}));
@@ -155,7 +155,7 @@ fn stats_and_show_read_a_live_session() {
     assert_eq!(stage.ok(&["show", "--session", "mcp", "--raw", "kind:notification"]).out().lines().count(), 1);
     let mut follower = stage.start(&["show", "--follow", "--session", "mcpreel", "method:initialize"]);
     assert!(follower.line().contains("initialize"));
-    // A session that is killed writes no end: who follows it sees that it lives no more.
+    // A killed session writes no end: `show --follow` sees that the session is gone.
     client.signal("KILL");
     assert_eq!(follower.end_with_open_stdin().code(), 0);
 }
@@ -213,7 +213,7 @@ fn raw_messages_go_to_a_server_that_is_started_for_them() {
     assert!(pong.code() == 0 && pong.out().contains(r#""id":"p","result":{}"#), "{pong:?}");
     let first = ["fire", "raw", r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#, "--no-handshake"];
     let early = run(&first);
-    assert!(early.code() == 1 && early.out().contains("initialize comes first"), "{early:?}");
+    assert!(early.code() == 1 && early.out().contains("the first request must be initialize"), "{early:?}");
     failed(&run(&["fire", "raw", "{\n}"]), 2, &["line break", "jq -c"]);
     failed(&run(&["fire", "raw", "{}", "--as", "server"]), 2, &["requires a live session"]);
 }
@@ -337,7 +337,7 @@ fn a_line_that_is_held_back_is_not_lost_where_the_server_ends_and_its_child_does
     let mut client = stage.start(&["record", "-o", "t.reel", "--", "sh", "-c", orphan]);
     client.send(&modern(1, "tools/list"));
     recorded(&stage, 1);
-    // An answer is awaited from here on, so that lines pass when they are whole.
+    // From here on an answer is expected, so lines pass only when they are complete.
     let asked = ["fire", "raw", r#"{"jsonrpc":"2.0","id":1,"method":"m"}"#, "--session", "sh", "--timeout", "20ms"];
     assert_eq!(stage.run(&asked, "").code(), 5);
     client.send(&ping(2));
@@ -426,11 +426,11 @@ fn who_attaches_and_does_not_read_is_let_go_and_the_traffic_goes_on() {
         client.send(&ping(id));
         assert_eq!(client.message(|_| true)["id"], id);
     }
-    // The end of the connection: an end, or a reset where something was unread.
+    // The end of the connection, or a reset if something was unread.
     let mut rest = Vec::new();
     let _ = careless.read_to_end(&mut rest);
     assert!(rest.len() < 40 << 20, "{} bytes were kept for one who does not read", rest.len());
-    // Once it is let go there is room for one; more than sixteen are refused.
+    // Once it is disconnected, another can connect; more than sixteen are refused.
     idle.push(until("room for another", || {
         let mut stream = connect(&stage);
         writeln!(stream, "{}", json!({"op": "info"})).ok()?;
@@ -442,7 +442,7 @@ fn who_attaches_and_does_not_read_is_let_go_and_the_traffic_goes_on() {
     assert_eq!(client.end().code(), 0);
 }
 
-/// A connection into the session, by way of the socket in the folder.
+/// Connects to the session through the socket in the folder.
 fn connect(stage: &Stage) -> UnixStream {
     let mut door = UnixStream::connect(stage.path("mcpreel/run/mcpreel.sock")).expect("it listens");
     let greeting = line_of(&mut door).expect("a greeting");
@@ -463,7 +463,7 @@ fn the_socket_in_the_folder_only_says_where_to_go_on() {
         "for callers of version 1: {reported}"
     );
     assert_eq!((reported["info"].is_null(), line_of(&mut door)), (true, None));
-    // Whoever comes and goes without a word leaves room for others.
+    // Connections that are closed without a request make space for others.
     for _ in 0..50 {
         drop(UnixStream::connect(stage.path("mcpreel/run/mcpreel.sock")).expect("it listens"));
     }

@@ -1,12 +1,12 @@
-//! Duty: all integration tests in one binary, so that one link step serves them all. A module tests one part of
-//! mcpreel, most of them by running the real program; `common` is their harness.
+//! All integration tests in one binary, which needs only one link step. Each module tests one part of mcpreel, mostly
+//! by running the real program; `common` is the harness.
 //!
 //! A test that needs more than this repository, the usual Unix tools and python3 is `#[ignore]`d with its reason:
-//! `real` needs clients and servers of others, `transcripts` recordings of their traffic. `tests/run.sh` and
+//! `real` needs other people's clients and servers, `transcripts` recordings of their traffic. `tests/run.sh` and
 //! `tests/full.sh` say which of them they run.
 //!
-//! Never: state of this process that tests share, such as environment variables or the current folder. What is measured
-//! (memory, open files, signals) is measured of the child process that runs mcpreel.
+//! Tests must not depend on shared state of this process, such as environment variables or the current folder. Memory,
+//! open files and signals are measured in the child process that runs mcpreel.
 #![cfg(unix)]
 #![expect(clippy::expect_used, clippy::panic, reason = "a test's helpers fail the test by panicking")]
 

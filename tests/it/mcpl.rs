@@ -1,10 +1,11 @@
-//! MCPL through the binary: a server that does all of it, under our host, and what the validator says of both.
+//! MCPL with the real binary: a server that uses all of it, under mcpreel's host, and the validator's report about
+//! both.
 
 use crate::common::{Stage, message};
 use serde_json::{Value, json};
 
-/// Adds context, redacts answers, and once the first one is through, registers a channel, pushes an event, asks the
-/// model, asks for a scope, and delivers a message.
+/// Adds context and redacts answers. After its first redaction, it registers a channel, pushes an event, asks the
+/// model, requests a scope, and delivers a message.
 const SERVER: &str = include_str!("mcpl.sh");
 
 #[test]
@@ -12,12 +13,12 @@ fn a_server_that_does_all_of_it_is_served_and_the_validator_finds_nothing() {
     let stage = Stage::new();
     stage.write("server.sh", SERVER);
     let words = ["host", "-s", "m=sh server.sh", "--record", "x.reel", "--format", "json", "--say", "hello"];
-    // The second line comes back once the server has said everything.
+    // The second line is echoed once the server has sent everything.
     let orders = ["--do", "/do channel-list", "--do", "/state", "--do", "/do scope label=/etc/hosts"];
     let text = stage.ok(&[&words[..], &orders[..]].concat()).out();
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let of = |event: &str| lines.iter().filter(|line| line["event"] == event).cloned().collect::<Vec<_>>();
-    // The user's, the event's and the channel's; all of them went through the server that redacts.
+    // The turns of the user, the event and the channel; all of them passed the server that redacts.
     let turns = of("turn");
     assert_eq!(turns.iter().filter(|turn| turn["woken"] == true).count(), 2, "{text}");
     assert_eq!(turns.len(), 3);
@@ -57,7 +58,7 @@ fn c74_what_was_done_over_mcpl_is_reported_row_by_row() {
     let (push, injections, responses) = (of("push")[0], of("injection"), of("response"));
     assert_eq!((&push["server"], &push["outcome"]), (&json!("m"), &json!("success")), "{text}");
     assert!(push["feature_set"].is_string() && push["time"].as_str().is_some_and(|time| time.ends_with('Z')), "{push}");
-    // The event's inference is that of the hooks which followed.
+    // The event's inference is that of the following hooks.
     let began = |row: &&&Value| row["inference_id"] == push["inference_id"] && row["inference_id"].is_string();
     assert_eq!((injections.iter().filter(began).count(), responses.iter().filter(began).count()), (1, 1), "{text}");
     assert_eq!(of("inference")[0]["about"].as_str().map(|about| about.ends_with("tokens")), Some(true), "{text}");
@@ -68,7 +69,7 @@ fn c74_what_was_done_over_mcpl_is_reported_row_by_row() {
     assert_eq!((of("publish").len(), rows.len()), (1, 1 + injections.len() + responses.len() + 3), "{text}");
     let reported = stage.ok(&["stats", "x.reel", "--audit"]).out();
     assert!(reported.contains("feature set") && reported.contains("operations: 1 scope failure"), "{reported}");
-    // What is never answered has timed out; what is no operation is none.
+    // A request that is never answered has timed out; other messages are not operations.
     let ask = json!({"jsonrpc": "2.0", "id": 7, "method": "state/rollback", "params": {"featureSet": "n", "checkpoint": "c"}});
     stage.reel("open.reel", &[message(1, "c2s", ask), message(2, "c2s", json!({"jsonrpc": "2.0", "method": "x"}))]);
     let row = stage.ok(&["stats", "open.reel", "--audit", "--format", "json"]).json();
@@ -114,10 +115,10 @@ fn c34_checkpoints_are_drawn_as_a_tree_with_branches_rollbacks_and_what_is_gone(
     let expected = "\
 notes
 chk_abc  add, seq 3, data  rolled back to at seq 11
-├── chk_def  add, seq 5, patch  not undone at seq 9: a mail was sent
+├── chk_def  add, seq 5, patch  rollback failed at seq 9: a mail was sent
 │   chk_ghi  mail, seq 7
 └── chk_xyz  add, seq 13, patch  ← here
-chk_old  not in this recording  pruned, told at seq 15
+chk_old  not in this recording  pruned, as the server reported at seq 15
 ";
     assert_eq!(drawn, expected);
     let tree = stage.ok(&["show", "t.reel", "--view", "tree", "--format", "json"]).json();

@@ -1,6 +1,6 @@
-//! Duty: repeat, small, the attacks on memory: peers that send without end, and reels that are made to fill memory.
+//! Memory attacks at a small scale: peers that send endlessly, and reels that are made to exhaust memory.
 //!
-//! `benches/memory_attacks.py` repeats the first kind at full size.
+//! `benches/memory_attacks.py` runs the first kind at full scale.
 
 use crate::common::{LIMIT, Live, Output, Stage, finish, until};
 use serde_json::{Value, json};
@@ -14,21 +14,21 @@ use std::time::Duration;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
 const MIB: usize = 1 << 20;
-/// What the binary takes by itself, built without optimisation, with some MiB to spare.
+/// The memory of the binary itself, built without optimisation, with some MiB to spare.
 const BASE: usize = 48 * MIB;
-/// A server that says the same letter for ever, on one line.
+/// A server that endlessly sends the same letter on one line.
 const ENDLESS: [&str; 3] = ["sh", "-c", "exec tr '\\0' x </dev/zero"];
 
-/// The most memory that a process has had, in bytes; 0 where it is gone.
+/// A process's peak memory in bytes; 0 if it is gone.
 fn peak(pid: i32) -> usize {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0 kB");
     line.trim().trim_end_matches(" kB").parse::<usize>().expect("a number") << 10
 }
 
-/// Runs a command to its end, and answers the most memory that its process had.
+/// Runs a command to its end, and returns its process's peak memory.
 fn watched(mut command: Command, stdin: impl Into<Vec<u8>>) -> (Output, usize) {
-    // The number of the process is told by itself: it becomes the command.
+    // The shell writes its process id and then becomes the command.
     let mut words = vec!["sh".to_owned(), "-c".to_owned(), "echo $$ >pid; exec \"$@\"".to_owned(), "sh".to_owned()];
     words.push(command.get_program().to_string_lossy().into_owned());
     words.extend(command.get_args().map(|word| word.to_string_lossy().into_owned()));
@@ -60,7 +60,7 @@ fn within(what: &str, peak: usize, bound: usize) {
     assert!(peak < bound, "{what}: {} MiB, more than {}", peak / MIB, bound / MIB);
 }
 
-/// A listening command, and its port.
+/// A listening command and its port.
 fn listening(stage: &Stage, arguments: &[&str]) -> (Live, u16) {
     let live = stage.start(arguments);
     let port = until("it listens", || {
@@ -74,12 +74,12 @@ fn listening(stage: &Stage, arguments: &[&str]) -> (Live, u16) {
 fn connect(port: u16) -> TcpStream {
     let stream = TcpStream::connect(("127.0.0.1", port)).expect("connected");
     stream.set_read_timeout(Some(LIMIT)).expect("set");
-    // Who is not read any more has done its worst.
+    // When no one reads any more, the attack is over.
     stream.set_write_timeout(Some(Duration::from_millis(500))).expect("set");
     stream
 }
 
-/// Whether a write came through, or only had to wait.
+/// Whether a write succeeded or only had to wait.
 trait Blocked {
     fn is_ok_or_blocked(&self) -> bool;
 }
@@ -90,7 +90,7 @@ impl Blocked for std::io::Result<()> {
     }
 }
 
-/// Reads an HTTP head; what follows stays.
+/// Reads an HTTP head, and nothing after it.
 fn head(stream: &mut TcpStream) -> String {
     let (mut read, mut byte) = (Vec::new(), [0]);
     while !read.ends_with(b"\r\n\r\n") && stream.read(&mut byte).expect("readable") > 0 {
@@ -99,7 +99,7 @@ fn head(stream: &mut TcpStream) -> String {
     String::from_utf8_lossy(&read).into_owned()
 }
 
-/// Sends pings, 64 MiB of them, and reads nothing.
+/// Sends 64 MiB of pings and reads nothing.
 fn ping_without_end(stream: &mut TcpStream, is_masked: bool) {
     let head: &[u8] = if is_masked { &[0x89, 0xfd, 0, 0, 0, 0] } else { &[0x89, 125] };
     let pings = [head, &[b'p'; 125]].concat().repeat(4096);
@@ -144,7 +144,7 @@ fn a_server_that_reads_no_answers_to_its_pings_is_left() {
         );
         stream.write_all(answer.as_bytes()).expect("written");
         ping_without_end(&mut stream, false);
-        // Until the other side hangs up.
+        // Until the other side closes the connection.
         while stream.write_all(b"\x89\0").is_ok_or_blocked() {}
     });
     let (output, most) = watched(stage.mcpreel(&["call", "tools/list", "--url", &url, "--timeout", "20s"]), "");
@@ -165,7 +165,7 @@ fn an_endless_line_of_a_server_ends_its_connection() {
         &["overlay", "o.yaml"],
     ] {
         let words = [words, &["--max-message", "2M", "--"], &ENDLESS].concat();
-        // A client whose request is open is one that waits.
+        // A client with an open request keeps waiting.
         let (output, most) = watched(stage.mcpreel(&words), r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
         assert_eq!(output.code(), 4, "{words:?}: {output:?}");
         let said = output.err() + &output.out();
@@ -180,7 +180,7 @@ fn the_limit_is_64_mib_where_nothing_is_said() {
     let words = [&["call", "tools/list", "--"][..], &ENDLESS].concat();
     let (output, most) = watched(stage.mcpreel(&words), "");
     assert_eq!(output.code(), 4, "{output:?}");
-    assert!(output.err().contains("more than 64 MiB, the limit; --max-message"), "{}", output.err());
+    assert!(output.err().contains("more than 64 MiB; set a higher limit with --max-message"), "{}", output.err());
     within("call", most, BASE + 80 * MIB);
 }
 
@@ -193,7 +193,7 @@ fn an_endless_line_of_a_client_ends_its_connection() {
         let (output, most) = watched(stage.mcpreel(words), line.clone());
         assert_eq!(output.code(), 4, "{words:?}: {output:?}");
         let said = output.err();
-        assert!(said.contains("more than 2 MiB, the limit; --max-message"), "{words:?}: {said}");
+        assert!(said.contains("more than 2 MiB; set a higher limit with --max-message"), "{words:?}: {said}");
         within(words[0], most, BASE);
     }
     let client = "exec tr '\\0' x </dev/zero | eval \"$MCPREEL_SERVER\"";
@@ -223,7 +223,7 @@ fn one_client_with_an_endless_line_does_not_end_the_others() {
                 let mut stream = connect(port);
                 let line = [b"{".to_vec(), vec![b'x'; 32 * MIB]].concat();
                 let _ = stream.write_all(&line);
-                // It is hung up on.
+                // The connection is closed.
                 assert!(matches!(stream.read(&mut [0; 64]), Ok(0) | Err(_)));
             })
         })
@@ -265,11 +265,12 @@ fn endless_lines_in_both_directions_take_no_more() {
 
 #[test]
 fn a_long_message_is_recorded_in_pieces_and_read_as_one() {
+    const LONG: usize = 28 * MIB;
     let stage = Stage::new();
-    // Neither direction can be packed, and their pieces lie between each other.
+    // Neither direction can be compressed, and their pieces alternate.
     let mut text = String::new();
     let mut state = 1u64;
-    while text.len() < 40 * MIB {
+    while text.len() < LONG {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         text += &format!("{state:016x}");
     }
@@ -282,7 +283,6 @@ fn a_long_message_is_recorded_in_pieces_and_read_as_one() {
         assert!(stage.cat("t.reel", lane) == input, "{lane}: the same bytes");
     }
     let messages = |lines: &[u8]| lines.iter().filter(|byte| **byte == b'\n').count();
-    let bound = BASE + 64 * MIB + 40 * MIB;
     for words in [
         &["show", "t.reel", "--raw", "dir:c2s kind:request"][..],
         &["show", "t.reel", "--raw", "dir:c2s kind:request", "-n", "2"],
@@ -295,23 +295,28 @@ fn a_long_message_is_recorded_in_pieces_and_read_as_one() {
         let (output, most) = watched(stage.mcpreel(words), "");
         assert!(output.code() <= 1, "{words:?}: {}", output.err());
         assert!(words[1] != "t.reel" || words[0] != "show" || output.stdout == input, "{words:?}");
-        within(&words.join(" "), most, if words[0] == "stats" || words[0] == "reel" { BASE } else { bound + 64 * MIB });
+        let copies = match words[0] {
+            "stats" | "reel" => 0,
+            "diff" => 5,
+            _ => 2,
+        };
+        within(&words.join(" "), most, BASE + copies * LONG);
     }
     stage.import("again.reel", stage.read("t.jsonl"));
     assert!(stage.cat("again.reel", "c2s") == input, "and comes back from an export");
-    // A pass over headers knows the message, and its number finds it.
+    // A pass over headers finds the message, also by its number.
     let stats = stage.ok(&["stats", "t.reel", "--format", "json"]).json();
     assert!(stats.to_string().contains("tools/call"), "{stats}");
     let listed = stage.ok(&["show", "t.reel", "--jq", "[.seq, .message.id] | tostring", "id:1 dir:s2c"]).out();
     let seq = listed.trim().trim_matches(['"', '[']).split(',').next().expect("a number").to_owned();
     let found = stage.ok(&["show", "t.reel", "--raw", "--seq", &seq, "-n", "1"]);
-    assert!(found.stdout.len() > 40 * MIB && messages(&found.stdout) == 1, "{seq}: {}", found.stdout.len());
-    // As small as it gets, and through a pipe.
+    assert!(found.stdout.len() > LONG && messages(&found.stdout) == 1, "{seq}: {}", found.stdout.len());
+    // As compact as possible, and through a pipe.
     stage.ok(&["reel", "compact", "t.reel", "-o", "c.reel"]);
     assert!(stage.cat("c.reel", "c2s") == input);
     let (piped, most) = watched(stage.mcpreel(&["show", "-", "--raw", "dir:c2s"]), stage.read("c.reel"));
     assert!(piped.stdout == input, "{}", piped.err());
-    within("show", most, bound + 64 * MIB);
+    within("show", most, BASE + 3 * LONG);
 }
 
 #[test]
@@ -323,12 +328,12 @@ fn a_tap_that_is_killed_amid_a_message_leaves_what_came() {
     live.write(&begun);
     until("two pieces are written", || {
         let output = stage.run(&["reel", "cat", "t.reel", "--stream", "c2s"], "");
-        (output.stdout.len() > 8 * MIB).then_some(())
+        (output.stdout.len() >= 8 * MIB).then_some(())
     });
     live.signal("KILL");
     live.end_unread();
     let kept = stage.run(&["reel", "cat", "t.reel", "--stream", "c2s"], "").stdout;
-    assert!(kept.len() > 8 * MIB && begun.starts_with(&kept), "{}", kept.len());
+    assert!(kept.len() >= 8 * MIB && begun.starts_with(&kept), "{}", kept.len());
     let shown: Vec<Value> = stage.events_of_any("t.reel");
     let pieces: Vec<&Value> = shown.iter().filter(|event| event["framing"] == "fragment").collect();
     assert_eq!(pieces.len(), 1, "what there is of it, once");
@@ -337,7 +342,7 @@ fn a_tap_that_is_killed_amid_a_message_leaves_what_came() {
     assert!(stage.cat("whole.reel", "c2s") == kept);
 }
 
-/// Begins a POST of so many bytes and sends the first of them.
+/// Begins a POST with this length and sends its first bytes.
 fn begin_post(port: u16, length: usize, sent: usize) -> TcpStream {
     let mut stream = connect(port);
     let head = format!(
@@ -355,7 +360,7 @@ fn bodies_share_a_budget_and_end_at_the_limit() {
     let (live, port) = listening(&stage, &["serve", "--listen", "0", "--max-message", "8M"]);
     let answer = head(&mut begin_post(port, 8 * MIB + 1, 0));
     assert!(answer.contains(" 413 "), "{answer}");
-    // 24 MiB are there for all that is not whole.
+    // The budget for unfinished messages is 24 MiB.
     let mut waiting: Vec<TcpStream> = (0..6).map(|_| begin_post(port, 8 * MIB, 7 * MIB)).collect();
     let refused = waiting.iter_mut().filter_map(|stream| {
         stream.set_read_timeout(Some(Duration::from_millis(300))).expect("set");
@@ -502,7 +507,7 @@ fn a_long_event_is_read_in_its_beginning_and_passed_on_whole() {
     let lines = stage.read("t.jsonl");
     stage.import("again.reel", lines);
     assert!(stage.cat("again.reel", "s2c") == whole, "and comes back from an export");
-    // Through a pipe too.
+    // Also through a pipe.
     let piped = stage.run(&["reel", "cat", "-", "--stream", "s2c"], stage.read("t.reel"));
     assert!(piped.stdout == whole, "{}", piped.err());
 }

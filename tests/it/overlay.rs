@@ -1,11 +1,11 @@
-//! Duty: hold `overlay` against a tiny server of plain MCP, a scripted client, `host` and `serve`: what is added, what
-//! stays as it is, what the reel says of it, and that files and help are right.
+//! Tests `overlay` with a small server of plain MCP, a scripted client, `host` and `serve`: what it adds, what stays
+//! unchanged, what the reel contains, and that files and help are right.
 
 use crate::common::{BINARY, Live, Stage, lives, until};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// Plain MCP: three tools, a resource that can be watched. Its bytes are not what a JSON library would write.
+/// Plain MCP: three tools and a resource with subscriptions. Formats JSON differently than a library would.
 const PLAIN: &str = r#"
 import json, sys
 def say(text):
@@ -81,7 +81,7 @@ fn request(id: u64, method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 
-/// The handshake of a client that knows the proposals; the line that answers.
+/// The handshake of a client that supports the proposals; returns the response line.
 fn meet(client: &mut Live) -> String {
     let capabilities = json!({"hooks": {"supported_events": ["session_start"]},
         "experimental": {"mcpl": {"version": "0.4", "pushEvents": true}}});
@@ -119,7 +119,7 @@ fn a_plain_server_gets_what_the_file_says_and_the_rest_passes_byte_for_byte() {
     let list = client.line();
     assert!(list.starts_with(r#"{"id" :2, "result": { "tools" : [{"name": "recall", "inputSchema""#), "{list}");
     assert_eq!(list.matches("\"name\":\"events_").count(), 6, "{list}");
-    // What is not the overlay's business is what the server said, to the byte.
+    // Messages that do not concern the overlay pass byte for byte.
     client.send(&request(3, "resources/list", json!({})));
     assert_eq!(client.line(), r#"{"id" :3, "result": { "resources":[ ] } ,"jsonrpc":"2.0"}"#);
     // A tool of the server's own, and the reminder that a rule makes of its result.
@@ -127,14 +127,14 @@ fn a_plain_server_gets_what_the_file_says_and_the_rest_passes_byte_for_byte() {
     assert_eq!(client.line(), r#"{"id" :4, "result": {"content":[{"type":"text","text":"noted"}]} ,"jsonrpc":"2.0"}"#);
     let reminder: Value = serde_json::from_str(&client.line()).expect("JSON");
     assert_eq!(reminder["params"]["reminder"]["body"], "noted: uuid keys");
-    // A user's message: the server's tool answers it, and its own answer is not seen.
+    // A user message: the server's tool answers it, and the client does not see the tool's result.
     client.send(&request(5, "conversation/userMessage", json!({"messageId": "m", "content": "which keys ?"})));
     let context: Value = serde_json::from_str(&client.line()).expect("JSON");
     assert_eq!(context, json!({"jsonrpc": "2.0", "id": 5, "result": {"context": "uuid keys"}}));
     call(&mut client, 6, "hook_1", json!({"query": "keys"}));
     let known: Value = serde_json::from_str(&client.line()).expect("JSON");
     assert_eq!((&known["id"], &known["result"]["content"][0]["text"]), (&json!(6), &json!("Known: uuid keys")));
-    // An event for who subscribed, out of a resource's change that the client did not ask for; and a push.
+    // An event for a subscriber, caused by the change of a resource to which the client did not subscribe; and a push.
     call(
         &mut client,
         7,
@@ -158,7 +158,7 @@ fn a_plain_server_gets_what_the_file_says_and_the_rest_passes_byte_for_byte() {
     assert_eq!(reminder["params"]["reminder"]["body"], "docs/a.md changed");
     let ended = client.end();
     assert_eq!((ended.code(), ended.err().as_str()), (0, ""), "{ended:?}");
-    // The server never saw what was not for it.
+    // The server did not receive what was not for it.
     let received = String::from_utf8(stage.read("heard")).expect("text");
     for word in ["featureSets", "userMessage", "hook_1", "events_", "accepted"] {
         assert!(!received.contains(word), "{word}: {received}");
@@ -166,7 +166,7 @@ fn a_plain_server_gets_what_the_file_says_and_the_rest_passes_byte_for_byte() {
     check_reel(&stage);
 }
 
-/// The reel tells added from original.
+/// The reel distinguishes added messages from original ones.
 fn check_reel(stage: &Stage) {
     let events = stage.events("o.reel");
     let changed: Vec<&Value> = events.iter().filter(|event| event["data"]["what"] == "changed").collect();
@@ -182,7 +182,7 @@ fn check_reel(stage: &Stage) {
     let verdict = stage.run(&["validate", "o.reel"], "");
     assert_eq!(verdict.code(), 0, "{}", verdict.out());
     let shown = stage.ok(&["show", "o.reel"]).out();
-    assert!(shown.contains("changed on its way: {\"id\" :1"), "{shown}");
+    assert!(shown.contains("changed on the way: {\"id\" :1"), "{shown}");
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn what_a_server_declares_itself_stays_over_http_too() {
     client.message(|message| message["id"] == 2);
     let ended = client.end();
     assert_eq!(ended.code(), 0, "{ended:?}");
-    assert!(ended.err().contains("the server declares hooks itself"), "{ended:?}");
+    assert!(ended.err().contains("the server already declares hooks"), "{ended:?}");
     server.signal("INT");
 }
 
@@ -306,7 +306,7 @@ fn a_server_that_dies_of_a_signal_is_mirrored() {
         let pid = String::from_utf8(stage.read("pid")).expect("text");
         let killed = std::process::Command::new("kill").args(["-s", name, pid.trim()]).status().expect("kill runs");
         assert!(killed.success());
-        // To a shell that is 128 and the number.
+        // In a shell, that is 128 plus the number.
         assert_eq!(client.end_with_open_stdin().code(), -number, "{name}");
         std::fs::remove_file(stage.path("o.reel")).expect("removed");
     }
@@ -321,7 +321,12 @@ fn a_tool_that_the_server_lacks_is_reported_and_so_is_a_folder_that_is_not_there
     client.send(&request(2, "tools/list", json!({})));
     client.message(|message| message["id"] == 2);
     let ended = client.end();
-    assert!(ended.err().contains("the server has no tool \"recal\", named at line 2; is it recall?"), "{ended:?}");
+    assert!(
+        ended
+            .err()
+            .contains("the server has no tool \"recal\", which the overlay names in line 2; did you mean recall?"),
+        "{ended:?}"
+    );
     stage.write("overlay.yaml", "rules: [{when: {file: 'gone/*'}, fire: {kind: reminder, body: x}}]");
     let reported = stage.run(&["overlay", "overlay.yaml", "--", "python3", "plain.py"], "");
     assert!(reported.code() == 3 && reported.err().contains("gone"), "{reported:?}");
@@ -334,13 +339,13 @@ fn a_wrong_file_is_reported_with_its_line_and_nothing_starts() {
     let reported = stage.run(&[&COMMAND[..], &["plain.py"]].concat(), "");
     assert_eq!(reported.code(), 3, "{reported:?}");
     let words = reported.err();
-    assert!(words.contains("overlay.yaml:4:11: ") && words.contains("there is no kind \"remind\""), "{words}");
+    assert!(words.contains("overlay.yaml:4:11: ") && words.contains("unknown kind \"remind\""), "{words}");
     assert!(!stage.path("o.reel").exists() && !stage.path("heard").exists());
     stage.write("overlay.yaml", "rules:\n  - when: {every: 1s}\n    fire: {kind: reminder, body: x, bodi: y}\n");
     let reported = stage.run(&["overlay", "--check", "overlay.yaml"], "");
     let words = reported.err();
     assert!(
-        reported.code() == 3 && words.contains("overlay.yaml:3:11: ") && words.contains("no member \"bodi\""),
+        reported.code() == 3 && words.contains("overlay.yaml:3:11: ") && words.contains("unknown member \"bodi\""),
         "{words}"
     );
     let reported = stage.run(&["overlay", "--check", "gone.yaml"], "");

@@ -1,10 +1,10 @@
-//! Duty: hold `call`, `fire` and `serve` against each other and against tiny scripted peers, in which the test decides
-//! every answer.
+//! Tests `call`, `fire` and `serve` with each other and with small scripted peers, in which the test decides every
+//! answer.
 
 use crate::common::{BINARY, Live, Output, Stage, lives, until};
 use serde_json::{Value, json};
 
-/// What the scripted servers share: messages in, answers out.
+/// Shared by the scripted servers: reads messages, writes answers.
 const PRELUDE: &str = r#"
 import json, os, sys, time
 def say(**message):
@@ -32,7 +32,7 @@ def handshake(**capabilities):
             error(request, -32601, "Method not found")
 "#;
 
-/// A server in Python, as a command for what stands behind `--`.
+/// A server in Python, as the command after `--`.
 fn script(stage: &Stage, body: &str) {
     stage.write("server.py", format!("{PRELUDE}{body}"));
 }
@@ -45,7 +45,7 @@ fn run(stage: &Stage, words: &[&str], server: &[&str]) -> Output {
     stage.run(&[words, server].concat(), "")
 }
 
-/// What the scripted server heard.
+/// What the scripted server received.
 fn received(stage: &Stage) -> Vec<Value> {
     let text = String::from_utf8(stage.read("heard")).expect("text");
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
@@ -147,7 +147,7 @@ fn the_modern_era_is_found_or_chosen() {
         assert_eq!(output.code(), 0, "{output:?}");
         assert_eq!((&output.json()["era"], &output.json()["version"]), (&json!("modern"), &json!("2026-07-28")));
         let mut said = received(&stage);
-        // On a machine so busy that the first answer takes seconds, the other era is tried meanwhile.
+        // On a busy machine, the first answer may take so long that the other era is tried meanwhile.
         said.retain(|request| request["method"] != "initialize");
         assert_eq!(methods(&said), ["server/discover", "tools/list"]);
         for request in &said {
@@ -322,7 +322,7 @@ heard()
 #[test]
 fn a_late_answer_is_named_and_not_used() {
     let stage = Stage::new();
-    // The host takes its request back when the deadline is over: then the answer comes.
+    // The host cancels its request after the deadline; then the answer arrives.
     script(
         &stage,
         r#"
@@ -445,7 +445,7 @@ fn what_was_not_agreed_as_asked_is_reported() {
     script(&stage, "request = heard()\nerror(request, -32601, 'Method not found')\nresult(heard(), tools=[])\nheard()");
     let modern = run(&stage, &["call", "tools/list", "--era", "modern"], &SCRIPTED);
     assert_eq!((modern.code(), modern.err().lines().count()), (0, 1), "{modern:?}");
-    assert!(modern.err().contains("taken as modern all the same"), "{modern:?}");
+    assert!(modern.err().contains("continued in the modern era, as requested"), "{modern:?}");
     script(&stage, "handshake()\nresult(heard(), tools=[])");
     let other = run(&stage, &["call", "tools/list", "--protocol-version", "2024-11-05"], &SCRIPTED);
     assert_eq!((other.code(), other.err().lines().count()), (0, 1), "{other:?}");
@@ -460,12 +460,12 @@ fn a_start_that_fails_is_reported_with_its_end() {
     let output = run(&stage, &["call", "tools/list"], &SCRIPTED);
     assert_eq!(output.code(), 4, "{output:?}");
     let err = output.err();
-    assert!(err.contains("the server ended with exit code 3 before the handshake was over"), "{err}");
+    assert!(err.contains("the server ended with exit code 3 during the handshake"), "{err}");
     assert!(err.contains("line 8\n") && err.contains("line 19\n") && !err.contains("line 7\n"), "{err}");
     script(&stage, "os.kill(os.getpid(), 9)");
     for words in [&["call", "tools/list"][..], &["fire", "hook", "session_start"], &["fire", "user-message", "x"]] {
         let output = run(&stage, words, &SCRIPTED);
-        assert!(output.err().contains("the server ended by signal 9 before the handshake"), "{output:?}");
+        assert!(output.err().contains("the server ended by signal 9 during the handshake"), "{output:?}");
     }
 }
 
@@ -560,7 +560,7 @@ heard()
     assert_eq!((none.code(), none.out().contains("declares no hooks")), (1, true), "{none:?}");
 }
 
-/// A host that declares all that MCPL needs, through the handshake.
+/// A host that declares everything MCPL needs, after the handshake.
 fn host(stage: &Stage, words: &[&str]) -> (Live, Value) {
     let mut server = stage.start(words);
     let mcpl = json!({"version": "0.4", "pushEvents": true, "featureSets": true});
@@ -572,7 +572,8 @@ fn host(stage: &Stage, words: &[&str]) -> (Live, Value) {
     (server, answer["result"].clone())
 }
 
-/// Waits until the server has taken all that was sent so far: a signal could overtake it. It must send nothing itself.
+/// Waits until the server has received everything sent so far, because a signal could overtake it. The server must send
+/// nothing itself.
 fn settle(server: &mut Live) {
     server.send(&json!({"jsonrpc": "2.0", "id": "settled", "method": "ping"}));
     assert_eq!(server.message(|_| true)["id"], "settled", "nothing comes of itself");
@@ -640,7 +641,7 @@ fn a_push_that_is_refused_or_not_answered_is_a_finding() {
     server.message(|message| message["method"] == "push/event");
     until("the report", || String::from_utf8_lossy(&stage.read("r")).contains("unanswered").then_some(()));
     assert_eq!(server.end().code(), 1);
-    // A host without MCPL is not pushed to.
+    // A host without MCPL receives no pushes.
     let mut server = stage.start(&["fire", "push", "--text", "x"]);
     server.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25",
         "capabilities": {}, "clientInfo": {"name": "plain", "version": "1"}}}));
@@ -785,7 +786,7 @@ fn an_interrupted_call_says_so_and_leaves_no_server() {
     until("the server's end", || (!lives(pid)).then_some(()));
 }
 
-/// A plain host's handshake.
+/// The handshake of a plain host.
 fn plain_host(stage: &Stage, words: &[&str]) -> (Live, Value) {
     let mut server = stage.start(words);
     server.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25",
@@ -908,7 +909,7 @@ fn what_is_expected_decides_and_a_mistake_in_it_is_reported_before_anything_runs
     let output = run(&stage, &nobody, &deaf);
     assert_eq!((output.code(), output.err().contains("2 sent, 2 failed")), (5, true), "{output:?}");
     assert_eq!(run(&stage, &[&nobody[..], &["--expect", ".answer == null"]].concat(), &deaf).code(), 0);
-    // Silence past the deadline is a time limit; expected, it is what was wanted.
+    // Silence past the deadline is a timeout; with `--expect` for it, it is a success.
     script(&stage, "handshake(conversationEvents={\"onUserMessage\": True})\nwhile True: heard()\n");
     let silent = ["fire", "user-message", "x", "--carrier", "request", "--deadline", "30ms", "--linger", "10ms"];
     assert_eq!(run(&stage, &[&silent[..], &["--repeat", "2"]].concat(), &SCRIPTED).code(), 5);

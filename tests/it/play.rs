@@ -1,5 +1,5 @@
-//! Duty: hold `host --scenario` and `serve --scenario` as they are used: either clock, reports in every form, exit
-//! codes, mistakes told with their line, and a server's part played for a host that knows nothing of it.
+//! Tests `host --scenario` and `serve --scenario`: both clocks, reports in all formats, exit codes, mistakes reported
+//! with their line, and a scenario server for a host that does not know the scenario.
 
 use crate::common::socket::{Client, Reply};
 use crate::common::{BINARY, Live, Output, Stage, until};
@@ -120,7 +120,7 @@ expect:
     let prompt = reported.iter().find(|line| line["event"] == "prompt").expect("a prompt");
     assert!(prompt["prompt"].to_string().contains("look at lib.rs"), "{prompt}");
 
-    // Nobody came who said anything.
+    // No client connected and sent anything.
     let alone = stage.run(&["serve", "--scenario", file, "--as", "watcher"], "");
     assert_eq!(alone.code(), 1, "{alone:?}");
     assert!(alone.err().contains("conversation/userMessage") && alone.out().is_empty(), "{alone:?}");
@@ -153,7 +153,7 @@ expect:
     times: 1
 ";
 
-/// A scenario's part that is served on a listener.
+/// A scenario server on a listener.
 struct Part {
     process: Live,
     url: String,
@@ -177,7 +177,7 @@ impl Part {
         rest.split('/').next().unwrap_or_default()
     }
 
-    /// How it ended by itself, and its report.
+    /// Its exit code and its report.
     fn end(self) -> (i32, Value) {
         let output = self.process.end_with_open_stdin();
         let said = output.err();
@@ -216,7 +216,7 @@ fn a_part_is_played_on_every_transport() {
     }
 }
 
-/// One request over HTTP, on a connection of its own: the session that its answer names, and what else came.
+/// One request over HTTP on a connection of its own; returns the session that the response names, and the response.
 fn ask(part: &Part, session: &str, message: &Value) -> (String, Reply) {
     let mut client = Client::connect(part.address().parse().expect("an address"));
     let named = if session.is_empty() { String::new() } else { format!("Mcp-Session-Id: {session}\r\n") };
@@ -269,7 +269,7 @@ fn over_http_a_cut_ends_the_answer_and_the_session_and_the_host_may_come_back() 
     let (_, reply) = ask(&part, &session, &request("tools/list"));
     assert_eq!(reply.status, 404, "{reply:?}");
     let session = open(&part);
-    // The second copy of an answer has no other way than the session's own stream.
+    // The second copy of an answer can only go to the session's own stream.
     let mut listener = Client::connect(part.address().parse().expect("an address"));
     let head = format!("GET /mcp HTTP/1.1\r\nHost: localhost\r\nMcp-Session-Id: {session}\r\n");
     listener.send(format!("{head}Accept: text/event-stream\r\n\r\n"));
@@ -282,7 +282,7 @@ fn over_http_a_cut_ends_the_answer_and_the_session_and_the_host_may_come_back() 
     }
     assert!(said.contains(r#""id":7"#), "{said}");
     ask(&part, &session, &request("tools/list"));
-    // It says nothing of its end: it hears and asks nothing any more.
+    // It does not announce its end: it just stops reading and sending.
     listener.hang_up();
     let (code, report) = part.end();
     assert_eq!((code, &report["faults"][0]["hits"]), (0, &json!(1)), "{report}");
@@ -330,7 +330,7 @@ fn over_a_socket_a_cut_is_the_end_of_the_stream() {
         assert!(lines.read_line(&mut String::new()).expect("an answer, twice") > 0);
     }
     drop((stream, lines));
-    // The tools were never asked for.
+    // The tools were never requested.
     let (code, report) = part.end();
     assert_eq!((code, &report["counts"]["failed"], &report["problems"]), (1, &json!(1), &json!([])), "{report}");
 }
@@ -370,7 +370,7 @@ fn an_interruption_has_a_report_too_and_a_probe_is_no_host() {
         let output = process.end_with_open_stdin();
         assert!(output.code() == 1 && output.err().contains("never all connected"), "{output:?}");
     }
-    // A client of both eras asks first which one is spoken here: over HTTP on a connection of its own.
+    // A client of both eras first asks which era the server supports: over HTTP, on a connection of its own.
     let part = Part::serve(&stage, LISTED, "0", JSON);
     let listing = stage.run(&["call", "tools/list", "--url", &part.url], "");
     assert_eq!(listing.code(), 0, "{listing:?}");
@@ -388,7 +388,7 @@ fn a_report_that_cannot_be_written_is_refused_before_anything_is_played() {
         assert!(refused.err().contains("no/such/folder/r.xml") && refused.err().contains("--junit"), "{refused:?}");
         assert!(refused.out().is_empty() && !refused.err().contains("session is in"), "{refused:?}");
     }
-    // An older report is gone only once there is another.
+    // An older report is replaced only once there is a new one.
     stage.write("old.xml", "old ".repeat(10_000));
     let old = stage.path("old.xml");
     let old = old.to_str().expect("a path");

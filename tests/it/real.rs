@@ -1,9 +1,9 @@
-//! Duty: mcpreel against clients and servers that other people wrote; here what these tests share: where the programs
-//! are, how they are started, and how what they print is compared.
+//! mcpreel with other people's clients and servers. This file contains what these tests share: where the programs are,
+//! how to start them, and how to compare their output.
 //!
-//! `smoke` has one test for each thing that mcpreel does; `tests/run.sh` runs these. `tests/full.sh` runs all. Both
-//! install the programs first with `tests/real/install.sh`, into `target/real` or the folder that `MCPREEL_REAL_PEERS`
-//! names. A test whose programs are missing fails.
+//! `smoke` has one test for each of mcpreel's capabilities; `tests/run.sh` runs these. `tests/full.sh` runs all. Both
+//! install the programs first with `tests/real/install.sh`, into `target/real` or the folder in `MCPREEL_REAL_PEERS`. A
+//! test whose programs are missing fails.
 
 mod call;
 mod host;
@@ -64,7 +64,7 @@ pub struct Peers {
 }
 
 impl Peers {
-    /// Where they are to be. Each is looked for when it is used.
+    /// Where they should be. Each is checked when it is used.
     fn find() -> Self {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let folder = std::env::var_os(FOLDER).map_or_else(|| root.join("target/real"), PathBuf::from);
@@ -72,7 +72,7 @@ impl Peers {
         Self { folder, scripts: root.join("tests/real") }
     }
 
-    /// A file of the installed programs; fails the test where it is missing.
+    /// A file of the installed programs; fails the test if it is missing.
     fn installed(&self, path: &str) -> PathBuf {
         let path = self.folder.join(path);
         assert!(path.exists(), "{} is missing: run tests/real/install.sh", path.display());
@@ -91,7 +91,7 @@ impl Peers {
         self.installed("node_modules/@modelcontextprotocol/server-filesystem/dist/index.js")
     }
 
-    /// The memory server of the hooks proposal's author, which declares a hook here.
+    /// The memory server of the author of SEP-2282, configured to declare a hook.
     pub fn annal(&self) -> [OsString; 2] {
         [self.python("annal").into(), self.scripts.join("annal_server.py").into()]
     }
@@ -138,7 +138,7 @@ impl Peers {
     }
 }
 
-/// A temporary home in which everything runs and nothing of the user's own is seen.
+/// A temporary home in which everything runs, without access to the user's own.
 pub struct Stage {
     home: TempDir,
     pub peers: Peers,
@@ -176,7 +176,7 @@ impl Stage {
         finish(self.command(words), &describe(words))
     }
 
-    /// Runs a client on a server's command and returns the lines it printed, one for each operation.
+    /// Runs a client with a server's command and returns the lines that it printed, one per operation.
     pub fn converse(&self, client: ClientKind, scenario: Scenario, server: &[OsString]) -> String {
         let words = [&self.peers.client(client)[..], &[scenario.name().into()], server].concat();
         let finished = self.run(&words);
@@ -194,7 +194,7 @@ impl Stage {
     }
 }
 
-/// How a process ended, and all it said.
+/// How a process ended, and its output.
 pub struct Finished {
     pub status: ExitStatus,
     pub stdout: Vec<u8>,
@@ -202,7 +202,7 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// The exit code; -1 for a death by signal, which no test here expects.
+    /// The exit code; -1 after a death by signal, which no test here expects.
     pub fn code(&self) -> i32 {
         self.status.code().unwrap_or(-1)
     }
@@ -216,7 +216,7 @@ pub fn describe(words: &[OsString]) -> String {
     words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
-/// Runs a command to its end without standard input, and fails the test when it takes too long.
+/// Runs a command to its end without standard input, and fails the test if it takes too long.
 pub fn finish(mut command: Command, what: &str) -> Finished {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap_or_else(|error| panic!("cannot start {what}: {error}"));
@@ -250,7 +250,7 @@ fn wait(child: &mut Child, what: &str) -> ExitStatus {
     }
 }
 
-/// The reel verifies, and the checks come to an end with a report, whatever they find.
+/// The reel is valid, and the checks complete with a report, whatever they find.
 pub fn assert_reel_is_sound(stage: &Stage, reel: &Path) {
     let verified = stage.mcpreel(&["reel", "verify"], reel);
     assert_eq!(verified.code(), 0, "reel verify {}\n{}", reel.display(), verified.errors());
@@ -269,7 +269,7 @@ pub fn assert_same_lines(what: &str, got: &str, want: &str) {
     assert_eq!(got.lines().count(), want.lines().count(), "{what}: the number of operations");
 }
 
-/// Compares bytes and shows only the neighbourhood of the first difference.
+/// Compares bytes and shows only the surroundings of the first difference.
 pub fn assert_same_bytes(what: &str, got: &[u8], want: &[u8]) {
     if got == want {
         return;
@@ -283,13 +283,13 @@ pub fn assert_same_bytes(what: &str, got: &[u8], want: &[u8]) {
     panic!("{message}");
 }
 
-/// A port of this machine on which nobody listens, for a server that is to be told one.
+/// A free port of this machine, for a server that needs a port number.
 pub fn free_port() -> u16 {
     TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).expect("a free port").port()
 }
 
-/// Whether somebody listens on this port. Who asks again and again for a free port of the range that outgoing
-/// connections take theirs from is at some time connected to itself.
+/// Whether a process listens on this port. Repeated attempts to connect to a free port in the ephemeral range can end
+/// up connected to themselves.
 pub fn listens(port: u16) -> bool {
     let Ok(stream) = TcpStream::connect(("127.0.0.1", port)) else { return false };
     stream.local_addr().is_ok_and(|own| own.port() != port)

@@ -1,5 +1,5 @@
-//! Duty: hold every command that records to its promise: a recording is found from any environment, no start fails
-//! because of a file, no session ends because of its reel, and what is lost is told.
+//! Tests every command that records: recordings are found from any environment, no start fails because of a file, no
+//! session ends because of its reel, and losses are reported.
 
 use crate::common::{BINARY, Live, Stage, assert_same, finish, until};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ fn initialize(id: u64) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "initialize", "params": params})
 }
 
-/// What an SDK's client leaves of the environment.
+/// The environment that an SDK's client passes on.
 fn reduced(stage: &Stage, arguments: &[&str]) -> Command {
     let mut command = stage.mcpreel(arguments);
     let path = std::env::var_os("PATH").expect("PATH is set");
@@ -30,7 +30,7 @@ fn reduced(stage: &Stage, arguments: &[&str]) -> Command {
     command
 }
 
-/// A user's shell, whose variables say where things are.
+/// A user's shell, with variables that say where things are.
 fn shell(stage: &Stage, arguments: &[&str]) -> Command {
     std::fs::create_dir_all(stage.path("runtime")).expect("a folder");
     let mut command = stage.mcpreel(arguments);
@@ -38,14 +38,14 @@ fn shell(stage: &Stage, arguments: &[&str]) -> Command {
     command
 }
 
-/// The same without `MCPREEL_HOME`.
+/// As `shell`, without `MCPREEL_HOME`.
 fn xdg(stage: &Stage, arguments: &[&str]) -> Command {
     let mut command = shell(stage, arguments);
     command.env_remove("MCPREEL_HOME");
     command
 }
 
-/// The session with this label, as `sessions` tells of it.
+/// The session with this label, in the output of `sessions`.
 fn session(mut sessions: Command, label: &str) -> Option<Value> {
     sessions.arg("--format").arg("json");
     let output = finish(sessions, Vec::new());
@@ -62,7 +62,7 @@ fn a_recording_and_a_live_session_are_found_from_any_environment() {
     let all: [(&str, Run); 3] = [("reduced", reduced), ("shell", shell), ("xdg", xdg)];
     for (writes, writer) in all {
         let stage = Stage::new();
-        // Others may have sessions where this one's is, if it has a reduced environment only.
+        // With a reduced environment, other tests' sessions may be in the same place.
         let label = format!("{writes}-{}", std::process::id());
         let mut client = Live::start(writer(&stage, &["record", "--label", &label, "--", "cat"]));
         client.send(&ping(1));
@@ -119,7 +119,7 @@ fn an_error_says_where_it_looked_and_a_stale_or_foreign_entry_is_harmless() {
         let output = finish(shell(&stage, command), Vec::new());
         assert!(output.err().contains("searched") && output.err().contains("mcpreel/run"), "{output:?}");
     }
-    // A home folder that cannot be written to costs the pointer, and nothing else.
+    // If the home folder cannot be written to, only the pointer is missing.
     std::fs::remove_file(stage.path(places)).expect("removed");
     std::fs::create_dir(stage.path(places)).expect("a folder in its place");
     let output = finish(shell(&stage, &["record", "--", "cat"]), b"{}\n".to_vec());
@@ -156,7 +156,7 @@ fn a_client_that_starts_a_server_again_gets_a_reel_with_a_free_name() {
     drop(ours);
     assert!(child.expect("started").wait().expect("waited for").success());
     assert!(stage.path("precious-5.reel").exists());
-    // A session that is being recorded counts as there, also with --force.
+    // A session that is being recorded counts as existing, even with --force.
     let mut first = stage.start(&["record", "--force", "-o", "live.reel", "--", "cat"]);
     first.send(&ping(1));
     first.line();
@@ -218,12 +218,12 @@ fn a_client_receives_why_its_server_does_not_start() {
         assert!(message.contains("mcpreel: ") && message.contains(reported), "{command:?}: {message}");
         assert!(output.err().contains("error"), "{output:?}");
     }
-    // A probe of the modern era is answered too.
+    // A probe of the modern era is answered, too.
     let input = format!("{}\n{}\n", json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover"}), initialize(2));
     let output = stage.run(&["record", "--", "no-such-program"], input);
     let ids: Vec<Value> = output.out().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!(ids.iter().map(|answer| answer["id"].clone()).collect::<Vec<_>>(), [json!(1), json!(2)]);
-    // Where nobody listens, nothing is said.
+    // If no client listens, nothing is sent.
     for command in [&["record", "-o", "-", "--", "no-such-program"][..], &["call", "ping", "--", "no-such-program"]] {
         let output = stage.run(command, format!("{}\n", initialize(1)));
         assert_eq!((output.code(), output.out()), (4, String::new()), "{command:?}");
@@ -233,7 +233,7 @@ fn a_client_receives_why_its_server_does_not_start() {
 #[test]
 fn who_starts_a_server_that_cannot_start_and_says_nothing_is_not_waited_for_for_ever() {
     let stage = Stage::new();
-    // Neither a client that says nothing, nor one whose line never ends.
+    // Neither a client that sends nothing, nor one whose line never ends.
     let silent = stage.start(&["record", "--", "no-such-program"]).end_with_open_stdin();
     assert_eq!((silent.code(), silent.out().as_str()), (4, ""), "{silent:?}");
     let mut endless = stage.start(&["record", "--", "no-such-program"]);
@@ -242,7 +242,7 @@ fn who_starts_a_server_that_cannot_start_and_says_nothing_is_not_waited_for_for_
     assert_eq!((endless.code(), endless.out().as_str()), (4, ""), "{endless:?}");
 }
 
-/// Runs a tap in an environment whose folders for recordings are these.
+/// Runs mcpreel in an environment with these folders for recordings.
 fn with_home(stage: &Stage, arguments: &[&str], home: &str) -> Command {
     let mut command = stage.mcpreel(arguments);
     command.env("MCPREEL_HOME", stage.path(home)).env_remove("XDG_STATE_HOME");
@@ -265,7 +265,7 @@ fn a_folder_that_cannot_be_written_does_not_stop_the_session() {
         let shown = finish(with_home(&stage, &["show", "--raw", "dir:s2c"], "file"), Vec::new());
         assert_eq!(shown.out(), "{}\n");
     }
-    // There is no other folder: the session goes on unrecorded, and says so.
+    // There is no other folder: the session continues unrecorded, and mcpreel reports that.
     let mut command = with_home(&stage, &["record", "--label", "lost", "--", "sh", "-c", "cat; exit 7"], "file");
     command.env("HOME", stage.path("file"));
     std::fs::create_dir_all(stage.path("runtime")).expect("made");
@@ -338,7 +338,7 @@ fn a_reel_that_is_removed_is_reported_and_recording_goes_on_in_another() {
         sent += 1;
         client.send(&ping(sent));
         client.line();
-        // Who follows the session goes on with the next reel.
+        // `show --follow` continues with the next reel.
         let last = ping(sent)["id"].clone();
         until("the follower has the last ping", || {
             let event: Value = serde_json::from_str(&follower.line()).expect("JSON");
@@ -407,8 +407,8 @@ fn a_session_that_goes_on_in_another_reel_keeps_its_client() {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "my client", "version": "1"}}}));
     let reported = |seen: &Value| (seen["client"].clone(), seen["version"].clone());
     let wanted = (json!("my client"), json!("2025-06-18"));
-    until("the client is told", || session(stage.mcpreel(&["sessions"]), "s").filter(|seen| reported(seen) == wanted));
-    for line in noise(600_000).lines() {
+    until("the client is known", || session(stage.mcpreel(&["sessions"]), "s").filter(|seen| reported(seen) == wanted));
+    for line in noise(1_600_000).lines() {
         client.write(format!("{line}\n"));
         client.line();
     }
@@ -420,7 +420,7 @@ fn a_session_that_goes_on_in_another_reel_keeps_its_client() {
     assert_eq!(client.end().code(), 0);
 }
 
-/// Bytes that cannot be compressed, as lines of JSON.
+/// Incompressible bytes, as lines of JSON.
 fn noise(bytes: usize) -> String {
     let mut random = vec![0u8; bytes / 2];
     File::open("/dev/urandom").and_then(|mut source| source.read_exact(&mut random)).expect("noise");
@@ -437,7 +437,7 @@ fn a_limit_of_the_file_size_ends_a_reel_and_not_the_session() {
     let output = finish(stage.command(&["sh", "-c", &script]), input.clone().into_bytes());
     assert_same("the traffic", &output.stdout, input.as_bytes());
     assert_eq!(output.code(), 9, "{output:?}");
-    assert!(output.err().contains("limit of a file's size") && output.err().contains("continues in"), "{output:?}");
+    assert!(output.err().contains("file size limit") && output.err().contains("continues in"), "{output:?}");
     let (mut kept, mut lost) = (0, 0);
     let names: Vec<String> = std::fs::read_dir(stage.path("."))
         .expect("there")
@@ -455,7 +455,7 @@ fn a_limit_of_the_file_size_ends_a_reel_and_not_the_session() {
     assert_eq!((kept, lost), (all, 0));
 }
 
-/// The masks of the signals that programs use among themselves; the others are the C library's.
+/// The masks of the signals that programs use; the others belong to the C library.
 fn signals(status: &str) -> Vec<u64> {
     let mask = |line: &str| u64::from_str_radix(line.split_whitespace().last()?, 16).ok();
     let masks: Vec<u64> = status.lines().filter_map(mask).map(|mask| mask & 0x7fff_ffff).collect();
@@ -488,7 +488,7 @@ fn the_server_has_the_signals_that_it_would_have_without_the_tap() {
         let tapped = finish(stage.command(&["sh", "-c", &tapped]), Vec::new());
         assert_eq!(signals(&tapped.out()), signals(&direct.out()), "{setup}");
     }
-    // The server dies of the limit, as it would; the tap does not.
+    // The limit kills the server, as it would without mcpreel, but not mcpreel.
     let script =
         format!("ulimit -f 100; exec {BINARY} record -o /dev/null -- sh -c 'exec head -c 200000 /dev/zero >big'");
     let output = finish(stage.command(&["sh", "-c", &script]), Vec::new());
@@ -505,7 +505,7 @@ fn a_recording_that_is_required_ends_what_cannot_be_recorded() {
         assert!([2, 4].contains(&output.code()) && output.err().contains("error"), "{output:?}");
     }
     let output = finish(with_home(&stage, &[&["record", "--require-recording"][..], &touch].concat(), "file"), vec![]);
-    // The default folder takes it.
+    // The default folder is used.
     assert_eq!(output.code(), 0, "{output:?}");
     std::fs::remove_file(stage.path("started")).expect("it was");
     let mut command = with_home(&stage, &[&["record", "--require-recording"][..], &touch].concat(), "file");
@@ -513,7 +513,7 @@ fn a_recording_that_is_required_ends_what_cannot_be_recorded() {
     let output = finish(command, vec![]);
     assert!(output.code() == 4 && output.err().contains("cannot write"), "{output:?}");
     assert!(!stage.path("started").exists(), "the server was not started");
-    // Midway: the server is ended, even one that does not want to.
+    // Midway: the server is ended, even if it ignores SIGTERM.
     let script = "trap '' TERM; while read -r line; do echo \"$line\"; done; exec sleep 60";
     for command in [
         &["record", "--require-recording", "-o", "t.reel", "--", "sh", "-c", script][..],

@@ -1,5 +1,5 @@
-//! Duty: what the commands over a reel print: one fixed reel with core MCP, all five proposals, errors, noise, standard
-//! error and notes, held against what is expected to the byte.
+//! What the commands for reels print: one fixed reel with core MCP, all five proposals, errors, noise, standard error
+//! and notes, compared byte for byte.
 
 use crate::common::{BINARY, CREATED, Live, Stage, assert_same, finish, message, time, until};
 use insta::assert_snapshot;
@@ -122,7 +122,7 @@ fn show(arguments: &[&str]) -> String {
     stage().ok(&[&["show", "s.reel"], arguments].concat()).out()
 }
 
-/// The numbers of the events that a filter lets through.
+/// The numbers of the events that match a filter.
 fn seqs(filter: &[&str]) -> Vec<u64> {
     let lines = show(&[&["--format", "json"], filter].concat());
     let number = |line: &str| serde_json::from_str::<Value>(line).expect("JSON")["seq"].as_u64().expect("a number");
@@ -266,7 +266,7 @@ fn in_full() {
          "jsonrpc": "2.0",
          "id": 8,
          
-       ! the text breaks off or its brackets do not pair
+       ! the text ends early, or its brackets do not match
        ! EOF while parsing an object at line 1 column 24
     23     0.225000 ←      3 B               noise �␀�
        �␀�
@@ -731,7 +731,7 @@ fn what_a_reel_is() {
     let mut info = stage.info("s.reel");
     assert_eq!(info["size"], size);
     info["size"] = json!(0);
-    assert_snapshot!(info.to_string(), @r##"{"path":"s.reel","size":0,"version":"1.0","created":"2026-01-02T03:04:05.000000000Z","tool":"test","label":null,"notes":{},"indexed":true,"groups":1,"events":30,"bytes":2904,"seconds":3.4,"kinds":{"message":{"count":27,"bytes":2848},"note":{"count":1,"bytes":11},"stderr":{"count":1,"bytes":28},"stream-opened":{"count":1,"bytes":17}},"messages":{"error":{"count":1,"bytes":77},"malformed":{"count":1,"bytes":24},"noise":{"count":2,"bytes":28},"notification":{"count":4,"bytes":449},"request":{"count":10,"bytes":1228},"result":{"count":9,"bytes":1042}},"methods":{"context/beforeInference":{"count":1,"bytes":222},"conversation/userMessage":{"count":1,"bytes":123},"events/event":{"count":1,"bytes":169},"initialize":{"count":1,"bytes":255},"no/such":{"count":1,"bytes":43},"notifications/initialized":{"count":1,"bytes":54},"notifications/progress":{"count":1,"bytes":103},"notifications/reminder":{"count":1,"bytes":123},"ping":{"count":1,"bytes":40},"push/event":{"count":1,"bytes":229},"resources/list":{"count":1,"bytes":51},"tools/call":{"count":2,"bytes":219},"tools/list":{"count":1,"bytes":46}},"damages":[]}"##);
+    assert_snapshot!(info.to_string(), @r##"{"path":"s.reel","size":0,"version":"1.1","created":"2026-01-02T03:04:05.000000000Z","tool":"test","label":null,"notes":{},"indexed":true,"groups":1,"events":30,"bytes":2904,"seconds":3.4,"kinds":{"message":{"count":27,"bytes":2848},"note":{"count":1,"bytes":11},"stderr":{"count":1,"bytes":28},"stream-opened":{"count":1,"bytes":17}},"messages":{"error":{"count":1,"bytes":77},"malformed":{"count":1,"bytes":24},"noise":{"count":2,"bytes":28},"notification":{"count":4,"bytes":449},"request":{"count":10,"bytes":1228},"result":{"count":9,"bytes":1042}},"methods":{"context/beforeInference":{"count":1,"bytes":222},"conversation/userMessage":{"count":1,"bytes":123},"events/event":{"count":1,"bytes":169},"initialize":{"count":1,"bytes":255},"no/such":{"count":1,"bytes":43},"notifications/initialized":{"count":1,"bytes":54},"notifications/progress":{"count":1,"bytes":103},"notifications/reminder":{"count":1,"bytes":123},"ping":{"count":1,"bytes":40},"push/event":{"count":1,"bytes":229},"resources/list":{"count":1,"bytes":51},"tools/call":{"count":2,"bytes":219},"tools/list":{"count":1,"bytes":46}},"damages":[]}"##);
 }
 
 #[test]
@@ -819,7 +819,7 @@ fn lines_that_cannot_be_imported_are_named_and_leave_nothing() {
         ("{\"reel\":{\"version\":9,\"created\":\"2026-01-01T00:00:00Z\"}}\n".into(), "newer"),
         (format!("{good}{{\"dir\":\"c2s\"}}\n"), "line 2"),
         ("{\"reel\":{\"version\":1}}\n".into(), "\"reel\" has no \"created\" time"),
-        (format!("{good}{{\"time\":\"{CREATED}\"}}\n"), "line 2: it has no message, text or base64"),
+        (format!("{good}{{\"time\":\"{CREATED}\"}}\n"), "line 2: missing \"message\", \"text\" or \"base64\""),
         (format!("{good}\n\n{{\"time\":\"{CREATED}\",\"dir\":\"up\"}}\n"), "line 4"),
         (format!("{good}{{\"time\":\"{CREATED}\",\"base64\":\"!\"}}\n"), "base64"),
     ] {
@@ -920,7 +920,7 @@ fn what_comes_through_a_pipe_is_shown_as_it_comes_in_every_form() {
     for (form, first) in [("list", "    0 "), ("full", "    0 "), ("json", "{\"seq\":0,")] {
         let mut reader = stage.start(&["show", "--format", form, "-"]);
         reader.write(&whole[..footer]);
-        // Nothing says yet that this is all.
+        // Nothing shows yet that this is all.
         assert!(reader.line().starts_with(first), "{form}");
         reader.write(&whole[footer..]);
         assert_eq!(reader.end().code(), 0, "{form}");

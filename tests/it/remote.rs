@@ -1,5 +1,5 @@
-//! Duty: hold the client side of every transport but stdio against servers in this process, in which the test decides
-//! every answer, and sees every request.
+//! Tests the client side of every transport except stdio with servers in this process, in which the test decides every
+//! response and sees every request.
 
 use crate::common::web::{Asked, Reply, Step, Web, answer, event, legacy, modern, say};
 use crate::common::{Output, Stage, finish, until};
@@ -19,7 +19,7 @@ fn list(stage: &Stage, url: &str, options: &[&str]) -> Output {
     stage.run(&[&["call", "tools/list", "--format", "json", "--url", url], options].concat(), "")
 }
 
-/// The same with something in the environment.
+/// As `list`, with additional environment variables.
 fn list_with(stage: &Stage, url: &str, options: &[&str], environment: &[(&str, &str)]) -> Output {
     let mut command = stage.mcpreel(&[&["call", "tools/list", "--format", "json", "--url", url], options].concat());
     command.envs(environment.iter().copied());
@@ -39,7 +39,7 @@ fn succeeded(output: &Output) {
     assert_eq!((output.code(), output.out().as_str()), (0, "{\"tools\":[]}\n"), "{output:?}");
 }
 
-/// It failed with this code, and said this.
+/// The command failed with this code and printed this.
 #[track_caller]
 fn failed(output: &Output, code: i32, said: &[&str]) {
     assert_eq!(output.code(), code, "{output:?}");
@@ -79,7 +79,7 @@ fn a_legacy_session_goes_its_way_in_each_revision() {
             }
         }
         let reported = output.err();
-        for step in ["server/discover was answered with", "GET → 405", "DELETE → 200", "legacy era"] {
+        for step in ["the server answered server/discover with", "GET → 405", "DELETE → 200", "legacy era"] {
             assert!(reported.contains(step), "{output:?}");
         }
     }
@@ -153,8 +153,8 @@ fn a_stream_that_ends_early_is_resumed_behind_its_last_event() {
     let resumed = web.asked().into_iter().filter(|asked| asked.header("last-event-id").is_some());
     assert!(resumed.clone().all(|asked| asked.header("mcp-session-id") == Some("s") && asked.verb == "GET"));
     assert_eq!(resumed.count(), 2);
-    assert!(output.err().contains("resuming behind event first in 5ms"), "{output:?}");
-    assert!(output.err().contains("resuming behind event second in 5ms"), "{output:?}");
+    assert!(output.err().contains("resuming after event first in 5ms"), "{output:?}");
+    assert!(output.err().contains("resuming after event second in 5ms"), "{output:?}");
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn a_stream_that_cannot_be_resumed_fails_its_request() {
         }
         _ => no_tools(asked),
     }));
-    failed(&list(&stage, &body.url("/"), &[]), 4, &["the answer to tools/list did not come whole"]);
+    failed(&list(&stage, &body.url("/"), &[]), 4, &["the answer to tools/list is incomplete"]);
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn a_session_that_is_gone_is_opened_anew_once() {
             assert_eq!(web.story(), [&twice[..], &["DELETE"]].concat());
             assert_eq!(web.asked().last().and_then(|asked| asked.header("mcp-session-id").map(str::len)), Some(3));
         } else {
-            failed(&output, 4, &["the session is over", "HTTP 404", "does not keep its sessions"]);
+            failed(&output, 4, &["the session is over", "HTTP 404", "no longer knows the session"]);
             assert_eq!(web.story(), twice, "what is gone is not deleted");
         }
         assert!(output.err().contains("opening a new session and repeating the request"), "{output:?}");
@@ -265,7 +265,7 @@ fn a_host_sets_a_server_up_anew_that_was_started_again() {
     let steps = ["--do", "/wait 200ms", "--do", "/request w ping", "--do", "/wait 300ms"];
     let reported = stage.run(&[&["host", "-s", &server][..], &set, &steps].concat(), "");
     assert_eq!(reported.code(), 0, "{reported:?}");
-    let renewed = "w host renewed: w: legacy 2025-11-25, in a new session: it is set up anew";
+    let renewed = "w host renewed: w: legacy 2025-11-25, in a new session: the server was set up again";
     assert!(reported.out().contains(renewed) && reported.out().contains("answer> {}"), "{reported:?}");
     let called = |session: &str| {
         let of = |asked: &&Asked| asked.method() == "tools/call" && asked.header("mcp-session-id") == Some(session);
@@ -365,7 +365,7 @@ fn headers_of_tool_parameters_are_learned_when_they_are_missed() {
     };
     let output = call("t");
     assert_eq!((output.code(), output.json()), (0, json!({"content": []})), "{output:?}");
-    assert!(output.err().contains("misses headers for t"), "{output:?}");
+    assert!(output.err().contains("missing headers for t"), "{output:?}");
     assert_eq!(web.story(), ["server/discover", "tools/call", "tools/list", "tools/list", "tools/call"]);
     let listed = web.first("tools/list");
     assert_eq!(listed.header("mcp-method"), Some("tools/list"));
@@ -409,7 +409,7 @@ fn a_legacy_request_is_cancelled_by_a_notification() {
     assert_eq!(web.first("notifications/cancelled").body["params"]["requestId"], web.first("tools/list").body["id"]);
 }
 
-/// HTTP+SSE: one stream at `/sse`, which names `endpoint`; answers to what is posted come there.
+/// HTTP+SSE: one stream at `/sse`, which announces `endpoint`; answers to posted messages arrive there.
 fn older(endpoint: &'static str) -> Web {
     let (stream, source) = tokio::sync::mpsc::unbounded_channel();
     let source = Arc::new(tokio::sync::Mutex::new(source));
@@ -453,7 +453,7 @@ fn a_server_of_the_oldest_revision_is_found() {
 fn an_endpoint_elsewhere_gets_nothing() {
     let (stage, web) = (Stage::new(), older("http://127.0.0.2:9/messages"));
     let output = list(&stage, &web.url("/sse"), &["-v", "-H", "Authorization: Bearer t"]);
-    failed(&output, 4, &["answered initialize with HTTP 405", "another origin"]);
+    failed(&output, 4, &["answered initialize with HTTP 405", "its origin differs"]);
     assert!(!output.err().contains("endpoint-token"));
 }
 
@@ -496,8 +496,8 @@ fn statuses_are_reported_with_what_to_do() {
     let stage = Stage::new();
     for (status, header, said) in [
         (401, ("WWW-Authenticate", "Bearer realm=\"r\""), ["401", "Bearer realm", "MCPREEL_TOKEN"]),
-        (403, ("X-A", "b"), ["403", "forbids", "token"]),
-        (302, ("Location", "https://elsewhere/mcp"), ["302", "not sent elsewhere by that", "https://elsewhere/mcp"]),
+        (403, ("X-A", "b"), ["403", "denies access", "token"]),
+        (302, ("Location", "https://elsewhere/mcp"), ["302", "does not follow this redirect", "https://elsewhere/mcp"]),
         (500, ("X-A", "b"), ["500", "Internal Server Error", "went wrong"]),
         (503, ("X-A", "b"), ["503", "busy", "later"]),
     ] {
@@ -512,7 +512,7 @@ fn statuses_are_reported_with_what_to_do() {
     );
 }
 
-/// Bodies that are no JSON-RPC error, whatever they say of one.
+/// Bodies that are not JSON-RPC errors, whatever they say.
 fn no_errors() -> Vec<(&'static str, String)> {
     let within = |error: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"error":{error}}}"#);
     vec![
@@ -577,7 +577,7 @@ fn an_error_within_a_stream_that_is_none_does_not_answer() {
     let web = Web::start(legacy("2025-11-25", None, |asked| {
         Reply::events([event(&json!({"jsonrpc": "2.0", "id": asked.body["id"], "error": "odd"})), Step::Hold])
     }));
-    failed(&list(&stage, &web.url("/mcp"), &[]), 4, &["an error that breaks JSON-RPC", r#""error":"odd""#]);
+    failed(&list(&stage, &web.url("/mcp"), &[]), 4, &["an error that violates JSON-RPC", r#""error":"odd""#]);
 }
 
 #[test]
@@ -637,16 +637,16 @@ fn a_connection_that_cannot_be_is_reported() {
         failed(&output, 4, &["cannot reach", "refused", "is the server running"]);
     }
     failed(&list(&stage, "unix:none", &[]), 4, &["there is no such socket", "is the server running"]);
-    failed(&list(&stage, "http://no-such-host.invalid/", &[]), 4, &["is the host's name right?"]);
+    failed(&list(&stage, "http://no-such-host.invalid/", &[]), 4, &["is the host name right?"]);
     let web = Web::start(|_| Reply::empty(200));
     let wrong = |scheme: &str| list(&stage, &format!("{scheme}://127.0.0.1:{}/", web.port), &[]);
-    failed(&wrong("https"), 4, &["cannot reach https://127.0.0.1", "the URL begins with http://"]);
+    failed(&wrong("https"), 4, &["cannot reach https://127.0.0.1", "try http://"]);
     failed(&wrong("wss"), 4, &["cannot reach https://127.0.0.1", "ws://"]);
-    failed(&wrong("ws"), 4, &["the WebSocket's opening", "Streamable HTTP", "http://"]);
+    failed(&wrong("ws"), 4, &["the WebSocket handshake", "Streamable HTTP", "http://"]);
     let (tls, _) = Web::start_tls(|_| Reply::empty(200));
-    failed(&list(&stage, &format!("http://127.0.0.1:{}/", tls.port), &[]), 4, &["the URL begins with https://"]);
+    failed(&list(&stage, &format!("http://127.0.0.1:{}/", tls.port), &[]), 4, &["try https://"]);
     for url in ["ftp://host", "http://", "tcp:host", "http://name:word@host/"] {
-        failed(&list(&stage, url, &[]), 2, &["is no URL to attach to"]);
+        failed(&list(&stage, url, &[]), 2, &["invalid URL"]);
     }
     assert!(!list(&stage, "http://name:word@host/", &[]).err().contains("word@"), "a password is not told");
 }
@@ -657,7 +657,7 @@ fn options_of_a_started_server_do_not_go_with_a_url() {
     for options in [&["-e", "A=b"][..], &["--cwd", "/"], &["--session", "x"]] {
         assert_eq!(list(&stage, "http://127.0.0.1:9/", options).code(), 2, "{options:?}");
     }
-    failed(&list(&stage, "http://127.0.0.1:9/", &["-H", "two words: x"]), 2, &["cannot be sent"]);
+    failed(&list(&stage, "http://127.0.0.1:9/", &["-H", "two words: x"]), 2, &["cannot send the header"]);
 }
 
 #[test]
@@ -743,11 +743,11 @@ fn tls_is_checked_unless_reported_otherwise() {
     }
     failed(&list(&stage, &url, &["--cacert", "missing.pem"]), 3, &["cannot read certificates", "missing.pem"]);
     stage.write("empty.pem", "");
-    failed(&list(&stage, &url, &["--cacert", "empty.pem"]), 3, &["it holds no certificate"]);
+    failed(&list(&stage, &url, &["--cacert", "empty.pem"]), 3, &["it contains no certificate"]);
 }
 
-/// A proxy that answers `CONNECT` with this status line and then, for success, carries bytes. What it was asked comes
-/// out of the channel.
+/// A proxy that answers `CONNECT` with this status line and, if successful, carries bytes. The channel returns the
+/// requests.
 fn tunnel(status: &'static str) -> (u16, std::sync::mpsc::Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -796,7 +796,7 @@ fn proxies_come_from_the_environment() {
     while asked.try_recv().is_ok() {}
     succeeded(&list_with(&stage, &url, &["--insecure"], &[environment[0], ("NO_PROXY", "127.0.0.1")]));
     assert!(asked.try_recv().is_err(), "NO_PROXY leaves the host out");
-    for (status, said) in [("407 Who", "proxy authorization required"), ("403 No", "does not let us through")] {
+    for (status, said) in [("407 Who", "proxy authorization required"), ("403 No", "cannot connect through")] {
         let (port, _asked) = tunnel(status);
         let proxy = format!("http://127.0.0.1:{port}");
         let output = list_with(&stage, &url, &["--insecure"], &[("HTTPS_PROXY", &proxy)]);
@@ -839,7 +839,8 @@ fn a_redirect_is_followed_without_the_users_headers_to_strangers() {
         );
         assert_eq!(asked.header("host"), Some(format!("127.0.0.1:{}", home.port).as_str()));
     }
-    for reported in ["POST → 308 Permanent Redirect; following it to", "307 Temporary Redirect", "without your headers"]
+    for reported in
+        ["POST → 308 Permanent Redirect; following the redirect to", "307 Temporary Redirect", "without your headers"]
     {
         assert!(output.err().contains(reported), "{output:?}");
     }
@@ -858,10 +859,10 @@ fn a_redirect_that_leads_nowhere_is_reported() {
     assert_eq!(circle.story().len(), 6);
     let (down, _) = Web::start_tls(|_| Reply::empty(307).with("Location", "http://127.0.0.1:9/mcp"));
     let url = format!("https://127.0.0.1:{}/mcp", down.port);
-    failed(&list(&stage, &url, &["--insecure"]), 4, &["from https to http we do not go", "--url"]);
+    failed(&list(&stage, &url, &["--insecure"]), 4, &["does not follow redirects from https to http", "--url"]);
 }
 
-/// A SOCKS proxy for one kind of handshake: it tells what it was asked and connects to this port, wherever it is to go.
+/// A SOCKS proxy for one kind of handshake: it reports the requested address, but always connects to this port.
 fn socks(port: u16) -> (u16, std::sync::mpsc::Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let at = listener.local_addr().expect("an address").port();
@@ -875,7 +876,7 @@ fn socks(port: u16) -> (u16, std::sync::mpsc::Receiver<String>) {
     (at, received)
 }
 
-/// RFC 1928 and RFC 1929, and SOCKS4 with a host's name.
+/// RFC 1928 and RFC 1929, and SOCKS4 with a host name.
 fn greet(mut client: TcpStream, port: u16, asked: &std::sync::mpsc::Sender<String>) -> Option<()> {
     let mut from = client.try_clone().expect("a socket");
     let mut take = |count: usize| {
@@ -947,7 +948,7 @@ fn socks_proxies_are_spoken_in_every_version() {
     let gone = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
     let proxy = format!("socks5://{gone}");
     let output = list_with(&stage, "http://127.0.0.1:1/mcp", &[], &[("ALL_PROXY", &proxy)]);
-    failed(&output, 4, &["the proxy socks5://127.0.0.1", "does not let us through", "ALL_PROXY"]);
+    failed(&output, 4, &["cannot connect through the proxy socks5://127.0.0.1", "ALL_PROXY"]);
 }
 
 #[test]
@@ -977,7 +978,7 @@ fn a_token_comes_from_a_header_or_from_the_environment() {
     assert_eq!(web.first("initialize").header("x-twice"), Some("1"));
 }
 
-/// A WebSocket server for one connection after the other: answers every request like a legacy server.
+/// A WebSocket server for one connection after another, which answers requests like a legacy server.
 fn socket(protocol: Option<&'static str>, binary: bool) -> (u16, Arc<Mutex<Vec<String>>>) {
     use tokio_tungstenite::tungstenite::Message;
     use tokio_tungstenite::tungstenite::handshake::server::{Request, Response};
@@ -1042,7 +1043,7 @@ fn a_websocket_carries_one_message_a_frame() {
     assert_eq!(messages[0]["message"]["method"], "initialize");
     assert_eq!((&messages[4]["dir"], &messages[4]["message"]["result"]["tools"]), (&json!("s2c"), &json!([])));
     let bye = stage.run(&["call", "bye", "--url", &url, "--era", "legacy"], "");
-    failed(&bye, 4, &["closed the connection before it answered bye", "1008 not you"]);
+    failed(&bye, 4, &["closed the connection before answering bye", "1008 not you"]);
 }
 
 #[test]
@@ -1075,7 +1076,7 @@ fn a_websocket_server_need_not_know_the_protocol_and_may_send_bytes() {
     let output = list(&stage, &format!("ws://127.0.0.1:{port}"), &["--era", "legacy", "-v"]);
     succeeded(&output);
     assert_eq!(*offered.lock().expect("no panic"), ["mcp", "none"]);
-    assert!(output.err().contains("connecting without one"), "{output:?}");
+    assert!(output.err().contains("connecting without it"), "{output:?}");
     let web = Web::start(|_| Reply::empty(401));
     failed(&list(&stage, &format!("ws://127.0.0.1:{}", web.port), &[]), 4, &["HTTP 401", "MCPREEL_TOKEN"]);
 }
@@ -1139,7 +1140,7 @@ fn fire_attaches_too() {
     assert_eq!(web.first("conversation/userMessage").body["params"]["content"], "hi");
 }
 
-/// Keeps what it sees, each in a word.
+/// Stores what it observes, each in a word.
 #[derive(Default)]
 struct Kept(Mutex<Vec<String>>);
 
@@ -1163,6 +1164,7 @@ impl ExchangeObserver for Kept {
             ExchangeEvent::RequestEnd(why) => format!("> end {why:?}"),
             ExchangeEvent::Response(head) => head.status.to_string(),
             ExchangeEvent::ResponseBody(bytes) => format!("< {}", String::from_utf8_lossy(bytes)),
+            ExchangeEvent::ClientGone(why) => format!("< gone {why}"),
             ExchangeEvent::ResponseEnd(why) => format!("< end {why:?}"),
             ExchangeEvent::Refused(status, why) => format!("< {status} {why}"),
         });
@@ -1201,6 +1203,6 @@ fn a_watch_sees_each_exchange_to_its_end() {
     let held = ["begin 1", "POST /mcp", "> {\"id\":1,\"method\":\"held\"}", "> end None", "200 OK"];
     assert_eq!(seen[7..12], held);
     assert_eq!(seen[12], "< data: {}\n\n");
-    // The stream with the answer is read to its end, though the link was closed before.
-    assert_eq!(seen[19..], ["< end None", "< end Some(\"closed by the client\")", "hung up 1"]);
+    // The stream with the answer is read to its end, although the link was closed before.
+    assert_eq!(seen[19..], ["< end None", "< gone closed by the client", "hung up 1"]);
 }

@@ -1,5 +1,5 @@
-//! Duty: the published scenario schema is that of the types, the examples fit it and pass, and a long conversation is
-//! the same each time.
+//! The published scenario schema matches the types, the examples match it and pass, and a long conversation is the same
+//! each time.
 
 use mcpreel::host::engine::ModelReply;
 use mcpreel::proposals::Severity;
@@ -29,7 +29,7 @@ fn examples() -> Vec<(PathBuf, String)> {
         .collect()
 }
 
-/// Plays a scenario in virtual time, with the validator's word on it; every prompt as text.
+/// Plays a scenario in virtual time; returns the report, including the validator's, and all prompts as text.
 fn play(text: &str) -> (Report, Vec<String>) {
     let scenario = Scenario::read(text).unwrap_or_else(|error| panic!("{error}"));
     let mut validator = Validator::new(Options::default());

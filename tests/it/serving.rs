@@ -1,5 +1,5 @@
-//! Duty: hold `serve` to its promise on every transport: the same server, for several clients at once, and only for
-//! those who may come; and to what it says that it watches.
+//! Tests `serve` on every transport: the same server, for several clients at once, with access checks; and what it
+//! watches.
 
 use crate::common::{BINARY, LIMIT, Live, Stage, lives, until};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-/// A listener, and where clients find it.
+/// A listener and its URL.
 struct Server {
     process: Live,
     url: String,
@@ -57,7 +57,7 @@ fn request(id: i64, method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 
-/// A client that stays, on any transport: the test speaks for it.
+/// A client that stays connected, on any transport; the test sends for it.
 fn client(stage: &Stage, name: &str, url: &str) -> Live {
     let reel = format!("{name}.reel");
     let mut client = stage.start(&["record", "--force", "-o", &reel, "--url", url]);
@@ -77,7 +77,7 @@ fn ask(client: &mut Live, id: i64, method: &str, params: Value) -> Value {
     client.message(|message| message["id"] == id)
 }
 
-/// What a server says to the opening of a WebSocket, or to any GET with these headers.
+/// A server's response to the opening of a WebSocket, or to any GET with these headers.
 fn get(address: &str, path: &str, headers: &str) -> String {
     let mut stream = TcpStream::connect(address).expect("connects");
     stream.set_read_timeout(Some(LIMIT)).expect("a limit");
@@ -138,7 +138,7 @@ fn several_clients_have_a_server_each_and_are_spoken_to_one_by_one() {
         assert_eq!(two.message(|message| message["method"].is_string())["params"]["data"], "for two");
         let unclear = stage.run(&["fire", "raw", log, "--as", "server", "--session", "serve"], "");
         assert_ne!(unclear.code(), 0, "{unclear:?}");
-        // Nothing of it came to the first.
+        // Nothing of it reached the first client.
         one.send(&request(9, "ping", json!({})));
         assert_eq!(one.message(|_| true)["id"], 9);
         server.end();
@@ -185,7 +185,7 @@ fn pages_in_a_browser_are_kept_out() {
     let old = get(&address, "/mcp", &format!("host: {address}\r\n{}", socket.replace(": 13", ": 8")));
     assert!(old.starts_with("HTTP/1.1 400 "), "{old}");
     server.end();
-    // Lines have no headers to judge by: what begins like a request of HTTP is not listened to.
+    // Lines have no headers to check, so input that looks like an HTTP request is ignored.
     let server = Server::serve(&stage, "tcp:0", &[]);
     let mut stream = TcpStream::connect(server.address()).expect("connects");
     stream.set_read_timeout(Some(LIMIT)).expect("a limit");
@@ -240,7 +240,7 @@ fn a_recorded_server_is_behind_the_same_listeners() {
     }
 }
 
-/// A server on standard input and output that watches the stage's folder `w`; its handshake is over.
+/// A server on stdio that watches the stage's folder `w`, after the handshake.
 fn watching(stage: &Stage, more: &[&str]) -> Live {
     watching_behind(stage, &[], more)
 }
@@ -283,7 +283,7 @@ fn a_changed_file_is_reported_to_who_watches_it_and_reminded_of() {
     let up = format!("{}/../home", uri(&root));
     assert_eq!(ask(&mut server, 3, "resources/read", json!({"uri": up}))["error"]["code"], -32002);
     assert!(ask(&mut server, 4, "resources/subscribe", json!({"uri": lib}))["result"].is_object());
-    // What is ignored comes first, so that it would be heard of before.
+    // Ignored files come first, so that a report of them would arrive first.
     for ignored in ["w/target/out", "w/.git/index", "w/debug.log"] {
         stage.write(ignored, "x");
     }
@@ -297,7 +297,7 @@ fn a_changed_file_is_reported_to_who_watches_it_and_reminded_of() {
     assert_eq!(said["body"], "src/lib.rs changed; read it again before you edit it");
     assert_eq!((&said["dedupeKey"], &said["ttlTurns"]), (&json!("file_changed:src/lib.rs"), &json!(2)));
     assert_eq!(said["tags"], json!(["workspace", "file_changed"]));
-    // Nobody watches this one; all are reminded.
+    // No client subscribed to this one; all get reminders.
     stage.write("w/notes.md", "new");
     let next = server.message(|message| message["method"].is_string());
     assert_eq!(next["params"]["reminder"]["dedupeKey"], "file_changed:notes.md", "{next}");
@@ -307,7 +307,7 @@ fn a_changed_file_is_reported_to_who_watches_it_and_reminded_of() {
     stage.write("w/more/deep.rs", "x");
     assert_eq!(reminder(&mut server)["dedupeKey"], "file_changed:more/deep.rs");
     server.end();
-    // Updates and reminders go together as the proposal wants it (B23).
+    // The proposal requires updates and reminders together (behaviour B23).
     let judged = stage.ok(&["validate", "w.reel", "--fail-on", "warning", "--format", "json"]).json();
     let exercised = judged["connections"][0]["exercised"].as_array();
     let is_checked = exercised.is_some_and(|rules| rules.contains(&json!("reminder/no-resource-update")));
@@ -342,7 +342,7 @@ fn another_outcome_of_a_command_is_reminded_of() {
         let is_of_command = |message: &Value| message["params"]["reminder"]["roleHint"] == "system";
         server.message(is_of_command)["params"]["reminder"].clone()
     };
-    // It failed before anybody was there, or while somebody came.
+    // It failed before a client connected, or while one did.
     let first = outcome(&mut server);
     assert_eq!(first["body"], format!("`{command}` failed with exit code 1\n2 errors in 0.1s"));
     assert_eq!((&first["dedupeKey"], &first["ttlTurns"]), (&json!(format!("command:{command}")), &json!(1)));
@@ -380,7 +380,7 @@ fn a_command_is_run_again_by_the_clock_and_ends_with_the_server() {
     let mut late = watching(&stage, &["--watch-command", slow, "--watch-limit", "50ms"]);
     let ended = reminder(&mut late);
     assert!(ended["body"].as_str().is_some_and(|body| body.contains("took more than 50ms")), "{ended}");
-    // Killed, it leaves nothing behind either.
+    // If it is killed, it leaves nothing behind either.
     let _ = std::fs::remove_file(stage.path("pid"));
     let killed = watching(&stage, &["--watch-command", slow]);
     let pid =
@@ -410,7 +410,7 @@ fn what_is_not_asked_for_is_not_there() {
     assert!(wrong.code() == 2 && wrong.err().contains("--ignore"), "{wrong:?}");
 }
 
-/// What an address of HTTP answers to a post: its status and its body.
+/// The response of an HTTP address to a post: status and body.
 fn post(address: &str, headers: &str, body: &str) -> (u16, Value) {
     let mut stream = TcpStream::connect(address).expect("connects");
     stream.set_read_timeout(Some(LIMIT)).expect("a limit");
@@ -475,7 +475,7 @@ fn a_post_is_pushed_once_and_what_is_no_event_is_refused() {
         let (said, why) = post(&address, headers, body);
         assert_eq!((said, !why["error"].is_null()), (status, true), "{headers}: {why}");
     }
-    // A set that is off pushes nothing, and the event may come again.
+    // A disabled feature set pushes nothing, and the event may be sent again.
     server
         .send(&json!({"jsonrpc": "2.0", "method": "featureSets/update", "params": {"disabled": ["memory.proactive"]}}));
     server.send(&request(2, "ping", json!({})));
@@ -560,7 +560,7 @@ fn lines_are_fed_from_a_fifo_a_file_a_socket_and_standard_input() {
         let body = json!(body);
         move |message: &Value| message["params"]["reminder"]["body"] == body
     };
-    // A FIFO stays after its writer; wrong lines end nothing.
+    // A FIFO remains after its writer; invalid lines end nothing.
     let made = stage.command(&["mkfifo", "fifo"]).status().expect("mkfifo runs");
     assert!(made.success());
     let mut server = mcpl_host(stage.start(&["serve", "--feed", "fifo"]));
@@ -570,12 +570,12 @@ fn lines_are_fed_from_a_fifo_a_file_a_socket_and_standard_input() {
     }
     assert!(server.stderr_so_far().contains("--feed: line 1: "), "{}", server.stderr_so_far());
     server.end();
-    // A file's lines wait for the host.
+    // Lines of a file wait for the host.
     stage.write("file", reminder("three"));
     let mut server = mcpl_host(stage.start(&["serve", "--feed", "file"]));
     server.message(body("three"));
     server.end();
-    // Whoever connects hears what was wrong with its lines.
+    // Whoever connects gets errors about its own lines.
     let mut server = mcpl_host(stage.start(&["serve", "--feed", "unix:feed.sock"]));
     assert_eq!(std::fs::metadata(stage.path("feed.sock")).expect("a socket").permissions().mode() & 0o777, 0o600);
     let mut client = UnixStream::connect(stage.path("feed.sock")).expect("connects");
@@ -586,7 +586,7 @@ fn lines_are_fed_from_a_fifo_a_file_a_socket_and_standard_input() {
     server.message(body("four"));
     server.end();
     assert!(!stage.path("feed.sock").exists(), "the socket goes with its server");
-    // Standard input is the host's, unless hosts come elsewhere.
+    // Standard input belongs to the host, unless hosts connect elsewhere.
     let refused = stage.run(&["serve", "--feed", "-"], "");
     assert!(refused.code() == 2 && refused.err().contains("--listen"), "{refused:?}");
     assert_eq!(stage.run(&["serve", "--feed", "missing"], "").code(), 3);

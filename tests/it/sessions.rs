@@ -1,4 +1,4 @@
-//! Whole sessions through the binary: the demonstration, what the validator says of it, and comparisons.
+//! Complete sessions with the real binary: the demonstration, its validation, and comparisons.
 
 use crate::common::Stage;
 use serde_json::Value;
@@ -45,7 +45,7 @@ fn two_runs_of_the_same_session_do_not_differ() {
 
 const HEADER: &str = r#"{"reel":{"version":1,"created":"2026-11-21T20:00:00Z"}}"#;
 
-/// A reel of messages a millisecond apart, each `c2s` or `s2c` with its text.
+/// A reel of messages at intervals of a millisecond, each with its direction (`c2s` or `s2c`) and text.
 fn reel(stage: &Stage, name: &str, messages: &[(&str, &str)]) {
     let mut lines = format!("{HEADER}\n");
     for (number, (dir, message)) in messages.iter().enumerate() {
@@ -115,8 +115,8 @@ fn a_breach_is_found_named_and_exit_code_1() {
     assert!(text.contains("error pairing/orphan-response") && text.contains("1 connection"), "{text}");
 }
 
-/// Two servers of one host, each a stream: one is left out of a message, and one is sent one after a mark in the reel
-/// says that the user took its access back.
+/// Two servers of one host, each a stream: one does not get a message, and one gets a message after a mark in the reel
+/// which says that the user revoked its access.
 #[test]
 fn a_reel_of_several_servers_is_judged_as_one_conversation() {
     let stage = Stage::new();
@@ -132,7 +132,7 @@ fn a_reel_of_several_servers_is_judged_as_one_conversation() {
             event(0, stream, dir, &format!("\"message\":{message}"));
         }
     }
-    // A message goes to each of these servers; the fourth comes after the mark.
+    // A message goes to each of these servers; the fourth message follows the mark.
     for (number, streams) in [(1, &[1, 2][..]), (2, &[1]), (3, &[1, 2]), (4, &[2])] {
         let params = format!(r#"{{"messageId":"m{number}","content":"x"}}"#);
         if number == 4 {

@@ -1,11 +1,11 @@
-//! Duty: hold `survive` against small hosts of our own: what they answer, refuse, ignore and break at is told, over
-//! standard input and output and over HTTP, with the reel and the exit code to it.
+//! Tests `survive` with small hosts: reports what they answer, refuse, ignore and fail at, over stdio and over HTTP,
+//! with the reel and the exit code.
 
 use crate::common::{Output, Stage, finish};
 use serde_json::Value;
 
-/// A client that does about each method what `DOES` says: an exit code to die with, `freeze`, `close`, an answer, or
-/// else it refuses. `LIVES` are the seconds after which it ends by itself.
+/// A client that reacts to each method as `DOES` says: exits with this code, `freeze`, `close`, or answers; otherwise
+/// it refuses. It exits by itself after `LIVES` seconds.
 const HOST: &str = r#"
 import json, os, subprocess, sys, threading, time
 does = json.loads(os.environ.get("DOES", "{}"))
@@ -59,7 +59,7 @@ fn survive(stage: &Stage, does: &str, options: &[&str]) -> Output {
     finish(command, Vec::new())
 }
 
-/// What came of a method.
+/// The result for a method.
 fn of<'a>(probe_report: &'a Value, method: &str) -> &'a Value {
     let all = probe_report["messages"].as_array().expect("messages");
     all.iter().rfind(|sent| sent["method"] == method).unwrap_or_else(|| panic!("{method} in {probe_report}"))
@@ -97,7 +97,7 @@ fn each_outcome_is_reported_and_what_broke_it_decides_the_exit_code() {
     assert_eq!(mcpl.expect("declared")["client_place"], "experimental.mcpl");
     let starts = String::from_utf8(stage.read("starts")).expect("text").lines().count();
     assert_eq!((probe_report["starts"].as_u64(), starts > 3), (Some(starts as u64), true));
-    // The reel has a session a start, and all that was sent in them.
+    // The reel has one session per start, with everything that was sent in it.
     let reel = stage.ok(&["show", "s.reel", "method:push/event"]).out();
     assert!(reel.contains("push/event"), "{reel}");
     assert_eq!(stage.ok(&["reel", "verify", "s.reel"]).code(), 0);
@@ -131,7 +131,7 @@ fn one_that_ends_by_itself_is_not_broken_and_one_that_never_comes_is_an_error() 
     assert_eq!(reported.code(), 0, "{reported:?}");
     let never = survive(&Stage::new(), r#"{"start":3}"#, &[]);
     assert_eq!(never.code(), 4, "{never:?}");
-    assert!(never.err().contains("exit code 3") && never.err().contains("hello from the client"), "{never:?}");
+    assert!(never.err().contains("exited with code 3") && never.err().contains("hello from the client"), "{never:?}");
     let missing = Stage::new();
     let missing = missing.run(&["survive", "-o", "x.reel", "--", "./no-such-client"], "");
     assert!(missing.code() == 4 && missing.err().contains("cannot start the client"), "{missing:?}");

@@ -1,10 +1,10 @@
-//! Duty: hold `mcpreel record` over stdio to its promise: whatever happens at one end is seen at the other as if there
-//! were no tap, and the reel tells it.
+//! Tests `mcpreel record` over stdio: whatever happens at one end is visible at the other as if mcpreel were not there,
+//! and the reel shows it.
 
 use crate::common::{BINARY, Live, Output, Stage, assert_same, code, finish, lives, until};
 use serde_json::Value;
 
-/// A server's loop that ends only by a signal.
+/// A server's loop that only a signal ends.
 const FOREVER: &str = "while :; do sleep 0.02; done";
 
 fn sh(script: &str) -> [&str; 3] {
@@ -20,7 +20,7 @@ fn start(stage: &Stage, script: &str) -> Live {
     stage.start(&tap(&[], &sh(script)))
 }
 
-/// Runs a server without the tap and with it, on the same input: all that can be seen must be the same.
+/// Runs a server with and without mcpreel on the same input: everything visible must be the same.
 fn same_with_and_without(server: &[&str], input: &[u8]) -> (Stage, Output) {
     let stage = Stage::new();
     let direct = finish(stage.command(server), input.to_vec());
@@ -34,7 +34,7 @@ fn same_with_and_without(server: &[&str], input: &[u8]) -> (Stage, Output) {
     (stage, tapped)
 }
 
-/// The server keeps what it got and says it back: so both directions are held against the input.
+/// The server stores its input and sends it back, so both directions are compared with the input.
 fn echoes(input: &[u8]) -> Stage {
     let (stage, tapped) = same_with_and_without(&sh("tee got"), input);
     assert_same("what the client got", &tapped.stdout, input);
@@ -92,7 +92,8 @@ fn a_message_of_64_mib_passes() {
     let mut line = br#"{"jsonrpc":"2.0","id":1,"method":"big","params":{"text":""#.to_vec();
     line.resize((64 << 20) - 4, b'x');
     line.extend_from_slice(b"\"}}\n");
-    // As servers do, this one reads all of a message before it answers: both directions share what may be unfinished.
+    // Like many servers, this one reads a message completely before it answers: both directions share the budget for
+    // unfinished messages.
     let (stage, tapped) = same_with_and_without(&sh("cat >got; cat got"), &line);
     assert_same("what the client got", &tapped.stdout, &line);
     assert_same("the reel, client to server", &stage.cat("t.reel", "c2s"), &line);
@@ -234,7 +235,7 @@ fn a_server_deaf_to_the_end_of_input_still_gets_the_signal() {
 #[test]
 fn a_child_that_the_server_leaves_behind_does_not_hold_the_tap() {
     let stage = Stage::new();
-    // Goes with the stage.
+    // Removed with the stage.
     stage.write("here", "");
     let script = "(trap '' HUP; while [ -e here ]; do sleep 0.02; done) & echo left; exit 2";
     let mut tap = start(&stage, script);
@@ -306,7 +307,7 @@ fn a_torn_tail_is_named_and_repaired() {
     stage.write("torn.reel", &whole[..footer - 1]);
     let verified = stage.run(&["reel", "verify", "torn.reel"], "");
     assert_eq!(verified.code(), 1);
-    assert!(verified.out().contains("the last segment is cut"), "{verified:?}");
+    assert!(verified.out().contains("the last segment is incomplete"), "{verified:?}");
     stage.ok(&["reel", "repair", "torn.reel", "-o", "mended.reel"]);
     stage.ok(&["reel", "verify", "mended.reel"]);
     assert_eq!(stage.info("mended.reel")["kinds"]["gap"]["count"], 1);
@@ -384,7 +385,7 @@ fn a_reel_is_the_users_only() {
 fn a_reel_that_is_there_is_not_overwritten_unless_asked() {
     let stage = Stage::new();
     stage.write("t.reel", "precious");
-    // A script: what a client gets is in `recordings.rs`.
+    // A script; what a client gets is tested in `recordings.rs`.
     let script = format!("exec {} record -o t.reel -- cat </dev/null", BINARY);
     let refused = stage.command(&sh(&script)).output().expect("run");
     assert_eq!((refused.status.code(), &refused.stdout[..]), (Some(2), &b""[..]));
@@ -454,10 +455,10 @@ fn a_full_disk_does_not_touch_the_traffic() {
 #[test]
 fn a_file_that_takes_no_more_costs_only_what_did_not_fit_and_that_is_counted() {
     let stage = Stage::new();
-    // What cannot be compressed, so that the limit is soon reached.
+    // Incompressible, so that the limit is reached soon.
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let input: String = noise(1_200_000).chunks(400).map(|piece| format!("{{\"n\":\"{}\"}}\n", hex(piece))).collect();
-    // A file may grow to 512 KiB, some segments. What is written to a descriptor is not held against the limit before.
+    // A file may grow to 512 KiB, which is some segments. For a descriptor, the limit is not checked in advance.
     let script = format!("ulimit -f 1024; exec {} record -o /dev/fd/3 -- sh -c 'cat; exit 9' 3>t.reel", BINARY);
     let output = finish(stage.command(&sh(&script)), input.clone().into_bytes());
     assert_same("the traffic", &output.stdout, input.as_bytes());
@@ -478,7 +479,7 @@ fn a_file_that_takes_no_more_costs_only_what_did_not_fit_and_that_is_counted() {
         assert_eq!(info["kinds"]["message"]["count"], messages, "the index counts what is there");
         assert_eq!(info["events"], events.len() - 1);
     }
-    // 3,000 lines each way.
+    // 3,000 lines in each direction.
     assert_eq!(kept + lost, 6_000, "{kept} kept, {lost} counted as lost");
     assert!(kept > 3_000, "{kept} of 6,000 kept");
 }
@@ -547,7 +548,7 @@ fn a_reel_that_is_being_written_is_left_alone_by_others() {
 #[test]
 fn a_slow_client_gets_all_of_a_dead_servers_output() {
     let stage = Stage::new();
-    // Far more than pipes hold, from a server that is gone before the client reads.
+    // Far more than pipes can hold, from a server that exits before the client reads.
     let script = "mcpreel=$1; shift; \"$mcpreel\" record -o r.reel -- sh -c 'head -c 600000 /dev/zero | tr \"\\0\" x; exit 3' \
         < /dev/null | { sleep 1; wc -c; }";
     let output = finish(stage.command(&["sh", "-c", script, "sh", env!("CARGO_BIN_EXE_mcpreel")]), Vec::new());

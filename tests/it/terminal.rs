@@ -1,4 +1,4 @@
-//! Duty: text that others wrote never steers the terminal: not in what commands print, and not in what they complain of.
+//! Text from others never controls the terminal, neither in output nor in error messages.
 
 use crate::common::{CREATED, Output, Stage, message, time};
 use base64::Engine;
@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use mcpreel::render::text::visible;
 use serde_json::{Value, json};
 
-/// Colours, a title, a bell, marks that turn the direction, ends of lines, C1 controls.
+/// Colours, a title, a bell, direction marks, line ends, C1 controls.
 const EVIL: &str = "e\u{1b}[31m\u{9b}2J\u{1b}]0;t\u{7}\u{202e}\u{2066}\u{200e}\u{200f}\u{61c}\u{85}\u{2028}\u{7f}\rl";
 
 /// A reel with such text in every place.
@@ -203,7 +203,7 @@ fn json_of_a_reel_has_the_strings_that_it_holds() {
     assert_eq!((info["label"].as_str(), info["notes"][EVIL].as_str()), (Some(EVIL), Some(EVIL)));
     let asked = stage.ok(&["show", "evil.reel", "--jq", "select(.seq == 10) | .message"]).json();
     assert_eq!(asked["method"], EVIL);
-    // What is asked for to the byte stays so.
+    // Raw output stays byte for byte.
     let raw = stage.ok(&["show", "evil.reel", "--raw", "--seq", "10", "-n", "1"]).out();
     assert!(raw.contains('\u{9b}') && raw.contains('\u{202e}'), "{raw:?}");
     assert!(String::from_utf8(stage.cat("evil.reel", "stderr")).expect("text").contains('\u{9b}'));

@@ -1,4 +1,4 @@
-//! Duty: keep the worked example of `docs/trace-format.md` true: its lines make its bytes, and its bytes its events.
+//! Checks the worked example of `docs/trace-format.md`: its lines produce its bytes, and its bytes its events.
 
 use std::path::Path;
 use std::process::Command;
@@ -35,7 +35,7 @@ fn the_documents_example_is_what_the_program_writes_and_reads() {
     let of_document = mcpreel(&[Path::new("export"), &at("document.reel")]);
     assert_eq!(of_document, mcpreel(&[Path::new("export"), &at("tiny.reel")]), "the bytes there hold other events");
     assert_eq!(of_document.iter().filter(|byte| **byte == b'\n').count(), lines.lines().count());
-    // The compressed parts may change with zstd and its settings; what stands around them may not.
+    // The compressed parts may change with zstd and its settings; everything around them must not.
     assert_eq!(written[..67], bytes[..67], "file header");
     assert_eq!(written[67..95], bytes[67..95], "segment header up to its lengths");
     let index = |reel: &[u8]| reel[reel.len() - 20 - 159..reel.len() - 20].to_vec();

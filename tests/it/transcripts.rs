@@ -1,37 +1,37 @@
-//! Real traffic between other people's programs, of which `MCPREEL_TRANSCRIPTS` names recordings: they are imported, and the
-//! validator finds what is known to be wrong with them, and nothing else above a remark.
+//! Real traffic between other people's programs, recorded in the folder `MCPREEL_TRANSCRIPTS`: it is imported, and the
+//! validator finds the known mistakes and nothing else above the level of remarks.
 
 use crate::common::Stage;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The folder of transcripts, which are no part of the repository.
+/// The folder of transcripts, which are not part of the repository.
 fn transcripts() -> PathBuf {
     let folder = std::env::var_os("MCPREEL_TRANSCRIPTS").expect("MCPREEL_TRANSCRIPTS names the folder of transcripts");
-    // From the repository's root, where the tests run.
+    // Relative to the repository's root, where the tests run.
     Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)
 }
 
-/// A transcript, the rules that its errors break, and the rules of its warnings.
+/// A transcript, the rules that its errors violate, and the rules of its warnings.
 type Known = (&'static str, &'static [&'static str], &'static [&'static str]);
 
-/// What is wrong with each. A sentence of a proposal or of MCP stands behind each rule (`mcpreel validate --rules`).
+/// What is wrong with each. Each rule cites a sentence of a proposal or of MCP (`mcpreel validate --rules`).
 const KNOWN: &[Known] = &[
     (
-        // The host disables a set and goes on to accept its pushes; the server refuses pings, declares sets as an
-        // array and pushes from a set that lists tools only.
+        // The host disables a feature set and continues to accept its pushes; the server refuses pings, declares
+        // feature sets as an array, and pushes from one that lists only tools.
         "mcpl-heartbeat-0.1.3",
         &["mcpl/disabled-set-accepted", "mcpl/rollback-undeclared", "method/ping-refused"],
         &["mcpl/capability-missing", "mcpl/feature-sets-array", "mcpl/unlisted-use"],
     ),
     (
-        // The server tries what it may not; the host answers three requests never.
+        // The server tries what it may not do; the host never answers three requests.
         "mcpl-agent-framework-host-x-mock",
         &["mcpl/push-disabled-set", "mcpl/unknown-set"],
         &["mcpl/capability-missing", "mcpl/unlisted-use"],
     ),
     (
-        // No capability, log lines on the message stream, an expiry told before its grant.
+        // No capability, log lines in the message stream, an expiry announced before its grant.
         "mcpe-core-1.0.0",
         &["mcpe/capability-missing", "stream/noise"],
         &["mcpe/expired-before-grant"],
@@ -56,7 +56,7 @@ const KNOWN: &[Known] = &[
     ("base-modern-era-python-mcp-2.3.0", &[], &[]),
     ("sse-everything-legacy", &[], &[]),
     ("everything-probed-modern", &[], &["era/legacy-answer"]),
-    // server/discover goes out without a session, so it is not in the one of 2025-11-25.
+    // server/discover is sent without a session, so it is not in the session of 2025-11-25.
     ("http-everything-2025-11-25", &["era/batch"], &[]),
 ];
 
@@ -99,7 +99,7 @@ fn every_transcript_is_read_and_shown() {
         let shown = stage.ok(&["show", "--format", "json", "it.reel"]).out();
         let shown: Vec<serde_json::Value> =
             shown.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-        // A line with a head and a body is two events, and each session has a beginning.
+        // A line with a head and a body becomes two events, and each session has a beginning.
         let is_head = |line: &&serde_json::Value| line["http"].is_object();
         let two = lines.iter().filter(is_head).filter(|line| line["raw"].is_string()).count();
         let about_streams =
@@ -172,6 +172,6 @@ fn http_sessions_are_streams_with_all_their_heads() {
         .map(|event| event["stream"].as_u64().unwrap_or(0))
         .collect();
     assert_eq!(messages, [1, 1, 2, 2, 2]);
-    // Its bytes as they were: no line end is doubled.
+    // The original bytes: line ends are not duplicated.
     assert_eq!(stage.cat("it.reel", "stderr"), b"first\nsecond\nthird\n");
 }

@@ -1,15 +1,15 @@
 //! `call`: sends one request.
 
 use crate::cli::client_session::{self, ClientOptions, Peer};
-use crate::cli::error::CommandError;
 use crate::cli::target::Target;
 use crate::cli::{Context, Outcome, values};
+use crate::error::CommandError;
 use crate::host::client::Params;
 use crate::render::pretty::{Layout, pretty};
 use crate::render::text::Escaping;
 use crate::runtime::client::{Answer, Failure};
 use crate::wire::Envelope;
-use crate::wire::span::millis;
+use crate::wire::units::millis;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::io::Write as _;
@@ -107,9 +107,8 @@ pub fn run(args: &CallArgs, context: &Context) -> Result<Outcome, CommandError> 
 }
 
 fn raw(message: &[u8]) -> Result<Box<serde_json::value::RawValue>, CommandError> {
-    serde_json::from_slice(message).map_err(|error| {
-        CommandError::new(crate::cli::error::ErrorKind::Peer, format!("the response is not JSON: {error}"))
-    })
+    serde_json::from_slice(message)
+        .map_err(|error| CommandError::new(crate::error::ErrorKind::Peer, format!("the response is not JSON: {error}")))
 }
 
 fn print(answer: &Answer, format: Format, context: &Context) -> Result<Outcome, CommandError> {

@@ -1,7 +1,8 @@
 //! `completions`: completion scripts for shells.
 
-use crate::cli::error::CommandError;
-use crate::cli::{self, Context, Outcome, output};
+use crate::cli::{self, Context, Outcome};
+use crate::error::CommandError;
+use crate::record::output;
 use clap::Args;
 use clap_complete::{Generator, Shell};
 use std::path::PathBuf;

@@ -1,13 +1,14 @@
 //! `demo`: a tour. It records the built-in server while a scripted host has one conversation with it that uses all
 //! five proposals, then shows, validates and counts the recording.
 
-use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::{Context, Outcome, client_session, reels, run_words};
+use crate::cli::{Context, Outcome, client_session, run_words};
+use crate::error::{CommandError, ErrorKind};
 use crate::host::client::{ClientConfig, ClientEngine, EraChoice, Output, Params};
 use crate::process::child::ServerCommand;
 use crate::proposals::hooks::engine::{
     Declarations, Event, EventKind, Injection, Verdict, client_capability, select, tool_result_text,
 };
+use crate::record::reels;
 use crate::runtime::client::Runner;
 use crate::transport::local::stdio;
 use crate::wire::{Envelope, json as text};

@@ -1,9 +1,10 @@
 //! `diff`: compares two reels by what was sent.
 
-use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::printer::Format;
-use crate::cli::{Context, Outcome, reels};
+use crate::cli::printer::{Format, note};
+use crate::cli::{Context, Outcome};
 use crate::diff::{Collector, Options, Recording, compare};
+use crate::error::{CommandError, ErrorKind};
+use crate::record::reels;
 use crate::render::diff::{DiffStyle, text};
 use crate::trace::{Damage, EventKind, Item, ReelReader};
 use clap::Args;
@@ -64,7 +65,7 @@ pub fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, CommandError> 
         let collector = Collector::new(&options).with_stderr(args.stderr);
         if path.is_file() { collector.without_texts() } else { collector }
     });
-    let passes = read_both(paths, collectors, |path| reels::open_whole(Some(path), &context.printer))?;
+    let passes = read_both(paths, collectors, |path| reels::open_whole(Some(path), note))?;
     for (path, pass) in paths.iter().zip(&passes) {
         pass.damage.iter().for_each(|damage| context.printer.note(&format!("{}: {damage}", path.display())));
     }

@@ -2,8 +2,8 @@
 
 mod watch;
 
-use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome};
+use crate::error::CommandError;
 use clap::{Subcommand, ValueEnum};
 
 /// Subscribe to a server's events (MCPE proposal).

@@ -1,11 +1,14 @@
 //! `export`: a reel in other formats.
 
-use crate::cli::error::CommandError;
-use crate::cli::output::Output;
-use crate::cli::{Context, Outcome, reels};
-use crate::formats::jsonl;
+use crate::cli::printer::note;
+use crate::cli::{Context, Outcome};
+use crate::error::CommandError;
+use crate::formats::{self, ExportFormat};
+use crate::record::output::Output;
+use crate::record::reels;
 use crate::trace::Item;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use std::path::PathBuf;
 
 /// Convert a reel to another format.
@@ -20,8 +23,8 @@ pub struct ExportArgs {
     /// The reel; `-` for stdin (default: the newest).
     reel: Option<PathBuf>,
     /// The output format.
-    #[arg(long, value_enum, default_value_t = ExportFormat::Jsonl)]
-    format: ExportFormat,
+    #[arg(long, value_parser = formats(), default_value = formats::EXPORT[0].name)]
+    format: String,
     /// Write to this file; `-` is stdout.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
@@ -30,14 +33,19 @@ pub struct ExportArgs {
     force: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ExportFormat {
-    /// JSON lines, one event per line; lossless.
-    Jsonl,
+/// The names of all formats, with their help.
+fn formats() -> PossibleValuesParser {
+    PossibleValuesParser::new(formats::EXPORT.iter().map(|format| PossibleValue::new(format.name).help(format.about)))
+}
+
+impl ExportArgs {
+    fn format(&self) -> &'static ExportFormat {
+        formats::EXPORT.iter().find(|format| format.name == self.format).unwrap_or(&formats::EXPORT[0])
+    }
 }
 
 pub fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let (reader, path) = reels::open_whole(args.reel.as_deref(), &context.printer)?;
+    let (reader, path) = reels::open_whole(args.reel.as_deref(), note)?;
     let mut reader = reader.leaving_long();
     if let (Ok(from), Ok(to)) = (path.canonicalize(), args.output.canonicalize())
         && from == to
@@ -47,10 +55,11 @@ pub fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, CommandError
     }
     let mut out = Output::create(&args.output, args.force)?;
     let writing = |error: std::io::Error| CommandError::writing(&args.output, &error);
-    jsonl::write_header(reader.header(), &mut out).map_err(writing)?;
+    let mut exporter = (args.format().begin)(reader.header());
+    exporter.begin(reader.header(), &mut out).map_err(writing)?;
     let total = std::fs::metadata(&path).map_or(0, |about| about.len());
     let mut progress = context.printer.progress("exporting", total);
-    let (created, mut damaged) = (reader.header().created, false);
+    let mut damaged = false;
     while let Some(item) = reader.next().map_err(|error| CommandError::reading(&path, &error))? {
         match item {
             Item::Damage(damage) => {
@@ -59,10 +68,11 @@ pub fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, CommandError
             }
             Item::Block(block) => {
                 for event in block.events() {
-                    jsonl::write_event(&event, created, &mut out).map_err(writing)?;
+                    exporter.event(&event, &mut out).map_err(writing)?;
                 }
                 if !block.is_loaded() {
-                    let passed = reader.pass_payload(&block, jsonl::write_long(created, &mut out));
+                    let passed = reader
+                        .pass_payload(&block, |header, part, is_last| exporter.part(header, part, is_last, &mut out));
                     if let Err(damage) = passed.map_err(writing)? {
                         damaged = true;
                         context.printer.note(&damage.to_string());
@@ -73,6 +83,7 @@ pub fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, CommandError
             }
         }
     }
+    exporter.end(&mut out).map_err(writing)?;
     progress.finish();
     out.finish()?;
     Ok(if damaged { Outcome::Findings } else { Outcome::Clean })

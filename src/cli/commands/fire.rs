@@ -15,9 +15,9 @@ mod server_messages;
 mod server_request_args;
 mod user_message;
 
-use crate::cli::error::CommandError;
 use crate::cli::printer::Format;
 use crate::cli::{Context, Outcome};
+use crate::error::CommandError;
 use clap::Subcommand;
 
 /// Send one message of a proposal, or any raw message, by hand.

@@ -5,20 +5,22 @@ mod setup;
 mod talk;
 
 use crate::cli::client_session::{self, ClientOptions};
-use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::hosting::HostServers;
 use crate::cli::hosting::editor::Lines;
 use crate::cli::hosting::lines::{self, Line};
-use crate::cli::hosting::model::Model;
-use crate::cli::hosting::routes::Routes;
-use crate::cli::hosting::session::HostSession;
-use crate::cli::live::{self, About};
-use crate::cli::recording::Need;
-use crate::cli::target::{Target, span};
+use crate::cli::printer::note;
+use crate::cli::target::Target;
 use crate::cli::{Context, Outcome};
+use crate::error::{CommandError, ErrorKind};
 use crate::host::engine::Host;
+use crate::record::recording::Need;
+use crate::runtime::event_routes::Routes;
 use crate::runtime::host::HostRunner;
+use crate::runtime::host_session::HostSession;
+use crate::runtime::model::Model;
 use crate::sessions::answers::Answers;
+use crate::sessions::live::{self, About};
+use crate::wire::units::parse_time;
 use clap::builder::Resettable;
 use clap::{Arg, ArgAction, Args, ValueEnum};
 use serde_json::json;
@@ -105,7 +107,7 @@ pub struct HostArgs {
     #[arg(long, value_name = "COMMAND", conflicts_with = "model")]
     model_command: Option<String>,
     /// How long that program may take.
-    #[arg(long, value_name = "TIME", default_value = "120s", value_parser = span)]
+    #[arg(long, value_name = "TIME", default_value = "120s", value_parser = parse_time)]
     model_timeout: Duration,
     /// A policy file, in YAML or JSON: `all` and `servers`, each with options by proposal, and a `layout`.
     #[arg(long, value_name = "FILE")]
@@ -183,7 +185,7 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
     let said = args.say.iter().map(|text| lines::parse(&format!("/turn {text}")));
     let queue: VecDeque<Line> =
         said.chain(args.doing.iter().map(|line| lines::parse(line))).collect::<Result<_, _>>()?;
-    let routes = Routes::open(&args.on_event)?;
+    let routes = Routes::open(&args.on_event, note)?;
     let lines = if queue.is_empty() { Some(Lines::open()?) } else { None };
     client_session::block_on_to_the_end(async {
         let recording = args.client.recording("host", Need::Wanted)?;
@@ -209,7 +211,7 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
         };
         let (session, attendant) = HostSession::new(names, Arc::clone(recorder.queue()), Arc::clone(&answers));
         // The socket exists as long as the conversation.
-        let _bound = live::open(about, Arc::new(session), &answers, &context.printer)?;
+        let _bound = live::open(about, Arc::new(session), &answers, note)?;
         let runner = HostRunner::start(Host::new(config), links, Some(attendant));
         let mut talk = Talk::new((args, context), runner, model, (queue, lines), routes);
         let outcome = talk.run().await;
@@ -225,7 +227,7 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
         parties.end(recorder).await;
         let (summary, end) = recording.finish();
         outcome?;
-        end.report(&summary, false, context)?;
+        end.report(&summary, false, note)?;
         let reel = end.place();
         if args.format == Format::Json {
             context.printer.json(&json!({"event": "reel", "path": reel.display().to_string()}))?;

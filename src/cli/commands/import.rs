@@ -1,15 +1,15 @@
 //! `import`: converts other formats to a reel.
 
-use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::output::Output;
-use crate::cli::{Context, Outcome, quantity};
+use crate::cli::quantity;
+use crate::cli::{Context, Outcome};
+use crate::error::{CommandError, ErrorKind};
 use crate::formats::jsonl::{self, JsonlError};
-use crate::formats::transcript::{self, Redaction};
-use crate::redact;
+use crate::formats::{self, ImportFormat, Importer};
+use crate::record::output::Output;
 use crate::render::line;
-use crate::trace::{EventKind, FileHeader, NewEvent, ReelWriter, WriterOptions};
-use crate::wire::json;
-use clap::{Args, ValueEnum};
+use crate::trace::{EventKind, ReelWriter, WriterOptions};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -27,8 +27,8 @@ pub struct ImportArgs {
     /// The file to read; `-` for stdin.
     input: PathBuf,
     /// The input format.
-    #[arg(long, value_enum, default_value_t = ImportFormat::Auto)]
-    format: ImportFormat,
+    #[arg(long, value_parser = formats(), default_value = AUTO)]
+    format: String,
     /// Write the reel to this file; `-` is stdout.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -37,60 +37,22 @@ pub struct ImportArgs {
     force: bool,
 }
 
-/// The formats that can be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ImportFormat {
-    /// Detect the format by the first line.
-    Auto,
-    /// The output of `export`: JSON lines, one event per line; lossless.
-    Jsonl,
-    /// JSON lines from other tools: each with a time, a direction (c2s, s2c, client_to_server, …) and a message.
-    Transcript,
+/// The name for detecting the format by the beginning of the file.
+const AUTO: &str = "auto";
+
+/// The names of all formats, with their help.
+fn formats() -> PossibleValuesParser {
+    let auto = PossibleValue::new(AUTO).help("Detect the format by the beginning of the file");
+    let all = formats::IMPORT.iter().map(|format| PossibleValue::new(format.name).help(format.about));
+    PossibleValuesParser::new([auto].into_iter().chain(all))
 }
 
-/// HTTP heads in transcripts are redacted as in recordings.
-const REDACTION: Redaction = Redaction { header: redact::redact_header, target: redact::redact_target };
-
-/// A source of events.
-enum Reader {
-    Jsonl(jsonl::Reader<Box<dyn BufRead>>),
-    Transcript(Box<transcript::Reader<Box<dyn BufRead>>>),
-}
-
-impl Reader {
-    fn new(format: ImportFormat, mut input: Box<dyn BufRead>) -> Result<Self, JsonlError> {
-        let is_transcript = match format {
-            ImportFormat::Auto => is_transcript(input.fill_buf()?),
-            format => format == ImportFormat::Transcript,
-        };
-        match is_transcript {
-            true => {
-                transcript::Reader::new(input).map(|reader| Self::Transcript(Box::new(reader.redacting(REDACTION))))
-            }
-            false => jsonl::Reader::new(input).map(Self::Jsonl),
-        }
-    }
-
-    fn header(&self) -> &FileHeader {
-        match self {
-            Self::Jsonl(reader) => reader.header(),
-            Self::Transcript(reader) => reader.header(),
-        }
-    }
-
-    fn next_event(&mut self) -> Result<Option<NewEvent<'_>>, JsonlError> {
-        match self {
-            Self::Jsonl(reader) => reader.next_event(),
-            Self::Transcript(reader) => reader.next_event(),
-        }
-    }
-}
-
-/// Whether the first members of a file look like a transcript's line: they include a direction, and not `reel`.
-fn is_transcript(start: &[u8]) -> bool {
-    json::members(start)
-        .take_while(|member| !member.is("reel"))
-        .any(|member| member.is("dir") || member.is("direction"))
+/// Opens a file for reading in this format.
+fn open(format: &str, mut input: Box<dyn BufRead>) -> Result<Box<dyn Importer>, JsonlError> {
+    let start = if format == AUTO { input.fill_buf()? } else { b"" };
+    let is_it = |known: &&ImportFormat| if format == AUTO { (known.detect)(start) } else { known.name == format };
+    let found = formats::IMPORT.iter().find(is_it).unwrap_or(&jsonl::IMPORT);
+    (found.open)(input)
 }
 
 pub fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, CommandError> {
@@ -102,9 +64,9 @@ pub fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, CommandError
         (Box::new(BufReader::with_capacity(1 << 20, file)), total)
     };
     let bad = |error: JsonlError| CommandError::new(ErrorKind::Input, format!("{}: {error}", args.input.display()));
-    let mut reader = Reader::new(args.format, input).map_err(|error| with_forms(bad(error)))?;
+    let mut reader = open(&args.format, input).map_err(|error| with_forms(bad(error)))?;
     let mut out = Output::create(&args.output, args.force)?;
-    let (events, messages) = convert(&mut reader, &mut out, args, context, total)?;
+    let (events, messages) = convert(&mut *reader, &mut out, args, context, total)?;
     if messages == 0 {
         let reported =
             format!("{}: no messages among {}; nothing was imported", args.input.display(), quantity(events, "event"));
@@ -120,15 +82,12 @@ pub fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, CommandError
 
 /// Adds hints about what can be imported.
 fn with_forms(error: CommandError) -> CommandError {
-    error.hint("jsonl: the output of `mcpreel export`, with {\"reel\":…} on the first line").hint(
-        "transcript: one JSON object per line, with `dir` or `direction` (c2s, s2c, client_to_server, server_to_client, \
-               stderr, …), and the message in `msg`, `message`, `raw`, `text` or `sse`",
-    )
+    formats::IMPORT.iter().rev().fold(error, |error, format| error.hint(format.hint))
 }
 
 /// Copies every event. Returns the number of events, and how many of them are messages.
 fn convert(
-    reader: &mut Reader,
+    reader: &mut dyn Importer,
     out: &mut Output,
     args: &ImportArgs,
     context: &Context,

@@ -1,7 +1,8 @@
 //! `man`: manual pages, one per subcommand.
 
-use crate::cli::error::CommandError;
-use crate::cli::{self, Context, Outcome, output};
+use crate::cli::{self, Context, Outcome};
+use crate::error::CommandError;
+use crate::record::output;
 use clap::Args;
 use clap_mangen::Man;
 use std::path::{Path, PathBuf};

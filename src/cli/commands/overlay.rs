@@ -2,20 +2,22 @@
 
 use super::record::{Keeping, about, describe, server_name, spawn_error};
 use crate::cli::client_session::{self, RemoteLink};
-use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::printer::note;
-use crate::cli::recording::OnExisting;
 use crate::cli::target::{Target, TargetKind, key_value};
-use crate::cli::{Context, Outcome, live, refusal, url_name};
+use crate::cli::{Context, Outcome, url_name};
+use crate::error::{CommandError, ErrorKind};
 use crate::overlay::{Overlay, Plan, Setting, schema};
 use crate::record::queue::{Queue, Ready};
 use crate::record::recorder::Recorder;
+use crate::record::recording::OnExisting;
+use crate::record::startup_error;
 use crate::record::stdio_to_url::{self, SharedSession};
 use crate::redact;
 use crate::runtime::overlay::{OverlayNotice, OverlayNoticeCallback, laid_over, watch};
 use crate::runtime::watch::Watchers;
 use crate::sessions::control::Session;
 use crate::sessions::injection::is_ours;
+use crate::sessions::live;
 use crate::trace::{EventKind, Flags};
 use crate::transport::Link;
 use crate::transport::local::stdio::{self, StdioServer};
@@ -113,7 +115,7 @@ pub fn run(args: &OverlayArgs, context: &Context) -> Result<Outcome, CommandErro
     let (code, signal) = status.map_or((None, None), |status| (status.code(), status.signal()));
     recorder.note(EventKind::StreamClosed, &json!({"exit_code": code, "signal": signal}));
     let (summary, end) = recording.finish();
-    end.report(&summary, context.verbose > 0, context)?;
+    end.report(&summary, context.verbose > 0, note)?;
     Ok(carried?.map_or(Outcome::Clean, Outcome::Server))
 }
 
@@ -141,10 +143,10 @@ async fn carry(
     let (orders, taken) = mpsc::channel(16);
     let shared =
         Arc::new(SharedSession { queue: Arc::clone(recorder.queue()), stream: 0, answers: Arc::default(), orders });
-    let _bound = live::open(about, Arc::clone(&shared) as Arc<dyn Session>, &shared.answers, &context.printer)?;
+    let _bound = live::open(about, Arc::clone(&shared) as Arc<dyn Session>, &shared.answers, note)?;
     // Not the locked stdout: a client that does not read would keep the process from exiting.
     let output = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned().map_err(failed)?);
-    refusal::begin();
+    startup_error::begin();
     let carried = tokio::select! {
         carried = stdio_to_url::run(link, (std::io::stdin(), limit), output, Some(&shared), taken) => carried,
         _ = terminate.recv() => Ok(()),

@@ -3,17 +3,20 @@
 mod attach;
 mod listen;
 
-use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::listening::ListenOptions;
-use crate::cli::recording::{self, Need, OnExisting, Plan, Recording};
+use crate::cli::printer::note;
 use crate::cli::target::{Target, TargetKind, key_value};
-use crate::cli::{Context, Outcome, live, refusal};
+use crate::cli::{Context, Outcome};
+use crate::error::{CommandError, ErrorKind};
 use crate::process::child::{ServerCommand, SpawnError};
 use crate::record::queue::OnOverload;
+use crate::record::recording::{self, Need, OnExisting, Plan, Recording};
+use crate::record::startup_error;
 use crate::record::status::Status;
 use crate::record::stdio;
 use crate::record::stdio::ToClient;
 use crate::redact;
+use crate::sessions::live;
 use crate::trace::FileHeader;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -134,11 +137,11 @@ pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError
     }
     let about = about(name, redact::redact_arguments(&words).join(" "), "stdio", recording.status());
     // The socket exists as long as the session.
-    let (_bound, control) = live::open_socket(about, &context.printer).unzip();
+    let (_bound, control) = live::open_socket(about, note).unzip();
     let (recorder, end) = recording.into_parts();
-    refusal::begin();
+    startup_error::begin();
     let outcome = stdio::run(&server, recorder, to_client, control, describe(&server)).map_err(spawn_error)?;
-    end.report(&outcome.summary, context.verbose > 0, context)?;
+    end.report(&outcome.summary, context.verbose > 0, note)?;
     Ok(Outcome::Server(outcome.status))
 }
 
@@ -163,7 +166,7 @@ impl Keeping {
             true => (Need::Always, OnExisting::Fail),
             false => (Need::Wanted, on_existing),
         };
-        Recording::start(&Plan {
+        let plan = Plan {
             output: self.output.as_deref(),
             force: self.force,
             name,
@@ -175,7 +178,8 @@ impl Keeping {
                 Overload::Block => OnOverload::Block,
                 Overload::Drop => OnOverload::Drop,
             },
-        })
+        };
+        Recording::start(&plan, note)
     }
 
     /// Refuses to write the reel to stdout, which belongs to the client.

@@ -1,10 +1,12 @@
 //! `reel`: inspects, verifies, repairs, indexes and compacts reel files, and extracts bytes from them.
 
-use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::output::Output;
-use crate::cli::printer::Format;
-use crate::cli::{Context, Outcome, output, quantity, reels};
+use crate::cli::printer::{Format, note};
+use crate::cli::quantity;
+use crate::cli::{Context, Outcome};
+use crate::error::{CommandError, ErrorKind};
 use crate::formats::jsonl;
+use crate::record::output::Output;
+use crate::record::{output, reels};
 use crate::render::line;
 use crate::trace::format::VERSION;
 use crate::trace::rebuild::count;
@@ -372,7 +374,7 @@ fn index(args: &OneReel, context: &Context) -> Result<Outcome, CommandError> {
 }
 
 fn cat(args: &CatArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let (reader, path) = reels::open_whole(args.reel.as_deref(), &context.printer)?;
+    let (reader, path) = reels::open_whole(args.reel.as_deref(), note)?;
     let mut damaged = false;
     let mut reader: ReelReader = reader.in_pieces().leaving_long();
     while let Some(item) = reader.next().map_err(|error| CommandError::reading(&path, &error))? {

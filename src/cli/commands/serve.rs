@@ -5,15 +5,16 @@ mod local;
 mod scenario;
 mod watch;
 
-use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::handlers::{Allowed, HandlerArgs};
 use crate::cli::listening::{self, ListenOptions};
 use crate::cli::printer::note;
-use crate::cli::recording::Need;
-use crate::cli::target::{Limits, span};
-use crate::cli::{Context, Outcome, live, output, refusal, values};
+use crate::cli::target::Limits;
+use crate::cli::{Context, Outcome, values};
+use crate::error::{CommandError, ErrorKind};
 use crate::proposals::REGISTRY;
 use crate::protocol::{Era, Revision};
+use crate::record::recording::Need;
+use crate::record::{output, startup_error};
 use crate::render::text;
 use crate::runtime::handler_runner::HandlerRunner;
 use crate::runtime::server::{ServerInput, serve};
@@ -22,10 +23,12 @@ use crate::runtime::watch::{IoRunner, PreparedWatchers, Watchers};
 use crate::server::{Config, Fired, IoRequest, Plan, Report, Server, Task};
 use crate::sessions::answers::Answers;
 use crate::sessions::control::{FactCallback, InjectionProgress, Session, choose};
+use crate::sessions::live;
 use crate::sessions::sockets::BoundSocket;
 use crate::transport::listen::gateway::{Backend, Gateway};
 use crate::transport::local::stdio::read_messages;
 use crate::wire::Direction;
+use crate::wire::units::parse_time;
 use clap::{Args, ValueEnum};
 use keep::SharedRecorder;
 use local::{Local, LocalArgs, LocalServer};
@@ -127,7 +130,7 @@ pub struct ServeCommon {
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
     /// How long to wait for the host's responses.
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = span)]
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_time)]
     answer_timeout: Duration,
     /// Generate ids from this seed: the same seed and input give the same bytes.
     #[arg(long, value_name = "NUMBER")]
@@ -456,7 +459,6 @@ fn open_socket(
     (transport, listen): (&'static str, Option<String>),
     serving: Serving,
     (answers, keep): (&Arc<Answers>, Option<&SharedRecorder>),
-    context: &Context,
 ) -> Result<Option<BoundSocket>, CommandError> {
     let server = format!("mcpreel {name}");
     let about = live::About {
@@ -467,7 +469,7 @@ fn open_socket(
         listen,
         recording: keep.map(SharedRecorder::status),
     };
-    live::open(about, Arc::new(serving), answers, &context.printer)
+    live::open(about, Arc::new(serving), answers, note)
 }
 
 fn run_stdio(
@@ -485,9 +487,9 @@ fn run_stdio(
     let helpers = besides.helpers(&mut config);
     let keep = besides.keep.clone();
     let serving = Serving::Stdio { arrivals: sender.clone(), client: Arc::clone(&client) };
-    let _bound = open_socket(name, ("stdio", None), serving.clone(), (&answers, keep.as_ref()), context)?;
+    let _bound = open_socket(name, ("stdio", None), serving.clone(), (&answers, keep.as_ref()))?;
     let begun = besides.start(&serving)?;
-    refusal::begin();
+    startup_error::begin();
     read_messages(io::stdin(), limits.max_message, "the host", ServerInput::of_host(sender.clone())).map_err(failed)?;
     let receive = |fact: &Report| {
         keep.iter().for_each(|keep| keep.fact(0, fact));
@@ -548,7 +550,7 @@ fn run_listening(
         let listening = listening::bind(listen, context).await?;
         let serving = Serving::Listening(Arc::clone(&sessions));
         let way_in = (listening.transport(), Some(listening.door("/mcp")));
-        let _bound = open_socket(name, way_in, serving.clone(), (&answers, keep.as_ref()), context)?;
+        let _bound = open_socket(name, way_in, serving.clone(), (&answers, keep.as_ref()))?;
         let begun = besides.start(&serving)?;
         let options = &common.listening;
         let gateway =

@@ -1,11 +1,11 @@
 //! `sessions`: the user's live sessions.
 
 use super::stats::Stats;
-use crate::cli::error::CommandError;
-use crate::cli::live::{self, HOW_TO_START, Live, RecordedHandshake, looked_in};
 use crate::cli::{Context, Outcome};
+use crate::error::CommandError;
 use crate::render::line::visible_text;
 use crate::render::table::{BLANK, fitted};
+use crate::sessions::live::{self, HOW_TO_START, Live, RecordedHandshake, looked_in};
 use crate::trace::{AheadReader, ReelReader};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};

@@ -4,12 +4,15 @@ mod forms;
 mod print_worker;
 mod tree;
 
-use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::jq::Jq;
-use crate::cli::live::{self, Live};
-use crate::cli::{Context, Outcome, quantity, reels};
+use crate::cli::printer::note;
+use crate::cli::quantity;
+use crate::cli::{Context, Outcome};
+use crate::error::{CommandError, ErrorKind};
+use crate::record::reels;
 use crate::session::filter::{Facts, Filter, TERMS};
 use crate::session::view::{Viewer, Words};
+use crate::sessions::live::{self, Live};
 use crate::trace::{AheadReader, Block, EventHeader, Item, MessageHeader, ReelReader};
 use crate::wire::MessageKind;
 use clap::{Args, ValueEnum};
@@ -158,10 +161,9 @@ pub fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> 
     }
     let filter = parse_filter(&terms, path.is_some() || live.is_some())?;
     let reel = live.as_ref().map(Live::reel).transpose()?;
-    let path = reels::named_or_newest(reel.as_deref().or(path), &context.printer)?;
+    let path = reels::named_or_newest(reel.as_deref().or(path), note)?;
     let grows = args.follow || live.is_some();
-    let (mut reader, path) =
-        if grows { reels::open(Some(&path))? } else { reels::open_whole(Some(&path), &context.printer)? };
+    let (mut reader, path) = if grows { reels::open(Some(&path))? } else { reels::open_whole(Some(&path), note)? };
     if grows {
         reader = reader.following();
     }

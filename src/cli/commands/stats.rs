@@ -2,16 +2,19 @@
 
 mod audit;
 
-use crate::cli::error::CommandError;
-use crate::cli::printer::Format;
-use crate::cli::{Context, Outcome, live, quantity, reels};
+use crate::cli::printer::{Format, note};
+use crate::cli::quantity;
+use crate::cli::{Context, Outcome};
+use crate::error::CommandError;
+use crate::record::reels;
 use crate::render::line;
 use crate::render::table::{BLANK, fitted};
 use crate::session::Pairing;
 use crate::session::view::{Placed, Words};
+use crate::sessions::live;
 use crate::trace::{AheadReader, EventHeader, EventKind, Flags, Item, ReelReader};
 use crate::wire::MessageKind;
-use crate::wire::span::millis_of;
+use crate::wire::units::millis_of;
 use clap::Args;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -53,7 +56,7 @@ pub struct StatsArgs {
 pub fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, CommandError> {
     let (reader, path, stream) = match &args.session {
         None => {
-            let (reader, path) = reels::open_whole(args.reel.as_deref(), &context.printer)?;
+            let (reader, path) = reels::open_whole(args.reel.as_deref(), note)?;
             (reader, path, 0)
         }
         Some(name) => {

@@ -3,16 +3,16 @@
 mod table;
 
 use super::serve::keep::SharedRecorder;
-use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::listening;
 use crate::cli::printer::{Format, note};
-use crate::cli::recording::{Need, OnExisting};
-use crate::cli::target::{Limits, span};
+use crate::cli::target::Limits;
 use crate::cli::{Context, Outcome, client_session};
+use crate::error::{CommandError, ErrorKind};
 use crate::probe::{ClientEnd, ClientFailure, Order, Plan, ProbeReport, ProbeRun, Settings};
 use crate::process::stdio_bridge::plug;
 use crate::proposals::{REGISTRY, by_name};
 use crate::protocol::{Era, Revision};
+use crate::record::recording::{Need, OnExisting};
 use crate::render::line::visible_text;
 use crate::runtime::probe::{Held, Host};
 use crate::runtime::server::ServerInput;
@@ -21,6 +21,7 @@ use crate::server::{Config, Report, Server};
 use crate::transport::listen::gateway::{Backend, Gateway};
 use crate::transport::listen::origin_check::Access;
 use crate::wire::Direction;
+use crate::wire::units::parse_time;
 use clap::Args;
 use serde_json::json;
 use std::ffi::{OsStr, OsString};
@@ -80,10 +81,10 @@ pub struct SurviveArgs {
     #[arg(long, value_name = "PROPOSAL")]
     only: Vec<String>,
     /// How long to wait for a response to a message or a ping.
-    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = span)]
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = parse_time)]
     wait: Duration,
     /// How long the client may take from its start to the end of the handshake.
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = span)]
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_time)]
     connect: Duration,
     /// How often to restart the client at most.
     #[arg(long, value_name = "NUMBER", default_value_t = 20)]
@@ -253,7 +254,7 @@ impl Conducted {
                     Order::Over => return Ok(()),
                 }
             }
-            let due = self.probe_run.next_wake().unwrap_or(Duration::MAX);
+            let due = self.probe_run.next_timeout().unwrap_or(Duration::MAX);
             let rest = due.saturating_sub(self.began.elapsed());
             let event = tokio::time::timeout(rest, self.events.recv()).await;
             let now = self.began.elapsed();
@@ -266,7 +267,7 @@ impl Conducted {
                     self.probe_run.ended(now, end)
                 }
                 Ok(Some(Event::Ended(..))) => Vec::new(),
-                Ok(None) | Err(_) => self.probe_run.wake(now),
+                Ok(None) | Err(_) => self.probe_run.handle_timeout(now),
             };
         }
     }

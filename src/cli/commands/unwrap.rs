@@ -2,10 +2,10 @@
 
 use super::wrap::Selection;
 use crate::cli::clients::file::ConfigFile;
-use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome};
 use crate::config::entry::Entry;
 use crate::config::wrap::unwrap;
+use crate::error::CommandError;
 use clap::Args;
 
 /// Remove mcpreel from an MCP client's configuration again.

@@ -1,9 +1,10 @@
 //! `validate`: checks a reel against schemas and rules.
 
-use crate::cli::error::CommandError;
-use crate::cli::printer::Format;
-use crate::cli::{Context, Outcome, reels};
+use crate::cli::printer::{Format, note};
+use crate::cli::{Context, Outcome};
+use crate::error::CommandError;
 use crate::proposals::Severity;
+use crate::record::reels;
 use crate::render::findings;
 use crate::trace::{EventKind, Item};
 use crate::validate::{Options, Report, Validator, all_rules};
@@ -73,8 +74,8 @@ pub fn run(args: &ValidateArgs, context: &Context) -> Result<Outcome, CommandErr
     if args.rules {
         return list_rules(args.format, context);
     }
-    let path = reels::named_or_newest(args.reel.as_deref(), &context.printer)?;
-    let (reader, path) = reels::open_whole(Some(&path), &context.printer)?;
+    let path = reels::named_or_newest(args.reel.as_deref(), note)?;
+    let (reader, path) = reels::open_whole(Some(&path), note)?;
     let mut reader = reader.with_payloads();
     let mut validator = Validator::new(Options::default());
     let total = std::fs::metadata(&path).map_or(0, |about| about.len());

@@ -3,10 +3,10 @@
 
 use crate::cli::clients::file::ConfigFile;
 use crate::cli::clients::{is_shared, listed, unknown, usual_files, without_secrets};
-use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::{Context, Outcome};
 use crate::config::entry::{Entry, read};
 use crate::config::wrap::{EditError, wrap};
+use crate::error::{CommandError, ErrorKind};
 use crate::render::diff::DiffStyle;
 use crate::render::unified::unified;
 use clap::Args;

@@ -3,9 +3,9 @@
 //!
 //! While the user types, all output goes through the editor, which prints it above the line that is being typed.
 
-use super::super::error::{CommandError, ErrorKind};
-use super::super::reels;
 use super::lines::COMMANDS;
+use crate::error::{CommandError, ErrorKind};
+use crate::record::reels;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;

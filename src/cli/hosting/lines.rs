@@ -1,11 +1,11 @@
 //! The lines that control a host: text to say, or a command after a slash. They are typed, piped in, or given with
 //! `--do`.
 
-use super::super::error::CommandError;
 use super::super::values;
+use crate::error::CommandError;
 use crate::host::engine::{Order, ToolCall};
 use crate::proposals::host::Agent;
-use crate::proposals::policy::parse_time;
+use crate::wire::units::parse_time;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -120,7 +120,7 @@ pub fn parse(line: &str) -> Result<Line, CommandError> {
             };
             order(Order::Allow { server, proposal, is_allowed: name == "approve" })
         }
-        "wait" => parse_time(rest).map(Line::Wait).ok_or_else(missing),
+        "wait" => parse_time(rest).map(Line::Wait).map_err(|_| missing()),
         "prompt" => Ok(Line::Prompt),
         "state" => Ok(Line::State),
         "servers" => Ok(Line::Servers),

@@ -2,17 +2,17 @@
 //! recorded, and validated at the end.
 
 use super::super::Context;
-use super::super::error::{CommandError, ErrorKind};
-use super::inferences::{Inferences, Saying};
-use super::model::{Model, Progress, Replying};
 use super::{HostServers, NamedServer, ServerLocation};
 use crate::cli::target::{Limits, Target};
+use crate::error::{CommandError, ErrorKind};
 use crate::host::engine::{Host, HostConfig, ModelReply, Output};
 use crate::host::prompt::Prompt;
 use crate::proposals::Severity;
 use crate::proposals::host::ServerId;
 use crate::record::recorder::Recorder;
 use crate::runtime::host::{HostNotice, HostRunner, Interceptor, Intervention, MessageObserver};
+use crate::runtime::inferences::{Inferences, Saying};
+use crate::runtime::model::{Model, Progress, Replying};
 use crate::runtime::simulate::{SimulationContext, simulate};
 use crate::scenario::{Clock, MessageFate, Observation, Player, PlayerAction, Report, Scenario, ServerKind};
 use crate::trace::{EventKind, FileHeader, Flags, Item, NewEvent, ReelReader, ReelWriter, WriterOptions};
@@ -66,7 +66,7 @@ pub fn play_virtual(
         ..FileHeader::default()
     };
     let failed = |error| CommandError::writing(reel, &error);
-    let file = super::super::reels::create(reel, false)?;
+    let file = crate::record::reels::create(reel, false)?;
     let mut writer = ReelWriter::create(file, &header, WriterOptions::default()).map_err(failed)?;
     let mut problem = None;
     let mut observe = |at: Duration, seen: &Observation<'_>| {

@@ -1,8 +1,8 @@
 //! Writes the report of a scenario: as text, as one JSON object, as JUnit XML.
 
 use super::super::Outcome;
-use super::super::error::CommandError;
-use super::super::output::{self, Output};
+use crate::error::CommandError;
+use crate::record::output::{self, Output};
 use crate::render::scenario as render;
 use crate::render::style::Palette;
 use crate::scenario::Report;

@@ -1,4 +1,4 @@
-//! Duty: what `wrap` writes, and that `unwrap` restores it.
+//! Tests of what `wrap` writes, and that `unwrap` restores the original.
 
 use super::*;
 use crate::cli::clients::without_secrets;
@@ -19,7 +19,7 @@ fn unwrapped(text: &str, format: Format) -> String {
     unwrap(text, format, &entry(text, format)).unwrap().expect("a change")
 }
 
-/// Wraps, holds the outcome against `expected`, and holds what `unwrap` makes of it against the beginning.
+/// Wraps a text, compares the result with `expected`, and the unwrapped result with the text.
 fn there_and_back(text: &str, expected: &str, format: Format) {
     let there = wrapped(text, format);
     assert_eq!(there, expected);
@@ -131,7 +131,7 @@ fn what_somebody_changed_meanwhile_is_kept() {
     assert_eq!(changed(&url, "\"--url\", \"http://h/sse\"", "\"--url\", \"http://other\""), expected);
     let rotated = changed(&url, "\"MCPREEL_H_2\": \"2\"", "\"MCPREEL_H_2\": \"new\"");
     assert_eq!(rotated["headers"], serde_json::json!({"A": "1", "B": "new"}));
-    // Without the original, the names are guessed.
+    // Without the original, names are guessed.
     let lost = changed(&url, "MCPREEL_ORIGINAL", "MCPREEL_LOST");
     let expected = serde_json::json!({
         "type": "http", "url": "http://h/sse", "headers": {"A": "1", "B": "2"}, "env": {"E": "e"}, "timeout": 5
@@ -244,7 +244,7 @@ fn secrets_are_not_shown() {
     assert!(!shown.contains("S1") && shown.contains("Authorization=MCPREEL_H_1"), "{shown}");
 }
 
-/// What may stand between any two tokens.
+/// Text that may be between any two tokens.
 fn gap() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => Just(String::new()),

@@ -1,33 +1,33 @@
-//! The tap in place of a URL: the entry is written anew, and holds in its `env` what it was.
+//! Wraps an entry with a URL: the entry is rewritten, and keeps its original text in its `env`.
 
 use super::{EditError, Place, again, is_edited, label, newline, quote, space_before, spliced};
 use crate::config::entry::{Entry, HEADERS, TRANSPORTS, URLS};
 use crate::config::tree::{Format, Kind, Member, Node, Style, parse};
 use crate::redact;
 
-/// The variable that holds an entry as it was.
+/// The variable with the original text of an entry.
 const ORIGINAL: &str = "MCPREEL_ORIGINAL";
-/// The variable that holds a URL with a secret in it.
+/// The variable with a URL that contains a secret.
 const URL: &str = "MCPREEL_URL";
-/// What the variables that hold header values begin with.
+/// The prefix of variables with header values.
 const HEADER: &str = "MCPREEL_H_";
 
-/// An entry that is written anew.
+/// A rewritten entry.
 struct Draft {
-    /// Members, in order.
+    /// Its members, in order.
     members: Vec<String>,
-    /// TOML tables below headers of their own, which stand behind the members.
+    /// TOML tables below their own headers, which come after the members.
     tables: Vec<String>,
 }
 
 impl Draft {
-    /// Takes a member over as it stands.
+    /// Copies a member unchanged.
     fn keep(&mut self, place: Place<'_>, member: &Member) {
         let home = if member.is_table() { &mut self.tables } else { &mut self.members };
         home.push(place.text[member.range()].to_owned());
     }
 
-    /// The whole text with the entry as drafted, laid out as it was.
+    /// Returns the whole text with the rewritten entry, in the layout of the original.
     fn finish(self, place: Place<'_>) -> Result<String, EditError> {
         let Place { text, entry, .. } = place;
         let block = match &entry.node.kind {
@@ -46,7 +46,7 @@ impl Draft {
     }
 }
 
-/// Whether a table's bytes hold all of the entry and nothing else.
+/// Returns whether a table's bytes contain the whole entry and nothing else.
 fn stands_alone(place: Place<'_>) -> bool {
     let Ok(root) = parse(&place.text[place.entry.node.range.clone()], place.format) else { return false };
     let only = |node: &Node| match node.members() {
@@ -57,14 +57,14 @@ fn stands_alone(place: Place<'_>) -> bool {
     found.is_some_and(|found| found.to_value() == place.entry.node.to_value())
 }
 
-/// The white space before an object's members, and before its closing brace.
+/// Returns the white space before an object's members, and before its closing brace.
 fn spaces(place: Place<'_>) -> (&str, &str) {
     let Place { text, entry, .. } = place;
     let first = entry.node.members().first().map_or(entry.node.range.end, |member| member.start);
     (space_before(text, first), space_before(text, entry.node.range.end - 1))
 }
 
-/// The entry with the tap in place of its URL.
+/// Wraps the entry: replaces its URL by a command.
 pub(super) fn put_in(place: Place<'_>, program: &str) -> Result<String, EditError> {
     let Place { text, entry, .. } = place;
     let (url_member, url) = entry.url().ok_or(EditError::Nothing)?;
@@ -112,14 +112,14 @@ pub(super) fn put_in(place: Place<'_>, program: &str) -> Result<String, EditErro
     draft.finish(place)
 }
 
-/// The entry's variables but for those that the tap put there, their values as they stand.
+/// Returns the entry's own variables with their values as written, without those that wrapping added.
 fn own_env(place: Place<'_>) -> Vec<(String, String)> {
     let members = place.entry.node.get("env").map_or(&[][..], |member| member.value.members());
     let own = members.iter().filter(|member| !member.name.starts_with("MCPREEL_"));
     own.map(|member| (member.name.clone(), place.text[member.value.range.clone()].to_owned())).collect()
 }
 
-/// A list of variables' names: what stands there, and these.
+/// Returns a list of variable names: the existing ones and these.
 fn forwarded_text(place: Place<'_>, forwarded: &[&str]) -> String {
     let mut names = env_vars(place);
     names.extend(forwarded.iter().map(|name| quote(name)));
@@ -133,12 +133,12 @@ fn env_vars(place: Place<'_>) -> Vec<String> {
     }
 }
 
-/// The entry without the tap: as it was, or what it comes to where somebody has changed it.
+/// Unwraps the entry: restores the original, or rebuilds it if the entry was changed.
 pub(super) fn take_out(place: Place<'_>) -> Result<String, EditError> {
     restore(place).map_or_else(|| rebuild(place), Ok)
 }
 
-/// The text as it was, where the entry stands as it was written.
+/// Returns the original text, if the entry is exactly as wrapping wrote it.
 fn restore(place: Place<'_>) -> Option<String> {
     let (text, entry) = before(place)?;
     let program = *place.entry.words().first()?;
@@ -146,7 +146,7 @@ fn restore(place: Place<'_>) -> Option<String> {
     (wrapped == place.text).then_some(text)
 }
 
-/// The text with the entry as it was, and that entry.
+/// Returns the text with the original entry, and that entry.
 fn before(place: Place<'_>) -> Option<(String, Entry)> {
     let original = place.entry.node.get("env")?.value.text_of(ORIGINAL)?.to_owned();
     let text = spliced(place.text, vec![(place.entry.node.range.clone(), original)]);
@@ -154,7 +154,7 @@ fn before(place: Place<'_>) -> Option<(String, Entry)> {
     Some((text, entry))
 }
 
-/// The entry with a URL that what stands there comes to.
+/// Rebuilds an entry with a URL from the wrapped entry.
 fn rebuild(place: Place<'_>) -> Result<String, EditError> {
     let Place { text, format, entry } = place;
     let original = before(place).map(|(_, entry)| entry);
@@ -235,7 +235,7 @@ fn rebuild(place: Place<'_>) -> Result<String, EditError> {
     draft.finish(place)
 }
 
-/// A member's text.
+/// Returns the text of a member.
 fn pair(place: Place<'_>, name: &str, value: &str) -> String {
     let is_bare = |found: char| found.is_ascii_alphanumeric() || found == '_' || found == '-';
     match place.format {
@@ -245,7 +245,7 @@ fn pair(place: Place<'_>, name: &str, value: &str) -> String {
     }
 }
 
-/// A map's text, a line a member where the entry is written so.
+/// Returns the text of a map, with one line per member if the entry is written that way.
 fn map_text(place: Place<'_>, members: &[(String, String)]) -> String {
     let pairs: Vec<String> = members.iter().map(|(name, value)| pair(place, name, value)).collect();
     let (space, close) = spaces(place);
@@ -256,7 +256,7 @@ fn map_text(place: Place<'_>, members: &[(String, String)]) -> String {
     format!("{{{deeper}{}{space}}}", pairs.join(&format!(",{deeper}")))
 }
 
-/// A text as it stands there; anything else as a text.
+/// Returns a string as it is written; any other value as a string.
 fn raw_text(text: &str, node: &Node) -> String {
     match &node.kind {
         Kind::Text(_) => text[node.range.clone()].to_owned(),

@@ -1,33 +1,18 @@
-//! HTTP in a transcript: heads as a reel has them, and which session and which exchange a line belongs to.
+//! HTTP in a transcript: converts heads to the form in reels, and finds the session and the exchange of each line.
 //!
-//! As in a recording, a session is told by `Mcp-Session-Id`, by the endpoint that HTTP+SSE hands out, and where there is
-//! neither, by the connection, up to the response that names the connection's session.
+//! As in a recording, a session is identified by `Mcp-Session-Id`, by the endpoint that HTTP+SSE announces, or else by
+//! the connection, until a response names its session.
 
+use crate::redact::{redact_header, redact_target};
 use serde_json::{Value, json};
-use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
 /// The header that names a session.
 const SESSION: &str = "mcp-session-id";
-/// So many sessions, endpoints and connections are remembered each; the oldest is forgotten first.
+/// The maximum number of sessions, endpoints and connections that are remembered, each; the oldest is forgotten first.
 const MAX: usize = 10_000;
 
-/// Takes secrets out of what is kept of a head.
-#[derive(Clone, Copy, Debug)]
-pub struct Redaction {
-    /// Of a header's value, by its name in lower case.
-    pub header: for<'a> fn(&str, &'a str) -> Cow<'a, str>,
-    /// Of a request's target: path and query.
-    pub target: fn(&str) -> String,
-}
-
-impl Default for Redaction {
-    fn default() -> Self {
-        Self { header: |_, value| value.into(), target: str::to_owned }
-    }
-}
-
-/// A head.
+/// The head of a request or response.
 #[derive(Debug)]
 pub struct Head {
     /// The request's method and target, or the response's status.
@@ -35,7 +20,7 @@ pub struct Head {
     headers: Vec<(String, String)>,
 }
 
-/// What a head begins with.
+/// The first line of a head.
 #[derive(Debug)]
 pub enum Start {
     /// A request.
@@ -50,7 +35,7 @@ pub enum Start {
 }
 
 impl Head {
-    /// Reads a head; `None` where it is none.
+    /// Parses a head; `None` if the text is something else.
     pub fn parse(text: &[u8]) -> Option<Self> {
         let head: Value = serde_json::from_slice(text).ok()?;
         let text = |names: &[&str]| names.iter().find_map(|name| head.get(name)?.as_str()).map(str::to_owned);
@@ -82,13 +67,13 @@ impl Head {
         Some(Self { start, headers })
     }
 
-    /// What a reel says of it.
-    pub fn reported(&self, redaction: &Redaction) -> Value {
+    /// Returns the head in the form that reels have.
+    pub fn reported(&self) -> Value {
         let headers: Vec<_> =
-            self.headers.iter().map(|(name, value)| json!([name, (redaction.header)(name, value)])).collect();
+            self.headers.iter().map(|(name, value)| json!([name, redact_header(name, value)])).collect();
         match &self.start {
             Start::Request { method, target } => {
-                json!({"what": "request", "method": method, "target": (redaction.target)(target), "headers": headers})
+                json!({"what": "request", "method": method, "target": redact_target(target), "headers": headers})
             }
             Start::Response(status) => json!({"what": "response", "status": status, "headers": headers}),
         }
@@ -103,7 +88,7 @@ fn as_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// A table that forgets its oldest entry where it becomes too large.
+/// A table that forgets its oldest entry when it is full.
 #[derive(Debug)]
 struct Recent<K, V> {
     found: HashMap<K, V>,
@@ -129,24 +114,24 @@ impl<K: Clone + Eq + std::hash::Hash, V> Recent<K, V> {
     }
 }
 
-/// What a connection is in.
+/// The state of a connection.
 #[derive(Debug)]
 struct Current {
     exchange: u32,
     stream: u32,
-    /// The request, as far as its response needs it.
+    /// The latest request was a DELETE.
     is_delete: bool,
     has_session: bool,
 }
 
-/// The session of a connection that has no name yet.
+/// The session of a connection, before it has an id.
 #[derive(Clone, Copy, Debug)]
 struct Unnamed {
     stream: u32,
     has_begun: bool,
 }
 
-/// Which streams and exchanges lines belong to.
+/// Finds the streams and exchanges of lines.
 #[derive(Debug, Default)]
 pub struct Sessions {
     streams: u32,
@@ -157,21 +142,22 @@ pub struct Sessions {
     endpoints: Recent<String, u32>,
 }
 
-/// Where a line belongs.
+/// The place of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinePlace {
-    /// The session; 0 outside HTTP.
+    /// The stream of the session; 0 outside of HTTP.
     pub stream: u32,
-    /// The request and its response; 0 outside.
+    /// The number of the exchange; 0 outside of HTTP.
     pub exchange: u32,
-    /// The session begins here.
+    /// The session begins with this line.
     pub opens: bool,
-    /// The session ends here.
+    /// The session ends with this line.
     pub closes: bool,
 }
 
 impl Sessions {
-    /// Where a line of a connection belongs; `head` where it has one, `initializes` where it asks for a new session.
+    /// Returns the place of a line on a connection. `head` is its head, if it has one; `initializes` means that it
+    /// begins a session.
     pub fn place(&mut self, connection: &[u8], head: Option<&Head>, initializes: bool) -> LinePlace {
         match head.map(|head| (&head.start, head.session())) {
             Some((Start::Request { method, target }, session)) => {
@@ -201,7 +187,7 @@ impl Sessions {
             }
             (None, None) => {
                 let current = self.unnamed.found.get(connection).copied();
-                // Who initializes again begins another session.
+                // A second initialize begins another session.
                 let current = current.filter(|unnamed| !(initializes && unnamed.has_begun));
                 let stream = current.map_or_else(|| self.open(), |unnamed| unnamed.stream);
                 let has_begun = initializes || current.is_some_and(|unnamed| unnamed.has_begun);
@@ -217,7 +203,7 @@ impl Sessions {
     fn answer(&mut self, connection: &[u8], status: u64, session: Option<&str>) -> LinePlace {
         let Some(current) = self.connections.found.get_mut(connection) else { return self.go_on(connection) };
         if let Some(session) = session.filter(|_| !current.has_session) {
-            // From now on the session has a name, and what comes on the connection without one is another's.
+            // The session has an id now. Later lines without one belong to another session.
             if self.unnamed.found.get(connection).is_some_and(|unnamed| unnamed.stream == current.stream) {
                 self.unnamed.found.remove(connection);
                 self.unnamed.order.retain(|other| **other != *connection);
@@ -239,7 +225,7 @@ impl Sessions {
         }
     }
 
-    /// An event stream has handed out where its messages are to be posted.
+    /// Remembers the endpoint that an event stream announced for messages.
     pub fn hand_out(&mut self, connection: &[u8], endpoint: &str) {
         let Some(current) = self.connections.found.get(connection) else { return };
         let path = match endpoint.split_once("://") {
@@ -277,7 +263,7 @@ mod tests {
             let place = sessions.place(connection.as_bytes(), head, initializes);
             (place.stream, place.exchange, place.opens, place.closes)
         };
-        // Two sessions begin on one connection before either has its name.
+        // Two sessions begin on one connection before either has its id.
         assert_eq!(place("a", Some(&request("POST", None)), true), (1, 1, true, false));
         assert_eq!(place("a", Some(&response(200, Some("x"))), false), (1, 1, false, false));
         assert_eq!(place("a", None, false), (1, 1, false, false));
@@ -288,7 +274,7 @@ mod tests {
         assert_eq!(place("b", None, false), (1, 3, false, false), "the event stream is the first session's still");
         assert_eq!(place("a", Some(&request("DELETE", Some("x"))), false), (1, 5, false, false));
         assert_eq!(place("a", Some(&response(204, None)), false), (1, 5, false, true));
-        // What names no session goes with its connection.
+        // Requests without a session id belong to their connection.
         assert_eq!(place("c", Some(&request("POST", None)), false), (3, 6, true, false));
         assert_eq!(place("c", Some(&request("POST", None)), true), (3, 7, false, false));
         assert_eq!(place("c", Some(&request("POST", None)), true), (4, 8, true, false));

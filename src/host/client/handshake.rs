@@ -1,4 +1,4 @@
-//! What the opening of a connection says: which version to ask for, and what the answers mean.
+//! Negotiation: which version to request, and what the responses mean.
 //!
 //! Never: state, time.
 
@@ -9,27 +9,27 @@ use crate::protocol::{Era, Revision};
 use crate::wire::{Envelope, MessageKind};
 use serde_json::Value;
 
-/// What client and server have agreed on.
+/// What client and server agreed on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Handshake {
-    /// The era they work in.
+    /// The era.
     pub era: Era,
-    /// The revision, where its version is one that this crate knows.
+    /// The revision, if this crate knows the version.
     pub revision: Option<Revision>,
-    /// The version as it stood on the wire.
+    /// The version as on the wire.
     pub version_text: String,
-    /// The server's `capabilities` as on the wire; `Null` where it gave none.
+    /// The server's `capabilities` as on the wire; `Null` if there are none.
     pub server_capabilities: Value,
-    /// The server's name and version as on the wire; `Null` where it gave none.
+    /// The server's name and version as on the wire; `Null` if there are none.
     pub server_info: Value,
     /// The server's instructions for the model.
     pub instructions: Option<String>,
-    /// What was unusual, as sentences.
+    /// Anything unusual, as sentences.
     pub notes: Vec<String>,
 }
 
 impl Handshake {
-    /// Reads the result of `initialize` or `server/discover`; `Null` for a server that gave none.
+    /// Reads the result of `initialize` or `server/discover`; `Null` if the server gave none.
     pub fn read(era: Era, version_text: String, result: &Value, notes: Vec<String>) -> Self {
         let info = match era {
             Era::Legacy => &result["serverInfo"],
@@ -47,8 +47,8 @@ impl Handshake {
     }
 }
 
-/// How to open: with `server/discover` and this version, or with `initialize` at once. A legacy version that the
-/// caller names needs no probe.
+/// The version to probe for with `server/discover`, or `None` to send `initialize` at once. A legacy version that the
+/// caller requests needs no probe.
 pub(super) fn probe_version(choice: EraChoice, wanted: Option<&str>) -> Option<String> {
     let newest = Revision::NEWEST.as_str();
     match choice {
@@ -61,26 +61,26 @@ pub(super) fn probe_version(choice: EraChoice, wanted: Option<&str>) -> Option<S
     }
 }
 
-/// The version to ask for with `initialize`.
+/// The version to request with `initialize`.
 pub(super) fn legacy_version(choice: EraChoice, wanted: Option<&str>) -> String {
     let usable = wanted.filter(|version| choice == EraChoice::Legacy || Era::of_version(version) == Era::Legacy);
     usable.unwrap_or(Revision::NEWEST_LEGACY.as_str()).to_owned()
 }
 
-/// What the answer to `server/discover` tells (2026-07-28 transports, dual-era probe).
+/// What the response to `server/discover` means (MCP 2026-07-28, Transports, dual-era clients).
 #[derive(Debug, PartialEq)]
 pub(super) enum Probed {
     /// The modern era, with this version and this result.
     Modern { version: String, result: Value, note: Option<String> },
-    /// The modern era, but the probe must be made with this version.
+    /// The modern era, but the probe must be repeated with this version.
     Again { version: String },
-    /// A server of the legacy era, as far as that shows.
+    /// Apparently a server of the legacy era.
     Legacy { why: String },
-    /// No version that both speak.
+    /// There is no common version.
     Nothing { reason: String },
 }
 
-/// Reads the answer to a probe that asked in `requested`.
+/// Reads the response to a probe for version `requested`.
 pub(super) fn read_probe(envelope: &Envelope<'_>, requested: &str) -> Probed {
     let content: Value = envelope.content().and_then(|text| serde_json::from_slice(text).ok()).unwrap_or(Value::Null);
     match envelope.kind {
@@ -89,7 +89,7 @@ pub(super) fn read_probe(envelope: &Envelope<'_>, requested: &str) -> Probed {
                 Ok(version) => Probed::Modern { version, result: content, note: None },
                 Err(otherwise) => otherwise,
             },
-            None => Probed::Legacy { why: "server/discover was answered without supportedVersions".to_owned() },
+            None => Probed::Legacy { why: "the server answered server/discover without supportedVersions".to_owned() },
         },
         _ => read_probe_error(&content, requested),
     }
@@ -99,7 +99,7 @@ fn read_probe_error(error: &Value, requested: &str) -> Probed {
     let reported = describe_error(error);
     match error["code"].as_i64() {
         Some(code) if errors::reports_modern_era(code) => {}
-        _ => return Probed::Legacy { why: format!("server/discover was answered with {reported}") },
+        _ => return Probed::Legacy { why: format!("the server answered server/discover with {reported}") },
     }
     let version = match versions(&error["data"]["supported"]) {
         None => requested.to_owned(),
@@ -111,7 +111,7 @@ fn read_probe_error(error: &Value, requested: &str) -> Probed {
     if version != requested {
         return Probed::Again { version };
     }
-    let note = format!("server/discover was answered with {reported}, so the server's capabilities are not known");
+    let note = format!("the server answered server/discover with {reported}, so its capabilities are unknown");
     Probed::Modern { version, result: Value::Null, note: Some(note) }
 }
 
@@ -119,7 +119,7 @@ fn versions(list: &Value) -> Option<Vec<&str>> {
     Some(list.as_array()?.iter().filter_map(Value::as_str).collect())
 }
 
-/// The requested version if the server has it, else the newest modern one that both know.
+/// The requested version if the server supports it, else the newest modern one that both support.
 fn agree(requested: &str, supported: &[&str]) -> Result<String, Probed> {
     if supported.contains(&requested) {
         return Ok(requested.to_owned());
@@ -129,14 +129,14 @@ fn agree(requested: &str, supported: &[&str]) -> Result<String, Probed> {
         return Ok(newest.as_str().to_owned());
     }
     let list = if supported.is_empty() { "none".to_owned() } else { supported.join(", ") };
-    let reported = format!("the server names as supported versions: {list}");
+    let reported = format!("the server supports these versions: {list}");
     match known().next() {
         Some(_) => Err(Probed::Legacy { why: reported }),
-        None => Err(Probed::Nothing { reason: format!("{reported}; none of them is known here") }),
+        None => Err(Probed::Nothing { reason: format!("{reported}; mcpreel knows none of them") }),
     }
 }
 
-/// An error object in words.
+/// Describes an error object in words.
 pub(super) fn describe_error(error: &Value) -> String {
     let code = error["code"].as_i64();
     let meaning = code.and_then(errors::name).unwrap_or("no message");

@@ -1,20 +1,20 @@
-//! Writing JSON-RPC messages with a caller's params kept as they were written.
+//! Writes JSON-RPC messages, and keeps the caller's params as they were written.
 //!
 //! Never: the meaning of methods.
 
 use crate::wire::{Id, json};
 use serde_json::{Value, json};
 
-/// What a request or notification carries.
+/// The params of a request or notification.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Params {
     /// No `params` member.
     #[default]
     Absent,
-    /// A value, written compactly.
+    /// A value, serialized compactly.
     Value(Value),
-    /// JSON text that is sent as it stands, checked by nobody. Only line breaks become spaces (they can stand outside
-    /// strings only), since a message over stdio is one line.
+    /// JSON text that is sent as it is, without a check. Only line breaks become spaces (they can only occur outside
+    /// strings), because a message over stdio is one line.
     Raw(Vec<u8>),
 }
 
@@ -25,7 +25,7 @@ impl From<Value> for Params {
 }
 
 impl Params {
-    /// The text that stands on the wire; `None` where there is no `params` member.
+    /// The text on the wire; `None` if there is no `params` member.
     pub fn text(&self) -> Option<Vec<u8>> {
         match self {
             Self::Absent => None,
@@ -39,7 +39,7 @@ fn on_one_line(text: &[u8]) -> Vec<u8> {
     text.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }).collect()
 }
 
-/// A request; with no id, a notification.
+/// Builds a request, or without an id, a notification.
 pub fn call(id: Option<&Value>, method: &str, params: Option<&[u8]>) -> Vec<u8> {
     let mut out = br#"{"jsonrpc":"2.0""#.to_vec();
     if let Some(id) = id {
@@ -54,7 +54,7 @@ pub fn call(id: Option<&Value>, method: &str, params: Option<&[u8]>) -> Vec<u8> 
     out
 }
 
-/// An error to answer with: its code and its message.
+/// A JSON-RPC error to respond with: its code and message.
 pub type Refusal = (i64, String);
 
 /// A response to the request with this id text.
@@ -66,13 +66,13 @@ pub fn response(id: &[u8], answer: &Result<Value, Refusal>) -> Vec<u8> {
     [br#"{"jsonrpc":"2.0","id":"#, Id(id).echoed(), body.as_bytes()].concat()
 }
 
-/// An answer that refuses, with a whole error object.
+/// An error response with a complete error object.
 pub fn error_response(id: &[u8], error: &Value) -> Vec<u8> {
     [br#"{"jsonrpc":"2.0","id":"#, Id(id).echoed(), format!(r#","error":{error}}}"#).as_bytes()].concat()
 }
 
-/// The text of an object with these members set: those it has are replaced in place, the others come first; every
-/// other byte stays. Text that is no whole object stays as it is.
+/// Sets members of an object's text: existing members are replaced in place, new ones are put first. Every other byte
+/// stays. Text that is not a complete object is returned unchanged.
 pub fn with_members(object: &[u8], members: &[(&str, Value)]) -> Vec<u8> {
     members.iter().rev().fold(object.to_vec(), |text, (name, value)| {
         let value = value.to_string();
@@ -83,8 +83,7 @@ pub fn with_members(object: &[u8], members: &[(&str, Value)]) -> Vec<u8> {
     })
 }
 
-/// The text of params with `_meta` filled in: members of `_meta` that the caller wrote win, and every byte the caller
-/// wrote stays.
+/// Adds members to the `_meta` of params. Existing members of `_meta` win, and every byte of the caller stays.
 pub fn with_meta(params: &[u8], meta: &[(&str, Value)]) -> Vec<u8> {
     let Some(written) = json::member(params, "_meta") else {
         let all: serde_json::Map<_, _> = meta.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
@@ -96,7 +95,7 @@ pub fn with_meta(params: &[u8], meta: &[(&str, Value)]) -> Vec<u8> {
     replaced(params, written, &filled)
 }
 
-/// `old` must be a slice of `text`.
+/// Replaces `old`, which must be a slice of `text`.
 fn replaced(text: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
     let start = old.as_ptr().addr().saturating_sub(text.as_ptr().addr());
     match (text.get(..start), text.get(start + old.len()..)) {

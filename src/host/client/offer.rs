@@ -1,36 +1,36 @@
-//! What this client offers a server: its capabilities, and its answers to the server's requests.
+//! What the client offers a server: its capabilities, and its responses to the server's requests.
 
 use super::message::Refusal;
 use crate::protocol::errors::METHOD_NOT_FOUND;
 use serde_json::{Map, Value, json};
 
-/// A place that the server may work in (`roots/list`).
+/// A root: a folder that the server may work in (`roots/list`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root {
     /// Its URI, `file://…`.
     pub uri: String,
-    /// A name to show.
+    /// A display name.
     pub name: Option<String>,
 }
 
-/// What the client declares and answers with.
+/// What the client declares and responds with.
 #[derive(Clone, Debug)]
 pub(super) struct Offer {
     pub capabilities: Value,
     roots: Vec<Root>,
-    /// Methods whose requests are answered with an empty object.
+    /// Methods whose requests get an empty object as their result.
     pub granted: Vec<String>,
 }
 
 impl Offer {
-    /// `roots` is declared where there are any; the caller's own capabilities are laid over that.
+    /// Declares `roots` if there are any; the caller's own capabilities override that.
     pub fn new(extra: &Value, roots: Vec<Root>) -> Self {
         let mut capabilities = if roots.is_empty() { json!({}) } else { json!({"roots": {}}) };
         lay_over(&mut capabilities, extra);
         Self { capabilities, roots, granted: Vec::new() }
     }
 
-    /// The answer to a request of the server, in either era.
+    /// The response to a request of the server, in either era.
     pub fn answer(&self, method: &str) -> Result<Value, Refusal> {
         let refuse = |why: &str| Err((METHOD_NOT_FOUND, format!("{method}: {why}")));
         match method {
@@ -40,7 +40,7 @@ impl Offer {
             "elicitation/create" if self.capabilities.get("elicitation").is_some() => Ok(json!({"action": "decline"})),
             "elicitation/create" => refuse("this client has no user to ask and does not declare elicitation"),
             "sampling/createMessage" => refuse("this client has no model and cannot sample"),
-            _ => refuse("this client has no such method"),
+            _ => refuse("this client does not support the method"),
         }
     }
 }
@@ -54,7 +54,7 @@ fn root(root: &Root) -> Value {
     Value::Object(object)
 }
 
-/// Lays members of `over` onto `base`, objects into objects.
+/// Merges `over` into `base`, recursively for objects.
 fn lay_over(base: &mut Value, over: &Value) {
     match (base, over) {
         (Value::Object(base), Value::Object(over)) => {

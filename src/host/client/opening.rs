@@ -1,4 +1,4 @@
-//! The engine's opening of a connection: probe, `initialize`, fallback.
+//! Opening a connection: probe, `initialize`, fallback.
 
 use super::handshake::{self, Handshake, Probed};
 use super::message::{self, Params};
@@ -18,12 +18,12 @@ impl ClientEngine {
         self.send_request(open, &[], out);
     }
 
-    /// Whether a server that refuses `initialize` may be asked whether it speaks the modern era.
+    /// Whether to probe for the modern era if the server refuses `initialize`.
     pub(super) fn may_probe(&self) -> bool {
         self.config.era == EraChoice::Handshake && self.stage == Stage::Opening && !self.probed_again
     }
 
-    /// Probes after `initialize` failed for this reason, which stands if the probe brings nothing.
+    /// Probes after `initialize` failed for the reason `refused`, which is reported if the probe fails too.
     pub(super) fn probe_after(&mut self, now: Duration, refused: String, out: &mut Vec<Output>) {
         self.refused = Some(refused);
         self.send_probe(now, Revision::NEWEST.as_str().to_owned(), out);
@@ -48,7 +48,7 @@ impl ClientEngine {
     pub(super) fn read_probe(&mut self, now: Duration, envelope: &Envelope<'_>, out: &mut Vec<Output>) {
         match handshake::read_probe(envelope, &self.version) {
             Probed::Modern { version, result, note } => {
-                let refused = self.refused.take().map(|refused| format!("{refused}; went on in the modern era"));
+                let refused = self.refused.take().map(|refused| format!("{refused}; continued in the modern era"));
                 self.notes.extend(refused.into_iter().chain(note));
                 self.enter(now, Era::Modern, version, &result, out);
             }
@@ -57,7 +57,7 @@ impl ClientEngine {
                 self.send_probe(now, version, out);
             }
             Probed::Again { version } => {
-                self.fail(format!("the server refuses {} but names {version} as supported", self.version), out);
+                self.fail(format!("the server refused version {} but lists {version} as supported", self.version), out);
             }
             Probed::Legacy { why } => self.fall_back(now, why, out),
             Probed::Nothing { reason } => {
@@ -67,17 +67,17 @@ impl ClientEngine {
         }
     }
 
-    /// No sign of the modern era: `initialize`, or where the caller insists on that era, on without capabilities
-    /// (2026-07-28: clients may go without `server/discover`).
+    /// No sign of the modern era: sends `initialize`, or, if the caller insists on the modern era, continues without
+    /// knowing the server's capabilities (clients may skip `server/discover`: MCP 2026-07-28).
     pub(super) fn fall_back(&mut self, now: Duration, why: String, out: &mut Vec<Output>) {
         if let Some(refused) = self.refused.take() {
             return self.fail(refused, out);
         }
         if self.config.era == EraChoice::Modern {
-            self.notes.push(format!("{why}; taken as modern all the same, as asked"));
+            self.notes.push(format!("{why}; continued in the modern era, as requested"));
             return self.enter(now, Era::Modern, self.version.clone(), &Value::Null, out);
         }
-        self.notes.push(format!("{why}; went on with initialize"));
+        self.notes.push(format!("{why}; continued with initialize"));
         self.send_initialize(now, out);
     }
 
@@ -92,11 +92,14 @@ impl ClientEngine {
         };
         match Revision::parse(version) {
             None if version != self.version => {
-                let reason = format!("the server answered initialize with protocol version {version}, not known here");
+                let reason = format!(
+                    "the server answered initialize with protocol version {version}, which mcpreel does not know"
+                );
                 return self.fail(reason, out);
             }
             Some(revision) if revision.era() == Era::Modern => {
-                self.notes.push(format!("initialize was answered with {version}, a revision that has no initialize"));
+                self.notes
+                    .push(format!("the server answered initialize with {version}, a revision that has no initialize"));
             }
             _ => {}
         }
@@ -104,7 +107,8 @@ impl ClientEngine {
         self.enter(now, Era::Legacy, version.to_owned(), &content, out);
     }
 
-    /// A modern server that was slow to answer the probe refuses `initialize`: what it said since then counts.
+    /// Handles a refused `initialize`. A modern server may have been slow to answer the probe, so a late response
+    /// counts.
     fn initialize_refused(&mut self, now: Duration, envelope: &Envelope<'_>, error: &Value, out: &mut Vec<Output>) {
         if self.config.era == EraChoice::Auto && !self.probed_again {
             let newest = Revision::NEWEST.as_str();
@@ -127,13 +131,13 @@ impl ClientEngine {
         }
     }
 
-    /// The server has answered the opening.
+    /// Enters the connection once the server has answered.
     fn enter(&mut self, now: Duration, era: Era, version: String, result: &Value, out: &mut Vec<Output>) {
         let handshake = Handshake::read(era, version, result, std::mem::take(&mut self.notes));
         self.open_as(now, handshake, out);
     }
 
-    /// The connection is open: tells so and sends what was held back.
+    /// Marks the connection as open, reports it, and sends what was held back.
     pub(super) fn open_as(&mut self, now: Duration, handshake: Handshake, out: &mut Vec<Output>) {
         self.era = handshake.era;
         self.version = handshake.version_text.clone();
@@ -162,26 +166,27 @@ impl ClientEngine {
         out.push(Output::Failed { handle: None, reason });
     }
 
-    /// What a request whose time is over leads to.
+    /// Handles a request that timed out.
     pub(super) fn give_up(&mut self, now: Duration, id: i64, open: super::Open, out: &mut Vec<Output>) {
         match open.role {
             Role::Probe if self.refused.is_some() || self.config.era == EraChoice::Auto && !self.probed_again => {
-                self.fall_back(now, format!("no answer to server/discover in {:?}", open.timeout), out);
+                self.fall_back(now, format!("no answer to server/discover within {:?}", open.timeout), out);
             }
             Role::Probe | Role::Initialize => {
                 let (handle, method, after) = (open.handle, open.method.clone(), open.timeout);
                 out.push(Output::TimedOut { handle, method, after });
-                self.fail(format!("the server did not answer {} in {:?}", open.method, open.timeout), out);
+                self.fail(format!("the server did not answer {} within {:?}", open.method, open.timeout), out);
             }
             Role::Call => {
-                let params = json!({"requestId": self.id(id), "reason": format!("no answer in {:?}", open.timeout)});
+                let params =
+                    json!({"requestId": self.id(id), "reason": format!("no answer within {:?}", open.timeout)});
                 out.extend(self.notify(now, "notifications/cancelled", params));
                 out.push(Output::TimedOut { handle: open.handle, method: open.method, after: open.timeout });
             }
         }
     }
 
-    /// What every request of the modern era carries.
+    /// The `_meta` members of every modern request.
     pub(super) fn meta(&self) -> [(&'static str, Value); 3] {
         [
             (meta::PROTOCOL_VERSION, self.version.clone().into()),

@@ -1,5 +1,5 @@
-//! The engine's sending of requests, and the modern era's rounds: a result that asks for more input is answered by
-//! sending the request again with that input (2026-07-28, `InputRequiredResult`).
+//! Sending requests, and the modern era's rounds: a result that asks for more input is answered by sending the request
+//! again with that input (MCP 2026-07-28, `InputRequiredResult`).
 
 use super::message::{self, Params};
 use super::{ClientEngine, MAX_ROUNDS, Open, Output, RequestHandle, Role};
@@ -23,7 +23,7 @@ impl ClientEngine {
         Open { handle, role, method, params, since: now, timeout, expired: false, rounds: 0, again: false }
     }
 
-    /// Sends a request under a new id, with these members in its params.
+    /// Sends a request under a new id, with these members added to its params.
     pub(super) fn send_request(&mut self, open: Open, members: &[(&str, Value)], out: &mut Vec<Output>) {
         let id = self.next_id;
         self.next_id += 1;
@@ -41,7 +41,7 @@ impl ClientEngine {
         self.era == Era::Modern && envelope.kind == MessageKind::Result && kind.as_deref() == Some("input_required")
     }
 
-    /// Answers what the server wants to know by asking again, or gives the request up with what was wanted.
+    /// Provides the input that the server asked for and repeats the request, or fails the request if it cannot.
     pub(super) fn give_input(&mut self, mut open: Open, envelope: &Envelope<'_>, out: &mut Vec<Output>) {
         let result = envelope.result.and_then(|text| serde_json::from_slice(text).ok()).unwrap_or(Value::Null);
         let mut responses = Map::new();
@@ -75,11 +75,11 @@ impl ClientEngine {
 fn cannot_go_on(open: &Open, refused: &[String], nothing_asked: bool) -> Option<String> {
     let method = &open.method;
     if !refused.is_empty() {
-        return Some(format!("the server wants input before it answers {method}: {}", refused.join("; ")));
+        return Some(format!("the server asked for input before answering {method}: {}", refused.join("; ")));
     }
     if nothing_asked {
-        return Some(format!("the server wants input before it answers {method} but does not say which"));
+        return Some(format!("the server asked for input before answering {method}, but did not say which"));
     }
     let rounds = open.rounds;
-    (rounds > MAX_ROUNDS).then(|| format!("the server wants input for the {rounds}th time before it answers {method}"))
+    (rounds > MAX_ROUNDS).then(|| format!("the server asked for input {rounds} times before answering {method}"))
 }

@@ -135,9 +135,9 @@ fn x11_any_other_error_or_answer_leads_to_initialize() {
 fn x11_a_silent_server_is_asked_with_initialize_and_its_late_answer_is_not_mixed_up() {
     let mut client = client(EraChoice::Auto);
     client.start(ms(0));
-    assert_eq!(client.next_wake(), Some(ms(2000)));
-    assert!(client.wake(ms(1999)).is_empty());
-    let asked = client.wake(ms(2000));
+    assert_eq!(client.next_timeout(), Some(ms(2000)));
+    assert!(client.handle_timeout(ms(1999)).is_empty());
+    let asked = client.handle_timeout(ms(2000));
     assert_eq!(sent_value(&asked)["method"], "initialize");
     let late = client.receive(ms(2100), br#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}"#);
     assert!(matches!(&late[..], [Output::Answered { method, late: true, .. }] if method == "server/discover"));
@@ -148,14 +148,14 @@ fn x11_a_silent_server_is_asked_with_initialize_and_its_late_answer_is_not_mixed
 fn x11_a_slow_modern_server_is_still_found() {
     let mut slow = client(EraChoice::Auto);
     slow.start(ms(0));
-    slow.wake(ms(2000));
+    slow.handle_timeout(ms(2000));
     slow.receive(ms(2100), DISCOVERED.as_bytes());
     let refusal = br#"{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"Method not found"}}"#;
     assert_eq!(handshake(&slow.receive(ms(2200), refusal)).era, Era::Modern);
 
     let mut mute = client(EraChoice::Auto);
     mute.start(ms(0));
-    mute.wake(ms(2000));
+    mute.handle_timeout(ms(2000));
     let refusal = br#"{"jsonrpc":"2.0","id":2,"error":{"code":-32022,"message":"v",
         "data":{"supported":["2026-07-28"],"requested":"2025-11-25"}}}"#;
     let again = sent_value(&mute.receive(ms(2200), refusal));
@@ -191,7 +191,7 @@ fn x11_with_the_handshake_first_a_legacy_server_gets_no_other_message() {
     assert_eq!(sent_value(&accepted.start(ms(0)))["method"], "initialize");
     let opened = accepted.receive(ms(1), initialize_answer(1, "2025-11-25").as_bytes());
     assert_eq!((handshake(&opened).era, sent(&opened)), (Era::Legacy, vec![INITIALIZED.to_owned()]));
-    // The first failure stands, however the probe ends.
+    // The first failure is reported, however the probe ends.
     let refused = || {
         let mut client = client(EraChoice::Handshake);
         client.start(ms(0));
@@ -201,7 +201,7 @@ fn x11_with_the_handshake_first_a_legacy_server_gets_no_other_message() {
     let ends: [fn(&mut ClientEngine) -> Vec<Output>; 4] = [
         |it| it.receive(ms(2), br#"{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"no"}}"#),
         |it| it.undelivered(ms(2), b"2", "HTTP 500", None),
-        |it| it.wake(ms(60_000)),
+        |it| it.handle_timeout(ms(60_000)),
         |it| it.closed(ms(2)),
     ];
     for end in ends {
@@ -250,7 +250,7 @@ fn x11_an_unknown_version_is_refused_unless_it_was_asked_for() {
 fn x3_initialize_without_answer_fails_and_is_not_cancelled() {
     let mut client = client(EraChoice::Legacy);
     client.start(ms(0));
-    let over = client.wake(ms(30_000));
+    let over = client.handle_timeout(ms(30_000));
     assert!(sent(&over).is_empty());
     assert!(failure(&over).1.contains("initialize"));
 }
@@ -269,13 +269,13 @@ fn x3_a_timeout_cancels_and_the_late_answer_is_named() {
     let mut client = legacy();
     let (slow, _) = client.request_with_deadline(ms(10), "a", Params::Absent, ms(50));
     let (other, _) = client.request_with_deadline(ms(20), "b", Params::Absent, ms(500));
-    assert_eq!(client.next_wake(), Some(ms(60)));
-    let over = client.wake(ms(60));
+    assert_eq!(client.next_timeout(), Some(ms(60)));
+    let over = client.handle_timeout(ms(60));
     let cancelled = sent_value(&over);
     assert_eq!(cancelled["method"], "notifications/cancelled");
     assert_eq!(cancelled["params"]["requestId"], 2);
     assert_eq!(over[1], Output::TimedOut { handle: slow, method: "a".to_owned(), after: ms(50) });
-    assert_eq!(client.next_wake(), Some(ms(520)));
+    assert_eq!(client.next_timeout(), Some(ms(520)));
     let late = client.receive(ms(90), br#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
     assert!(matches!(&late[..], [Output::Answered { handle, late: true, latency, .. }]
             if *handle == slow && *latency == ms(80)));
@@ -405,7 +405,7 @@ fn a_closed_connection_fails_what_waits() {
     let (handle, _) = client.request(ms(2), "tools/list", Params::Absent);
     let out = client.closed(ms(3));
     assert!(matches!(&out[..], [Output::Failed { handle: Some(failed), .. }] if *failed == handle));
-    assert_eq!(client.next_wake(), None);
+    assert_eq!(client.next_timeout(), None);
     let mut opening = ClientEngine::new(config(EraChoice::Auto));
     opening.start(ms(0));
     assert_eq!(failure(&opening.closed(ms(1))).0, None);
@@ -426,18 +426,18 @@ fn a_connection_that_is_joined_is_open_at_once_and_its_ids_are_its_own() {
     let started = client.start(ms(0));
     assert_eq!(handshake(&started).version_text, "2025-06-18");
     assert_eq!(sent(&started), [r#"{"jsonrpc":"2.0","id":"mcpreel-0123abcd-1","method":"a"}"#]);
-    // Others' answers are others': the same number, another prefix.
+    // Responses to others are ignored: the same number, another prefix.
     for id in ["1", r#""1""#, r#""mcpreel-ffffffff-1""#] {
         let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#);
         assert!(matches!(&client.receive(ms(1), answer.as_bytes())[..], [Output::Stray { .. }]), "{id}");
     }
-    let over = client.wake(ms(50));
+    let over = client.handle_timeout(ms(50));
     assert_eq!(sent_value(&over)["params"]["requestId"], "mcpreel-0123abcd-1");
     let late = client.receive(ms(51), br#"{"jsonrpc":"2.0","id":"mcpreel-0123abcd-1","result":{}}"#);
     assert!(matches!(&late[..], [Output::Answered { handle, late: true, .. }] if *handle == asked));
     let (refused, _) = client.request(ms(60), "b", Params::Absent);
     let lost = client.undelivered(ms(61), br#""mcpreel-0123abcd-2""#, "full", None);
-    assert_eq!(failure(&lost).0, Some(refused), "the one that was not taken");
+    assert_eq!(failure(&lost).0, Some(refused), "the one that was rejected");
 }
 
 #[test]
@@ -481,7 +481,7 @@ fn a_request_that_does_not_get_through_fails_once() {
         assert!(client.undelivered(ms(4), id, "again", None).is_empty());
     }
     let (_, _) = client.request(ms(5), "a/b", Params::Absent);
-    client.wake(ms(60_000));
+    client.handle_timeout(ms(60_000));
     assert!(client.undelivered(ms(60_001), b"3", "too late to matter", None).is_empty());
 }
 
@@ -509,12 +509,12 @@ fn a_session_that_is_over_is_opened_anew_once_for_a_request() {
     let out = client.session_over(ms(3), b"2", "HTTP 404");
     assert_eq!(sent_value(&out)["method"], "initialize");
     assert!(matches!(&out[0], Output::Renewing { reason } if reason == "HTTP 404"), "{out:?}");
-    assert!(client.session_over(ms(3), b"3", "HTTP 404").is_empty(), "it waits for the same session");
+    assert!(client.session_over(ms(3), b"3", "HTTP 404").is_empty(), "it waits for the same new session");
     let out = client.receive(ms(4), initialize_answer(4, "2025-11-25").as_bytes());
     let methods = sent(&out);
     assert!(methods[0].contains("notifications/initialized"), "{methods:?}");
     assert!(methods[1].contains(r#""id":5,"method":"a/b""#) && methods[2].contains(r#""id":6,"method":"c/d""#));
-    assert!(!out.iter().any(|output| matches!(output, Output::Ready(_))), "it is told once: {out:?}");
+    assert!(!out.iter().any(|output| matches!(output, Output::Ready(_))), "Ready is emitted once: {out:?}");
     assert!(out.iter().any(|output| matches!(output, Output::Renewed(new) if new.era == Era::Legacy)), "{out:?}");
     assert_eq!(failure(&client.session_over(ms(5), b"5", "again")), (Some(first), "again".to_owned()));
     let answered = client.receive(ms(6), br#"{"jsonrpc":"2.0","id":6,"result":{}}"#);

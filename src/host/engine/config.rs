@@ -1,4 +1,4 @@
-//! What a host is made of: its servers, its options, and what it says of itself.
+//! The configuration of a host: its servers, its options, and what it declares.
 
 use crate::host::client::ClientConfig;
 use crate::host::prompt::Layout;
@@ -6,77 +6,77 @@ use crate::proposals::host::ModelView;
 use crate::proposals::policy::{Policies, Setting, SettingKind};
 use crate::proposals::settings;
 
-/// What is the host's own to choose.
+/// The host's own options, beside those of the proposals.
 pub static SETTINGS: &[Setting] = &[
     Setting {
         name: "prompt_bytes",
         kind: SettingKind::Bytes,
         default: "64k",
-        text: "How much servers may inject into one prompt, all together",
-        source: "the host's own",
+        text: "Maximum size of all injections in one prompt",
+        source: "mcpreel",
     },
     Setting {
         name: "history",
         kind: SettingKind::Count,
         default: "40",
-        text: "How many earlier messages stand in a prompt",
-        source: "the host's own",
+        text: "Maximum number of earlier messages in a prompt",
+        source: "mcpreel",
     },
     Setting {
         name: "instructions",
         kind: SettingKind::Flag,
         default: "true",
-        text: "Whether the servers' instructions stand in the prompt",
-        source: "seed 003, Interaction with SERVER_INSTRUCTIONS (D39)",
+        text: "Whether the servers' instructions are added to the prompt",
+        source: "SEP-2282, Interaction with SERVER_INSTRUCTIONS",
     },
     Setting {
         name: "tool_timeout",
         kind: SettingKind::Time,
         default: "60s",
-        text: "How long a tool's answer is waited for",
-        source: "the host's own",
+        text: "Timeout of a tool call",
+        source: "mcpreel",
     },
     Setting {
         name: "tool_rounds",
         kind: SettingKind::Count,
         default: "8",
-        text: "How often a model may use tools in one turn",
-        source: "the host's own",
+        text: "Maximum number of times the model may use tools in one turn",
+        source: "mcpreel",
     },
 ];
 
-/// The host's options and those of all rooms, at their defaults.
+/// The options of the host and of all proposals, at their defaults.
 pub fn policies() -> Policies {
     Policies::new(std::iter::once(("host", SETTINGS)).chain(settings()))
 }
 
-/// A server that the host is to talk to.
+/// A server that the host connects to.
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
-    /// Its name here.
+    /// Its name within the host.
     pub name: String,
-    /// How to be its client; what rooms declare is laid over the capabilities.
+    /// The client's configuration. What the proposals declare is merged into the capabilities.
     pub client: ClientConfig,
 }
 
-/// How to be a host.
+/// The configuration of a host.
 #[derive(Clone, Debug)]
 pub struct HostConfig {
     /// Its servers, in order.
     pub servers: Vec<ServerConfig>,
-    /// What the proposals leave to it.
+    /// The values of its options.
     pub policies: Policies,
-    /// Where injections stand.
+    /// The positions of injections in the prompt.
     pub layout: Layout,
-    /// What ids are drawn from.
+    /// The seed of ids.
     pub seed: u64,
     /// The project, for templates.
     pub project: String,
     /// The session, for templates.
     pub session: String,
-    /// What the host itself says to the model.
+    /// The system prompt.
     pub system: String,
-    /// What servers may learn of the model.
+    /// What servers may learn about the model.
     pub model: ModelView,
 }
 

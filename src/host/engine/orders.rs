@@ -1,31 +1,32 @@
-//! What a host can be told to do, how it begins with it, and how each of that ends.
+//! Orders to the host: what it can do, how each begins, and how it can end.
 
+use super::turn::parts_from_servers;
 use super::{Host, Next, Work};
 use crate::host::prompt::{Prompt, Role};
 use crate::proposals::host::{Agent, LifecycleEvent, Utterance};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// What the user, or a scenario, wants done.
+/// Something that the user, or a scenario, wants done.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Order {
-    /// A turn with this message.
+    /// Run a turn with this message.
     Turn {
         /// What the user says; for a sub-agent, its task.
         text: String,
-        /// Who runs it.
+        /// The agent that runs the turn.
         agent: Agent,
     },
-    /// Use a tool.
+    /// Call a tool.
     Tool(ToolCall),
-    /// Something that a room knows.
+    /// An order that a proposal defines.
     Room {
         /// Its name.
         order: String,
         /// Its params.
         params: Value,
     },
-    /// A request of one's own.
+    /// Send a request.
     Request {
         /// The server.
         server: String,
@@ -34,28 +35,28 @@ pub enum Order {
         /// The params.
         params: Value,
     },
-    /// Rewrite the transcript in short.
+    /// Compact the transcript.
     Compact {
-        /// What stands in its place; without it, only what the last turn said.
+        /// A summary to replace it with; without one, only the last turn is kept.
         summary: Option<String>,
     },
-    /// Allow a server what it asks for, or no longer.
+    /// Grant or revoke a server's permission to use a proposal.
     Allow {
         /// The server.
         server: String,
-        /// The proposal; all where none is named.
+        /// The proposal; all if `None`.
         proposal: Option<String>,
-        /// Allow or revoke.
+        /// Grant (true) or revoke (false).
         is_allowed: bool,
     },
     /// End the session.
     End,
 }
 
-/// A tool to call.
+/// A tool call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolCall {
-    /// Whose; found by the tool's name where none is given.
+    /// The server; by default the one that has a tool of this name.
     pub server: Option<String>,
     /// Its name.
     pub tool: String,
@@ -63,23 +64,24 @@ pub struct ToolCall {
     pub arguments: Value,
 }
 
-/// What the model gives back.
+/// The model's reply.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelReply {
-    /// What it says.
+    /// The text.
     pub text: String,
-    /// Tools that it wants used before it goes on.
+    /// Tools to call before the model continues.
     pub tool_calls: Vec<ToolCall>,
 }
 
 impl ModelReply {
-    /// What a model replies that says what it was asked, and how much it was given: the same every time.
+    /// A deterministic reply that repeats the user's message, and counts the injected parts and the tool results.
     pub fn echo(prompt: &Prompt) -> Self {
         let own = |role: Role| prompt.parts.iter().rfind(move |part| part.role == role && part.origin.is_none());
         let said = own(Role::User).map_or("", |part| part.text.as_str());
-        let external = prompt.parts.iter().filter(|part| part.origin.is_some()).count();
+        let external = parts_from_servers(prompt.parts.iter().filter(|part| part.origin.is_some()).count());
         let tools = prompt.parts.iter().filter(|part| part.role == Role::Tool).count();
-        let text = format!("echo: {said} ({external} parts of servers, {tools} tool results)");
+        let results = if tools == 1 { "result" } else { "results" };
+        let text = format!("echo: {said} ({external}, {tools} tool {results})");
         Self { text, tool_calls: Vec::new() }
     }
 }
@@ -87,31 +89,31 @@ impl ModelReply {
 /// How an order ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OrderResult {
-    /// A turn is over.
+    /// A turn has ended.
     Turn {
-        /// Which.
+        /// The turn's number.
         turn: u64,
-        /// What the model said, or why it said nothing.
+        /// The model's answer, or why there is none.
         answer: Result<String, String>,
     },
-    /// A turn is over that no order asked for: something of a server's began it.
+    /// A turn that a server began has ended.
     Woken {
-        /// Which.
+        /// The turn's number.
         turn: u64,
-        /// What the model said, or why it said nothing.
+        /// The model's answer, or why there is none.
         answer: Result<String, String>,
     },
     /// A tool's result, or why there is none.
     Tool(Result<Value, String>),
-    /// The answer to a request of one's own: the whole message.
+    /// The response to a request: the whole message.
     Answer(Vec<u8>),
-    /// Every server is connected or given up, and the session has begun: the first of all.
+    /// Every server is connected or has failed, and the session has begun. This is always the first result.
     Connected,
-    /// Done, with nothing more to say.
+    /// Done, without a result.
     Ok,
-    /// It could not be done.
+    /// The order failed.
     Failed(String),
-    /// The session is over.
+    /// The session has ended.
     Ended,
 }
 
@@ -126,7 +128,7 @@ impl Host {
             Order::Room { order, params } => {
                 let known: Vec<&str> =
                     self.proposals.iter().flat_map(|proposal| proposal.side.orders()).copied().collect();
-                let mut outcome = Err(format!("no proposal knows {order:?}; there are: {}", known.join(", ")));
+                let mut outcome = Err(format!("unknown order {order:?}; known orders: {}", known.join(", ")));
                 self.ask_proposals(now, |side, cx| {
                     let known = side.order(cx, &order, &params);
                     let was_meant = known.is_some();
@@ -147,16 +149,16 @@ impl Host {
             },
             Order::Compact { summary } => {
                 let kept = self.history.len().saturating_sub(2);
-                let text = format!("{kept} earlier messages were compacted");
+                let text = format!("compacted {kept} earlier {}", if kept == 1 { "message" } else { "messages" });
                 self.history.drain(..kept);
                 if let Some(summary) = summary {
                     self.history.insert(0, Utterance { role: "user", text: summary });
                 }
                 self.report("compacted", None, text, json!({"messages": kept}));
-                self.moment(now, &LifecycleEvent::Compacted, Next::Finish(OrderResult::Ok));
+                self.announce(now, &LifecycleEvent::Compacted, Next::Finish(OrderResult::Ok));
             }
             Order::Allow { server, proposal, is_allowed } => self.allow(now, &server, proposal.as_deref(), is_allowed),
-            Order::End => self.moment(now, &LifecycleEvent::SessionEnd, Next::Finish(OrderResult::Ended)),
+            Order::End => self.announce(now, &LifecycleEvent::SessionEnd, Next::Finish(OrderResult::Ended)),
         }
     }
 
@@ -167,7 +169,7 @@ impl Host {
         };
         let names: Vec<&str> = self.proposals.iter().map(|proposal| proposal.name).collect();
         if let Some(unknown) = proposal.filter(|proposal| !names.contains(proposal)) {
-            let why = format!("there is no proposal {unknown:?} here; there are: {}", names.join(", "));
+            let why = format!("unknown proposal {unknown:?}; known proposals: {}", names.join(", "));
             return self.finish(OrderResult::Failed(why));
         }
         let mut at = 0;

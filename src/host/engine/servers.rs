@@ -1,4 +1,4 @@
-//! The host's servers: their clients, their tools, and whose request an answer belongs to.
+//! The host's servers: their clients and tools, and the owner of each pending request.
 
 use super::{Host, Job, Next, OrderResult, Output, ProposalHost, ServerConfig, Work};
 use crate::host::client::{ClientEngine, Handshake, Output as ClientOutput, RequestHandle};
@@ -11,28 +11,28 @@ use crate::wire::{Envelope, MessageKind, json as text};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// So many requests that were given up are remembered for a late answer.
+/// Maximum number of timed-out requests to remember for a late response.
 const MAX_GIVEN_UP: usize = 1024;
-/// So many lists of tools a server is asked for in [`LIST_PAUSE`] at most.
+/// Maximum number of tool lists to request from one server per [`LIST_PAUSE`].
 const MAX_LISTS: u32 = 8;
 const LIST_PAUSE: Duration = Duration::from_secs(1);
-/// So often a server's sessions are set up anew in [`RENEWALS_TIME`] at most: what is sent for that finds out again
-/// where a server keeps none.
+/// Maximum number of times to set up a server's sessions anew per [`RENEWALS_TIME`]. The set-up itself sends requests,
+/// which a server that keeps no sessions would reject each time.
 const MAX_RENEWALS: u32 = 3;
 const RENEWALS_TIME: Duration = Duration::from_secs(60);
-/// No more pages of tools are read once there are so many.
+/// Maximum number of tools to read from a server.
 const MAX_TOOLS: usize = 10_000;
-/// Pages of tools that are read at most.
+/// Maximum number of pages of tools to read from a server.
 const MAX_PAGES: u32 = 64;
 
-/// Whose request it is.
+/// The owner of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
-    /// A room's, by its place, and what the room calls it.
+    /// A proposal, by its index, and its own token of the request.
     ProposalHost(usize, u64),
-    /// The host's.
+    /// The host.
     Host(u64),
-    /// The list of tools; which page.
+    /// The tool list; the page's number.
     Tools(u32),
 }
 
@@ -48,21 +48,21 @@ enum State {
 pub(super) struct Server {
     pub client: ClientEngine,
     name: String,
-    /// What was declared to it, by whoever is its client.
+    /// The capabilities that its client declared to it.
     capabilities: Value,
     is_joined: bool,
     state: State,
-    /// Its instructions for the model.
+    /// The server's instructions for the model.
     pub instructions: Option<String>,
-    /// The pages of a list of tools that is not whole yet.
+    /// The pages so far of an incomplete tool list.
     listed: Vec<Value>,
     is_listing: bool,
-    /// The list changed while it was read.
+    /// Whether the list changed while it was read.
     list_changed: bool,
-    /// How many lists were asked for since this time.
+    /// How many lists were requested since `listed_at`.
     lists: u32,
     listed_at: Duration,
-    /// How many sessions were opened anew since this time.
+    /// How many sessions were renewed since `renewed_at`.
     renewals: u32,
     renewed_at: Duration,
 }
@@ -85,7 +85,8 @@ impl Server {
         client.max_values = text::MAX_VALUES;
         let mut client = ClientEngine::new(client);
         for spec in REGISTRY.iter().flat_map(|proposal| proposal.descriptor().methods) {
-            // What should have no id may come with one: its room hears of it, and it is refused here.
+            // A message that should be a notification may come as a request: the proposal sees it, and the host refuses
+            // it here.
             if spec.sender != Sender::Client {
                 client.leave(spec.name);
             }
@@ -112,7 +113,7 @@ impl Server {
         ServerView { name: self.name.clone(), declared, is_joined: self.is_joined, ..ServerView::default() }
     }
 
-    /// Whether it is known what it is, or that nothing comes of it.
+    /// Whether the server is ready or gone.
     pub fn is_settled(&self) -> bool {
         matches!(self.state, State::Ready | State::Gone)
     }
@@ -123,7 +124,7 @@ impl Host {
         self.inbox.extend(outputs.into_iter().map(|output| (server, output)));
     }
 
-    /// Does what rooms wish and takes in what clients tell, until nothing is left of either.
+    /// Applies the effects that proposals ask for and handles the clients' outputs until there are none left.
     pub(super) fn settle_effects(&mut self, now: Duration) {
         loop {
             if let Some((server, output)) = self.inbox.pop_front() {
@@ -184,7 +185,7 @@ impl Host {
         }
     }
 
-    /// Asks the rooms whether a tool may be called, and for what they add to the params.
+    /// Lets the proposals forbid a tool call or add to its params.
     pub(super) fn gate(&mut self, now: Duration, server: ServerId, params: &mut Value) -> Result<(), String> {
         let used = tool_use(server, params);
         let mut verdict = Ok(());
@@ -208,7 +209,7 @@ impl Host {
         self.take_in(server, outputs);
     }
 
-    /// Sends a request of the host's own; its token says when it is answered.
+    /// Sends a request of the host itself, and returns the token of its response.
     pub(super) fn send_own(&mut self, now: Duration, server: ServerId, method: &str, params: Value) -> u64 {
         self.tokens += 1;
         let (token, timeout) = (self.tokens, self.policy.time("tool_timeout"));
@@ -268,8 +269,8 @@ impl Host {
         self.set_up(now, server);
     }
 
-    /// A server knows nothing of the session before: for the rooms it goes and comes. What they had asked is on its way
-    /// again, and they still hear of it.
+    /// Handles a renewed session. The server has forgotten the session before, so for the proposals it disconnects and
+    /// connects again. Their pending requests were sent again and will still be answered.
     fn renewed(&mut self, now: Duration, server: ServerId, handshake: Handshake) {
         let Some((text, mut data)) = self.introduce(server, handshake) else { return };
         let Some(found) = self.servers.get_mut(server.0) else { return };
@@ -280,8 +281,8 @@ impl Host {
         let is_set_up = found.renewals <= MAX_RENEWALS;
         data["set_up"] = is_set_up.into();
         let outcome = match is_set_up {
-            true => "it is set up anew",
-            false => "it has dropped too many within a minute, so it is not set up anew",
+            true => "the server was set up again",
+            false => "the server dropped too many sessions within a minute, so it was not set up again",
         };
         self.report("renewed", Some(server), format!("{text}, in a new session: {outcome}"), data);
         if is_set_up {
@@ -293,7 +294,7 @@ impl Host {
         }
     }
 
-    /// Takes in what a server says of itself; in words and in members, what it speaks.
+    /// Records what a server says about itself, and describes what it speaks in words and as JSON.
     fn introduce(&mut self, server: ServerId, handshake: Handshake) -> Option<(String, Value)> {
         let (found, view) = (self.servers.get_mut(server.0)?, self.views.get_mut(server.0)?);
         view.own_name = handshake.server_info["name"].as_str().unwrap_or_default().to_owned();
@@ -302,13 +303,13 @@ impl Host {
         view.is_legacy = handshake.era == Era::Legacy;
         view.is_open = true;
         found.instructions = handshake.instructions;
-        let carries = if view.is_legacy { "" } else { ", which has no carrier for the five proposals" };
+        let carries = if view.is_legacy { "" } else { ", which cannot carry the five proposals" };
         let text = format!("{}: {} {}{carries}", view.name, handshake.era.name(), handshake.version_text);
         let data = json!({"era": handshake.era.name(), "version": handshake.version_text, "notes": handshake.notes});
         Some((text, data))
     }
 
-    /// Has the rooms greet a server, and asks for its tools.
+    /// Lets the proposals set up a server, and requests its tools.
     fn set_up(&mut self, now: Duration, server: ServerId) {
         let (Some(found), Some(view)) = (self.servers.get_mut(server.0), self.views.get_mut(server.0)) else { return };
         let has_tools = view.declared.server.get("tools").is_some();
@@ -322,7 +323,7 @@ impl Host {
         }
     }
 
-    /// A server is gone.
+    /// Handles the loss of a server.
     pub(super) fn lose(&mut self, now: Duration, server: ServerId, reason: &str) {
         let Some(found) = self.servers.get_mut(server.0).filter(|found| found.state != State::Gone) else { return };
         found.state = State::Gone;
@@ -331,13 +332,13 @@ impl Host {
             view.is_open = false;
         }
         self.report("gone", Some(server), format!("{name}: {reason}"), json!({"reason": reason}));
-        self.calls.retain(|(whose, _), _| *whose != server);
+        self.calls.retain(|(at, _), _| *at != server);
         let mut lost: Vec<(RequestHandle, Owner)> = Vec::new();
-        self.owners.retain(|(whose, handle), owner| {
-            if *whose == server {
+        self.owners.retain(|(at, handle), owner| {
+            if *at == server {
                 lost.push((*handle, *owner));
             }
-            *whose != server
+            *at != server
         });
         lost.sort_by_key(|(handle, _)| *handle);
         for (_, owner) in lost {
@@ -352,7 +353,7 @@ impl Host {
     fn timed_out(&mut self, now: Duration, server: ServerId, handle: RequestHandle, method: &str, after: Duration) {
         match self.owners.get(&(server, handle)).copied() {
             Some(owner) => {
-                // A late answer is still its room's, and that of all rooms where a tool was called.
+                // A late response still goes to its proposal, and to all proposals if it answers a tool call.
                 self.given_up.push_back((server, handle));
                 if self.given_up.len() > MAX_GIVEN_UP
                     && let Some(oldest) = self.given_up.pop_front()
@@ -391,7 +392,7 @@ impl Host {
         }
     }
 
-    /// Shows the rooms a tool's result, whoever called it.
+    /// Shows a tool's result to all proposals, whichever of them called it.
     fn called(&mut self, now: Duration, server: ServerId, handle: RequestHandle, message: &[u8]) {
         let Some(used) = self.calls.remove(&(server, handle)) else { return };
         let result = Envelope::scan(message).result.and_then(|text| serde_json::from_slice::<Value>(text).ok());
@@ -405,7 +406,7 @@ impl Host {
 
     fn listed(&mut self, now: Duration, server: ServerId, page: u32, reply: &RequestOutcome<'_>) {
         let result = tool_result(reply).unwrap_or_else(|why| {
-            self.report("no tools", Some(server), format!("its tools are not known: {why}"), json!({"reason": why}));
+            self.report("no tools", Some(server), format!("its tools are unknown: {why}"), json!({"reason": why}));
             Value::Null
         });
         let Some(found) = self.servers.get_mut(server.0) else { return };
@@ -439,8 +440,8 @@ impl Host {
         }
     }
 
-    /// Asks for a server's tools, one list at a time; the old list stands until the new one is whole. A server whose
-    /// list changes with every look at it is not asked without end.
+    /// Requests a server's tools, one list at a time. The old list stays valid until the new one is complete. A limit
+    /// applies to servers whose list changes each time it is read.
     fn list_tools(&mut self, now: Duration, server: ServerId) {
         let Some(found) = self.servers.get_mut(server.0) else { return };
         if found.is_listing {
@@ -467,14 +468,14 @@ impl Host {
         self.out.push(Output::Client { server, output: ClientOutput::Notification { message } });
     }
 
-    /// A request of one of the proposals' methods: its room answers, or nobody knows it.
+    /// Handles a request of a proposal's method: the proposal responds, or the host refuses it.
     fn asked(&mut self, now: Duration, server: ServerId, method: String, message: Vec<u8>) {
         let envelope = Envelope::scan(&message);
         let received = Inbound { envelope: &envelope, text: &message };
         let is_taken = self.ask_proposals(now, |side, cx| side.receive(cx, server, &received));
         let mut answered_with = None;
         if let (false, MessageKind::Request, Some(id)) = (is_taken, envelope.kind, envelope.id) {
-            let why = format!("{method}: nobody here takes it");
+            let why = format!("this host does not support {method}");
             self.respond(server, id.0, &Err(Refusal::new(errors::METHOD_NOT_FOUND, why.clone())));
             answered_with = Some(Err((errors::METHOD_NOT_FOUND, why)));
         }
@@ -487,7 +488,7 @@ impl Host {
             Some(at) => Ok(ServerId(at)),
             None => {
                 let known: Vec<&str> = self.views.iter().map(|view| view.name.as_str()).collect();
-                Err(format!("there is no server {name:?}; there are: {}", known.join(", ")))
+                Err(format!("unknown server {name:?}; known servers: {}", known.join(", ")))
             }
         }
     }

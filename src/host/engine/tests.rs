@@ -1,4 +1,4 @@
-//! The host over scripted servers, in virtual time.
+//! Tests of the host with scripted servers, in virtual time.
 
 mod mcpl;
 
@@ -8,7 +8,7 @@ use crate::host::prompt::Role;
 use crate::proposals::host::{Agent, PromptPlace};
 use crate::wire::{Envelope, MessageKind};
 
-/// A server that answers by a function; what it says besides is put in by the test.
+/// A server whose responses come from a function; the test sends everything else.
 type Script = Box<dyn FnMut(&str, &Value, &str) -> Vec<String>>;
 
 struct Stage {
@@ -18,12 +18,12 @@ struct Stage {
     facts: Vec<HostEvent>,
     prompts: Vec<Prompt>,
     done: Vec<OrderResult>,
-    /// What the model says, prompt by prompt; then "ok".
+    /// The model's replies, prompt by prompt; after those, "ok".
     replies: VecDeque<ModelReply>,
     sent: Vec<(usize, String)>,
     /// Why the model fails, once.
     fails: Option<String>,
-    /// What was asked beside the conversation; the test gives the answers.
+    /// The inferences that servers asked for; the test answers them.
     inferences: Vec<Inference>,
 }
 
@@ -105,12 +105,12 @@ impl Stage {
         self.pass();
     }
 
-    /// Time passes as far as the host waits for it.
+    /// Lets time pass as far as the host waits for it.
     fn pass(&mut self) {
         while !self.host.is_idle() {
-            let Some(at) = self.host.next_wake() else { break };
+            let Some(at) = self.host.next_timeout() else { break };
             self.now = self.now.max(at);
-            let outputs = self.host.wake(self.now);
+            let outputs = self.host.handle_timeout(self.now);
             self.play(outputs);
         }
     }
@@ -209,11 +209,11 @@ fn b18_b19_reminders_stand_as_long_as_they_say_and_newer_ones_replace_waiting_on
     stage.says(0, &reminder("one", &json!({"dedupeKey": "k", "ttlTurns": 2})));
     stage.says(0, &reminder("two", &json!({"dedupeKey": "k", "ttlTurns": 2})));
     stage.says(0, &reminder("three", &json!({"ttlTurns": 1, "roleHint": "user_block"})));
-    // F3: a reminder wakes nobody.
+    // Behaviour F3: a reminder starts no turn.
     assert!(stage.prompts.is_empty());
     let first = stage.turn("a");
     assert!(!first.contains("body of one") && first.contains("body of two") && first.contains("body of three"));
-    // After it stood in a prompt, the same key is a new reminder (AMB-B2).
+    // After a prompt has shown it, the same key is a new reminder (AMB-B2).
     stage.says(0, &reminder("four", &json!({"dedupeKey": "k"})));
     let second = stage.turn("b");
     assert!(second.contains("body of two") && second.contains("body of four") && !second.contains("body of three"));
@@ -275,7 +275,7 @@ fn d26_d28_hooks_fire_around_tools_and_ask_their_own_server() {
     assert_eq!(stage.prompts.len(), 2);
     assert!(prompt.contains(r#""recall" {"q":"demo"}"#), "{prompt}");
     assert!(prompt.contains("used note: "), "{prompt}");
-    // D38: required counts from trusted servers only.
+    // Behaviour D38: `required` counts for trusted servers only.
     assert!(prompt.contains("important hook on session_start"), "{prompt}");
     let tool = stage.prompts[1].parts.iter().find(|part| part.role == Role::Tool).expect("a tool's result");
     assert!(tool.text.starts_with(r#"note: "note" {"text":"x"}"#), "{}", tool.text);
@@ -332,7 +332,7 @@ fn a14_an_error_is_reported_and_the_others_count() {
         stage(vec![("bad", server(subscribed(), refusing)), ("good", server(subscribed(), context("here")))], &[]);
     assert!(stage.turn("x").contains("here"));
     assert_eq!(stage.reported("refused")[0].data["error"]["code"], -32000);
-    // A15: asked again with the next message, never twice with one.
+    // Behaviour A15: queried again with the next message, never twice with one.
     stage.turn("y");
     let ids: Vec<Value> = stage
         .sent
@@ -351,13 +351,13 @@ fn amb_a1_context_comes_as_a_notification_too_where_requests_are_not_known() {
             vec![format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32601,"message":"Method not found"}}}}"#)]
         }
         "conversation/userMessage" => {
-            let params = json!({"messageId": params["messageId"], "context": "told later"});
+            let params = json!({"messageId": params["messageId"], "context": "sent later"});
             vec![json!({"jsonrpc": "2.0", "method": "conversation/context", "params": params}).to_string()]
         }
         _ => Vec::new(),
     };
     let mut stage = stage(vec![("n", server(subscribed(), answers))], &[]);
-    assert!(stage.turn("x").contains("told later"));
+    assert!(stage.turn("x").contains("sent later"));
     assert_eq!(stage.now, Duration::ZERO);
 }
 
@@ -432,7 +432,7 @@ fn b9_b21_sub_agents_inherit_as_far_as_a_reminder_says() {
         let found = ["all", "session", "none"].map(|id| prompt.contains(&format!("body of {id}")));
         assert_eq!(found, seen, "{agent:?}");
     }
-    // B19: a sub-agent's turn takes none of a reminder's turns, the agent's own does.
+    // Behaviour B19: a sub-agent's turn does not count against a reminder's turns, the agent's own does.
     assert!(!stage.turn("y").contains("body of all"));
 }
 
@@ -541,7 +541,7 @@ fn whose_answer_is_waited_for_is_known() {
     assert!(stage.host.awaited().is_empty());
 }
 
-/// A server with these hooks, whose tool `recall` answers with its arguments.
+/// A server with these hooks, whose tool `recall` returns its arguments.
 fn hooked(declarations: Value) -> Script {
     let capabilities = json!({"tools": {}, "hooks": {"declarations": declarations}});
     server(capabilities, |method, params, id| match method {
@@ -620,7 +620,7 @@ fn d30_d35_d36_how_much_fires_at_one_event_is_bounded() {
     assert!(prompt.contains("first") && !prompt.contains("> secon"), "{prompt}");
     let left_out: Vec<&Value> = short.reported("over budget").iter().map(|fact| &fact.data["index"]).collect();
     assert_eq!(left_out, [1, 2]);
-    // D35
+    // Behaviour D35.
     let mut few = stage(vec![("m", hooked(hooks))], &[("hooks.most_declarations", None, json!(1))]);
     let prompt = few.turn("x");
     assert!(prompt.contains("first") && !prompt.contains("second"));
@@ -734,7 +734,7 @@ fn d39_instructions_stand_in_the_prompt_beside_hooks() {
 fn f5_all_proposals_wait_side_by_side() {
     let both = json!({"conversationEvents": {"onUserMessage": true}, "tools": {}, "hooks": {"declarations": [
         {"event": "pre_request", "priority": "important", "context_tool": "recall"}]}});
-    // The longest time of all holds, whosever it is.
+    // The longest timeout applies, whichever server it belongs to.
     for (tool, total) in [("2s", 2000), ("100ms", 500)] {
         let slow = server(both.clone(), |method, _, id| match method {
             "tools/list" => result(id, &json!({"tools": []})),
@@ -795,7 +795,7 @@ fn a_new_session_is_reported_and_set_up_anew_but_not_without_end() {
         let again = stage.sent.iter().rfind(|(_, text)| text.contains("ping")).expect("asked again").1.clone();
         let again: Value = serde_json::from_str(&again).expect("JSON");
         stage.says(0, &json!({"jsonrpc": "2.0", "id": again["id"], "result": {}}));
-        stage.reported("renewed").last().expect("told").data["set_up"] == true
+        stage.reported("renewed").last().expect("reported").data["set_up"] == true
     };
     assert_eq!(subscriptions(&stage), 1);
     assert!(renew(&mut stage));

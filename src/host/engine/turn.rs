@@ -1,4 +1,4 @@
-//! One turn: the message, the prompts, the tools that the model uses, the answer.
+//! One turn: the message, the prompts, the model's tool calls, the answer.
 
 use super::{Host, ModelReply, Next, OrderResult, Output, ToolCall, Work};
 use crate::host::prompt::{LeftOut, Origin, Prompt, PromptPart, QueuedInjection, Role, choose};
@@ -9,28 +9,28 @@ use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// So many tools a model may call with one reply.
+/// Maximum number of tool calls in one reply of the model.
 const MAX_CALLS: usize = 128;
 
-/// A turn that runs.
+/// A turn in progress.
 #[derive(Debug, Default)]
 pub(super) struct Turn {
     pub agent: Agent,
-    /// Something of a server's began it: nobody said anything.
+    /// A server began the turn; there is no user message.
     is_woken: bool,
     text: String,
     began: Duration,
     rounds: u64,
-    /// What servers injected in this turn, for each of its prompts.
+    /// The injections of this turn, for each of its prompts.
     injected: Vec<(PromptPlace, PromptPart)>,
-    /// Tools used, and what they gave.
+    /// The tools used, and their results.
     used: Vec<PromptPart>,
     calls: VecDeque<ToolCall>,
     answer: String,
-    /// Why there is none.
+    /// Why there is no answer.
     failure: Option<String>,
     usage: Usage,
-    /// What waited for the main agent's next prompt while a sub-agent's turn runs.
+    /// Injections for the main agent's next prompt, kept while a sub-agent's turn runs.
     kept: Vec<QueuedInjection>,
 }
 
@@ -40,21 +40,21 @@ impl Host {
         let kept = if agent == Agent::Main { Vec::new() } else { std::mem::take(&mut self.pending) };
         self.turn = Some(Turn { agent, text: text.clone(), began: now, kept, ..Turn::default() });
         let mut begins = Beginning { agent, message: None, woken: None };
-        // Nobody speaks to a sub-agent: its task is the agent's own.
+        // A sub-agent gets no user message: its task comes from the agent.
         if agent == Agent::Main {
             let mut random = [0; 16];
             self.rng.fill(&mut random);
             let message_id = uuid::Builder::from_random_bytes(random).into_uuid().to_string();
             let history = std::mem::take(&mut self.history);
             let moment = LifecycleEvent::UserMessage { message_id: &message_id, text: &text, history: &history };
-            self.moment(now, &moment, Next::LayOut);
+            self.announce(now, &moment, Next::LayOut);
             self.history = history;
             begins.message = Some(&text);
         }
-        self.moment(now, &LifecycleEvent::TurnBegins(begins), Next::LayOut);
+        self.announce(now, &LifecycleEvent::TurnBegins(begins), Next::LayOut);
     }
 
-    /// Begins a turn that the room at this place asked for.
+    /// Begins a turn for the proposal at this index.
     pub(super) fn begin_woken(&mut self, now: Duration, proposal: usize, server: ServerId, key: &str) {
         self.turns += 1;
         self.turn = Some(Turn { is_woken: true, began: now, ..Turn::default() });
@@ -62,13 +62,13 @@ impl Host {
         let text = format!("turn {} begins without a message", self.turns);
         self.report("woken", Some(server), text, json!({"turn": self.turns, "by": proposal, "key": key}));
         let begins = Beginning { agent: Agent::Main, message: None, woken: Some((proposal, key)) };
-        self.moment(now, &LifecycleEvent::TurnBegins(begins), Next::LayOut);
+        self.announce(now, &LifecycleEvent::TurnBegins(begins), Next::LayOut);
     }
 
     /// Lays out the prompt and asks the model.
     pub(super) fn lay_out(&mut self) {
         let Some(mut turn) = self.turn.take() else {
-            return self.finish(OrderResult::Failed("no turn runs".to_owned()));
+            return self.finish(OrderResult::Failed("no turn is in progress".to_owned()));
         };
         turn.rounds += 1;
         let pending = std::mem::take(&mut self.pending);
@@ -79,20 +79,20 @@ impl Host {
         for (waiting, why) in chosen.left_out {
             let (slot, bytes) = (waiting.injection.slot, waiting.injection.text.len());
             let (what, text) = match why {
-                LeftOut::Duplicate { of } => ("duplicate", format!("{bytes} B of {slot} say what {of} says, left out")),
-                LeftOut::OverBudget => ("over budget", format!("the prompt has no room for {bytes} B of {slot}")),
+                LeftOut::Duplicate { of } => ("duplicate", format!("left out {bytes} B of {slot}: same text as {of}")),
+                LeftOut::OverBudget => ("over budget", format!("left out {bytes} B of {slot}: the prompt is full")),
             };
             self.report(what, Some(waiting.injection.server), text, json!({"slot": slot, "bytes": bytes}));
         }
         turn.injected.extend(chosen.parts);
-        // What came between two prompts of a turn stands where its kind stands; the sort keeps equals in their order.
+        // Injections that arrived between two prompts of a turn go where others of their kind are; the sort is stable.
         turn.injected.sort_by_key(|(place, _)| *place);
         let prompt = Prompt { turn: self.turns, round: turn.rounds, parts: self.parts(&turn) };
         turn.usage.input += prompt.parts.iter().map(|part| tokens(&part.text)).sum::<u64>();
         let labels = prompt.labels();
         let count = labels.as_array().map_or(0, Vec::len);
         let bytes: usize = prompt.parts.iter().map(|part| part.text.len()).sum();
-        let text = format!("turn {}: {bytes} B, {count} parts of servers", prompt.turn);
+        let text = format!("turn {}: {bytes} B, {}", prompt.turn, parts_from_servers(count));
         let data = json!({"turn": prompt.turn, "round": prompt.round, "bytes": bytes, "external": labels});
         self.report("prompt", None, text, data);
         self.turn = Some(turn);
@@ -148,7 +148,7 @@ impl Host {
         let Some(mut turn) = self.turn.take() else { return };
         let reply = match reply {
             Ok(reply) => reply,
-            // There is no answer for anybody to see, so the turn is over.
+            // There is no answer, so the turn is over.
             Err(why) => {
                 self.report("model failed", None, why.clone(), Value::Null);
                 turn.failure = Some(why);
@@ -164,7 +164,7 @@ impl Host {
                 self.report(
                     "too many calls",
                     None,
-                    format!("{extra} tool calls more than {MAX_CALLS}, left out"),
+                    format!("left out tool calls beyond the limit of {MAX_CALLS}: {extra}"),
                     Value::Null,
                 );
             }
@@ -173,7 +173,12 @@ impl Host {
             return self.next_call(now);
         }
         if !reply.tool_calls.is_empty() {
-            self.report("too many rounds", None, format!("the model used tools {most} times in a turn"), Value::Null);
+            self.report(
+                "too many rounds",
+                None,
+                format!("the model reached the limit of {most} tool rounds per turn"),
+                Value::Null,
+            );
         }
         turn.usage.output += tokens(&reply.text);
         turn.answer = reply.text;
@@ -181,18 +186,18 @@ impl Host {
         self.proceed(now, Next::Rewrite(0));
     }
 
-    /// Lets one room after another make another answer of the model's; then it is the answer for all.
+    /// Lets one proposal after another change the model's answer, then passes the answer to all.
     pub(super) fn rewrite(&mut self, now: Duration, at: usize) {
         let Some(turn) = &self.turn else { return };
         let (agent, answer, usage) = (turn.agent, turn.answer.clone(), turn.usage);
         if at >= self.proposals.len() {
-            return self.moment(now, &LifecycleEvent::Answered(agent, &answer), Next::TurnOver);
+            return self.announce(now, &LifecycleEvent::Answered(agent, &answer), Next::TurnOver);
         }
         self.ask_proposal(now, at, |side, cx| side.rewrite(cx, &answer, usage));
         self.work = Work::Settling(Box::new(Next::Rewrite(at + 1)));
     }
 
-    /// A room made another answer of the model's, or wants none shown.
+    /// A proposal changed the model's answer, or withheld it.
     pub(super) fn rewritten(&mut self, answer: Result<String, String>) {
         let answer = answer.unwrap_or_else(|why| {
             self.report("withheld", None, why.clone(), Value::Null);
@@ -203,7 +208,7 @@ impl Host {
         }
     }
 
-    /// The next tool that the model wants, or its next prompt.
+    /// Runs the model's next tool call, or prompts it again.
     fn next_call(&mut self, now: Duration) {
         while let Some(call) = self.turn.as_mut().and_then(|turn| turn.calls.pop_front()) {
             match self.resolve(&call) {
@@ -214,14 +219,14 @@ impl Host {
         self.lay_out();
     }
 
-    /// Whose tool it is.
+    /// Finds the server of a tool.
     pub(super) fn resolve(&self, call: &ToolCall) -> Result<ToolUse, String> {
         let server = match &call.server {
             Some(name) => self.server_named(name)?,
             None => {
                 let has = |names: &Option<Vec<String>>| names.iter().flatten().any(|name| *name == call.tool);
                 let at = self.views.iter().position(|view| view.is_open && has(&view.declared.tools));
-                ServerId(at.ok_or_else(|| format!("no server has a tool {:?}", call.tool))?)
+                ServerId(at.ok_or_else(|| format!("no server has a tool named {:?}", call.tool))?)
             }
         };
         Ok(ToolUse { server: Some(server), tool: call.tool.clone(), arguments: call.arguments.clone(), output: None })
@@ -229,7 +234,7 @@ impl Host {
 
     pub(super) fn use_tool(&mut self, now: Duration, used: ToolUse) {
         let moment = used.clone();
-        self.moment(now, &LifecycleEvent::BeforeTool(&moment), Next::CallTool(used));
+        self.announce(now, &LifecycleEvent::BeforeTool(&moment), Next::CallTool(used));
     }
 
     pub(super) fn call_tool(&mut self, now: Duration, used: ToolUse) {
@@ -249,7 +254,7 @@ impl Host {
             Err(why) => json!({"isError": true, "content": [{"type": "text", "text": why}]}),
         });
         let moment = used.clone();
-        self.moment(now, &LifecycleEvent::AfterTool(&moment), Next::AfterTool(used, result));
+        self.announce(now, &LifecycleEvent::AfterTool(&moment), Next::AfterTool(used, result));
     }
 
     pub(super) fn after_tool(&mut self, now: Duration, used: ToolUse, result: Result<Value, String>) {
@@ -264,7 +269,7 @@ impl Host {
         self.next_call(now);
     }
 
-    /// What a tool gave stands in the turn's next prompt.
+    /// Adds a tool's result to the turn's next prompt.
     fn note_tool(&mut self, tool: &str, result: &Result<Value, String>) {
         let tool = label(tool);
         let text = match result {
@@ -277,7 +282,9 @@ impl Host {
     }
 
     pub(super) fn end_turn(&mut self, now: Duration) {
-        let Some(turn) = self.turn.take() else { return self.finish(OrderResult::Failed("no turn runs".to_owned())) };
+        let Some(turn) = self.turn.take() else {
+            return self.finish(OrderResult::Failed("no turn is in progress".to_owned()));
+        };
         self.pending.splice(0..0, turn.kept);
         if turn.agent == Agent::Main {
             if !turn.is_woken {
@@ -286,7 +293,7 @@ impl Host {
             if !turn.answer.is_empty() {
                 self.history.push(Utterance { role: "assistant", text: turn.answer.clone() });
             }
-            // What no prompt can show any more is not kept.
+            // Drop messages that no prompt can contain any more.
             let most = self.policy.length("history").max(64);
             let extra = self.history.len().saturating_sub(most);
             self.history.drain(..extra);
@@ -296,7 +303,7 @@ impl Host {
             false => OrderResult::Turn { turn: number, answer },
             true => OrderResult::Woken { turn: number, answer },
         };
-        self.moment(now, &LifecycleEvent::TurnOver(turn.agent), Next::Finish(done));
+        self.announce(now, &LifecycleEvent::TurnOver(turn.agent), Next::Finish(done));
     }
 }
 
@@ -306,7 +313,12 @@ fn said_with_calls(reply: &ModelReply) -> String {
     said.into_iter().chain(calls).collect::<Vec<_>>().join("\n")
 }
 
-/// The text of a tool's result; where it has none, the result itself.
+/// The number of injected parts, in words.
+pub(super) fn parts_from_servers(count: usize) -> String {
+    format!("{count} {} from servers", if count == 1 { "part" } else { "parts" })
+}
+
+/// The text of a tool's result; without text, its JSON.
 fn text_of(result: &Value) -> String {
     let blocks = result["content"].as_array().into_iter().flatten();
     let texts: Vec<&str> = blocks.filter_map(|block| block["text"].as_str()).collect();

@@ -60,7 +60,7 @@ fn amb_a1_auto_falls_back_and_answers_a_context_request() {
     let again = sent(&again);
     assert_eq!(again[0]["method"], "conversation/userMessage");
     assert!(again[0].get("id").is_none());
-    assert_eq!(fire.next_wake(), Some(ms(510)));
+    assert_eq!(fire.next_timeout(), Some(ms(510)));
     let context =
         br#"{"jsonrpc":"2.0","id":1,"method":"conversation/context","params":{"messageId":"m1","context":"c"}}"#;
     let reports = fire.receive(ms(60), context);
@@ -72,8 +72,8 @@ fn amb_a1_auto_falls_back_and_answers_a_context_request() {
 fn a12_the_deadline_holds_and_a_late_answer_is_late() {
     let mut fire = fire(Carrier::Request, false);
     open(&mut fire, SUBSCRIBED);
-    assert_eq!(fire.next_wake(), Some(ms(510)));
-    let over = fire.wake(ms(510));
+    assert_eq!(fire.next_timeout(), Some(ms(510)));
+    let over = fire.handle_timeout(ms(510));
     assert_eq!(sent(&over)[0]["method"], "notifications/cancelled");
     assert!(matches!(over.last(), Some(Report::Done(outcome)) if outcome.timed_out));
     let late = fire.receive(ms(700), br#"{"jsonrpc":"2.0","id":2,"result":{"context":"c"}}"#);

@@ -1,5 +1,4 @@
-//! From an overlay as it is written to what it means: checked, and with its patterns made ready. Every error
-//! points at its line.
+//! Turns an overlay document into a checked plan with compiled patterns. Every error gives a line.
 
 use super::super::format::{
     AnswerPart, Document, HookPart, MessagePart, ResultPart, RulePart, TestPart, WayPart, WhenPart,
@@ -19,16 +18,17 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// What rules can send.
+/// The kinds of messages that rules can send.
 const KINDS: [&str; 3] = ["reminder", "push", "event"];
-/// In whose name events are pushed that name no feature set.
+/// The feature set of pushed events that name none.
 const PUSH_SET: &str = "overlay.push";
 
 impl Plan {
-    /// Reads an overlay from YAML; `values` stand in place of its own of the same names.
+    /// Reads an overlay from YAML; `values` override its own of the same names.
     ///
     /// # Errors
-    /// The first thing that is wrong with it: its form, or what it says.
+    ///
+    /// The first mistake, in form or meaning.
     pub fn read(text: &str, values: &[(String, String)]) -> Result<Self, ScenarioError> {
         let options = serde_saphyr::options! { strict_booleans: true };
         let document: Document = serde_saphyr::from_str_with_options(text, options)
@@ -94,13 +94,13 @@ impl Reader<'_> {
         let hook = template::fill(&Value::Object(hook), &self.values);
         let given = [&hook["context"], &hook["context_tool"]];
         if given.iter().filter(|given| !given.is_null()).count() != 1 {
-            return Err(self.wrong(place, "a hook has exactly one of context, context_tool and answer"));
+            return Err(self.wrong(place, "a hook needs exactly one of context, context_tool and answer"));
         }
         let schemas = by_name(HOOKS).map(|proposal| proposal.descriptor().schemas);
         let violations =
             schemas.and_then(|schemas| schemas.check("capability:server", &json!({"declarations": [hook]})));
         match violations.unwrap_or_default().first() {
-            Some(violation) => Err(self.wrong(place, format!("this is no hook: {violation}"))),
+            Some(violation) => Err(self.wrong(place, format!("invalid hook: {violation}"))),
             None => Ok(hook),
         }
     }
@@ -117,11 +117,11 @@ impl Reader<'_> {
         let RulePart { when, times, cooldown, fire } = part;
         let when = self.when(when, place)?;
         let fired = Fired::deserialize(&fire.value)
-            .map_err(|_| "an object with its kind: reminder, push or event".to_owned())
+            .map_err(|_| "expected an object with a kind: reminder, push or event".to_owned())
             .and_then(|fired| fired.check().map(|()| fired));
-        let fired = fired.map_err(|why| self.wrong(fire.place, format!("this cannot be sent: {why}")))?;
+        let fired = fired.map_err(|why| self.wrong(fire.place, format!("invalid message: {why}")))?;
         if !KINDS.contains(&fired.kind()) {
-            let why = format!("an overlay sends a {}, not {:?}", KINDS.join(", "), fired.kind());
+            let why = format!("an overlay can send {}, but not {:?}", KINDS.join(", "), fired.kind());
             return Err(self.wrong(fire.place, why));
         }
         let mut fire = template::fill(&fire.value, &self.values);
@@ -135,7 +135,7 @@ impl Reader<'_> {
     fn when(&self, part: WhenPart, place: TextPosition) -> Result<When> {
         let WhenPart { message, result, after, every, file, resource } = part;
         let every = match every {
-            Some(every) if every.0.is_zero() => return Err(self.wrong(place, "every: a time above zero")),
+            Some(every) if every.0.is_zero() => return Err(self.wrong(place, "every: expected a time above zero")),
             every => every.map(|every| Ok(When::Time(every.0, true))),
         };
         let found = [
@@ -156,7 +156,7 @@ impl Reader<'_> {
         match (found.next(), found.next()) {
             (Some(when), None) => when,
             _ => {
-                let why = "when: exactly one of message, result, after, every, file and resource";
+                let why = "when: expected exactly one of message, result, after, every, file and resource";
                 Err(self.wrong(place, why))
             }
         }
@@ -187,7 +187,7 @@ impl Reader<'_> {
     fn test(&self, part: TestPart, place: TextPosition) -> Result<Test> {
         let TestPart { pointer, equals, regex, glob } = part;
         if !pointer.is_empty() && !pointer.starts_with('/') {
-            return Err(self.wrong(place, format!("{pointer:?} is no JSON Pointer: it begins with a slash")));
+            return Err(self.wrong(place, format!("invalid JSON Pointer {pointer:?}: it must begin with a slash")));
         }
         let want = match (equals, regex, glob) {
             (Some(value), None, None) => Want::Equal(value),
@@ -196,18 +196,18 @@ impl Reader<'_> {
                 Want::Regex(regex.map_err(|error| self.wrong(place, format!("regex: {}", regex_error(&error))))?)
             }
             (None, None, Some(glob)) => Want::Glob(self.glob(&glob, false, place)?),
-            _ => return Err(self.wrong(place, "a test has exactly one of equals, regex and glob")),
+            _ => return Err(self.wrong(place, "a test needs exactly one of equals, regex and glob")),
         };
         Ok(Test { pointer, want })
     }
 
     fn glob(&self, pattern: &str, by_folders: bool, place: TextPosition) -> Result<GlobMatcher> {
         let glob = GlobBuilder::new(pattern).literal_separator(by_folders).build();
-        let wrong = |error: globset::Error| self.wrong(place, format!("the pattern {pattern:?}: {}", error.kind()));
+        let wrong = |error: globset::Error| self.wrong(place, format!("invalid pattern {pattern:?}: {}", error.kind()));
         Ok(glob.map_err(wrong)?.compile_matcher())
     }
 
-    /// The rooms that something was written for.
+    /// Finds the proposals that the overlay uses.
     fn proposals(&mut self, has_hooks: bool) {
         let fires = |proposal: &str| {
             self.plan.rules.iter().any(|rule| rule.fire["kind"].as_str().and_then(proposal_of) == Some(proposal))
@@ -227,12 +227,12 @@ impl Reader<'_> {
         let place = given.as_ref().map(|given| given.place).unwrap_or_default();
         let given = given.map_or_else(|| json!({}), |given| given.value);
         let Value::Object(given) = given else {
-            return Err(self.wrong(place, "settings: an object by proposal"));
+            return Err(self.wrong(place, "settings: expected an object with a member per proposal"));
         };
         self.plan.settings = given.into_iter().collect();
         if let Some(other) = self.plan.settings.keys().find(|proposal| by_name(proposal).is_none()) {
             let known: Vec<_> = REGISTRY.iter().map(|proposal| proposal.descriptor().name).collect();
-            let why = format!("settings: there is no proposal {other:?}: they are {}", known.join(", "));
+            let why = format!("settings: unknown proposal {other:?}; known proposals: {}", known.join(", "));
             return Err(self.wrong(place, why));
         }
         if !declarations.is_empty() {
@@ -240,7 +240,7 @@ impl Reader<'_> {
         }
         if let Some(proposal) = proposal_of("push").filter(|_| !sets.is_empty()) {
             let settings = self.plan.settings.entry(proposal.to_owned()).or_insert_with(|| json!({}));
-            // What is no object is refused by the check.
+            // Anything but an object is refused by the check below.
             if let Some(settings) = settings.as_object_mut() {
                 settings.insert("push_only".to_owned(), true.into());
                 settings.insert("push_sets".to_owned(), sets.into());

@@ -1,22 +1,22 @@
-//! The rule that a user's message goes to all subscribed servers, over every connection of a reel.
+//! The rule that the host sends each user message to all subscribed servers, for all connections of a reel.
 //!
-//! Which connections are one host's is not written anywhere. They are taken for it where their clients name themselves
-//! alike, and either their servers are different programs or the same message went to both. What is judged is lenient
-//! where the proposal is: a server that was never sent a message may lack the user's consent, and one that did not
-//! answer its last message may be left out.
+//! A reel does not say which connections belong to the same host. They are assumed to do so if their clients have the
+//! same name, and if either their servers are different programs or both received the same message. The rule is as
+//! lenient as the proposal: the user may not have given consent for a server that never received a message, and the
+//! host may skip a server that did not respond to its last message.
 
 use super::rules::{NOT_FANNED_OUT, is_subscribed};
 use super::{CONTEXT, USER_MESSAGE};
 use crate::proposals::recent::{Digest, digest};
-use crate::proposals::{Findings, Observed, Overview};
+use crate::proposals::{Findings, Observed, Overview, counted};
 use crate::wire::MessageKind;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// How many messages are remembered.
+/// The maximum number of messages that are remembered.
 const MAX_MESSAGES: usize = 256;
-/// How many connections are; those that come later are not judged.
+/// The maximum number of connections. Later ones are not checked.
 const MAX_CONNECTIONS: usize = 1024;
-/// How long a fan-out may take from its first message to its last, in nanoseconds.
+/// The time between the first and the last copy of a message, in nanoseconds.
 const FAN_OUT: i64 = 1_000_000_000;
 
 /// One connection.
@@ -24,13 +24,14 @@ const FAN_OUT: i64 = 1_000_000_000;
 struct Connection {
     client: Digest,
     server: Digest,
-    /// It was sent a message: the number of the first message that it is not judged by yet.
+    /// The number of the first message that has not been checked yet; `None` if the connection has received no message
+    /// so far.
     next: Option<u64>,
-    /// Its last message was answered, and not by an error.
+    /// Whether its last message had a response other than an error.
     answers: bool,
-    /// From when on nothing is known of it.
+    /// The time after which nothing is known about it.
     left: Option<i64>,
-    /// Connections that were sent a message which this one was sent too.
+    /// Connections that received a message which this one received, too.
     companions: BTreeSet<u32>,
 }
 
@@ -46,7 +47,7 @@ struct Message {
     to: BTreeSet<u32>,
 }
 
-/// Follows the user messages of every connection.
+/// Tracks the user messages of all connections.
 #[derive(Debug, Default)]
 pub struct FanOut {
     connections: BTreeMap<u32, Connection>,
@@ -128,7 +129,7 @@ impl FanOut {
         }
     }
 
-    /// Judges the messages that are over and that the connection was not judged by yet.
+    /// Checks the messages that are complete and were not checked for this connection yet.
     fn judge(&mut self, stream: u32, now: i64, findings: &mut Findings) {
         let Some(connection) = self.connections.get(&stream) else { return };
         let Some(from) = connection.next else { return };
@@ -145,7 +146,8 @@ impl FanOut {
             let others = message.to.iter().filter(|other| **other != stream && of_host(other)).count();
             if others > 0 && (reached || connection.answers) {
                 findings.check(&NOT_FANNED_OUT, message.seq, reached, || {
-                    format!("message {:?} went to {others} servers of this host and not to this one", message.id)
+                    let others = counted(others, "other server", "other servers");
+                    format!("the host sent message {:?} to {others}, but not to this one", message.id)
                 });
             }
         }

@@ -1,10 +1,11 @@
-//! The host's side of a user message (seed 000): send it, wait for the context no longer than the deadline, and tell
-//! what came. One engine a server.
+//! The host side of SEP-1975: sends each user message, waits for the context until the deadline, and reports the
+//! outcome. There is one engine per server.
 //!
-//! The text calls the message a notification yet wants an answer (AMB-A1). Three ways are spoken: (a) a request and its
-//! result, (b) a notification and a notification `conversation/context`, (c) a notification and a request of that name.
+//! The proposal calls the message a notification, but wants a response (AMB-A1). The engine supports three carriers:
+//! (a) a request and its result, (b) a notification and a notification `conversation/context`, (c) a notification and a
+//! request `conversation/context`.
 //!
-//! Never: ids of requests (the driver pairs them), clocks, printing.
+//! It must never handle request ids (the driver matches them), use clocks, or print.
 
 mod context;
 pub mod side;
@@ -19,24 +20,24 @@ use crate::wire::{Envelope, MessageKind, json};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// The recommended time for a server's answer (A12).
+/// The recommended time limit of a response (SEP-1975, Timeouts).
 pub const DEFAULT_DEADLINE: Duration = Duration::from_millis(500);
 
-/// So many messages whose time is over are remembered for a late answer; the oldest is forgotten first.
+/// The number of messages past their deadline that wait for a late response. The oldest is dropped first.
 const MAX_LATE: usize = 64;
 
-/// What a server declared about user messages (A1).
+/// What a server declared about user messages (SEP-1975, New Capability).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subscription {
-    /// `onUserMessage: true`: it is to be sent every user message (A2, A3).
+    /// `onUserMessage: true`: the host sends it every user message.
     Subscribed,
-    /// `conversationEvents` is there, `onUserMessage: true` is not.
+    /// `conversationEvents` exists, but without `onUserMessage: true`.
     DeclaredNotSubscribed,
-    /// Nothing is there.
+    /// The server does not declare `conversationEvents`.
     NotDeclared,
 }
 
-/// Reads a server's capabilities, at the top level or under `experimental`; either place can subscribe.
+/// Reads a server's capabilities. Both places, top level and `experimental`, can subscribe.
 pub fn subscription(capabilities: &Value) -> Subscription {
     let found = DESCRIPTOR.places.iter().filter_map(|place| {
         let declared = place.path.iter().try_fold(capabilities, |value, name| value.get(name))?;
@@ -49,10 +50,10 @@ pub fn subscription(capabilities: &Value) -> Subscription {
     }
 }
 
-/// How the message travels.
+/// How the host sends a user message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Carrier {
-    /// As a request; once the server does not know that method, as a notification.
+    /// As a request, or as a notification after the server has refused the request as unknown.
     #[default]
     Auto,
     /// As a request.
@@ -66,18 +67,18 @@ pub enum Carrier {
 pub struct HistoryEntry {
     /// `user` or `assistant`.
     pub role: String,
-    /// What was said.
+    /// The text.
     pub content: String,
 }
 
-/// A user's message (A5).
+/// A user's message (SEP-1975, conversation/userMessage).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserMessage {
-    /// Its id, unique in the session (A6): the caller gives it.
+    /// The id, chosen by the caller and unique in the session.
     pub message_id: String,
     /// Its text.
     pub content: String,
-    /// What was said before, oldest first; sent where it is not empty.
+    /// The earlier messages, oldest first. An empty list is not sent.
     pub recent_history: Vec<HistoryEntry>,
 }
 
@@ -95,39 +96,39 @@ impl UserMessage {
     }
 }
 
-/// What came of one message at this server.
+/// The outcome of one message at this server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeliveryOutcome {
-    /// The message.
+    /// The message's id.
     pub message_id: String,
-    /// How it was sent in the end: never [`Carrier::Auto`].
+    /// The carrier that was used in the end, never [`Carrier::Auto`].
     pub carrier: Carrier,
-    /// What to inject; `None` for an empty response (A9), a refusal or silence.
+    /// The context to inject; `None` for an empty response, an error or a timeout.
     pub context: Option<Context>,
     /// Time since the message was first sent.
     pub latency: Duration,
-    /// It came after the deadline: not to be injected (A13).
+    /// The response came after the deadline, so it must not be injected (SEP-1975, Timeouts).
     pub late: bool,
-    /// The server's error (A14): code and message.
+    /// The code and the message of the server's error (SEP-1975, Error Handling).
     pub refused: Option<(i64, String)>,
-    /// Nothing came in time. For a notification that is how a server says "nothing to inject".
+    /// There was no response in time. For a notification, this can simply mean that the server has nothing to inject.
     pub timed_out: bool,
-    /// What was unusual, as sentences.
+    /// What was unusual about the response, as sentence fragments.
     pub remarks: Vec<String>,
 }
 
-/// What the driver is to do, or to know.
+/// What the driver has to do or to report.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
-    /// Send a request; hand its answer to [`UserMessages::answered`] with this key.
+    /// Send a request. Pass the response to [`UserMessages::answered`] with this key.
     Request {
-        /// Names the request.
+        /// Identifies the request.
         key: u64,
         /// Its method.
         method: &'static str,
         /// Its params.
         params: Value,
-        /// What is left of the deadline.
+        /// The time until the deadline.
         timeout: Duration,
     },
     /// Send a notification.
@@ -137,18 +138,18 @@ pub enum Action {
         /// Its params.
         params: Value,
     },
-    /// Answer the server's request.
+    /// Respond to the server's request.
     Respond {
-        /// The text of its id.
+        /// The request's id, as on the wire.
         id: Vec<u8>,
         /// The result.
         result: Value,
     },
-    /// A message has come to its end, in time or by the deadline. Once a message.
+    /// A message is complete, or its deadline has passed. Occurs once per message.
     Done(DeliveryOutcome),
-    /// The answer of a message whose deadline had passed.
+    /// A response to a message whose deadline had passed.
     Late(DeliveryOutcome),
-    /// An answer that belongs to no message that waits, and why.
+    /// A response that belongs to no waiting message, and the reason.
     Stray(String),
 }
 
@@ -161,7 +162,7 @@ struct Waiting {
     expired: bool,
 }
 
-/// The user messages of one server. See the module.
+/// The user messages of one server; see the module documentation.
 #[derive(Debug)]
 pub struct UserMessages {
     carrier: Carrier,
@@ -171,7 +172,7 @@ pub struct UserMessages {
 }
 
 impl UserMessages {
-    /// An engine that has sent nothing yet. The deadline covers a message's whole exchange (AMB-A8: per server).
+    /// A new engine. The deadline covers the whole exchange about a message, for each server by itself (AMB-A8).
     pub fn new(carrier: Carrier, deadline: Duration) -> Self {
         Self { carrier, deadline, waiting: Vec::new(), next_key: 1 }
     }
@@ -188,10 +189,10 @@ impl UserMessages {
         vec![Action::Request { key, method: USER_MESSAGE, params, timeout: self.deadline }]
     }
 
-    /// Takes the answer to the request `key` in (way a).
+    /// Handles the response to the request `key` (carrier a).
     pub fn answered(&mut self, now: Duration, key: u64, answer: &Envelope<'_>) -> Vec<Action> {
         let Some(at) = self.waiting.iter().position(|waiting| waiting.key == Some(key)) else {
-            return vec![Action::Stray("an answer to a message that is settled already".to_owned())];
+            return vec![Action::Stray("a response to a message that is already complete".to_owned())];
         };
         match refusal(answer) {
             Some((code, text)) if self.carrier == Carrier::Auto && knows_no_such_method(code, &text) => self.resend(at),
@@ -203,14 +204,15 @@ impl UserMessages {
         }
     }
 
-    /// The request `key` did not get through: its message is settled. Answers which, where it was still waited for.
+    /// The request `key` could not be delivered, which completes its message. Returns the message's id if it was still
+    /// waiting.
     pub fn undelivered(&mut self, key: u64) -> Option<String> {
         let at = self.waiting.iter().position(|waiting| waiting.key == Some(key))?;
         let waiting = self.waiting.remove(at);
         (!waiting.expired).then_some(waiting.message.message_id)
     }
 
-    /// Takes any other message of the server in; those that are not `conversation/context` are none of its business.
+    /// Handles any other message of the server. Everything except `conversation/context` is ignored.
     pub fn receive(&mut self, now: Duration, envelope: &Envelope<'_>) -> Vec<Action> {
         if envelope.method.as_deref() != Some(CONTEXT) {
             return Vec::new();
@@ -226,7 +228,8 @@ impl UserMessages {
             Ok(at) => {
                 let (context, mut remarks) = Context::read(params);
                 if named.is_none() {
-                    remarks.push("the context names no messageId; taken for the only message that waits".to_owned());
+                    remarks
+                        .push("the context contains no messageId; it is used for the only waiting message".to_owned());
                 }
                 actions.extend(self.settle(now, at, context, None, remarks));
             }
@@ -234,14 +237,14 @@ impl UserMessages {
         actions
     }
 
-    /// The moment to call [`Self::wake`] at.
-    pub fn next_wake(&self) -> Option<Duration> {
+    /// The time of the next call to [`Self::wake`].
+    pub fn next_timeout(&self) -> Option<Duration> {
         let live = self.waiting.iter().filter(|waiting| !waiting.expired);
         live.map(|waiting| waiting.since.saturating_add(self.deadline)).min()
     }
 
-    /// Lets time pass: messages whose deadline is over are given up, the conversation goes on without them (A13).
-    pub fn wake(&mut self, now: Duration) -> Vec<Action> {
+    /// Handles the passing of time: messages stop waiting at their deadline (SEP-1975, Timeouts).
+    pub fn handle_timeout(&mut self, now: Duration) -> Vec<Action> {
         let deadline = self.deadline;
         let due = |waiting: &&mut Waiting| !waiting.expired && waiting.since.saturating_add(deadline) <= now;
         let over = self.waiting.iter_mut().filter(due).map(|waiting| {
@@ -259,8 +262,8 @@ impl UserMessages {
         over
     }
 
-    /// The server knows no such request: this message goes again as a notification if there is time, and so do all
-    /// that follow (real: the proposal's author's own server refuses the request).
+    /// The server does not know the request. Sends this message again as a notification if there is time, and all later
+    /// messages as notifications. The server of the proposal's author behaves like this.
     fn resend(&mut self, at: usize) -> Vec<Action> {
         self.carrier = Carrier::Notification;
         let waiting = &mut self.waiting[at];
@@ -273,17 +276,19 @@ impl UserMessages {
         vec![Action::Notify { method: USER_MESSAGE, params: waiting.message.params() }]
     }
 
-    /// By messageId, else the only message that waits. A message past its deadline still waits here, so that its late
-    /// answer is never taken for a later message's (A13).
+    /// Finds the message by its messageId; without one, the only waiting message. Messages past their deadline are
+    /// included, so that a late response is never used for a later message.
     fn correlate(&self, named: Option<&str>) -> Result<usize, String> {
         match (named, self.waiting.len()) {
-            (Some(id), _) => self
-                .waiting
-                .iter()
-                .rposition(|waiting| waiting.message.message_id == id)
-                .ok_or_else(|| format!("context for the message {id:?}, which does not wait for one")),
+            (Some(id), _) => {
+                self.waiting.iter().rposition(|waiting| waiting.message.message_id == id).ok_or_else(|| {
+                    format!("the server sent a context for the message {id:?}, which is not waiting for one")
+                })
+            }
             (None, 1) => Ok(0),
-            (None, count) => Err(format!("context that names no messageId while {count} messages wait")),
+            (None, count) => {
+                Err(format!("the server sent a context without a messageId while {count} messages are waiting"))
+            }
         }
     }
 
@@ -296,7 +301,7 @@ impl UserMessages {
         remarks: Vec<String>,
     ) -> Vec<Action> {
         let waiting = self.waiting.remove(at);
-        // A driver may hand an answer in before it wakes this engine.
+        // A driver may deliver the response before it wakes this engine.
         let late = waiting.expired;
         let overdue = !late && waiting.since.saturating_add(self.deadline) < now;
         let outcome = DeliveryOutcome { context, refused, remarks, late: late || overdue, ..outcome(&waiting, now) };
@@ -327,7 +332,7 @@ fn refusal(answer: &Envelope<'_>) -> Option<(i64, String)> {
     Some((code.unwrap_or_default(), json::str_member(error, "message").unwrap_or_default().into_owned()))
 }
 
-/// -32601, or -32602 in words that some SDKs use for an unknown method (X5).
+/// Whether an error means an unknown method: -32601, or -32602 with a message that some SDKs use for it.
 fn knows_no_such_method(code: i64, message: &str) -> bool {
     let message = message.to_lowercase();
     let says = |words: &str| message.contains(words);

@@ -1,87 +1,87 @@
-//! Rules that this proposal lays on a session, and the observer that checks them.
+//! The rules of SEP-1975, and the observer that checks them.
 //!
-//! The proposal calls `conversation/userMessage` a notification and yet wants it answered. Three carriers are taken as
-//! good (AMB-A1): a request and its result; a notification answered by a notification; a notification answered by a
-//! request. A bare response to a notification is not one of them.
+//! The proposal calls `conversation/userMessage` a notification, but wants a response. Three carriers are accepted
+//! (AMB-A1): a request and its result; a notification answered by a notification; a notification answered by a request.
+//! A bare response to a notification is not one of them.
 
 use super::{CONTEXT, DESCRIPTOR, USER_MESSAGE};
 use crate::proposals::findings::rules;
 use crate::proposals::recent::{Digest, Recent, digest};
-use crate::proposals::{ConversationEvent, Declared, Findings, Observed, Observer, Side};
+use crate::proposals::{ConversationEvent, Declared, Findings, Observed, Observer, Side, counted};
 use crate::protocol::errors;
 use crate::wire::MessageKind;
 use serde_json::Value;
 
 rules! {
     UNDECLARED_SERVER = Error "conversation/undeclared-server",
-        "A user's message goes only to servers that declared onUserMessage true.",
-        "seed 000, Message Flow, A2";
+        "The host sends user messages only to servers that declared `conversationEvents.onUserMessage: true`.",
+        "SEP-1975, Message Flow";
     ID_REUSED = Error "conversation/message-id-reused",
-        "A messageId names one message.",
-        "seed 000, conversation/userMessage, A6";
+        "Each user message has a `messageId` of its own.",
+        "SEP-1975, conversation/userMessage";
     RESENT = Warning "conversation/message-resent",
-        "A message is not sent again; a retry is for the messages after it.",
-        "seed 000, Error Handling, A6 and A15";
+        "The host sends each user message only once to a server; it may retry with later messages only.",
+        "SEP-1975, Error Handling";
     NOT_FANNED_OUT = Error "conversation/not-fanned-out",
-        "A user's message goes to every server that is subscribed and answers.",
-        "seed 000, Message Flow, A3";
+        "The host sends each user message to all servers that declared `conversationEvents.onUserMessage: true`.",
+        "SEP-1975, Message Flow";
     REVOKED = Error "conversation/revoked",
-        "A server whose access the user took back is sent no messages.",
-        "seed 000, Security Implications, A19";
+        "The host sends no user messages to a server after the user has revoked its access.",
+        "SEP-1975, Security Implications";
     NOT_AWAITED = Warning "conversation/not-awaited",
-        "The model is asked when the contexts are in, or their time is over.",
-        "seed 000, Message Flow and Timeouts, A11";
+        "The host waits for the servers' responses to a user message, or their time limit, before it asks the model.",
+        "SEP-1975, Message Flow and Timeouts";
     SLOW = Warning "conversation/slow-answer",
-        "The context comes within 500 ms; a slower server is skipped.",
-        "seed 000, Timeouts, A12";
+        "A server responds to a user message within 500 ms; otherwise hosts skip it.",
+        "SEP-1975, Timeouts";
     BARE_ANSWER = Error "conversation/bare-answer",
-        "A notification is not answered by a response.",
-        "seed 000, Message Flow, AMB-A1 (d)";
+        "A server does not send a JSON-RPC response to a user message that was a notification.",
+        "SEP-1975, Message Flow, AMB-A1";
     UNCORRELATED = Error "conversation/uncorrelated-context",
-        "A context that comes as a message of its own names the message it is for.",
-        "seed 000, conversation/context, AMB-A1";
+        "A `conversation/context` message from the server names a user message that the host sent.",
+        "SEP-1975, conversation/context, AMB-A1";
     GUESSED = Info "conversation/guessed-context",
-        "A context names its message, even where only one waits.",
-        "seed 000, conversation/context, AMB-A1";
+        "A `conversation/context` message contains the `messageId` of its user message, even if only one is waiting.",
+        "SEP-1975, conversation/context, AMB-A1";
     CARRIER = Info "conversation/carrier",
-        "How messages are carried is left open by the proposal; this session settles it.",
-        "seed 000, Message Flow, AMB-A1";
+        "The proposal does not say clearly if user messages and contexts are requests, responses or notifications.",
+        "SEP-1975, Message Flow, AMB-A1";
     BOTH_TEXTS = Warning "conversation/both-texts",
-        "Context is plain text or structured, not both.",
-        "seed 000, conversation/context, AMB-A2";
+        "A server answers a user message with either `context` (plain text) or `structuredContext`, not both.",
+        "SEP-1975, conversation/context, AMB-A2";
     RELEVANCE = Info "conversation/relevance",
-        "A relevance is between 0 and 1, as everyone reads it.",
-        "seed 000, conversation/context, A10";
+        "The `relevance` of a memory in a server's context is between 0 and 1, as hosts usually expect.",
+        "SEP-1975, conversation/context";
     CONTEXT_SIZE = Warning "conversation/context-size",
-        "A context leaves room for the conversation: at most 16 KiB.",
-        "seed 000, Open Questions 1, A23";
+        "The context that a server returns for a user message has at most 16 KiB.",
+        "SEP-1975, Open Questions 1";
     HISTORY = Info "conversation/history-shared",
-        "A server sees the message; recentHistory shows it more of the conversation.",
-        "seed 000, Security Implications, AMB-A3";
+        "With `recentHistory`, the host shares earlier messages of the conversation with the server.",
+        "SEP-1975, Security Implications, AMB-A3";
     FUTURE_KEY = Info "conversation/future-key",
-        "onUserMessage is the only event there is so far.",
-        "seed 000, Open Questions 3, A25";
+        "`onUserMessage` is the only member that the proposal defines in `conversationEvents`.",
+        "SEP-1975, Open Questions 3";
     NOT_TEXT = Warning "conversation/not-text",
-        "A message's content is a string, whatever the user sent.",
-        "seed 000, conversation/userMessage, AMB-A5";
+        "The `content` of a user message is a string, even if the user sent more than text.",
+        "SEP-1975, conversation/userMessage, AMB-A5";
     UNUSED = Info "conversation/unused",
-        "A server that declared onUserMessage is sent the user's messages.",
-        "seed 000, Backward Compatibility, A16";
+        "The host sends user messages to a server that declared `conversationEvents.onUserMessage: true`.",
+        "SEP-1975, Backward Compatibility";
 }
 
-/// The answer time that the proposal recommends to enforce, in nanoseconds.
+/// The response time that the proposal recommends as the limit, in nanoseconds (SEP-1975, Timeouts).
 const LIMIT: i64 = 500_000_000;
-/// A context larger than this is worth a word, in bytes.
+/// Larger contexts are reported. In bytes.
 const LARGE: usize = 16 * 1024;
 
-/// A message that was sent.
+/// A user message that the host sent.
 #[derive(Debug)]
 struct Sent {
     time: i64,
     content: Digest,
-    /// It was answered, with a context or with an error.
+    /// Whether the server responded, with a context or an error.
     answered: bool,
-    /// The request carrier was refused as unknown, so sending it again as a notification is no retry.
+    /// Whether the server did not know the request. Sending the message again as a notification is not a retry then.
     refused: bool,
 }
 
@@ -89,7 +89,7 @@ struct Sent {
 #[derive(Debug)]
 pub struct ConversationObserver {
     sent: Recent<String, Sent>,
-    /// Notified messages that no context came for yet.
+    /// Messages sent as notifications that have no context yet, with their time.
     waiting: Recent<String, i64>,
     carrier: Option<&'static str>,
     history_seen: bool,
@@ -118,11 +118,11 @@ impl Observer for ConversationObserver {
                 let asked = message.request.map_or(message.time, |asked| asked.time);
                 let id = message.request.and_then(|asked| asked.params["messageId"].as_str());
                 self.note_answered(id);
-                self.answered("request and result", asked, message, findings);
+                self.answered("a request and its result", asked, message, findings);
             }
             (Some(USER_MESSAGE), MessageKind::Error) => self.refused(message),
             (Some(CONTEXT), MessageKind::Notification) => self.context("two notifications", message, findings),
-            (Some(CONTEXT), MessageKind::Request) => self.context("notification and request", message, findings),
+            (Some(CONTEXT), MessageKind::Request) => self.context("a notification and a request", message, findings),
             (None, MessageKind::Result) => self.bare(message, findings),
             (Some("initialize"), MessageKind::Result) => declared(message, findings),
             _ => {}
@@ -147,7 +147,9 @@ impl Observer for ConversationObserver {
     fn finish(&mut self, declared: &Declared, findings: &mut Findings) {
         if is_subscribed(declared) && !self.lost {
             let used = !self.sent.is_empty();
-            findings.check_overall(&UNUSED, used, || "declared, and no user message was sent".to_owned());
+            findings.check_overall(&UNUSED, used, || {
+                "the server declared conversationEvents.onUserMessage, but the host sent it no user message".to_owned()
+            });
         }
     }
 }
@@ -158,21 +160,25 @@ impl ConversationObserver {
         findings.hold(&NOT_TEXT);
         if message.declared.server.is_object() {
             findings.check(&UNDECLARED_SERVER, seq, is_subscribed(message.declared), || {
-                "the server did not declare conversationEvents.onUserMessage".to_owned()
+                "the server did not declare conversationEvents.onUserMessage: true".to_owned()
             });
         }
-        findings.check(&REVOKED, seq, !self.revoked, || "after its access was taken back".to_owned());
+        findings.check(&REVOKED, seq, !self.revoked, || {
+            "the host sent a user message after the user had revoked the server's access".to_owned()
+        });
         if params.get("recentHistory").is_some() && !self.history_seen {
             self.history_seen = true;
-            findings.note(&HISTORY, seq, "recentHistory is sent along");
+            findings.note(&HISTORY, seq, "the user message contains recentHistory");
         }
         let Some(id) = params["messageId"].as_str() else { return };
         let content = digest(&params["content"]);
         let sent = Sent { time: message.time, content, answered: false, refused: false };
         let before = self.sent.insert(id.to_owned(), sent).filter(|before| !before.refused);
         let same = before.as_ref().is_some_and(|before| before.content == content);
-        findings.check(&RESENT, seq, !same, || format!("message {id} again"));
-        findings.check(&ID_REUSED, seq, before.is_none() || same, || format!("{id} names another message already"));
+        findings.check(&RESENT, seq, !same, || format!("the host sent message {id} again"));
+        findings.check(&ID_REUSED, seq, before.is_none() || same, || {
+            format!("another message already has the messageId {id}")
+        });
         if message.envelope.kind == MessageKind::Notification {
             self.waiting.insert(id.to_owned(), message.time);
         }
@@ -187,18 +193,19 @@ impl ConversationObserver {
         }
     }
 
-    /// The model has answered: only messages whose time is over may still wait for their context.
+    /// The model has answered. No message whose time limit has not passed may still be without a context.
     fn check_awaited(&self, seq: u64, time: i64, findings: &mut Findings) {
         let early = |sent: &&Sent| !sent.answered && !sent.refused && time.saturating_sub(sent.time) < LIMIT;
         let early = self.sent.values().filter(early).count();
         if !self.sent.is_empty() && !self.lost {
             findings.check(&NOT_AWAITED, seq, early == 0, || {
-                format!("the model answered while {early} contexts were to come within their time")
+                let contexts = counted(early, "context", "contexts");
+                format!("the model answered although {contexts} could still have arrived in time")
             });
         }
     }
 
-    /// A context that came as a message of its own.
+    /// A context in a message of its own.
     fn context(&mut self, carrier: &'static str, message: &Observed<'_>, findings: &mut Findings) {
         findings.hold(&BARE_ANSWER);
         let asked = match message.content["messageId"].as_str() {
@@ -207,7 +214,7 @@ impl ConversationObserver {
                 let id = id.to_owned();
                 let asked = self.waiting.remove(&id).or_else(|| self.sent.get(&id).map(|sent| sent.time));
                 findings.check(&UNCORRELATED, message.seq, asked.is_some() || self.lost, || {
-                    format!("no message {id} was sent")
+                    format!("the server sent a context for the message {id}, which the host did not send")
                 });
                 asked
             }
@@ -216,9 +223,10 @@ impl ConversationObserver {
                 self.note_answered(only.as_ref().map(|(id, _)| id.as_str()));
                 let waiting = self.waiting.len();
                 findings.check(&UNCORRELATED, message.seq, only.is_some() || self.lost, || {
-                    format!("no messageId, and {waiting} messages wait")
+                    format!("the context contains no messageId, and {waiting} messages are waiting for one")
                 });
-                findings.check(&GUESSED, message.seq, only.is_none(), || "no messageId".to_owned());
+                findings
+                    .check(&GUESSED, message.seq, only.is_none(), || "the context contains no messageId".to_owned());
                 only.map(|(_, time)| time)
             }
         };
@@ -235,19 +243,21 @@ impl ConversationObserver {
         let seq = message.seq;
         if self.carrier.is_none() {
             self.carrier = Some(carrier);
-            findings.note(&CARRIER, seq, format!("carrier={carrier}"));
+            findings.note(&CARRIER, seq, format!("this session uses {carrier}"));
         }
         let took = message.time.saturating_sub(asked);
-        findings.check(&SLOW, seq, took <= LIMIT, || format!("after {} ms", took / 1_000_000));
+        findings.check(&SLOW, seq, took <= LIMIT, || format!("the server responded after {} ms", took / 1_000_000));
         check_context(message, findings);
     }
 
-    /// A result that answers no request: a context, where a notified message waits for one.
+    /// A result that belongs to no request. It is a context if a message sent as a notification is waiting for one.
     fn bare(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         let content = message.content;
         let is_context = content.get("context").is_some() || content.get("structuredContext").is_some();
         if !self.waiting.is_empty() && message.request.is_none() && !self.lost {
-            findings.check(&BARE_ANSWER, message.seq, !is_context, || "a context as a response to nothing".to_owned());
+            findings.check(&BARE_ANSWER, message.seq, !is_context, || {
+                "the server sent a context as a response without a request".to_owned()
+            });
         }
     }
 }
@@ -266,20 +276,24 @@ fn declared(message: &Observed<'_>, findings: &mut Findings) {
     let Some((_, value)) = message.declared.find(&DESCRIPTOR, Side::Server) else { return };
     let future: Vec<_> =
         value.as_object().into_iter().flat_map(|all| all.keys()).filter(|key| *key != "onUserMessage").collect();
-    findings.check(&FUTURE_KEY, message.seq, future.is_empty(), || format!("{future:?} in conversationEvents"));
+    findings.check(&FUTURE_KEY, message.seq, future.is_empty(), || {
+        format!("the server declared conversationEvents with {future:?}")
+    });
 }
 
 fn check_context(message: &Observed<'_>, findings: &mut Findings) {
     let (seq, content) = (message.seq, message.content);
     let structured = content.get("structuredContext");
     findings.check(&BOTH_TEXTS, seq, !(content.get("context").is_some() && structured.is_some()), || {
-        "context and structuredContext".to_owned()
+        "the context contains both context and structuredContext".to_owned()
     });
     let memories = content["structuredContext"]["memories"].as_array().map_or(&[][..], Vec::as_slice);
     let far = memories.iter().filter_map(|memory| memory["relevance"].as_f64()).find(|it| !(0.0..=1.0).contains(it));
     if !memories.is_empty() {
-        findings.check(&RELEVANCE, seq, far.is_none(), || format!("relevance {}", far.unwrap_or_default()));
+        findings.check(&RELEVANCE, seq, far.is_none(), || {
+            format!("the server sent the relevance {}", far.unwrap_or_default())
+        });
     }
     let size = texts(content).map(str::len).sum::<usize>();
-    findings.check(&CONTEXT_SIZE, seq, size <= LARGE, || format!("{size} bytes of context"));
+    findings.check(&CONTEXT_SIZE, seq, size <= LARGE, || format!("the server sent {size} bytes of context"));
 }

@@ -1,4 +1,4 @@
-//! The server's side: declares that it wants to see user messages, reads one, words the context it answers with.
+//! The server side of SEP-1975: subscribes to user messages, and responds to each with context.
 
 use super::{CONTEXT, USER_MESSAGE};
 use crate::proposals::server::memory::{Hit, Memories};
@@ -6,30 +6,30 @@ use crate::proposals::server::{Answer, Declaration, Refusal, ServerCx, ServerSid
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// How many memories are offered at once.
+/// The maximum number of memories per response.
 const OFFERED: usize = 3;
 
-/// How the context goes to the host where the message came as a notification (AMB-A1). A message that came as a
-/// request is answered with a result in any case.
+/// How the server sends the context if the user message was a notification (AMB-A1). If it was a request, the context
+/// is always its result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Carrier {
-    /// A notification.
+    /// As a notification.
     #[default]
     Notification,
-    /// A request of the server's own.
+    /// As a request.
     Request,
 }
 
-/// What can be set.
+/// The options of this side.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Settings {
-    /// How a notification is answered: `notification` or `request`.
+    /// How to send the context for a notification: `notification` or `request`.
     carrier: Carrier,
 }
 
-/// Its side on one connection.
+/// The proposal's server side on one connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ConversationServerSide {
     settings: Settings,
@@ -64,7 +64,7 @@ impl ServerSide for ConversationServerSide {
     }
 }
 
-/// Reads a message, finds what fits it, and reports both.
+/// Reads a message, finds matching memories, and reports both.
 fn take(params: &Value, carrier: &'static str, cx: &mut dyn ServerCx) -> Result<(UserMessage, Value), Refusal> {
     let message = read(params).map_err(Refusal::params)?;
     let hits = find(&message, &cx.store().memories);
@@ -74,7 +74,7 @@ fn take(params: &Value, carrier: &'static str, cx: &mut dyn ServerCx) -> Result<
     Ok((message, context))
 }
 
-/// What fits the message, then what fits the history before it where there is room left.
+/// The memories that match the message, then those that match the history, up to the maximum.
 fn find<'a>(message: &UserMessage, memories: &'a Memories) -> Vec<Hit<'a>> {
     let mut hits = memories.search(&message.content, OFFERED);
     for hit in memories.search(&message.history.join("\n"), OFFERED) {
@@ -85,7 +85,7 @@ fn find<'a>(message: &UserMessage, memories: &'a Memories) -> Vec<Hit<'a>> {
     hits
 }
 
-/// What stands at `capabilities.conversationEvents` (New Capability).
+/// The value of `capabilities.conversationEvents` (SEP-1975, New Capability).
 fn capability() -> Value {
     json!({"onUserMessage": true})
 }
@@ -93,18 +93,18 @@ fn capability() -> Value {
 /// A user's message, as far as a server needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserMessage {
-    /// What the host calls it.
+    /// The host's id of the message.
     pub message_id: String,
     /// Its text.
     pub content: String,
-    /// The texts said before, where the host sent them.
+    /// The texts of earlier messages, if the host sent them.
     pub history: Vec<String>,
 }
 
-/// Reads the params of `conversation/userMessage`. Unknown members and what is odd in the history are passed over.
+/// Reads the params of `conversation/userMessage`. Unknown members and invalid entries of the history are ignored.
 ///
 /// # Errors
-/// A sentence fragment that tells which member is missing or no string.
+/// A sentence fragment that names the member which is missing or not a string.
 pub fn read(params: &Value) -> Result<UserMessage, String> {
     let text = |name: &str| {
         let value = params.get(name).and_then(Value::as_str);
@@ -115,8 +115,8 @@ pub fn read(params: &Value) -> Result<UserMessage, String> {
     Ok(UserMessage { message_id: text("messageId")?, content: text("content")?, history })
 }
 
-/// A `ConversationContextResult`: the memories, or an empty object where there is nothing to inject. The proposal
-/// gives no range for `relevance`; here it is 0 to 1.
+/// A `ConversationContextResult` with the memories, or an empty object if there are none. The relevance is between 0
+/// and 1; the proposal gives no range.
 fn context(hits: &[Hit<'_>]) -> Value {
     if hits.is_empty() {
         return json!({});
@@ -128,13 +128,13 @@ fn context(hits: &[Hit<'_>]) -> Value {
     json!({"structuredContext": {"memories": list}})
 }
 
-/// A `ConversationContextResult` that is plain text; an empty object where there is none.
+/// A `ConversationContextResult` with plain text, or an empty object if the text is empty.
 pub fn in_words(text: &str) -> Value {
     if text.is_empty() { json!({}) } else { json!({"context": text}) }
 }
 
-/// The params of a `conversation/context` of the server's own: the same, with the message it belongs to. The proposal
-/// gives the answer to a notification no correlation; `messageId` is how hosts can tell (AMB-A1).
+/// The params of a `conversation/context` message: the context with the id of its user message. The proposal does not
+/// match contexts to messages that are notifications; hosts need `messageId` for that (AMB-A1).
 pub fn addressed(message: &UserMessage, context: Value) -> Value {
     let mut params = json!({"messageId": message.message_id});
     if let (Some(params), Value::Object(context)) = (params.as_object_mut(), context) {

@@ -1,8 +1,7 @@
-//! Which declared hooks fire at an event of the agent's life, and what each injects (seed 003, client behaviour).
+//! Decides which declared hooks fire at an event, and what each injects (SEP-2282, Client behaviour).
 //!
-//! Pure: a tool that a hook wants called is named, not called.
-//!
-//! Never: calling tools, trust and approval (policy is the host's), clocks, printing.
+//! It is pure: it names the tools that hooks want to call, but does not call them. It must never decide about trust or
+//! approval (that is up to the host), use clocks, or print.
 
 mod declaration;
 mod matching;
@@ -16,7 +15,7 @@ pub use template::{Filling, MAX_TOOL_OUTPUT_BYTES};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// A moment of the agent's life (D8).
+/// An event of the agent's life cycle (SEP-2282, Event types).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventKind {
     /// A session begins.
@@ -27,14 +26,14 @@ pub enum EventKind {
     PreToolUse,
     /// A tool call is over.
     PostToolUse,
-    /// The agent is about to take up a user's message.
+    /// The agent is about to process a user's message.
     PreRequest,
     /// The agent has answered a user's message.
     PostRequest,
 }
 
 impl EventKind {
-    /// All, in the proposal's order.
+    /// All events, in the proposal's order.
     pub const ALL: [Self; 6] = [
         Self::SessionStart,
         Self::SessionEnd,
@@ -44,7 +43,7 @@ impl EventKind {
         Self::PostRequest,
     ];
 
-    /// All names, in that order.
+    /// The names of all events, in the same order.
     pub const NAMES: [&'static str; 6] = [
         Self::SessionStart.name(),
         Self::SessionEnd.name(),
@@ -54,7 +53,7 @@ impl EventKind {
         Self::PostRequest.name(),
     ];
 
-    /// Its name on the wire.
+    /// The event's name on the wire.
     pub const fn name(self) -> &'static str {
         match self {
             Self::SessionStart => "session_start",
@@ -66,30 +65,30 @@ impl EventKind {
         }
     }
 
-    /// Reads the name.
+    /// The event with this name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Whether it is about a tool: only then do matchers apply (D13).
+    /// Whether the event concerns a tool. Matchers only apply to such events (SEP-2282, Hook declaration schema).
     pub fn is_tool_event(self) -> bool {
         matches!(self, Self::PreToolUse | Self::PostToolUse)
     }
 }
 
-/// How strongly the server wants the agent to act (D9).
+/// How strongly the server wants the agent to act on a hook (SEP-2282, Hook declaration schema).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Priority {
     /// The agent may consider it.
     Suggestion,
     /// The agent should take it seriously.
     Important,
-    /// The agent must act on it; to be honoured from trusted servers only (D38).
+    /// The agent must act on it. Only meant for trusted servers (SEP-2282, Priority levels and trust).
     Required,
 }
 
 impl Priority {
-    /// Its name on the wire.
+    /// The priority's name on the wire.
     pub fn name(self) -> &'static str {
         match self {
             Self::Suggestion => "suggestion",
@@ -98,35 +97,35 @@ impl Priority {
         }
     }
 
-    /// Reads the name.
+    /// The priority with this name.
     pub fn parse(name: &str) -> Option<Self> {
         [Self::Suggestion, Self::Important, Self::Required].into_iter().find(|priority| priority.name() == name)
     }
 }
 
-/// One event, with what is known about it.
+/// An event and its details.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// What happened.
+    /// The kind of event.
     pub kind: EventKind,
-    /// The tool's bare name.
+    /// The tool's name, without a prefix.
     pub tool_name: Option<String>,
-    /// The server that provides the tool, by its name in the host's configuration; `None` for a host's own tool.
+    /// The name of the tool's server in the host's configuration; `None` for a tool of the host's own.
     pub tool_server: Option<String>,
-    /// The same server by the name it gives itself (`serverInfo.name`): `tool_server` matches either (D20).
+    /// The name that the server gives itself (`serverInfo.name`). A matcher's `tool_server` can be either name.
     pub tool_server_info_name: Option<String>,
-    /// The tool's arguments; `Null` where there are none.
+    /// The tool's arguments; `Null` if there are none.
     pub tool_input: Value,
-    /// The tool's result, after the call.
+    /// The tool's result, once the call has ended.
     pub tool_output: Option<Value>,
-    /// The project or workspace.
+    /// The name of the project or workspace.
     pub project_name: Option<String>,
-    /// The session.
+    /// The session's id.
     pub session_id: Option<String>,
 }
 
 impl Event {
-    /// An event about which nothing more is known.
+    /// An event without details.
     pub fn new(kind: EventKind) -> Self {
         Self {
             kind,
@@ -141,16 +140,16 @@ impl Event {
     }
 }
 
-/// What a hook puts before the agent.
+/// What a hook injects.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Injection {
     /// This text.
     Text(String),
-    /// The text of this tool's result; the tool is the declaring server's (D26). See [`tool_result_text`].
+    /// The text of a tool's result (see [`tool_result_text`]). The tool belongs to the server that declared the hook.
     CallTool {
-        /// The tool.
+        /// The tool's name.
         name: String,
-        /// Its arguments, templates substituted.
+        /// The arguments, with substituted variables.
         arguments: Value,
     },
 }
@@ -158,27 +157,27 @@ pub enum Injection {
 /// Whether a hook fires.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// It fires with this.
+    /// It fires and injects this.
     Fires(Injection),
-    /// It does not, and why.
+    /// It does not fire, for this reason.
     Skipped(String),
 }
 
-/// What came of one declaration at an event.
+/// The decision about one declaration at an event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Selected {
-    /// The declaration's place in the server's list.
+    /// The declaration's index in the server's list.
     pub index: usize,
     /// Whether it fires.
     pub verdict: Verdict,
-    /// How strongly.
+    /// The declared priority.
     pub priority: Priority,
-    /// What matched, and what was unusual, as sentences.
+    /// What matched, and what was unusual, as sentence fragments.
     pub notes: Vec<String>,
 }
 
-/// Holds every declaration of one server against an event, in the server's order. Text that an earlier declaration
-/// injects already is not injected again (AMB-D9).
+/// Decides about all declarations of one server at an event, in the server's order. A text that an earlier declaration
+/// already injects is not injected again (AMB-D9).
 pub fn select(declarations: &Declarations, event: &Event) -> Vec<Selected> {
     let mut injected: HashMap<String, usize> = HashMap::new();
     let mut filling = Filling::new(event);
@@ -209,21 +208,24 @@ fn injection(hook: &Hook, filling: &mut Filling<'_>, notes: &mut Vec<String>) ->
     }
 }
 
-/// Why a tool's result gives no text to inject (D29: then nothing is injected).
+/// Why a tool's result contains no text to inject. Nothing is injected then (SEP-2282, Client behaviour).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoText {
-    /// The tool reported its own failure (`isError`), with this text.
+    /// The tool failed (`isError`), with this text.
     #[error("the tool failed: {0}")]
     ToolFailed(String),
     /// The result has no `content` list.
     #[error("the result has no content")]
     NoContent,
-    /// None of the content is text.
-    #[error("the result's content has no text")]
+    /// No part of the content is text.
+    #[error("the result's content contains no text")]
     NoTextBlocks,
 }
 
-/// The text of a `tools/call` result: its text blocks, a line feed between them (D26, D29).
+/// The text of a `tools/call` result: its text blocks, separated by line feeds.
+///
+/// # Errors
+/// The result has no text, or the tool failed.
 pub fn tool_result_text(result: &Value) -> Result<String, NoText> {
     let blocks = result["content"].as_array().ok_or(NoText::NoContent)?;
     let texts = blocks.iter().filter(|block| block["type"] == "text").filter_map(|block| block["text"].as_str());
@@ -234,7 +236,8 @@ pub fn tool_result_text(result: &Value) -> Result<String, NoText> {
     if text.is_empty() { Err(NoText::NoTextBlocks) } else { Ok(text) }
 }
 
-/// What a client declares so that servers may declare hooks (D1): the value of its `hooks` capability.
+/// The value of a client's `hooks` capability, which permits servers to declare hooks (SEP-2282, Capability
+/// negotiation).
 pub fn client_capability(supported: &[EventKind]) -> Value {
     json!({"supported_events": supported.iter().map(|kind| kind.name()).collect::<Vec<_>>()})
 }

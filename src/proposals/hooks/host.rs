@@ -1,12 +1,13 @@
-//! The room's side in a host: tells servers which events it supports, fires what they declared at each of them, within
-//! the limits that its policy sets, and calls the tools that hooks name.
+//! The proposal's host side: declares the supported events to servers, fires the declared hooks at each event within
+//! the limits of its options, and calls the tools that hooks name.
 //!
-//! Never: clocks, printing.
+//! It must never use clocks or print.
 
 use super::engine::{
     Declarations, Event, EventKind, HookContent, Injection as Injected, Priority, Selected, Verdict, client_capability,
     select, tool_result_text,
 };
+use crate::proposals::counted;
 use crate::proposals::host::{
     Agent, HostCx, HostSide, Injection, LifecycleEvent, PromptPlace, RequestOutcome, ServerId, ServerView, Slot,
     ToolUse, cut,
@@ -21,133 +22,133 @@ const SESSION: &str = "hooks.session_start";
 const REQUEST: &str = "hooks.pre_request";
 const OTHER: &str = "hooks.event";
 
-/// What the room injects.
+/// The kinds of injections.
 pub static SLOTS: &[Slot] = &[
     Slot { name: SESSION, place: PromptPlace::System, rank: 20 },
     Slot { name: OTHER, place: PromptPlace::BeforeUser, rank: 15 },
     Slot { name: REQUEST, place: PromptPlace::BeforeUser, rank: 20 },
 ];
 
-/// What the proposal leaves to the host.
+/// The options that the proposal leaves to the host.
 pub static SETTINGS: &[Setting] = &[
     Setting {
         name: "place",
         kind: SettingKind::Choice(&["both", "top", "experimental", "none"]),
         default: "both",
-        text: "Where the host says which events it supports",
-        source: "seed 003, Relationship to experimental capabilities (D1, D7)",
+        text: "Where in its capabilities the host declares the events for which it supports hooks",
+        source: "SEP-2282, Relationship to experimental capabilities",
     },
     Setting {
         name: "events",
         kind: SettingKind::Set(&EventKind::NAMES),
         default: "session_start, session_end, pre_tool_use, post_tool_use, pre_request, post_request",
-        text: "Which events it supports",
-        source: "seed 003, Capability negotiation (D1, D5)",
+        text: "The events for which the host supports hooks",
+        source: "SEP-2282, Capability negotiation",
     },
     Setting {
         name: "trusted",
         kind: SettingKind::Flag,
         default: "false",
-        text: "Whether the server's `required` hooks count as such",
-        source: "seed 003, Priority levels and trust (D32, D38)",
+        text: "Whether you trust the server; otherwise, its hooks with the priority required become important",
+        source: "SEP-2282, Priority levels and trust",
     },
     Setting {
         name: "only_trusted",
         kind: SettingKind::Choice(&["off", "tools", "all"]),
         default: "off",
-        text: "What needs a trusted server: nothing, calling a context_tool, or any hook",
-        source: "seed 003, Client behaviour; Information leakage (D31, D37)",
+        text: "Which hooks fire for trusted servers only: none (off), those that call a tool (tools), or all",
+        source: "SEP-2282, Client behaviour and Matcher patterns and information leakage",
     },
     Setting {
         name: "approval",
         kind: SettingKind::Choice(&["none", "required", "all"]),
         default: "none",
-        text: "Which hooks wait until the server is approved by hand",
-        source: "seed 003, Client behaviour (D34)",
+        text: "Which hooks fire only after you approve the server: none, those with the priority required, or all",
+        source: "SEP-2282, Client behaviour",
     },
     Setting {
         name: "most_declarations",
         kind: SettingKind::Count,
         default: "32",
-        text: "How many declarations of a server count",
-        source: "seed 003, Rate limiting (D35)",
+        text: "How many hook declarations of a server the host accepts",
+        source: "SEP-2282, Rate limiting and context flooding",
     },
     Setting {
         name: "per_event",
         kind: SettingKind::Count,
         default: "8",
-        text: "How many hooks of a server fire at one event; the strongest and first declared go first",
-        source: "seed 003, Client behaviour (D30)",
+        text: "How many hooks of a server fire at one event; those with the highest priority are preferred",
+        source: "SEP-2282, Client behaviour",
     },
     Setting {
         name: "most_bytes",
         kind: SettingKind::Bytes,
         default: "16k",
-        text: "How much a server injects at one event",
-        source: "seed 003, Rate limiting (D36)",
+        text: "How much text the hooks of a server may inject at one event",
+        source: "SEP-2282, Rate limiting and context flooding",
     },
     Setting {
         name: "cooldown",
         kind: SettingKind::Time,
         default: "0s",
-        text: "How long a hook that fired does not fire again",
-        source: "seed 003, Rate limiting (D33)",
+        text: "How long a hook does not fire again after it has fired",
+        source: "SEP-2282, Rate limiting and context flooding",
     },
     Setting {
         name: "tool_timeout",
         kind: SettingKind::Time,
         default: "5s",
-        text: "How long the answer of a context_tool is waited for",
-        source: "seed 003, Client behaviour (D29)",
+        text: "How long the host waits for the result of a hook's tool",
+        source: "SEP-2282, Client behaviour",
     },
     Setting {
         name: "recursive",
         kind: SettingKind::Flag,
         default: "false",
-        text: "Whether calling a context_tool is itself an event for hooks, once",
-        source: "seed 003 is silent (AMB-D8)",
+        text: "Whether hooks also fire when a hook calls a tool; hooks that fire this way cause no further ones",
+        source: "SEP-2282, AMB-D8",
     },
 ];
 
-/// One server with hooks.
+/// A server with hooks.
 struct Declarer {
     declarations: Declarations,
     policy: Policy,
     is_approved: bool,
-    /// When each declaration fired last.
+    /// The time at which each declaration last fired.
     fired: HashMap<usize, Duration>,
 }
 
-/// A hook that fires, until its text is there.
+/// A firing hook.
 struct Firing {
     server: ServerId,
     index: usize,
     priority: Priority,
     event: EventKind,
-    /// Names the tool call that is waited for.
+    /// The token of the tool call that it waits for.
     token: Option<u64>,
-    /// That call.
+    /// The tool call.
     call: Option<ToolUse>,
-    /// It came of another hook's tool call.
+    /// Whether the tool call of another hook caused it.
     is_nested: bool,
     text: Option<String>,
 }
 
-/// The room's side in a host.
+/// The proposal's host side.
 pub struct HooksHostSide {
     policies: Policies,
     declarers: BTreeMap<ServerId, Declarer>,
-    /// What fires at the event that runs, in the order in which it is injected.
+    /// The hooks that fire at the current event, in the order of injection.
     firing: Vec<Firing>,
 }
 
 impl HooksHostSide {
-    /// With nobody connected.
+    /// A host side without connected servers.
     pub fn new(policies: &Policies) -> Self {
         Self { policies: policies.clone(), declarers: BTreeMap::new(), firing: Vec::new() }
     }
 
-    /// Fires what every server declared for an event, and goes on where no tool is to be waited for.
+    /// Fires all servers' hooks on an event, and injects their texts if none has to wait for a tool.
     fn fire(&mut self, cx: &mut HostCx<'_>, event: &Event) {
         self.fire_at(cx, event, false);
         self.finish(cx);
@@ -194,7 +195,7 @@ impl HooksHostSide {
             }
         };
         let text_of_fact = match data["context_tool"].as_str() {
-            Some(tool) => format!("hook {index} fires on {}: asks {tool}", event.name()),
+            Some(tool) => format!("hook {index} fires on {}: calls {tool}", event.name()),
             None => format!("hook {index} fires on {}", event.name()),
         };
         cx.report("fires", Some(server), text_of_fact, data);
@@ -206,7 +207,7 @@ impl HooksHostSide {
         }
     }
 
-    /// Once no tool is waited for any more: injects in the order of servers and declarations, whichever came first.
+    /// Injects the texts once no hook waits for a tool, in the order of servers and declarations.
     fn finish(&mut self, cx: &mut HostCx<'_>) {
         if self.firing.iter().any(|firing| firing.token.is_some()) {
             return;
@@ -218,7 +219,8 @@ impl HooksHostSide {
             let left = declarer.policy.length("most_bytes").saturating_sub(*given);
             let whole = text.len();
             if left == 0 {
-                let text = format!("hook {} has {whole} B more than the event may inject, dropped", firing.index);
+                let text =
+                    format!("the text of hook {} ({whole} B) exceeds the limit for one event, dropped", firing.index);
                 cx.report("over budget", Some(firing.server), text, json!({"index": firing.index, "bytes": whole}));
                 continue;
             }
@@ -258,7 +260,7 @@ impl Declarer {
         Self { declarations, policy, is_approved: false, fired: HashMap::new() }
     }
 
-    /// What the host makes of a priority: `required` counts from trusted servers only.
+    /// The effective priority: `required` only applies to trusted servers.
     fn priority(&self, declared: Priority) -> Priority {
         match declared {
             Priority::Required if !self.policy.flag("trusted") => Priority::Important,
@@ -266,7 +268,7 @@ impl Declarer {
         }
     }
 
-    /// Whether a hook fires; `None` where it is for another event, which is no news.
+    /// Whether a hook fires. The error is `None` if the hook is for another event, which is not worth a report.
     fn verdict(&self, selected: &Selected, now: Duration) -> Result<(), Option<String>> {
         let calls_tool = match &selected.verdict {
             Verdict::Fires(injected) => matches!(injected, Injected::CallTool { .. }),
@@ -278,7 +280,7 @@ impl Declarer {
         match self.policy.word("only_trusted") {
             "all" if !is_trusted => return refuse("the server is not trusted"),
             "tools" if !is_trusted && calls_tool => {
-                return refuse("the server is not trusted to have its tools called");
+                return refuse("its context_tool is not called because the server is not trusted");
             }
             _ => {}
         }
@@ -288,26 +290,27 @@ impl Declarer {
             _ => false,
         };
         if waits && !self.is_approved {
-            return refuse("not approved");
+            return refuse("it waits for your approval");
         }
         let cooldown = self.policy.time("cooldown");
         match self.fired.get(&selected.index) {
-            Some(last) if now.saturating_sub(*last) < cooldown => refuse("fired too recently"),
+            Some(last) if now.saturating_sub(*last) < cooldown => refuse("it fired too recently"),
             _ => Ok(()),
         }
     }
 
-    /// The strongest, and of equals the first declared, in the order of their declaration.
+    /// Selects the hooks with the highest priority (then those declared first), and keeps the order of declaration.
     fn capped(&self, cx: &mut HostCx<'_>, server: ServerId, event: EventKind, chosen: Vec<Selected>) -> Vec<Selected> {
-        let most = self.policy.length("per_event");
-        if chosen.len() <= most {
+        let max = self.policy.length("per_event");
+        if chosen.len() <= max {
             return chosen;
         }
         let mut ranked: Vec<(Priority, usize)> =
             chosen.iter().map(|selected| (self.priority(selected.priority), selected.index)).collect();
         ranked.sort_by_key(|(priority, index)| (std::cmp::Reverse(*priority), *index));
-        let dropped: Vec<usize> = ranked.split_off(most).into_iter().map(|(_, index)| index).collect();
-        let text = format!("{} hooks more than {most} on {}, left out", dropped.len(), event.name());
+        let dropped: Vec<usize> = ranked.split_off(max).into_iter().map(|(_, index)| index).collect();
+        let text =
+            format!("skipped {} on {}: the limit is {max}", counted(dropped.len(), "hook", "hooks"), event.name());
         cx.report("capped", Some(server), text, json!({"event": event.name(), "left_out": dropped}));
         chosen.into_iter().filter(|selected| !dropped.contains(&selected.index)).collect()
     }
@@ -338,30 +341,40 @@ impl HostSide for HooksHostSide {
         }
         let Declarations { hooks, dropped, notes, .. } = &mut declarer.declarations;
         for entry in dropped.iter() {
-            let text = format!("declaration {} is dropped: {}", entry.index, entry.reason);
+            let text = format!("hook declaration {} is invalid and was dropped: {}", entry.index, entry.reason);
             cx.report("malformed", Some(server), text, json!({"index": entry.index, "reason": entry.reason}));
         }
         notes.iter().for_each(|note| cx.report("odd", Some(server), note.clone(), Value::Null));
-        let most = declarer.policy.length("most_declarations");
-        if hooks.len() > most {
-            let text = format!("{} declarations, more than {most}: the rest does not count", hooks.len());
-            cx.report("too many", Some(server), text, json!({"declared": hooks.len(), "counted": most}));
-            hooks.truncate(most);
+        let max = declarer.policy.length("most_declarations");
+        if hooks.len() > max {
+            let text = format!("the server declared {} hooks; only the first {max} are used", hooks.len());
+            cx.report("too many", Some(server), text, json!({"declared": hooks.len(), "counted": max}));
+            hooks.truncate(max);
         }
         hooks.retain(|hook| {
             let is_supported = supported.iter().any(|name| name == hook.event.name());
             if !is_supported {
-                let text = format!("declaration {} is for {}, which was not offered", hook.index, hook.event.name());
+                let text = format!(
+                    "hook declaration {} is for {}, which the host did not list as supported",
+                    hook.index,
+                    hook.event.name()
+                );
                 cx.report("unsupported", Some(server), text, json!({"index": hook.index}));
             }
             is_supported
         });
-        // What the server learns by being called (D41).
+        // The events that the server learns of because it is called (SEP-2282, Matcher patterns and information
+        // leakage).
         let calls = |content: &HookContent| matches!(content, HookContent::Tool { .. });
         let learns: Vec<&str> =
             hooks.iter().filter(|hook| calls(&hook.content)).map(|hook| hook.event.name()).collect();
         let data = json!({"declarations": hooks.len(), "learns_of": learns});
-        cx.report("declared", Some(server), format!("{} declares {} hooks", view.name, hooks.len()), data);
+        cx.report(
+            "declared",
+            Some(server),
+            format!("{} declares {}", view.name, counted(hooks.len(), "hook", "hooks")),
+            data,
+        );
         self.declarers.insert(server, declarer);
     }
 
@@ -371,7 +384,7 @@ impl HostSide for HooksHostSide {
         self.finish(cx);
     }
 
-    fn moment(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
+    fn lifecycle_event(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
         let event = match moment {
             LifecycleEvent::SessionStart => self.event(cx, EventKind::SessionStart),
             LifecycleEvent::SessionEnd => self.event(cx, EventKind::SessionEnd),
@@ -395,7 +408,7 @@ impl HostSide for HooksHostSide {
     fn replied(&mut self, cx: &mut HostCx<'_>, server: ServerId, token: u64, reply: &RequestOutcome<'_>) {
         let Some(at) = self.firing.iter().position(|firing| firing.token == Some(token)) else {
             if let RequestOutcome::Answered { .. } = reply {
-                cx.report("late", Some(server), "the text of a context_tool came too late, dropped", Value::Null);
+                cx.report("late", Some(server), "the result of a hook's tool arrived too late, dropped", Value::Null);
             }
             return;
         };
@@ -403,7 +416,7 @@ impl HostSide for HooksHostSide {
         let given = match reply {
             RequestOutcome::Answered { envelope, .. } if envelope.kind == MessageKind::Error => {
                 let error = String::from_utf8_lossy(envelope.error.unwrap_or_default()).into_owned();
-                Err(format!("it was refused: {error}"))
+                Err(format!("the server responded with an error: {error}"))
             }
             RequestOutcome::Answered { envelope, .. } => {
                 let result: Value = serde_json::from_slice(envelope.result.unwrap_or_default()).unwrap_or_default();
@@ -411,18 +424,20 @@ impl HostSide for HooksHostSide {
                 output = Some(result);
                 text
             }
-            RequestOutcome::TimedOut => Err("no answer in time".to_owned()),
+            RequestOutcome::TimedOut => Err("no response in time".to_owned()),
             RequestOutcome::Failed(why) => Err((*why).to_owned()),
         };
         let firing = &mut self.firing[at];
         (firing.token, firing.text) = match given {
             Ok(text) => (None, Some(text)),
             Err(why) => {
-                // An answer without any content is a tool's way to say that there is nothing now.
+                // With an empty list of content, a tool says that it currently has nothing to inject.
                 let is_empty = |result: &Value| result["content"] == json!([]) && result["isError"] != true;
                 let (what, text) = match output.as_ref().is_some_and(is_empty) {
-                    true => ("nothing to inject", format!("the context_tool of hook {} has nothing now", firing.index)),
-                    false => ("tool failed", format!("the context_tool of hook {} gave nothing: {why}", firing.index)),
+                    true => {
+                        ("nothing to inject", format!("the tool of hook {} returned nothing to inject", firing.index))
+                    }
+                    false => ("tool failed", format!("the tool of hook {} returned no text: {why}", firing.index)),
                 };
                 cx.report(what, Some(server), text, json!({"index": firing.index, "reason": why}));
                 (None, None)
@@ -459,7 +474,7 @@ impl HostSide for HooksHostSide {
         let text = |name: &str| params[name].as_str().map(str::to_owned);
         let Some(kind) = text("event").as_deref().and_then(EventKind::parse) else {
             let known = EventKind::NAMES;
-            return Some(Err(format!("a hook event is one of {}", known.join(", "))));
+            return Some(Err(format!("unknown hook event; known events: {}", known.join(", "))));
         };
         let server = text("tool_server");
         let view = server.as_ref().and_then(|name| cx.servers.iter().find(|view| view.name == *name));

@@ -1,5 +1,5 @@
-//! Rules that this proposal lays on a session, and the observer that checks them. Hooks have no messages of their
-//! own, so most of it is said about the two declarations.
+//! The rules of SEP-2282, and the observer that checks them. Hooks have no messages of their own, so most rules concern
+//! the two declarations.
 
 mod firing;
 
@@ -12,57 +12,59 @@ use serde_json::Value;
 
 rules! {
     UNSUPPORTED_EVENT = Error "hooks/unsupported-event",
-        "A server declares hooks only for events that the client supports.",
-        "seed 003, Capability negotiation, D3";
+        "A server declares hooks only for events that the client listed in `supported_events`.",
+        "SEP-2282, Capability negotiation";
     WITHOUT_CLIENT = Error "hooks/without-client",
-        "A server declares no hooks to a client that did not declare hooks.",
-        "seed 003, Capability negotiation, D4";
+        "A server declares `hooks` only if the client declared `hooks`.",
+        "SEP-2282, Capability negotiation";
     TWO_PLACES = Warning "hooks/two-places",
-        "Hooks declared in two places say the same in both; the top-level one counts.",
-        "seed 003, Relationship to experimental capabilities, D7";
+        "`hooks` and `experimental.hooks` are identical if both are declared; otherwise `hooks` applies.",
+        "SEP-2282, Relationship to experimental capabilities";
     UNKNOWN_EVENT = Warning "hooks/unknown-event",
-        "An event is one of the proposal's six.",
-        "seed 003, Event types, D8 and AMB-D11";
+        "The event of a hook is one of `session_start`, `session_end`, `pre_tool_use`, `post_tool_use`, `pre_request` \
+         and `post_request`.",
+        "SEP-2282, Event types, AMB-D11";
     ARGS_WITHOUT_TOOL = Error "hooks/args-without-tool",
-        "context_tool_args stand with a context_tool.",
-        "seed 003, Hook declaration schema, D11";
+        "A hook with `context_tool_args` also has a `context_tool`.",
+        "SEP-2282, Hook declaration schema";
     MATCHER = Warning "hooks/matcher-not-applicable",
-        "A matcher narrows tool events only.",
-        "seed 003, Hook declaration schema, D13 and AMB-D3";
+        "Only hooks on tool events (`pre_tool_use`, `post_tool_use`) have a `matcher`.",
+        "SEP-2282, Hook declaration schema, AMB-D3";
     UNKNOWN_TOOL = Error "hooks/unknown-tool",
-        "A context_tool is a tool of the server that declares it.",
-        "seed 003, Hook declaration schema, D14";
+        "The `context_tool` of a hook is one of the server's own tools.",
+        "SEP-2282, Hook declaration schema";
     VARIABLE_PLACE = Warning "hooks/variable-place",
-        "Tool variables are used in tool events, {tool_output} in post_tool_use.",
-        "seed 003, Template variables, D24";
+        "Hooks use `{tool_name}` and `{tool_input}` only on tool events, `{tool_output}` only on `post_tool_use`.",
+        "SEP-2282, Template variables";
     NO_NEGOTIATION = Warning "hooks/no-negotiation",
-        "Hooks are negotiated in the handshake, so revision 2026-07-28 has no place for them.",
-        "seed 003, Capability negotiation, AMB-D1";
+        "A server does not declare hooks in revision 2026-07-28: they need the handshake, which it does not have.",
+        "SEP-2282, Capability negotiation, AMB-D1";
     TOOL_ARGUMENTS = Error "hooks/tool-arguments",
-        "context_tool_args fit the tool's input schema.",
-        "seed 003, Hook declaration schema, D15";
+        "The `context_tool_args` of a hook match the tool's input schema.",
+        "SEP-2282, Hook declaration schema";
     NOT_SUBSTITUTED = Warning "hooks/not-substituted",
-        "A context_tool is called with its variables replaced.",
-        "seed 003, Template variables, D22 and D26";
+        "A client substitutes the template variables before it calls a hook's `context_tool`.",
+        "SEP-2282, Template variables";
     VARIABLE_CHANGED = Warning "hooks/variable-changed",
-        "A variable that the event does not have passes through unchanged.",
-        "seed 003, Template variables, D23 and D24";
+        "A client leaves template variables unchanged that have no value at the event.",
+        "SEP-2282, Template variables";
     ORDER = Error "hooks/order",
-        "A pre_tool_use hook fires before the call is sent, a post_tool_use hook when its result is there.",
-        "seed 003, Event types, D26 and D28";
+        "`pre_tool_use` hooks fire before the client sends the tool call, `post_tool_use` hooks after the result.",
+        "SEP-2282, Event types";
     UNKNOWN_VARIABLE = Info "hooks/unknown-variable",
-        "A template variable is one of the proposal's five; others pass through unchanged.",
-        "seed 003, Template variables, D23";
+        "Template variables are `{project_name}`, `{session_id}`, `{tool_name}`, `{tool_input}` and `{tool_output}`; \
+         clients leave others unchanged.",
+        "SEP-2282, Template variables";
 }
 
 /// Checks one connection.
 #[derive(Debug, Default)]
 pub struct HooksObserver {
-    /// Context tools declared, with the event of the declaration, that no list named yet.
+    /// Declared context tools that no tool list contained so far, with the event of the declaration.
     context_tools: Vec<(u64, String)>,
-    /// The others.
+    /// Declared context tools that a tool list contained.
     offered: Vec<(u64, String)>,
-    /// The tool list was read to its end.
+    /// Whether the last page of the tool list was seen.
     tools_complete: bool,
     firing: Firing,
 }
@@ -78,7 +80,7 @@ impl Observer for HooksObserver {
             (Some("server/discover"), MessageKind::Result) => {
                 let hooks = message.declared.find(&DESCRIPTOR, Side::Server);
                 findings.check(&NO_NEGOTIATION, message.seq, hooks.is_none(), || {
-                    "hooks in the answer to server/discover".to_owned()
+                    "the server declared hooks in its response to server/discover".to_owned()
                 });
             }
             (Some("tools/call"), MessageKind::Request) => self.firing.called(message, findings),
@@ -105,7 +107,7 @@ impl Observer for HooksObserver {
             findings.hold(&UNKNOWN_TOOL);
         }
         for (seq, tool) in self.context_tools.iter().filter(|_| self.tools_complete) {
-            findings.note(&UNKNOWN_TOOL, *seq, format!("{tool:?} is not in tools/list"));
+            findings.note(&UNKNOWN_TOOL, *seq, format!("the context_tool {tool:?} is not in the server's tools/list"));
         }
     }
 }
@@ -114,13 +116,15 @@ impl HooksObserver {
     fn declared(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         let Some((_, hooks)) = message.declared.find(&DESCRIPTOR, Side::Server) else { return };
         let client = message.declared.find(&DESCRIPTOR, Side::Client).map(|(_, value)| value);
-        findings.check(&WITHOUT_CLIENT, message.seq, client.is_some(), || "the client declared no hooks".to_owned());
+        findings.check(&WITHOUT_CLIENT, message.seq, client.is_some(), || {
+            "the server declared hooks, but the client did not".to_owned()
+        });
         let supported = client.and_then(|client| client["supported_events"].as_array());
         for declaration in hooks["declarations"].as_array().into_iter().flatten() {
             let event = declaration["event"].as_str().unwrap_or_default();
             if let Some(supported) = supported {
                 findings.check(&UNSUPPORTED_EVENT, message.seq, supported.iter().any(|name| name == event), || {
-                    format!("a hook for {event:?}")
+                    format!("the server declared a hook on {event:?}, which the client did not list")
                 });
             }
             findings.hold(&UNKNOWN_EVENT);
@@ -137,9 +141,9 @@ fn check_places(message: &Observed<'_>, side: Side, findings: &mut Findings) {
     let capabilities = &message.content["capabilities"];
     let (top, experimental) = (&capabilities["hooks"], &capabilities["experimental"]["hooks"]);
     if !top.is_null() && !experimental.is_null() {
-        let whose = if side == Side::Client { "the client's" } else { "the server's" };
+        let owner = if side == Side::Client { "the client's" } else { "the server's" };
         findings.check(&TWO_PLACES, message.seq, top == experimental, || {
-            format!("{whose} hooks and experimental.hooks differ")
+            format!("{owner} hooks and experimental.hooks differ")
         });
     }
 }
@@ -148,24 +152,26 @@ fn check_declaration(seq: u64, event: &str, declaration: &Value, findings: &mut 
     let has = |name: &str| declaration.get(name).is_some();
     let of_tool = matches!(event, "pre_tool_use" | "post_tool_use");
     findings.check(&ARGS_WITHOUT_TOOL, seq, has("context_tool") || !has("context_tool_args"), || {
-        format!("a hook for {event} has context_tool_args and no context_tool")
+        format!("a hook on {event} has context_tool_args, but no context_tool")
     });
-    findings.check(&MATCHER, seq, of_tool || !has("matcher"), || format!("a matcher on {event}"));
+    findings.check(&MATCHER, seq, of_tool || !has("matcher"), || format!("a hook on {event} has a matcher"));
     for member in ["context", "context_tool_args"] {
         let Some(value) = declaration.get(member) else { continue };
         check_variables(seq, event, value, findings);
     }
 }
 
-/// Checks the template variables in a text, or in every text of an object or array.
+/// Checks the template variables in all texts of a value.
 fn check_variables(seq: u64, event: &str, value: &Value, findings: &mut Findings) {
     match value {
         Value::String(text) => {
             for name in variables(text) {
                 let known = is_known(name);
                 let in_place = !known || has_variable(event, name);
-                findings.check(&VARIABLE_PLACE, seq, in_place, || format!("{{{name}}} in a hook for {event}"));
-                findings.check(&UNKNOWN_VARIABLE, seq, known, || format!("{{{name}}}"));
+                findings.check(&VARIABLE_PLACE, seq, in_place, || format!("a hook on {event} uses {{{name}}}"));
+                findings.check(&UNKNOWN_VARIABLE, seq, known, || {
+                    format!("a hook on {event} uses the unknown variable {{{name}}}")
+                });
             }
         }
         Value::Array(items) => items.iter().for_each(|item| check_variables(seq, event, item, findings)),
@@ -178,7 +184,7 @@ fn is_known(name: &str) -> bool {
     matches!(name, "project_name" | "session_id" | "tool_name" | "tool_input" | "tool_output")
 }
 
-/// Whether an event has a value for the variable.
+/// Whether a variable has a value at an event.
 fn has_variable(event: &str, name: &str) -> bool {
     match name {
         "tool_name" | "tool_input" => matches!(event, "pre_tool_use" | "post_tool_use"),
@@ -187,14 +193,14 @@ fn has_variable(event: &str, name: &str) -> bool {
     }
 }
 
-/// A stretch of a template.
+/// A part of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Piece<'a> {
     Text(&'a str),
     Variable(&'a str),
 }
 
-/// A template cut at what looks like variables: names in single braces.
+/// Splits a template at its variables, which are names in single braces.
 fn pieces(template: &str) -> Vec<Piece<'_>> {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     let (mut pieces, mut from) = (Vec::new(), 0);

@@ -1,4 +1,4 @@
-//! The server's side: declares hooks for those events that the client lists, where the client listed them.
+//! The server side of SEP-2282: declares hooks for the events that the client supports.
 
 use super::{DESCRIPTOR, SCHEMAS};
 use crate::proposals::Side;
@@ -6,28 +6,28 @@ use crate::proposals::server::{ADD_NOTE, Declaration, SEARCH, ServerSide};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// A hook that the server would declare.
+/// A hook of the server.
 #[derive(Clone, Debug, PartialEq)]
 struct Hook {
-    /// The event it is for.
+    /// The event.
     event: String,
-    /// The rest of the declaration: matcher, context or context_tool with its arguments, priority.
+    /// The rest of the declaration: matcher, `context` or `context_tool` with its arguments, and priority.
     declaration: Value,
 }
 
-/// What can be set.
+/// The options of this side.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Settings {
-    /// Declarations in place of the server's own.
+    /// Declarations that replace the server's own.
     declarations: Vec<Value>,
 }
 
-/// Its side on one connection.
+/// The proposal's server side on one connection.
 #[derive(Clone, Debug, Default)]
 pub struct HooksServerSide {
     forgoes_memory: bool,
-    /// Hooks in place of its own.
+    /// Hooks that replace the server's own.
     given: Option<Vec<Hook>>,
 }
 
@@ -55,8 +55,8 @@ impl ServerSide for HooksServerSide {
     }
 }
 
-/// Reads the client's `supported_events` and keeps the hooks for those, at each place where the client lists events
-/// (Capability negotiation; D7). Nothing where the client has no `hooks`: then the field is left out altogether.
+/// Declares the hooks for the client's `supported_events`, at each place where the client lists events (SEP-2282,
+/// Capability negotiation). Declares nothing, not even an empty list, to a client without `hooks`.
 fn negotiate(client: &Value, hooks: &[Hook]) -> Vec<Declaration> {
     let places = DESCRIPTOR.places.iter().filter(|place| place.side == Side::Client);
     places
@@ -71,7 +71,7 @@ fn negotiate(client: &Value, hooks: &[Hook]) -> Vec<Declaration> {
 }
 
 impl Hook {
-    /// A declaration as it is given.
+    /// A hook from a complete declaration.
     fn given(declaration: Value) -> Self {
         Self { event: declaration["event"].as_str().unwrap_or_default().to_owned(), declaration }
     }
@@ -85,8 +85,8 @@ impl Hook {
     }
 }
 
-/// The hooks of a server with memories and notes: look up the past at the start, nudge after a note, ask for what was
-/// learned at the end. `search` and `note` are the names of its tools.
+/// The hooks of a server with memories and notes: it looks up memories at the start, reminds the model to remember
+/// after a note, and again at the end. `search` and `note` are the names of its tools.
 fn memory_hooks(search: &str, note: &str) -> Vec<Hook> {
     vec![
         Hook {
@@ -100,7 +100,7 @@ fn memory_hooks(search: &str, note: &str) -> Vec<Hook> {
         Hook {
             event: "post_tool_use".to_owned(),
             declaration: json!({
-                // Hosts match against the bare name or against `mcp__SERVER__TOOL` (D18): the glob takes both.
+                // Hosts use the tool's name or `mcp__SERVER__TOOL`; the glob matches both.
                 "matcher": {"tool_name": format!("*{note}")},
                 "context": "A note was just saved with {tool_name}. If it holds beyond this session, `remember` it.",
                 "priority": "suggestion",

@@ -1,17 +1,17 @@
-//! When a cron expression fires, in a time zone with its changes of the clock (§2, behaviour E24).
+//! When a cron expression fires, in a time zone with its changes of the clock (MCPE 2025-01-01, Cron-Based Batching).
 //!
-//! Read by croner: five fields, or six with seconds first, and `@` names. A fixed time that the clock jumps over fires
-//! at the first instant behind the gap, and one that comes twice fires the first time; an expression with steps, ranges
-//! or `*` in its time skips a gap and fires in both halves of what comes twice.
+//! croner parses it: five fields, or six with seconds first, and names with `@`. A fixed time that the clock skips
+//! fires at the first instant after the gap, and one that occurs twice fires the first time. An expression with steps,
+//! ranges or `*` in its time skips the gap, and fires both times.
 //!
-//! Time zones come with the program, so the same input gives the same instants on every machine.
+//! The time zones are part of the program, so the same input gives the same instants on every machine.
 
 use croner::Cron;
 use croner::parser::{CronParser, Year};
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use jiff::{Timestamp, Zoned};
 
-/// An expression in its time zone.
+/// A cron expression in its time zone.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     cron: Cron,
@@ -19,18 +19,18 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Reads an expression; UTC where no zone is named.
+    /// Parses an expression. The time zone is UTC by default.
     ///
     /// # Errors
-    /// What is wrong, as a sentence fragment.
+    /// What is wrong, as a phrase.
     pub fn read(expression: &str, timezone: Option<&str>) -> Result<Self, String> {
         let known = if expression.trim() == "@midnight" { "@daily" } else { expression };
         let parser = CronParser::builder().year(Year::Disallowed).build();
-        let cron = parser.parse(known).map_err(|error| format!("cron expression {expression:?}: {error}"))?;
+        let cron = parser.parse(known).map_err(|error| format!("invalid cron expression {expression:?}: {error}"))?;
         Ok(Self { cron, zone: zone(timezone)? })
     }
 
-    /// The first instant after another, both in Unix nanoseconds; `None` where it never fires again.
+    /// The first instant after `after`, both in Unix nanoseconds; `None` if it never fires again.
     pub fn next(&self, after: i64) -> Option<i64> {
         let from = Timestamp::from_second(after.div_euclid(1_000_000_000)).ok()?.to_zoned(self.zone.clone());
         let next: Zoned = self.cron.find_next_occurrence(&from, false).ok()?;
@@ -38,13 +38,13 @@ impl Schedule {
     }
 }
 
-/// A time zone by its IANA name; UTC where none is named.
+/// A time zone by its IANA name; UTC by default.
 ///
 /// # Errors
-/// That there is none of this name, as a sentence fragment.
+/// A phrase that says that there is no such time zone.
 pub fn zone(name: Option<&str>) -> Result<TimeZone, String> {
     let Some(name) = name else { return Ok(TimeZone::UTC) };
-    TimeZoneDatabase::bundled().get(name).map_err(|_| format!("there is no time zone {name:?}: take an IANA name"))
+    TimeZoneDatabase::bundled().get(name).map_err(|_| format!("unknown time zone {name:?}: expected an IANA name"))
 }
 
 #[cfg(test)]

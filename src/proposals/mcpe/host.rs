@@ -1,8 +1,7 @@
-//! The room's side in a host: subscriptions, whoever made them, and their events in the next prompt. Events wake
-//! the model only where the user routes them so (behaviour F3), and each stands there once, however many subscriptions
-//! it came by (E27).
+//! The host's side of MCPE: subscriptions, whoever made them, and their events in the next prompt. An event begins a
+//! turn only if the user's options say so. Each event is injected once, however many subscriptions deliver it.
 //!
-//! Never: clocks, printing.
+//! It must never read clocks or print.
 
 use super::patterns::{is_odd, matches};
 use super::{BATCH, DESCRIPTOR, EVENT, EXPIRED};
@@ -24,92 +23,93 @@ const SUBSCRIBE: &str = "events_subscribe";
 const UNSUBSCRIBE: &str = "events_unsubscribe";
 const UPDATE: &str = "events_update";
 const LIST: &str = "events_list";
-/// What the user can order.
+/// The names of the orders.
 const ORDERS: &[&str] = &["subscribe", "unsubscribe", "events"];
-/// How members of a filter are called in short.
+/// Short names for the members of a filter.
 const SHORT: [(&str, &str); 3] = [("types", "eventTypes"), ("tags", "tags"), ("priority", "priority")];
 /// How long a tool may take to answer.
 const DEADLINE: Duration = Duration::from_secs(30);
-/// For [`Source::wakes`].
+/// The period for [`Source::wakes`].
 const MINUTE: Duration = Duration::from_secs(60);
-/// How many messages wait for the answer that makes their subscription known.
+/// How many messages wait for the response that makes their subscription known.
 const MAX_PARKED: usize = 256;
-/// How many events are remembered, so that none stands twice.
+/// How many event ids are remembered, so that no event is injected twice.
 const MAX_SEEN: usize = 4096;
 
-/// What the room injects.
+/// The places in the prompt into which MCPE injects.
 pub static SLOTS: &[Slot] = &[Slot { name: SLOT, place: PromptPlace::BeforeUser, rank: 12 }];
 
-/// What the proposal leaves to the host.
+/// The options for what MCPE leaves to the host.
 pub static SETTINGS: &[Setting] = &[
     Setting {
         name: "subscribe",
         kind: SettingKind::Words,
         default: "",
-        text: "Subscriptions made at connect, one a word: a type pattern, or a filter as JSON",
-        source: "seed 004 §2, events_subscribe (E2)",
+        text: "Subscriptions to make when a server connects: event type patterns, or filters as JSON",
+        source: "MCPE 2025-01-01 §2, events_subscribe",
     },
     Setting {
         name: "inject",
         kind: SettingKind::Choice(&["prompt", "note", "none"]),
         default: "prompt",
-        text: "What stands in the next prompt of an event: all of it, its type and urgency, or nothing",
-        source: "seed 004, Client SDK Changes (F3)",
+        text: "What to put into the next prompt for an event: all of it, its type and priority, or nothing",
+        source: "MCPE 2025-01-01, Client SDK Changes",
     },
     Setting {
         name: "route",
         kind: SettingKind::Words,
         default: "",
-        text: "What of an event by its type, PATTERN=HOW a word; the first that fits counts, before inject: prompt, note, none, or wake, which begins a turn with it",
-        source: "seed 004, Client SDK Changes (F3)",
+        text: "What to do with an event, by type: PATTERN=prompt, note, none, or wake to begin a turn; \
+               the first match overrides the option inject",
+        source: "MCPE 2025-01-01, Client SDK Changes",
     },
     Setting {
         name: "wakes_per_minute",
         kind: SettingKind::Count,
         default: "6",
-        text: "How many turns events may begin in a minute; what comes beyond waits for the next prompt",
-        source: "seed 004, Security Considerations 2 (E38)",
+        text: "How many turns events may begin per minute; further events wait for the next prompt",
+        source: "MCPE 2025-01-01, Security Considerations 2",
     },
     Setting {
         name: "renew",
         kind: SettingKind::Flag,
         default: "false",
-        text: "Whether a subscription that has expired is made again",
-        source: "seed 004 §3, events/subscription_expired (E18)",
+        text: "Whether to renew a subscription that expired",
+        source: "MCPE 2025-01-01 §3, events/subscription_expired",
     },
     Setting {
         name: "most_waiting",
         kind: SettingKind::Count,
         default: "20",
-        text: "How many events wait for the next prompt; the oldest make room",
-        source: "seed 004, Security Considerations 2 (E38)",
+        text: "How many events may wait for the next prompt; the oldest are dropped first",
+        source: "MCPE 2025-01-01, Security Considerations 2",
     },
     Setting {
         name: "most_bytes",
         kind: SettingKind::Bytes,
         default: "4k",
-        text: "How much of an event is taken",
-        source: "seed 004, Security Considerations 3 (E39)",
+        text: "The maximum size of an event; what exceeds it is cut off",
+        source: "MCPE 2025-01-01, Security Considerations 3",
     },
 ];
 
 /// A server with events.
 struct Source {
     policy: Policy,
-    /// By id: the arguments that each was made with.
+    /// The arguments of each subscription, by its id.
     subscriptions: BTreeMap<String, Value>,
-    /// The tools that were called from here.
+    /// Open tool calls that this side made.
     asked: HashMap<u64, &'static str>,
-    /// Until when the answers to subscribing may come, whoever subscribes.
+    /// Until when responses to calls of events_subscribe may come, from this side or others.
     subscribing: VecDeque<Duration>,
-    /// Messages that came before the answer to the subscription they name (E10).
+    /// Messages that came before the response to their subscription: subscription, method and params.
     parked: Vec<(String, String, Value)>,
     seen: Recent<String, ()>,
-    /// Events for the next prompt, and whether only a note of each.
+    /// Events for the next prompt, and whether to inject only a note of each.
     waiting: VecDeque<(Value, bool)>,
-    /// A turn was asked for.
+    /// This side asked for a turn that has not begun yet.
     is_waking: bool,
-    /// When turns were asked for in the last minute.
+    /// When turns were begun in the last minute.
     wakes: VecDeque<Duration>,
 }
 
@@ -120,7 +120,7 @@ impl Source {
         self.asked.insert(token, tool);
     }
 
-    /// What a tool's result changes, whoever called it.
+    /// Applies the result of a tool call, by this side or others.
     fn called(&mut self, cx: &mut HostCx<'_>, server: ServerId, used: &ToolUse, result: &Value) {
         let outcome = tool_outcome(result).filter(|_| result["isError"] != true).unwrap_or_default();
         let id = used.arguments["subscriptionId"].as_str().unwrap_or_default();
@@ -148,12 +148,12 @@ impl Source {
         }
     }
 
-    /// A subscription is made: takes what overtook the answer.
+    /// Adds a subscription, and handles the messages that arrived before the response.
     fn subscribed(&mut self, cx: &mut HostCx<'_>, server: ServerId, arguments: &Value, outcome: Value) {
         let Some(id) = outcome["subscriptionId"].as_str().map(str::to_owned) else { return };
         let text = format!("subscription {id}: {}", about(arguments));
         cx.report("subscribed", Some(server), text, with_filter(outcome, arguments));
-        // Members are set in it later.
+        // An update will set members in it.
         let kept = if arguments.is_object() { arguments.clone() } else { json!({}) };
         self.subscriptions.insert(id.clone(), kept);
         let (mine, others) = self.parked.drain(..).partition(|(parked, ..)| *parked == id);
@@ -162,7 +162,7 @@ impl Source {
         mine.iter().for_each(|(_, method, params)| self.take(cx, server, &id, method, params));
     }
 
-    /// Once nobody subscribes any more, what waited for a subscription has none.
+    /// Reports waiting messages as stray once no call of events_subscribe is open.
     fn drop_parked(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
         if self.subscribing.is_empty() {
             for (id, method, _) in self.parked.drain(..) {
@@ -171,7 +171,7 @@ impl Source {
         }
     }
 
-    /// A message for a subscription that is known.
+    /// Handles a message for a known subscription.
     fn take(&mut self, cx: &mut HostCx<'_>, server: ServerId, id: &str, method: &str, params: &Value) {
         match method {
             EVENT => self.event(cx, server, id, &params["event"]),
@@ -181,7 +181,7 @@ impl Source {
             }
             _ => {
                 let arguments = self.subscriptions.remove(id).unwrap_or_default();
-                cx.report("expired", Some(server), format!("subscription {id} is over"), json!({"subscription": id}));
+                cx.report("expired", Some(server), format!("subscription {id} expired"), json!({"subscription": id}));
                 if self.policy.flag("renew") {
                     self.ask(cx, server, SUBSCRIBE, &renewed(arguments));
                 }
@@ -193,7 +193,12 @@ impl Source {
         let id = event["id"].as_str().unwrap_or_default();
         let mut data = json!({"id": id, "type": event["type"], "subscription": subscription, "event": event});
         if !id.is_empty() && self.seen.insert(id.to_owned(), ()).is_some() {
-            return cx.report("duplicate", Some(server), format!("an event known already: {}", note(event)), data);
+            return cx.report(
+                "duplicate",
+                Some(server),
+                format!("the event was delivered before: {}", note(event)),
+                data,
+            );
         }
         let how = self.route(event["type"].as_str().unwrap_or_default()).to_owned();
         let wake = if how == "wake" { self.wake(cx, server, id) } else { "no" };
@@ -206,12 +211,12 @@ impl Source {
         if self.waiting.len() > self.policy.length("most_waiting")
             && let Some((oldest, _)) = self.waiting.pop_front()
         {
-            let text = format!("too many wait for the next prompt; dropped: {}", note(&oldest));
+            let text = format!("too many events wait for the next prompt; dropped the oldest: {}", note(&oldest));
             cx.report("dropped", Some(server), text, json!({"id": oldest["id"]}));
         }
     }
 
-    /// Begins a turn for what waits, where none is begun yet and not too many were; how that went, in a word.
+    /// Begins a turn for the waiting events, unless one is due or there were too many. Returns a word for the report.
     fn wake(&mut self, cx: &mut HostCx<'_>, server: ServerId, id: &str) -> &'static str {
         if self.is_waking {
             return "with others";
@@ -226,7 +231,7 @@ impl Source {
         "yes"
     }
 
-    /// What becomes of events of a type.
+    /// What to do with events of a type.
     fn route(&self, kind: &str) -> &str {
         let fits = |word: &&String| word.split_once('=').is_some_and(|(pattern, _)| matches(pattern, kind));
         let routed = self.policy.words("route").iter().find(fits).and_then(|word| word.split_once('='));
@@ -243,33 +248,33 @@ impl Source {
     }
 }
 
-/// The room's side in a host.
+/// The host's side of MCPE, for all servers.
 pub struct McpeHostSide {
     policies: Policies,
     sources: BTreeMap<ServerId, Source>,
-    /// Servers whose tools were looked at.
+    /// Servers whose tools were examined.
     greeted: BTreeSet<ServerId>,
 }
 
 impl McpeHostSide {
-    /// With nobody connected.
+    /// Without any servers.
     pub fn new(policies: &Policies) -> Self {
         Self { policies: policies.clone(), sources: BTreeMap::new(), greeted: BTreeSet::new() }
     }
 
-    /// The server that an order names; where it names none, the only one with events.
+    /// The server that an order names, or the only one with events.
     fn source(&mut self, cx: &HostCx<'_>, params: &Value) -> Result<(ServerId, &mut Source), String> {
         let named = params["server"].as_str();
         let is_meant = |id: &ServerId| named.is_none_or(|name| cx.server(*id).is_some_and(|view| view.name == name));
         let mut meant = self.sources.iter_mut().filter(|(id, _)| is_meant(id));
         match (meant.next(), meant.next()) {
             (Some((id, source)), None) => Ok((*id, source)),
-            (None, _) => Err("there is no such server with events".to_owned()),
-            _ => Err("several servers have events: name one with `server`".to_owned()),
+            (None, _) => Err("no such server with events".to_owned()),
+            _ => Err("several servers have events: name one by server=NAME".to_owned()),
         }
     }
 
-    /// A server has events where it declares them, or where it has the tool to subscribe (E1).
+    /// Examines a server. It has events if it declares the capability or offers the tool to subscribe (AMB-E9).
     fn greet(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
         let Some(view) = cx.server(server) else { return };
         let declares = view.declared.find(&DESCRIPTOR, Whose::Server).is_some();
@@ -278,13 +283,13 @@ impl McpeHostSide {
         let wanted = policy.words("subscribe").to_vec();
         if !declares && !offers {
             if !wanted.is_empty() {
-                let text = format!("{} has no events to subscribe to", view.name);
+                let text = format!("{} offers no events, so there is nothing to subscribe to", view.name);
                 cx.report("unsupported", Some(server), text, Value::Null);
             }
             return;
         }
         if !view.is_legacy {
-            let text = format!("{} offers events in an era that has no carrier for them", view.name);
+            let text = format!("{} offers MCPE, which needs the legacy era", view.name);
             return cx.report("no carrier", Some(server), text, Value::Null);
         }
         if !offers {
@@ -292,9 +297,10 @@ impl McpeHostSide {
             return cx.report("no tool", Some(server), text, Value::Null);
         }
         let by = if declares { "capability" } else { "tool" };
-        cx.report("declared", Some(server), format!("{} has events", view.name), json!({"by": by}));
+        cx.report("declared", Some(server), format!("{} offers events", view.name), json!({"by": by}));
         for word in policy.words("route").iter().filter(|word| !is_route(word)) {
-            let text = format!("{word:?} is no route: PATTERN=prompt, note, none or wake");
+            let text =
+                format!("invalid route {word:?}: expected PATTERN=prompt, PATTERN=note, PATTERN=none or PATTERN=wake");
             cx.report("malformed", Some(server), text, Value::Null);
         }
         let (subscriptions, asked, subscribing, parked) = Default::default();
@@ -304,7 +310,9 @@ impl McpeHostSide {
         for word in wanted {
             match filter(&word).and_then(|filter| subscription(&json!({"filter": filter}))) {
                 Ok(arguments) => source.ask(cx, server, SUBSCRIBE, &arguments),
-                Err(why) => cx.report("malformed", Some(server), format!("{word:?} is no filter: {why}"), Value::Null),
+                Err(why) => {
+                    cx.report("malformed", Some(server), format!("invalid filter {word:?}: {why}"), Value::Null)
+                }
             }
         }
         self.sources.insert(server, source);
@@ -315,7 +323,7 @@ impl McpeHostSide {
         match order {
             "subscribe" => source.ask(cx, server, SUBSCRIBE, &subscription(params)?),
             "unsubscribe" => {
-                let id = params["subscription"].as_str().ok_or("`subscription` names what to end")?;
+                let id = params["subscription"].as_str().ok_or("subscription=ID is missing")?;
                 source.ask(cx, server, UNSUBSCRIBE, &json!({"subscriptionId": id}));
             }
             _ => source.ask(cx, server, LIST, &json!({})),
@@ -325,7 +333,7 @@ impl McpeHostSide {
 }
 
 impl HostSide for McpeHostSide {
-    /// Of a server that may have tools, what it offers shows in their list.
+    /// For a server with tools, the list of tools shows what it offers.
     fn connected(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
         if cx.server(server).is_some_and(|view| view.declared.server.get("tools").is_none()) {
             self.greet(cx, server);
@@ -335,7 +343,7 @@ impl HostSide for McpeHostSide {
     fn listed(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
         let has_events = cx.server(server).and_then(|view| view.declared.tools.as_ref());
         let has_events = has_events.is_some_and(|tools| tools.iter().any(|tool| tool == SUBSCRIBE));
-        // Told what it lacks once, a server may still come to have it.
+        // Report what a server lacks only once, but notice events that it offers later.
         let is_news = self.greeted.insert(server) || has_events;
         if is_news && !self.sources.contains_key(&server) {
             self.greet(cx, server);
@@ -347,7 +355,7 @@ impl HostSide for McpeHostSide {
         self.greeted.remove(&server);
     }
 
-    fn moment(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
+    fn lifecycle_event(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
         if matches!(moment, LifecycleEvent::Prompt(Agent::Main)) {
             self.sources.iter_mut().for_each(|(server, source)| source.inject(cx, *server));
         }
@@ -359,7 +367,7 @@ impl HostSide for McpeHostSide {
             cx.report(
                 "malformed",
                 Some(server),
-                format!("{method} came as a request: it must have no id"),
+                format!("{method} came as a request, not a notification"),
                 Value::Null,
             );
             return false;
@@ -377,7 +385,7 @@ impl HostSide for McpeHostSide {
         true
     }
 
-    /// Whoever subscribes, its answer is waited for.
+    /// Notes that a response to events_subscribe is due, whoever made the call.
     fn gate(&mut self, cx: &mut HostCx<'_>, used: &ToolUse, _params: &mut Value) -> Result<(), String> {
         if let (SUBSCRIBE, Some(server)) = (used.tool.as_str(), used.server)
             && let Some(source) = self.sources.get_mut(&server)
@@ -389,7 +397,7 @@ impl HostSide for McpeHostSide {
 
     fn called(&mut self, cx: &mut HostCx<'_>, used: &ToolUse, result: &Value) {
         let Some(server) = used.server else { return };
-        // Who subscribes may be quicker than the list of a server's tools.
+        // A call may come before the list of the server's tools.
         if used.tool == SUBSCRIBE && !self.sources.contains_key(&server) {
             self.greet(cx, server);
         }
@@ -398,14 +406,14 @@ impl HostSide for McpeHostSide {
         }
     }
 
-    fn wake(&mut self, cx: &mut HostCx<'_>) {
+    fn handle_timeout(&mut self, cx: &mut HostCx<'_>) {
         for (server, source) in &mut self.sources {
             source.subscribing.retain(|until| *until > cx.now);
             source.drop_parked(cx, *server);
         }
     }
 
-    fn next_wake(&self) -> Option<Duration> {
+    fn next_timeout(&self) -> Option<Duration> {
         let waits = self.sources.values().filter(|source| !source.parked.is_empty());
         waits.filter_map(|source| source.subscribing.front().copied()).min()
     }
@@ -414,10 +422,12 @@ impl HostSide for McpeHostSide {
         let Some(source) = self.sources.get_mut(&server) else { return };
         let envelope = match reply {
             RequestOutcome::Answered { envelope, .. } => envelope,
-            // An answer may still come, and with it a subscription.
-            RequestOutcome::TimedOut => return cx.report("timed out", Some(server), "no answer in time", Value::Null),
+            // A response may still come, and with it a subscription.
+            RequestOutcome::TimedOut => {
+                return cx.report("timed out", Some(server), "the server did not answer in time", Value::Null);
+            }
             RequestOutcome::Failed(why) => {
-                cx.report("failed", Some(server), format!("the call did not get through: {why}"), Value::Null);
+                cx.report("failed", Some(server), format!("the tool call failed: {why}"), Value::Null);
                 if source.asked.remove(&token) == Some(SUBSCRIBE) {
                     source.subscribing.pop_front();
                     source.drop_parked(cx, server);
@@ -428,17 +438,18 @@ impl HostSide for McpeHostSide {
         let Some(tool) = source.asked.remove(&token) else { return };
         let content: Value = envelope.content().and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default();
         let outcome = tool_outcome(&content).filter(|_| envelope.error.is_none() && !envelope.tool_error);
-        // What a result changes is done already, as with results of calls that others made.
+        // `called` has already applied the result.
         match (tool, outcome) {
             (SUBSCRIBE, Some(outcome)) if outcome["subscriptionId"].is_string() => {}
             (UNSUBSCRIBE, Some(outcome)) if outcome["success"] != false => {}
             (LIST, Some(outcome)) => {
                 let count = outcome["subscriptions"].as_array().map_or(0, Vec::len);
-                cx.report("subscriptions", Some(server), format!("{count} subscriptions"), outcome);
+                let plural = if count == 1 { "" } else { "s" };
+                cx.report("subscriptions", Some(server), format!("{count} subscription{plural}"), outcome);
             }
             (_, outcome) => {
                 let said = content["content"][0]["text"].as_str().or_else(|| content["message"].as_str());
-                let text = format!("refused: {}", said.unwrap_or("no reason is given"));
+                let text = format!("the server refused: {}", said.unwrap_or("no reason given"));
                 cx.report("refused", Some(server), text, outcome.unwrap_or_default());
             }
         }
@@ -452,8 +463,8 @@ impl HostSide for McpeHostSide {
         ORDERS
     }
 
-    /// `subscribe` with a subscription's members, those of its filter also in short ([`SHORT`]), `unsubscribe` with
-    /// `subscription`, `events`; each with `server` where several have events.
+    /// Executes an order: `subscribe` with the members of a subscription and of its filter ([`SHORT`]), `unsubscribe`
+    /// with `subscription`, or `events`. Each takes `server` if several servers have events.
     fn order(&mut self, cx: &mut HostCx<'_>, order: &str, params: &Value) -> Option<Result<(), String>> {
         ORDERS.contains(&order).then(|| self.ordered(cx, order, params))
     }
@@ -467,13 +478,13 @@ impl HostSide for McpeHostSide {
     }
 }
 
-/// Whether a word of the option says which events go where.
+/// Whether a value of the option `route` is valid.
 fn is_route(word: &str) -> bool {
     let known = ["prompt", "note", "none", "wake"];
     word.split_once('=').is_some_and(|(pattern, how)| !pattern.is_empty() && !is_odd(pattern) && known.contains(&how))
 }
 
-/// A filter as the option has it: JSON, or a type pattern.
+/// A filter in the form of the option: JSON or an event type pattern.
 fn filter(word: &str) -> Result<Value, String> {
     match word.starts_with('{') {
         true => serde_json::from_str(word).map_err(|error| error.to_string()),
@@ -481,7 +492,7 @@ fn filter(word: &str) -> Result<Value, String> {
     }
 }
 
-/// A subscription as the user gives it: with the words of its filter in short or as they are sent.
+/// The arguments for a subscription as the user gave it; its filter may use short names.
 fn subscription(params: &Value) -> Result<Value, String> {
     let mut arguments = params.as_object().cloned().unwrap_or_default();
     arguments.remove("server");
@@ -501,39 +512,39 @@ fn subscription(params: &Value) -> Result<Value, String> {
     match violations.first() {
         None => Ok(arguments),
         Some(violation) => {
-            // A schema's own words name only some of what may stand there.
+            // The schema's message does not name all permitted values.
             let known = match violation.place.starts_with("/filter/priority") {
-                true => format!("; there are: {}", DESCRIPTOR.schemas.document()["$defs"]["Priority"]["enum"]),
+                true => format!("; permitted: {}", DESCRIPTOR.schemas.document()["$defs"]["Priority"]["enum"]),
                 false => String::new(),
             };
-            Err(format!("a subscription cannot be that: {violation}{known}"))
+            Err(format!("invalid subscription: {violation}{known}"))
         }
     }
 }
 
-/// Refuses members that a definition of the room's schemas does not name.
+/// Refuses members that a definition of MCPE's schema does not have.
 fn known_only(value: &Value, definition: &str, others: &[&str]) -> Result<(), String> {
     let known = DESCRIPTOR.schemas.document()["$defs"][definition]["properties"].as_object();
     let known: Vec<&str> = known.into_iter().flatten().map(|(name, _)| name.as_str()).chain(others.to_vec()).collect();
     match value.as_object().into_iter().flatten().find(|(name, _)| !known.contains(&name.as_str())) {
         None => Ok(()),
-        Some((unknown, _)) => Err(format!("a subscription has no {unknown:?}; there are: {}", known.join(", "))),
+        Some((unknown, _)) => Err(format!("a subscription has no member {unknown:?}; permitted: {}", known.join(", "))),
     }
 }
 
-/// What a subscription is to, in words.
+/// A phrase that says what a subscription is for.
 fn about(arguments: &Value) -> String {
     let list = |name: &str| {
         let words = arguments["filter"][name].as_array().into_iter().flatten().filter_map(Value::as_str);
         words.collect::<Vec<_>>().join(", ")
     };
-    let types = Some(list("eventTypes")).filter(|types| !types.is_empty()).unwrap_or_else(|| "every type".to_owned());
+    let types = Some(list("eventTypes")).filter(|types| !types.is_empty()).unwrap_or_else(|| "all types".to_owned());
     let more = ["tags", "priority"].map(|name| (name, list(name)));
     let more = more.iter().filter(|(_, words)| !words.is_empty()).map(|(name, words)| format!("; {name}: {words}"));
     types + &more.collect::<String>()
 }
 
-/// A result, and what it is about.
+/// A result with the subscription's filter.
 fn with_filter(mut outcome: Value, arguments: &Value) -> Value {
     if let Some(members) = outcome.as_object_mut() {
         members.entry("filter").or_insert_with(|| arguments["filter"].clone());
@@ -542,11 +553,11 @@ fn with_filter(mut outcome: Value, arguments: &Value) -> Value {
 }
 
 fn stray(cx: &mut HostCx<'_>, server: ServerId, method: &str, id: &str) {
-    let text = format!("{method} for a subscription that nobody has");
+    let text = format!("{method} names an unknown subscription");
     cx.report("stray", Some(server), text, json!({"subscription": id}));
 }
 
-/// The same subscription once more: without the end that has passed.
+/// The arguments to renew a subscription: without the expiry, which has passed.
 fn renewed(mut arguments: Value) -> Value {
     if let Some(members) = arguments.as_object_mut() {
         members.remove("expiresAt");

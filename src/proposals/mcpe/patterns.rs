@@ -1,17 +1,18 @@
-//! Patterns of event types: the reading that is taken as the proposal's, and the others that implementations have
-//! (§5, behaviour E32).
+//! Patterns of event types: how MCPE is understood here, and how other implementations treat wildcards (MCPE
+//! 2025-01-01 §5).
 
-/// Whether a pattern has a wildcard at all.
+/// Whether a pattern contains a wildcard.
 pub fn is_wildcard(pattern: &str) -> bool {
     pattern.contains('*')
 }
 
-/// Whether a pattern has a wildcard elsewhere than alone or as its last segment.
+/// Whether a pattern has a wildcard that is neither the whole pattern nor its last segment.
 pub fn is_odd(pattern: &str) -> bool {
     pattern != "*" && is_wildcard(pattern.strip_suffix(".*").unwrap_or(pattern))
 }
 
-/// The reading that is taken as the proposal's: exact, `*` for all, `a.*` for anything below `a`.
+/// Whether a name matches, as MCPE is understood here: exactly, by `*` for everything, or by `a.*` for everything
+/// below `a`.
 pub fn matches(pattern: &str, name: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some("") => true,
@@ -22,7 +23,8 @@ pub fn matches(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// Readings that some implementations have: `a.*` takes `a` too, and `*` may stand anywhere for anything.
+/// Whether a name might match in some implementation: there, `a.*` also matches `a`, and `*` may stand anywhere for
+/// anything.
 pub fn might_match(pattern: &str, name: &str) -> bool {
     if pattern.strip_suffix(".*") == Some(name) {
         return true;
@@ -38,7 +40,7 @@ pub fn might_match(pattern: &str, name: &str) -> bool {
     last.map_or(rest.is_empty(), |piece| piece.is_empty() || name.ends_with(piece))
 }
 
-/// Whether a pattern lets through whatever another one does. Both are none of the odd ones.
+/// Whether `wide` matches every name that `narrow` matches. Neither may be odd (see [`is_odd`]).
 pub fn covers(wide: &str, narrow: &str) -> bool {
     wide == "*" || wide == narrow || (narrow != "*" && matches(wide, narrow))
 }

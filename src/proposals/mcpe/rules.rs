@@ -1,5 +1,5 @@
-//! Rules that this proposal lays on a session, and the observer that checks them: what is declared and offered here,
-//! subscriptions and their deliveries in [`subscriptions`], matching in [`filter`].
+//! The rules of MCPE and the observer that checks them. This file checks what is declared and offered,
+//! [`subscriptions`] checks subscriptions and deliveries, and [`filter`] matches events.
 
 mod filter;
 mod subscriptions;
@@ -12,125 +12,125 @@ use serde_json::Value;
 
 rules! {
     CAPABILITY_MISSING = Error "mcpe/capability-missing",
-        "A server with events_subscribe declares capabilities.events.",
-        "seed 004 §1, E1";
+        "A server that offers the tool events_subscribe, or sends events, declares the capability events.",
+        "MCPE 2025-01-01 §1";
     TOOLS_MISSING = Error "mcpe/tools-missing",
-        "A server that declares events offers the tool events_subscribe.",
-        "seed 004 §2, E1";
+        "A server that declares the capability events offers the tool events_subscribe.",
+        "MCPE 2025-01-01 §2";
     TOOL_SET = Warning "mcpe/tool-set",
-        "All six tools are there; events_pause and events_resume where features.pause says so.",
-        "seed 004 §2, E3";
+        "A server offers MCPE's six tools; events_pause and events_resume only if features.pause is not false.",
+        "MCPE 2025-01-01 §2";
     CHANNELS_FEATURES = Warning "mcpe/channels-features",
-        "deliveryChannels and features agree on cron and scheduled.",
-        "seed 004 §1, E4";
+        "In the capability events, deliveryChannels and features agree about cron and scheduled delivery.",
+        "MCPE 2025-01-01 §1";
     FEATURE_UNSTATED = Warning "mcpe/feature-unstated",
-        "features states all four, true or false.",
-        "seed 004 §1 and Server SDK Changes, E4";
+        "In the capability events, features contains all four features, each as true or false.",
+        "MCPE 2025-01-01 §1 and Server SDK Changes";
     UNSUPPORTED = Error "mcpe/unsupported-subscribe",
-        "A client subscribes only where the capability or the tool is there.",
-        "seed 004, Backwards Compatibility, E2";
+        "A client calls events_subscribe only if the server declares the capability events or offers the tool.",
+        "MCPE 2025-01-01, Backwards Compatibility";
     UNDECLARED_CHANNEL = Error "mcpe/undeclared-channel",
-        "A server grants only the delivery channels that it declared.",
-        "seed 004 §1, E8";
+        "A server grants only delivery channels that it declared in deliveryChannels.",
+        "MCPE 2025-01-01 §1";
     TOO_MANY = Error "mcpe/too-many-subscriptions",
-        "A server grants at most maxSubscriptions.",
-        "seed 004 §1, E9";
+        "A server grants no more subscriptions at a time than its maxSubscriptions.",
+        "MCPE 2025-01-01 §1";
     SCHEDULE_MISSING = Warning "mcpe/schedule-missing",
-        "The cron channel comes with cronSchedule, the scheduled channel with scheduledDelivery.",
-        "seed 004 §2, E10";
+        "A subscription to the cron channel has a cronSchedule, one to the scheduled channel a scheduledDelivery.",
+        "MCPE 2025-01-01 §2";
     WILDCARDS = Error "mcpe/wildcards-unsupported",
-        "A server without features.wildcards grants no wildcard filter.",
-        "seed 004 §1, E32";
+        "A server that declares features.wildcards as false grants no event types with wildcards.",
+        "MCPE 2025-01-01 §1";
     ODD_GLOB = Warning "mcpe/odd-wildcard",
-        "A wildcard stands alone or at the end, after a dot; servers read other ones differently.",
-        "seed 004 §5, E32";
+        "A wildcard is the whole event type or its last segment: servers treat other wildcards differently.",
+        "MCPE 2025-01-01 §5";
     NESTED_UPDATE = Warning "mcpe/nested-update",
-        "The members of events_update stand beside subscriptionId.",
-        "seed 004 §2, AMB-E12";
+        "In the arguments of events_update, the changes are next to subscriptionId, not nested.",
+        "MCPE 2025-01-01 §2, AMB-E12";
     WEBHOOK = Warning "mcpe/webhook-http",
-        "A webhook is called by HTTPS, but on this machine.",
-        "seed 004, Security Considerations 4, E34";
+        "The URL of a webhook uses HTTPS, unless it is on the local machine.",
+        "MCPE 2025-01-01, Security Considerations 4";
     NO_EXPIRY = Info "mcpe/no-expiry",
-        "A subscription ends some day: it has expiresAt.",
-        "seed 004, Security Considerations 5, E40";
+        "A subscription has an expiresAt, so that it does not last for ever.",
+        "MCPE 2025-01-01, Security Considerations 5";
     NOT_UUID = Warning "mcpe/not-uuid",
-        "Ids of subscriptions and events are UUIDs.",
-        "seed 004 §3 and §4, E7 and E19";
+        "The ids of subscriptions and events are UUIDs.",
+        "MCPE 2025-01-01 §3 and §4";
     TIMESTAMP = Warning "mcpe/timestamp",
-        "A timestamp is ISO 8601 with date, time and zone.",
-        "seed 004 §4, E19; X14";
+        "A timestamp is in ISO 8601, with date, time and time zone.",
+        "MCPE 2025-01-01 §4";
     TIMESTAMP_UNREADABLE = Error "mcpe/timestamp-unreadable",
-        "A timestamp is ISO 8601.",
-        "seed 004 §4, E19; X14";
+        "A timestamp is in ISO 8601.",
+        "MCPE 2025-01-01 §4";
     UNKNOWN_ACCEPTED = Warning "mcpe/unknown-accepted",
-        "What is asked of a subscription that is not there, or over, is refused.",
-        "seed 004 §2, E15";
+        "A server refuses tool calls about a subscription that does not exist or has expired.",
+        "MCPE 2025-01-01 §2";
     UNKNOWN_SUBSCRIPTION = Error "mcpe/unknown-subscription",
-        "A delivery names a subscription that was granted.",
-        "seed 004 §3, E10 and E21";
+        "A delivery names a subscription that the server granted.",
+        "MCPE 2025-01-01 §3";
     INACTIVE = Error "mcpe/delivery-inactive",
-        "Nothing is delivered to a subscription that is paused, expired or removed.",
-        "seed 004 §2 and §3, E21";
+        "A server delivers nothing to a paused, expired or removed subscription.",
+        "MCPE 2025-01-01 §2 and §3";
     DELIVERY_KIND = Error "mcpe/delivery-kind",
-        "The realtime channel delivers by events/event, cron and scheduled by events/batch.",
-        "seed 004 §3, E22";
+        "The realtime channel delivers events/event; the cron and scheduled channels deliver events/batch.",
+        "MCPE 2025-01-01 §3";
     FILTER = Error "mcpe/filter-mismatch",
-        "A delivered event matches the subscription's filter.",
-        "seed 004 §5, E20 and E28 to E31";
+        "A delivered event matches the filter of its subscription.",
+        "MCPE 2025-01-01 §5";
     WILDCARD_READING = Warning "mcpe/wildcard-reading",
-        "A delivered event matches by every common reading of wildcards: after a dot, at least one more segment.",
-        "seed 004 §5, E32";
+        "A delivered event matches however servers treat wildcards: some let a.* match a, others only a.b.",
+        "MCPE 2025-01-01 §5";
     BATCH_SIZE = Error "mcpe/batch-size",
-        "A batch holds at most maxEventsPerDelivery events.",
-        "seed 004, appendix A, E23";
+        "A batch contains no more events than maxEventsPerDelivery.",
+        "MCPE 2025-01-01, Appendix A";
     EMPTY_BATCH = Info "mcpe/empty-batch",
-        "A batch holds at least one event.",
-        "seed 004 §3, E23";
+        "A batch contains at least one event.",
+        "MCPE 2025-01-01 §3";
     OLD_EVENT = Warning "mcpe/old-event",
-        "Delivered events happened after the subscription was created.",
-        "seed 004 §3, E23";
+        "A delivered event happened after its subscription was created.",
+        "MCPE 2025-01-01 §3";
     EVENT_TWICE = Warning "mcpe/event-twice",
-        "An event is delivered once to a subscription with one channel.",
-        "seed 004 §4, E22 and E27";
+        "A server delivers an event once to a subscription, unless it has a realtime and a batched channel.",
+        "MCPE 2025-01-01 §4";
     PAST_EXPIRY = Error "mcpe/delivery-past-expiry",
-        "Nothing is delivered after a subscription's expiresAt.",
-        "seed 004 §3, E26";
+        "A server delivers nothing after the expiresAt of a subscription.",
+        "MCPE 2025-01-01 §3";
     EXPIRY_UNTOLD = Warning "mcpe/expiry-untold",
-        "When a subscription's expiresAt passes, the server tells by events/subscription_expired.",
-        "seed 004 §3, E26";
+        "When the expiresAt of a subscription passes, the server sends events/subscription_expired.",
+        "MCPE 2025-01-01 §3";
     EXPIRED_FIRST = Warning "mcpe/expired-before-grant",
-        "A subscription is granted before it is told to have expired.",
-        "seed 004 §2 and §3, E10";
+        "A server grants a subscription before it reports that the subscription expired.",
+        "MCPE 2025-01-01 §2 and §3";
     GRANTED_EXPIRED = Warning "mcpe/granted-expired",
-        "A subscription whose expiresAt has passed is not granted as active.",
-        "seed 004 §2, E7 and E26";
+        "A server does not grant a subscription as active if its expiresAt has passed.",
+        "MCPE 2025-01-01 §2";
     CRON_INSTANT = Warning "mcpe/cron-instant",
-        "A cron subscription's batch comes within two seconds of a time at which its expression fires in its zone.",
-        "seed 004, Cron-Based Batching, E24";
+        "A batch of a cron subscription comes within 2 s of a time of its cronSchedule.",
+        "MCPE 2025-01-01, Cron-Based Batching";
     SCHEDULED_INSTANT = Warning "mcpe/scheduled-instant",
-        "A scheduled subscription's batch comes within two seconds of deliverAt, or at once where that has passed.",
-        "seed 004, Scheduled Delivery, E25";
+        "A batch of a scheduled subscription comes within 2 s of its deliverAt, or at once if that has passed.",
+        "MCPE 2025-01-01, Scheduled Delivery";
     ORDER = Info "mcpe/order",
-        "Events reach a subscription in the order of their timestamps.",
-        "seed 004, Open Questions 3, E41";
+        "A subscription receives its events in the order of their timestamps.",
+        "MCPE 2025-01-01, Open Questions 3";
     LIST_STATUS = Warning "mcpe/list-status",
-        "events_list gives each subscription the status that it has by what was said before.",
-        "seed 004 §2, E12 and E15";
+        "events_list shows each subscription with the status that results from the earlier messages.",
+        "MCPE 2025-01-01 §2";
     PASSED_OVER = Warning "mcpe/event-passed-over",
-        "A batch passes over no event that matched before those it holds: a maximum delays, it does not drop.",
-        "seed 004, appendix A and §3, E23";
+        "A batch skips no earlier event of its subscription: maxEventsPerDelivery delays events, but drops none.",
+        "MCPE 2025-01-01 §3 and Appendix A";
     EXPIRED_COUNTED = Warning "mcpe/expired-counted",
-        "A subscription that is over does not count against the maximum.",
-        "seed 004 §1 and §2, E9 and E26";
+        "Expired and removed subscriptions do not count towards the maximum number of subscriptions.",
+        "MCPE 2025-01-01 §1 and §2";
     CRON_FIELDS = Info "mcpe/cron-fields",
-        "A cron expression has five fields; engines differ about six and about names like @daily.",
-        "seed 004 §2 and Cron-Based Batching, E24";
+        "A cron expression has five fields: schedulers treat six fields, and names like @daily, differently.",
+        "MCPE 2025-01-01 §2 and Cron-Based Batching";
     OTHER_DIALECT = Info "mcpe/other-dialect",
-        "Other sketches use the same names with other methods; this looks like one of them.",
-        "AMB-E6 and AMB-E11";
+        "The session uses MCPE, not another draft for events: some of them use the same names.",
+        "MCPE 2025-01-01, AMB-E6 and AMB-E11";
 }
 
-/// The proposal's tool that everything begins with.
+/// The tool that makes a subscription.
 pub(super) const SUBSCRIBE: &str = "events_subscribe";
 
 /// Checks one connection.
@@ -139,7 +139,7 @@ pub struct McpeObserver {
     capability_reported: bool,
     dialect_reported: bool,
     tools_complete: bool,
-    /// When the last message was.
+    /// The time of the last message, in nanoseconds.
     seen: i64,
     subscriptions: subscriptions::Subscriptions,
 }
@@ -189,7 +189,7 @@ impl McpeObserver {
             let Some(offered) = events["features"][feature].as_bool() else { continue };
             let listed = lists(&events["deliveryChannels"], channel);
             findings.check(&CHANNELS_FEATURES, message.seq, listed == offered, || {
-                format!("deliveryChannels {} {channel}, features.{feature} is {offered}", has(listed))
+                format!("deliveryChannels {} {channel}, but features.{feature} is {offered}", contains(listed))
             });
         }
     }
@@ -205,7 +205,9 @@ impl McpeObserver {
             return;
         }
         let Some(events) = capability(message.declared) else { return };
-        findings.check(&TOOLS_MISSING, message.seq, offers(SUBSCRIBE), || "no tool events_subscribe".to_owned());
+        findings.check(&TOOLS_MISSING, message.seq, offers(SUBSCRIBE), || {
+            "the server does not offer events_subscribe".to_owned()
+        });
         if !offers(SUBSCRIBE) {
             return;
         }
@@ -213,8 +215,8 @@ impl McpeObserver {
         for tool in DESCRIPTOR.tools {
             let wanted = pauses || !matches!(*tool, "events_pause" | "events_resume");
             findings.check(&TOOL_SET, message.seq, offers(tool) == wanted, || match wanted {
-                true => format!("no tool {tool}"),
-                false => format!("{tool}, and features.pause is false"),
+                true => format!("the server does not offer {tool}"),
+                false => format!("the server offers {tool}, but features.pause is false"),
             });
         }
     }
@@ -226,8 +228,8 @@ impl McpeObserver {
         let declared = capability(message.declared).is_some();
         self.capability_reported = !declared;
         findings.check(&CAPABILITY_MISSING, message.seq, declared, || match message.declared.server.get("events") {
-            Some(other) => format!("capabilities.events is {}", super::super::clip(&other.to_string(), 80)),
-            None => "capabilities.events is not there".to_owned(),
+            Some(other) => format!("the server declared events as {}", super::super::clip(&other.to_string(), 80)),
+            None => "the server did not declare events".to_owned(),
         });
     }
 
@@ -243,13 +245,15 @@ impl McpeObserver {
                 let tools = message.declared.tools.as_ref().filter(|_| self.tools_complete);
                 let offered = tools.is_none_or(|tools| tools.iter().any(|tool| tool == SUBSCRIBE));
                 let supported = offered || capability(message.declared).is_some();
-                findings.check(&UNSUPPORTED, message.seq, supported, || "neither capability nor tool".to_owned());
+                findings.check(&UNSUPPORTED, message.seq, supported, || {
+                    "the client called events_subscribe, but the server has neither capability nor tool".to_owned()
+                });
                 check_subscribe(message.seq, arguments, findings);
                 self.subscriptions.asked(message.seq);
             }
             Some("events_update") => {
                 findings.check(&NESTED_UPDATE, message.seq, arguments.get("updates").is_none(), || {
-                    "the members are under \"updates\"".to_owned()
+                    "the client nested the changes in updates".to_owned()
                 });
                 check_filter(message.seq, &arguments["filter"], findings);
             }
@@ -275,7 +279,7 @@ impl McpeObserver {
         self.note_dialect(other, message.seq, method, findings);
     }
 
-    /// A server of the other protocol need not be asked anything.
+    /// The declaration alone shows another dialect, even if the server is never asked for events.
     fn check_declared_dialect(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         let declared = &message.content["capabilities"];
         let top = declared["events"].as_object().is_some_and(|_| !super::is_mcpe(&declared["events"]));
@@ -292,44 +296,48 @@ impl McpeObserver {
     }
 }
 
-/// The server's block, where it declared one.
+/// The server's capability, if it declared one.
 fn capability(declared: &Declared) -> Option<&Value> {
     declared.find(&DESCRIPTOR, Side::Server).map(|(_, value)| value)
 }
 
-/// Whether a list names something.
+/// Whether a list contains a name.
 fn lists(list: &Value, name: &str) -> bool {
     list.as_array().is_some_and(|items| items.iter().any(|item| item == name))
 }
 
-fn has(listed: bool) -> &'static str {
-    if listed { "has" } else { "lacks" }
+fn contains(listed: bool) -> &'static str {
+    if listed { "contains" } else { "lacks" }
 }
 
-/// What a client asks for when it subscribes.
+/// Checks the arguments of events_subscribe.
 fn check_subscribe(seq: u64, arguments: &Value, findings: &mut Findings) {
     let delivery = &arguments["delivery"];
     for (channel, member) in [("cron", "cronSchedule"), ("scheduled", "scheduledDelivery")] {
         if lists(&delivery["channels"], channel) {
             findings.check(&SCHEDULE_MISSING, seq, delivery.get(member).is_some(), || {
-                format!("{channel} without {member}")
+                format!("the client asked for the channel {channel} without {member}")
             });
         }
     }
     if let Some(expression) = delivery["cronSchedule"]["expression"].as_str() {
         let usual = expression.split_ascii_whitespace().count() == 5;
-        findings.check(&CRON_FIELDS, seq, usual, || format!("{expression:?}"));
+        findings.check(&CRON_FIELDS, seq, usual, || format!("the client asked for {expression:?}"));
     }
     check_filter(seq, &arguments["filter"], findings);
-    findings.check(&NO_EXPIRY, seq, !arguments["expiresAt"].is_null(), || "no expiresAt".to_owned());
+    findings.check(&NO_EXPIRY, seq, !arguments["expiresAt"].is_null(), || {
+        "the client asked for a subscription without expiresAt".to_owned()
+    });
     if let Some(url) = arguments["handler"]["url"].as_str() {
-        findings.check(&WEBHOOK, seq, !url.starts_with("http://") || is_loopback(url), || url.to_owned());
+        findings.check(&WEBHOOK, seq, !url.starts_with("http://") || is_loopback(url), || {
+            format!("the client asked for a webhook at {url}")
+        });
     }
 }
 
 fn check_filter(seq: u64, filter: &Value, findings: &mut Findings) {
     for pattern in filter["eventTypes"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-        findings.check(&ODD_GLOB, seq, !patterns::is_odd(pattern), || format!("{pattern:?}"));
+        findings.check(&ODD_GLOB, seq, !patterns::is_odd(pattern), || format!("the client asked for {pattern:?}"));
     }
 }
 

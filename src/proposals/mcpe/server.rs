@@ -1,8 +1,8 @@
-//! The server's side: the six tools over a table of subscriptions, and deliveries in real time, on schedules and at
-//! one time.
+//! The server's side of MCPE: the six tools for a table of subscriptions, and deliveries in real time, on schedules
+//! and at one time.
 //!
-//! A handler that the user does not allow is refused, not silently dropped. Times are nanoseconds of the Unix clock and
-//! come with the context.
+//! It must never silently drop a handler that the user does not allow: it refuses the subscription. Times are
+//! nanoseconds of the Unix clock, and are arguments.
 
 pub mod delivery;
 pub mod event;
@@ -23,7 +23,7 @@ use settings::Settings;
 use std::time::Duration;
 use subscriptions::{Call, SubscriptionAction, Subscriptions};
 
-/// Its side on one connection.
+/// The server's side on one connection.
 #[derive(Clone, Debug, Default)]
 pub struct McpeServerSide {
     subscriptions: Subscriptions,
@@ -56,14 +56,16 @@ impl ServerSide for McpeServerSide {
         let acts = self.subscriptions.publish(&event, cx.wall_ns());
         let sent = acts.iter().filter(|act| matches!(act, SubscriptionAction::Notify(..))).count();
         self.act(acts, cx);
-        Ok(format!("event {} went to {sent} subscriptions", event.id))
+        let plural = if sent == 1 { "" } else { "s" };
+        Ok(format!("event {} went to {sent} subscription{plural}", event.id))
     }
 
     fn list_tools(&self, tools: &mut Vec<Value>) {
         tools.extend(self::tools(&self.subscriptions.handler_policy));
     }
 
-    /// The six tools answer with text, as implementations do, and with the proposal's object as structured content.
+    /// Runs one of the six tools. The result contains MCPE's object as text, as in existing implementations, and as
+    /// structured content.
     fn call(&mut self, call: &ToolCall<'_>, cx: &mut dyn ServerCx) -> Option<Answer> {
         if !DESCRIPTOR.tools.contains(&call.tool) {
             return None;
@@ -82,16 +84,17 @@ impl ServerSide for McpeServerSide {
         Some(Ok(result))
     }
 
-    fn next_wake(&self, cx: &dyn ServerCx) -> Option<Duration> {
+    fn next_timeout(&self, cx: &dyn ServerCx) -> Option<Duration> {
         let due = self.subscriptions.next_due().map(|at| cx.when(at));
-        due.into_iter().chain(self.handlers.next_wake()).min()
+        due.into_iter().chain(self.handlers.next_timeout()).min()
     }
 
-    /// Delivers what is due and ends what is over. What was due already when it was asked for comes behind the answer.
-    fn wake(&mut self, cx: &mut dyn ServerCx) {
-        let acts = self.subscriptions.wake(cx.wall_ns());
+    /// Delivers what is due, and ends what has expired. What became due before a response was sent comes after the
+    /// response.
+    fn handle_timeout(&mut self, cx: &mut dyn ServerCx) {
+        let acts = self.subscriptions.handle_timeout(cx.wall_ns());
         self.act(acts, cx);
-        self.handlers.wake(&self.subscriptions.settings, cx);
+        self.handlers.handle_timeout(&self.subscriptions.settings, cx);
     }
 
     fn completed(&mut self, ticket: u64, outcome: &JobOutcome, cx: &mut dyn ServerCx) -> bool {
@@ -118,7 +121,7 @@ impl McpeServerSide {
     }
 }
 
-/// What stands at `capabilities.events` (§1).
+/// The value of `capabilities.events` (MCPE 2025-01-01 §1).
 fn capability(settings: &Settings) -> Value {
     json!({
         "maxSubscriptions": settings.max_subscriptions,
@@ -127,7 +130,7 @@ fn capability(settings: &Settings) -> Value {
     })
 }
 
-/// The six tools as `tools/list` shows them (§2, with what appendix A adds), with the handlers that may be had.
+/// The six tools for `tools/list` (MCPE 2025-01-01 §2 and Appendix A), with the permitted handlers.
 fn tools(handler_policy: &HandlerPolicy) -> Vec<Value> {
     let mut tools: Vec<Value> = serde_json::from_str(include_str!("server/tools.json")).unwrap_or_default();
     if let (Some(schema), Some(subscribe)) = (handler::schema(handler_policy), tools.first_mut()) {
@@ -136,12 +139,12 @@ fn tools(handler_policy: &HandlerPolicy) -> Vec<Value> {
     tools
 }
 
-/// A time as RFC 3339 in UTC, in milliseconds: what JavaScript's dates hold.
+/// A time in RFC 3339, in UTC with milliseconds, the precision of JavaScript's dates.
 fn stamp(ns: i64) -> String {
     jiff::Timestamp::from_nanosecond(i128::from(ns)).map(|time| format!("{time:.3}")).unwrap_or_default()
 }
 
-/// Whether a value fits the room's definition of this name.
+/// Checks a value against a definition of MCPE's schema.
 fn fits(name: &str, value: &Value) -> Result<(), String> {
     match SCHEMAS.check(name, value).unwrap_or_default().first() {
         Some(violation) => Err(violation.to_string()),

@@ -1,11 +1,11 @@
-//! MCPL's operations for a log (§13.2): pushes, injections, responses that are changed, inferences, scopes, rollbacks,
-//! what is published.
+//! Entries of the audit log for MCPL's operations (MCPL 0.4 §13.2): push events, injections, changed responses,
+//! inferences, scopes, rollbacks and published messages.
 
 use super::{AFTER_INFERENCE, BEFORE_INFERENCE, PUSH_EVENT};
 use crate::proposals::audit::{OperationEnd, OperationEntry, OperationOutcome};
 use serde_json::Value;
 
-/// The entries that an exchange makes.
+/// The log entries for an exchange.
 pub fn entries(method: &str, params: &Value, end: OperationEnd<'_>) -> Vec<OperationEntry> {
     match method {
         PUSH_EVENT => vec![entry("push", params, end, "accepted", word(params, "eventId"))],
@@ -30,7 +30,7 @@ fn named(value: &Value, name: &str) -> Option<String> {
     value[name].as_str().map(str::to_owned)
 }
 
-/// An operation whose result says by a flag whether it was done.
+/// The entry for an operation whose result contains a flag that says whether it was done.
 fn entry(operation: &'static str, params: &Value, end: OperationEnd<'_>, flag: &str, about: String) -> OperationEntry {
     let result = if let OperationEnd::Granted(result) = end { result } else { &Value::Null };
     let (outcome, reason) = match end {
@@ -47,14 +47,14 @@ fn entry(operation: &'static str, params: &Value, end: OperationEnd<'_>, flag: &
     OperationEntry { operation, feature_set: named(params, "featureSet"), inference, about, outcome, reason }
 }
 
-/// An error by its number, its meaning and its words.
+/// An error as text: its code, the code's meaning and its message.
 fn refusal(error: &Value) -> String {
     let means = error["code"].as_i64().and_then(|code| crate::proposals::Proposal::error_name(&super::Mcpl, code));
     let words = [error["code"].to_string(), means.unwrap_or_default().to_owned(), word(error, "message")];
     words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// The same for a hook or an inference, whose result is the deed.
+/// The entry for a hook or an inference, which succeeds if it has a result.
 fn whole(operation: &'static str, params: &Value, end: OperationEnd<'_>, about: String) -> OperationEntry {
     let (outcome, reason) = match end {
         OperationEnd::Sent | OperationEnd::Granted(_) => (OperationOutcome::Success, None),
@@ -66,14 +66,14 @@ fn whole(operation: &'static str, params: &Value, end: OperationEnd<'_>, about: 
     OperationEntry { operation, feature_set, inference: named(params, "inferenceId"), about, outcome, reason }
 }
 
-/// One entry an injection; one for a hook that gave none.
+/// One entry per injection, or one for a hook without injections.
 fn injections(params: &Value, end: OperationEnd<'_>) -> Vec<OperationEntry> {
     let list = match end {
         OperationEnd::Granted(result) => result["contextInjections"].as_array().cloned().unwrap_or_default(),
         _ => Vec::new(),
     };
     if list.is_empty() {
-        return vec![whole("injection", params, end, "nothing".to_owned())];
+        return vec![whole("injection", params, end, "no injections".to_owned())];
     }
     let about = |injection: &Value| {
         let size = injection["content"].to_string().len();
@@ -82,18 +82,18 @@ fn injections(params: &Value, end: OperationEnd<'_>) -> Vec<OperationEntry> {
     list.iter().map(|injection| whole("injection", params, end, about(injection))).collect()
 }
 
-/// What a hook after an inference made of the response. A notification asks for nothing.
+/// The entry for a blocking hook after an inference. A notification has none, because it has no result.
 fn responses(params: &Value, end: OperationEnd<'_>) -> Vec<OperationEntry> {
     let about = match end {
         OperationEnd::Sent => return Vec::new(),
         OperationEnd::Granted(result) if result.get("modifiedResponse").is_some() => "modified",
-        OperationEnd::Granted(_) => "left as it is",
+        OperationEnd::Granted(_) => "unchanged",
         OperationEnd::Refused(_) | OperationEnd::Silence => "",
     };
     vec![whole("response", params, end, about.to_owned())]
 }
 
-/// An inference by its model and its usage (§11.5).
+/// The entry for an inference, with its model and usage (MCPL 0.4 §11.5).
 fn inference(params: &Value, end: OperationEnd<'_>) -> OperationEntry {
     let about = match end {
         OperationEnd::Granted(result) => {

@@ -1,13 +1,13 @@
-//! What MCPL's messages tell of checkpoints (§8): states in the results of tools, and rollbacks.
+//! What MCPL messages contain about checkpoints (MCPL 0.4 §8): states in the results of tools, and rollbacks.
 
 use crate::proposals::Observed;
 use crate::proposals::checkpoint_tree::Step;
 use crate::wire::MessageKind;
 
-/// The checkpoint is not known (§8.7).
+/// Error: the checkpoint is not known (MCPL 0.4 §8.7).
 const NOT_FOUND: i64 = -32005;
 
-/// What a message tells.
+/// The change to the tree that a message makes.
 pub fn step(message: &Observed<'_>) -> Option<Step> {
     let asked = message.request?;
     let text = |name: &str| message.content[name].as_str().map(str::to_owned);
@@ -29,7 +29,8 @@ pub fn step(message: &Observed<'_>) -> Option<Step> {
                 }
                 MessageKind::Error if message.content["code"] == NOT_FOUND => Step::Gone { target },
                 _ => {
-                    let reason = text("reason").or_else(|| text("message")).unwrap_or_else(|| "no reason".to_owned());
+                    let reason =
+                        text("reason").or_else(|| text("message")).unwrap_or_else(|| "no reason given".to_owned());
                     Step::Stuck { target, reason, feature_set }
                 }
             })

@@ -1,9 +1,10 @@
-//! The room's side in a host: what servers declare is negotiated, their events and channels begin turns, their context
-//! goes into prompts, their hooks see answers, their scopes and states go along with tools, and they may ask the model.
+//! The host's side of MCPL: negotiates what servers declare, lets their events and channels begin turns, injects their
+//! context into prompts, shows answers to their hooks, sends scopes and states along with tool calls, and runs their
+//! inference requests.
 //!
-//! Here stands who a message is for; what is done with it stands in the module of its matter.
+//! This file dispatches messages; each submodule handles one part of the proposal.
 //!
-//! Never: ids of requests of the host's own, clocks, printing.
+//! It must never choose the ids of the host's requests, read clocks or print.
 
 mod blocks;
 mod channels;
@@ -41,10 +42,10 @@ use std::time::Duration;
 const SYSTEM: &str = "mcpl.system";
 const BEFORE_USER: &str = "mcpl.beforeUser";
 const AFTER_USER: &str = "mcpl.afterUser";
-/// What began a turn, or waited for one: nearest to where a user's message stands.
+/// What began a turn, or waited for one: closest to the user message.
 const EVENT: &str = "mcpl.event";
 
-/// What the room injects.
+/// The places in the prompt into which MCPL injects.
 pub static SLOTS: &[Slot] = &[
     Slot { name: SYSTEM, place: PromptPlace::System, rank: 10 },
     Slot { name: BEFORE_USER, place: PromptPlace::BeforeUser, rank: 10 },
@@ -52,45 +53,46 @@ pub static SLOTS: &[Slot] = &[
     Slot { name: EVENT, place: PromptPlace::BeforeUser, rank: 90 },
 ];
 
-/// Why a request has no outcome whose time is over.
+/// Why a request that timed out has no outcome.
 const NOT_IN_TIME: &str = "no answer in time";
 
-/// So many requests whose time is over are remembered for a late answer.
+/// How many timed-out requests are remembered, to recognise late responses.
 const MAX_LATE: usize = 256;
 
-/// How many event ids of a server are remembered.
+/// How many event ids are remembered per server.
 const MAX_EVENT_IDS: usize = 65_536;
 
-/// One server that speaks the proposal.
+/// A server that declared MCPL.
 struct Peer {
     policy: Policy,
-    /// Its block (§5.1).
+    /// The server's capability block (MCPL 0.4 §5.1).
     block: Value,
-    /// Its client's block (§5.2).
+    /// The client's capability block (MCPL 0.4 §5.2).
     offered: Value,
     sets: Sets,
     scopes: Scopes,
-    /// By feature set; those of tools of no known set under the empty name.
+    /// By feature set. The empty name is for tools that belong to no known set.
     states: BTreeMap<String, Tree>,
-    /// When events with these ids came.
+    /// When the event with this id arrived.
     events: Recent<String, Duration>,
     channels: Channels,
-    /// How many inferences it asked for, and what they took.
+    /// How many inferences the server requested, and the tokens that they took.
     inferences: u64,
     inference_tokens: u64,
-    /// Methods that were told as used and not advertised.
+    /// Methods that were already reported as used but not declared.
     reported: Vec<String>,
 }
 
 impl Peer {
-    /// Whether the host offers something, and the server's client has: in a connection of others that is not the host.
+    /// Whether the host offers something, and the client that holds the connection declared it. In a live session,
+    /// that client is not this host.
     fn offers(&self, what: &str) -> bool {
         let is_declared = sets::advertises(&self.offered, &format!("/{}", what.replace('.', "/")));
         is_declared && self.policy.words("offer").iter().any(|word| word == what)
     }
 }
 
-/// A request of the room's that is open.
+/// An open request of this side.
 enum Asked {
     Before,
     After,
@@ -110,26 +112,26 @@ impl Asked {
 struct Open {
     server: ServerId,
     asked: Asked,
-    /// The conversation waits for it.
+    /// The conversation waits for its outcome.
     holds: bool,
-    /// Its time is over.
+    /// It timed out.
     is_late: bool,
 }
 
-/// The room's side in a host.
+/// The host's side of MCPL, for all servers.
 pub struct McplHostSide {
     policies: Policies,
     peers: BTreeMap<ServerId, Peer>,
     open: BTreeMap<u64, Open>,
-    /// What began turns that have not begun yet, and what waits for any turn.
+    /// What began turns that have not started yet, and what waits for any turn.
     waiting: VecDeque<push::Event>,
-    /// The turn that runs.
+    /// The current turn.
     turn: Option<Turn>,
-    /// The answer on its way through the servers that may change it.
+    /// The answer, while it passes through the servers that may change it.
     chain: Option<Chain>,
-    /// Inferences that run, by the host's names for them.
+    /// Running inferences, by the host's token.
     inferring: BTreeMap<u64, inference::Running>,
-    /// How many inferences of the conversation there were, and turns.
+    /// How many inferences and turns the conversation had.
     inferences: u64,
     turns: u64,
     /// The session is over: nothing begins a turn any more.
@@ -137,7 +139,7 @@ pub struct McplHostSide {
 }
 
 impl McplHostSide {
-    /// With nobody connected.
+    /// Without any servers.
     pub fn new(policies: &Policies) -> Self {
         Self {
             policies: policies.clone(),
@@ -153,7 +155,7 @@ impl McplHostSide {
         }
     }
 
-    /// The name of the next inference of the conversation.
+    /// The id of the conversation's next inference.
     fn next_inference(&mut self) -> String {
         self.inferences += 1;
         format!("inf_{}", self.inferences)
@@ -172,7 +174,7 @@ impl McplHostSide {
         self.open.insert(token, Open { server, asked, holds, is_late: false });
     }
 
-    /// Forgets who has been late for longest, where there are many.
+    /// Forgets the oldest timed-out requests if there are too many.
     fn forget_late(&mut self) {
         let late: Vec<u64> = self.open.iter().filter(|(_, open)| open.is_late).map(|(token, _)| *token).collect();
         for token in late.iter().take(late.len().saturating_sub(MAX_LATE)) {
@@ -180,8 +182,8 @@ impl McplHostSide {
         }
     }
 
-    /// Which sets are on is known to the host, and to the server: it is told, but in a connection of others, whose word
-    /// stands until the user says otherwise.
+    /// Settles which sets are enabled, and informs the server. In a live session mcpreel sends no update: what the
+    /// session's own host said holds until the user changes it.
     fn agree(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
         if !cx.server(server).is_some_and(|view| view.is_joined) {
             return self.update(cx, server);
@@ -191,7 +193,7 @@ impl McplHostSide {
         }
     }
 
-    /// Tells the server which sets are on, where that is news.
+    /// Sends the server an update if its sets changed.
     fn update(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
         let Some(peer) = self.peers.get_mut(&server) else { return };
         let scopes = peer.scopes.lists(peer.sets.with("scoped"));
@@ -205,19 +207,25 @@ impl McplHostSide {
     fn changed(&mut self, cx: &mut HostCx<'_>, server: ServerId, params: &Value) {
         let Some(peer) = self.peers.get_mut(&server) else { return };
         let odd = peer.sets.changed(params);
-        cx.report("sets changed", Some(server), format!("its sets are {}", peer.sets.state()), peer.sets.state());
+        cx.report(
+            "sets changed",
+            Some(server),
+            format!("the server changed its feature sets: {}", peer.sets.state()),
+            peer.sets.state(),
+        );
         odd.into_iter().for_each(|odd| cx.report("odd", Some(server), odd, Value::Null));
         self.agree(cx, server);
     }
 
-    /// Answers a request, where it is one.
+    /// Responds if the message is a request.
     fn respond(cx: &mut HostCx<'_>, server: ServerId, id: Option<&[u8]>, answer: Result<Value, Refusal>) {
         if let Some(id) = id {
             cx.respond(server, id, answer);
         }
     }
 
-    /// Whether the room takes a method of this server's: it is offered, and the server speaks the proposal.
+    /// Whether the host handles a method of this server: the server declared MCPL and the host offers the method's
+    /// capability.
     fn takes(&mut self, cx: &mut HostCx<'_>, server: ServerId, method: &str) -> bool {
         let offer = match method {
             PUSH_EVENT => "pushEvents",
@@ -228,24 +236,29 @@ impl McplHostSide {
             _ => return false,
         };
         let Some(peer) = self.peers.get_mut(&server) else {
-            let text = format!("{method} from a server that does not declare the proposal, or declares it in vain");
+            let text = format!("the server sent {method}, but MCPL was not negotiated with it");
             cx.report("undeclared", Some(server), text, json!({"method": method}));
             return false;
         };
         if !offer.is_empty() && !peer.offers(offer) {
-            cx.report("not offered", Some(server), format!("{method} was not offered"), json!({"method": method}));
+            cx.report(
+                "not offered",
+                Some(server),
+                format!("the server sent {method}, which the host does not offer"),
+                json!({"method": method}),
+            );
             return false;
         }
         let is_advertised = offer.is_empty() || sets::advertises(&peer.block, &format!("/{offer}"));
         if !is_advertised && !peer.reported.iter().any(|reported| reported == method) {
             peer.reported.push(method.to_owned());
-            let text = format!("it sends {method} and does not advertise {offer}");
+            let text = format!("the server sent {method}, but did not declare {offer}");
             cx.report("unadvertised", Some(server), text, json!({"method": method, "capability": offer}));
         }
         true
     }
 
-    /// The server withdraws a request of its own.
+    /// The server cancels one of its requests.
     fn cancelled(&mut self, server: ServerId, request: &Value) {
         let id = request.to_string().into_bytes();
         self.inferring.retain(|_, running| running.server != server || running.id != id);
@@ -254,7 +267,7 @@ impl McplHostSide {
         }
     }
 
-    /// Nobody answers any more: what waits is refused, and what was asked is waited for.
+    /// The session ends: refuses what waits for an answer, and waits for the responses that are still due.
     fn end(&mut self, cx: &mut HostCx<'_>) {
         self.is_over = true;
         self.waiting.clear();
@@ -271,7 +284,7 @@ impl McplHostSide {
     }
 }
 
-/// What `model` and `model/info` say (§12.2).
+/// The contents of `model` in hooks and of the result of `model/info` (MCPL 0.4 §12.2).
 fn model_info(model: &ModelView) -> Value {
     json!({"id": model.id, "vendor": model.vendor, "contextWindow": model.context_window,
         "capabilities": model.capabilities})
@@ -294,9 +307,9 @@ impl HostSide for McplHostSide {
         let is_offered = offered.is_some();
         if !block.is_object() || !is_offered || !view.is_legacy {
             let why = match (block.is_object(), is_offered) {
-                (false, _) => "declares it by something that is no object",
-                (_, false) => "declares it, and was not offered it",
-                _ => "declares it in an era that has no carrier for it",
+                (false, _) => "declares MCPL, but its capability block is not an object",
+                (_, false) => "declares MCPL, although the client did not",
+                _ => "declares MCPL, which needs the legacy era",
             };
             return cx.report("not used", Some(server), format!("{} {why}", view.name), Value::Null);
         }
@@ -315,7 +328,8 @@ impl HostSide for McplHostSide {
             policy,
         };
         let names: Vec<&str> = peer.sets.names().collect();
-        let text = format!("{} speaks {}, with the sets {}", view.name, block["version"], names.join(", "));
+        let text =
+            format!("{} speaks MCPL {}, with the feature sets {}", view.name, block["version"], names.join(", "));
         cx.report("negotiated", Some(server), text, json!({"version": block["version"], "sets": peer.sets.state()}));
         sets::oddities(block).into_iter().for_each(|odd| cx.report("odd", Some(server), odd, Value::Null));
         self.peers.insert(server, peer);
@@ -328,7 +342,7 @@ impl HostSide for McplHostSide {
         self.inferring.retain(|_, running| running.server != server);
     }
 
-    fn moment(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
+    fn lifecycle_event(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
         match moment {
             LifecycleEvent::TurnBegins(begins) => self.begin(cx, begins),
             LifecycleEvent::Answered(_, text) => self.answered(cx, text),
@@ -360,17 +374,17 @@ impl HostSide for McplHostSide {
             ("inference/request", Some(id)) => self.infer(cx, server, id, &params),
             ("scope/elevate", Some(id)) => self.elevate(cx, server, id, &params),
             ("model/info", Some(id)) => {
-                cx.report("model info", Some(server), "it asks for the model", json!({"outcome": "success"}));
+                cx.report("model info", Some(server), "the server asked for the model", json!({"outcome": "success"}));
                 cx.respond(server, id, Ok(model_info(cx.model)));
             }
             ("featureSets/changed", None) => self.changed(cx, server, &params),
             ("channels/register", Some(id)) => self.register(cx, server, id, &params),
             ("channels/list", Some(id)) => self.list(cx, server, id),
             ("channels/changed", None) => self.channels_changed(cx, server, &params),
-            // Some servers send it as a notification: then nobody learns of the results.
+            // Some servers send it as a notification, although that has no results.
             ("channels/incoming", id) => self.incoming(cx, server, id, &params),
             (_, id) => {
-                let is = if id.is_some() { "a request" } else { "a notification" };
+                let is = if id.is_some() { "a request, not a notification" } else { "a notification, not a request" };
                 cx.report("malformed", Some(server), format!("{method} came as {is}"), json!({"method": method}));
                 return false;
             }
@@ -380,7 +394,7 @@ impl HostSide for McplHostSide {
 
     fn replied(&mut self, cx: &mut HostCx<'_>, server: ServerId, token: u64, reply: &RequestOutcome<'_>) {
         if let (RequestOutcome::TimedOut, Some(open)) = (reply, self.open.get_mut(&token)) {
-            // It is kept for an answer that comes late.
+            // Keep it, to recognise a late response.
             let holds = std::mem::replace(&mut open.holds, false);
             open.is_late = true;
             let asked = std::mem::replace(&mut open.asked, Asked::List);
@@ -389,7 +403,7 @@ impl HostSide for McplHostSide {
         }
         let Some(open) = self.open.remove(&token) else { return };
         if open.is_late {
-            return cx.report("late", Some(server), "an answer came too late, dropped", Value::Null);
+            return cx.report("late", Some(server), "a response came too late and was dropped", Value::Null);
         }
         let outcome = match reply {
             RequestOutcome::Answered { envelope, .. } if envelope.kind == MessageKind::Error => {
@@ -435,18 +449,18 @@ impl HostSide for McplHostSide {
         self.end_of(cx, token, outcome);
     }
 
-    fn wake(&mut self, cx: &mut HostCx<'_>) {
+    fn handle_timeout(&mut self, cx: &mut HostCx<'_>) {
         let now = cx.now;
         for (server, peer) in &mut self.peers {
             for pending in peer.scopes.take(|pending| pending.until <= now) {
-                let text = format!("nobody said anything of {} in time", pending.label);
+                let text = format!("the user did not decide on {} in time", pending.label);
                 cx.report("scope", Some(*server), text, json!({"label": pending.label, "outcome": "timeout"}));
-                cx.respond(*server, &pending.id, Ok(scopes::denial("nobody approved it in time")));
+                cx.respond(*server, &pending.id, Ok(scopes::denial("the user did not approve it in time")));
             }
         }
     }
 
-    fn next_wake(&self) -> Option<Duration> {
+    fn next_timeout(&self) -> Option<Duration> {
         self.peers.values().flat_map(|peer| &peer.scopes.pending).map(|pending| pending.until).min()
     }
 
@@ -454,12 +468,16 @@ impl HostSide for McplHostSide {
         let Some(peer) = self.peers.get_mut(&server) else { return };
         peer.sets.is_consented = is_allowed;
         let (what, text) = match is_allowed {
-            true => ("allowed", "its feature sets may work, and the scopes it waits for are approved"),
-            false => ("revoked", "none of its feature sets may work"),
+            true => ("allowed", "feature sets enabled, waiting scopes approved"),
+            false => ("revoked", "all feature sets disabled"),
         };
         cx.report(what, Some(server), text, Value::Null);
         for pending in peer.scopes.take(|_| true) {
-            let answer = if is_allowed { scopes::approval(&pending.payload) } else { scopes::denial("revoked") };
+            let answer = if is_allowed {
+                scopes::approval(&pending.payload)
+            } else {
+                scopes::denial("the user revoked the permission")
+            };
             cx.respond(server, &pending.id, Ok(answer));
         }
         self.update(cx, server);

@@ -1,33 +1,33 @@
-//! A push event (seed 002 §9): its params.
+//! The params of a push event (MCPL 0.4 §9.2).
 //!
-//! Never: ids of requests, clocks (the timestamp is given), printing.
+//! It must never choose the ids of requests, read clocks (the timestamp is an argument) or print.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// A push event before it has its time (C37). What is left out stays out of the message.
+/// A push event without its timestamp (MCPL 0.4 §9.2). Members without a value are left out of the message.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Draft {
     /// What happened, for the model.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
-    /// More content blocks: images, audio, resources.
+    /// Further content blocks: images, audio, resources.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub content: Vec<Value>,
-    /// The event's stable id, the same in a retry (C40).
+    /// The stable id of the event, which stays the same when the event is sent again (MCPL 0.4 §9.4).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_id: Option<String>,
-    /// The feature set in whose name it goes out.
+    /// The feature set to which the event belongs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feature_set: Option<String>,
-    /// Where it is from: an object of the server's making.
+    /// Where the event comes from. The server chooses the object's members.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Value>,
 }
 
 impl Draft {
-    /// The params of `push/event` (§9.2); `timestamp` is ISO 8601.
+    /// The params of `push/event` (MCPL 0.4 §9.2). `timestamp` is in ISO 8601.
     pub fn params(&self, timestamp: &str) -> Value {
         let mut params = json!({"featureSet": self.feature_set, "eventId": self.event_id, "timestamp": timestamp});
         if let Some(origin) = &self.origin {

@@ -1,5 +1,5 @@
-//! Rules that this proposal lays on a session, and the observer that checks them: the table, and what holds for every
-//! method alike. What a part of the proposal asks for is in the module of that part.
+//! The rules of MCPL and the observer that checks them: the table of rules, and the checks that apply to all methods.
+//! The submodules check one part of the proposal each.
 
 mod channels;
 mod exemptions;
@@ -20,191 +20,191 @@ use std::collections::HashSet;
 
 rules! {
     UNDECLARED = Error "mcpl/undeclared",
-        "The proposal's methods are used only where both sides declared experimental.mcpl.",
-        "seed 002 §3.2 and §3.3, C3";
+        "Methods of MCPL are used only if both sides declared experimental.mcpl.",
+        "MCPL 0.4 §3.2 and §3.3";
     CAPABILITY = Warning "mcpl/capability-missing",
-        "A method is used only where both sides declared its capability.",
-        "seed 002 §5.1 and §5.2, C6";
+        "A method of MCPL is used only if both sides declared its capability in experimental.mcpl.",
+        "MCPL 0.4 §5.1 and §5.2";
     DECLARED_REFUSED = Warning "mcpl/declared-refused",
-        "A method that a side declared is not refused by it as unknown.",
-        "seed 002 §5.1 and §5.2, C6";
+        "A side does not answer \"method not found\" to a method of MCPL that it declared.",
+        "MCPL 0.4 §5.1 and §5.2";
     VERSION = Warning "mcpl/version",
-        "A block says its version as a string.",
-        "seed 002 §5.1, C1";
+        "The capability experimental.mcpl contains a version, which is a string.",
+        "MCPL 0.4 §5.1";
     OTHER_VERSION = Info "mcpl/other-version",
-        "These rules are those of version 0.4.",
-        "seed 002 title and changelog, AMB-C15";
+        "The session uses MCPL 0.4; mcpreel checks other versions by the rules of 0.4.",
+        "MCPL 0.4 title and changelog, AMB-C15";
     AFTER_FLAG = Warning "mcpl/after-inference-flag",
-        "contextHooks.afterInference is an object that says whether it blocks.",
-        "seed 002 §5.1, AMB-C2";
+        "The capability contextHooks.afterInference is an object that says whether the hook is blocking.",
+        "MCPL 0.4 §5.1, AMB-C2";
     SETS_ARRAY = Warning "mcpl/feature-sets-array",
-        "featureSets is an object keyed by the sets' names.",
-        "seed 002 §6.1, C8";
+        "The capability featureSets is an object whose keys are the names of the feature sets.",
+        "MCPL 0.4 §6.1";
     UNKNOWN_USE = Warning "mcpl/unknown-use",
-        "A feature set's uses are among the proposal's seven.",
-        "seed 002 §6.2, C7";
+        "A feature set's uses are among the seven that MCPL defines.",
+        "MCPL 0.4 §6.2";
     BEFORE_UPDATE = Info "mcpl/before-first-update",
-        "Pushes and hooks come after the host's first featureSets/update.",
-        "seed 002 §5.3, C5";
+        "The host's first featureSets/update comes before any push event, hook, inference or scope request.",
+        "MCPL 0.4 §5.3";
     NO_UPDATE = Warning "mcpl/no-initial-update",
-        "After the handshake the host sends featureSets/update.",
-        "seed 002 §5.3, C5";
+        "The host sends featureSets/update after the handshake.",
+        "MCPL 0.4 §5.3";
     UNKNOWN_SET = Error "mcpl/unknown-set",
         "A message names a feature set that the server declared.",
-        "seed 002 §6.5 and §6.6, C13";
+        "MCPL 0.4 §6.5 and §6.6";
     UNKNOWN_SET_ACCEPTED = Warning "mcpl/unknown-set-accepted",
-        "A host refuses messages of unknown feature sets, with -32003.",
-        "seed 002 §6.6, C13";
+        "A host refuses messages of a feature set that the server did not declare, with error -32003.",
+        "MCPL 0.4 §6.6";
     DISABLED_SET = Error "mcpl/push-disabled-set",
-        "A server sends nothing for a feature set that the host disabled.",
-        "seed 002 §6.7, C16";
+        "A server sends no messages for a feature set that the host disabled.",
+        "MCPL 0.4 §6.7";
     DISABLED_RACE = Info "mcpl/push-disabled-race",
-        "A server respects an update at once; this came within 250 ms of it.",
-        "seed 002 §6.7, C16";
+        "A server respects featureSets/update at once; here its message came within 250 ms of it.",
+        "MCPL 0.4 §6.7";
     DISABLED_ACCEPTED = Error "mcpl/disabled-set-accepted",
-        "A host refuses messages of feature sets that it disabled, with -32001.",
-        "seed 002 §6.6, C14";
+        "A host refuses messages of a feature set that it disabled, with error -32001.",
+        "MCPL 0.4 §6.6";
     REFUSAL_FORM = Info "mcpl/refusal-form",
-        "Messages of disabled and unknown feature sets are refused with an error, not with accepted false.",
-        "seed 002 §6.6 and §9.3, AMB-C13";
+        "A host refuses messages of disabled and unknown feature sets with an error, not with accepted: false.",
+        "MCPL 0.4 §6.6 and §9.3, AMB-C13";
     REFUSAL_DATA = Info "mcpl/refusal-data",
-        "Error -32001 says the feature set and whether it can be enabled.",
-        "seed 002 §6.6, C14";
+        "The data of error -32001 contains featureSet and canEnable.",
+        "MCPL 0.4 §6.6";
     UNLISTED_USE = Warning "mcpl/unlisted-use",
-        "A feature set does only what its uses list.",
-        "seed 002 §6.2, C15";
+        "A feature set is used only for what its uses list.",
+        "MCPL 0.4 §6.2";
     HOOK_SET = Warning "mcpl/hook-feature-set",
-        "A hook's request carries no featureSet; its answer does.",
-        "seed 002 §6.5, C11";
+        "Only the response to a hook names a featureSet, not the request.",
+        "MCPL 0.4 §6.5";
     UPDATE_UNKNOWN = Warning "mcpl/update-unknown-set",
-        "An update names feature sets that the server declared.",
-        "seed 002 §6.7, C8 and C13";
+        "featureSets/update names feature sets that the server declared.",
+        "MCPL 0.4 §6.7";
     REMOVED_UNKNOWN = Warning "mcpl/removed-unknown-set",
-        "A server takes away only feature sets that it declared.",
-        "seed 002 §6.7, C18";
+        "A server removes only feature sets that it declared.",
+        "MCPL 0.4 §6.7";
     SCOPE_UNSCOPED = Warning "mcpl/scope-unscoped-set",
-        "Scopes are used with feature sets declared scoped.",
-        "seed 002 §7.1, C19 and C20";
+        "Scopes belong to feature sets that are declared with scoped: true.",
+        "MCPL 0.4 §7.1";
     SCOPE_PAYLOAD = Info "mcpl/scope-payload",
-        "An approval returns the request's payload, perhaps enriched.",
-        "seed 002 §7.5, C20 and C23";
+        "The host returns the payload of a scope that it approves; it may add members.",
+        "MCPL 0.4 §7.5";
     REFUSAL_REASON = Warning "mcpl/refusal-reason",
-        "A refusal gives its reason.",
-        "seed 002 §7.5 and §9.3, C20 and C38";
+        "A result that refuses a request contains a reason.",
+        "MCPL 0.4 §7.5 and §9.3";
     TIMESTAMP = Warning "mcpl/timestamp",
-        "A timestamp is ISO 8601 with date, time and zone.",
-        "seed 002 §9.2 and §14.3, C37; X14";
+        "A timestamp is in ISO 8601, with date, time and time zone.",
+        "MCPL 0.4 §9.2 and §14.3";
     TIMESTAMP_UNREADABLE = Error "mcpl/timestamp-unreadable",
-        "A timestamp is ISO 8601.",
-        "seed 002 §9.2 and §14.3, C37; X14";
+        "A timestamp is in ISO 8601.",
+        "MCPL 0.4 §9.2 and §14.3";
     CONTENT_STRING = Warning "mcpl/content-string",
-        "Content is a list of blocks; the string shorthand belongs to hook injections.",
-        "seed 002 §9.2 and §10.3, AMB-C8";
+        "Content is a list of content blocks; only hook injections may have a string instead.",
+        "MCPL 0.4 §9.2 and §10.3, AMB-C8";
     CONTENT_BLOCKS = Warning "mcpl/content-blocks",
-        "A message for inference has a string as its content.",
-        "seed 002 §11.1, AMB-C8";
+        "The content of each message in an inference/request is a string.",
+        "MCPL 0.4 §11.1, AMB-C8";
     MEDIA_TYPE = Warning "mcpl/media-without-type",
-        "An image or audio block with data says its mimeType.",
-        "seed 002 §10.3 and B.1, AMB-C9";
+        "An image or audio block that contains data has a mimeType.",
+        "MCPL 0.4 §10.3 and Appendix B.1, AMB-C9";
     MCP_RESOURCE = Warning "mcpl/mcp-resource-block",
-        "A resource block has its uri beside its type, not in MCP's embedded form.",
-        "seed 002 §10.3 and B.1, AMB-C16";
+        "A resource block has its uri next to its type, not embedded in a resource as in MCP.",
+        "MCPL 0.4 §10.3 and Appendix B.1, AMB-C16";
     EVENT_TWICE = Warning "mcpl/event-accepted-twice",
-        "A host accepts an eventId once.",
-        "seed 002 §9.4, C39";
+        "A host accepts each eventId once.",
+        "MCPL 0.4 §9.4";
     TURN_ORDER = Error "mcpl/turn-order",
-        "turnIndex does not go back within a conversation.",
-        "seed 002 §10.1, C43";
+        "The turnIndex of a conversation does not decrease.",
+        "MCPL 0.4 §10.1";
     INFERENCE_REUSED = Error "mcpl/inference-id-reused",
-        "An inferenceId names one inference.",
-        "seed 002 §10.1, C43";
+        "Each inference has an inferenceId of its own.",
+        "MCPL 0.4 §10.1";
     AFTER_FORM = Error "mcpl/after-inference-form",
-        "afterInference is a request where the server's hook blocks, else a notification.",
-        "seed 002 §10.5, C46 and AMB-C2";
+        "context/afterInference is a request if both sides declared it as blocking, and a notification otherwise.",
+        "MCPL 0.4 §10.5, AMB-C2";
     AFTER_ORPHAN = Warning "mcpl/after-without-before",
-        "An afterInference follows the beforeInference of its inference.",
-        "seed 002 §10.5, C47";
+        "context/afterInference follows the context/beforeInference of the same inference.",
+        "MCPL 0.4 §10.5";
     SLOW_HOOK = Warning "mcpl/slow-hook",
-        "beforeInference is answered within 5 s, a blocking afterInference within 10 s.",
-        "seed 002 §10.6, C49";
+        "A server answers context/beforeInference within 5 s, and a blocking context/afterInference within 10 s.",
+        "MCPL 0.4 §10.6";
     INFERENCE_IN_HOOK = Warning "mcpl/inference-in-hook",
-        "A hook does not set off an inference/request.",
-        "seed 002 §10.7, C50";
+        "A server sends no inference/request while it handles a hook.",
+        "MCPL 0.4 §10.7";
     CHUNK_UNKNOWN = Error "mcpl/chunk-unknown-request",
-        "A chunk belongs to an inference/request that waits.",
-        "seed 002 §11.4, C56";
+        "A chunk belongs to an inference/request that has no response yet.",
+        "MCPL 0.4 §11.4";
     CHUNK_UNASKED = Error "mcpl/chunk-unasked",
-        "Chunks are sent where stream is true.",
-        "seed 002 §11.4, C56";
+        "Chunks are sent only if the inference/request contains stream: true.",
+        "MCPL 0.4 §11.4";
     CHUNK_ORDER = Error "mcpl/chunk-order",
-        "Chunks are numbered from 0 without gaps.",
-        "seed 002 §11.4, C55";
+        "The chunks of an inference are numbered from 0 without gaps.",
+        "MCPL 0.4 §11.4";
     CHUNK_TEXT = Error "mcpl/chunk-text",
-        "The chunks together are the content of the response.",
-        "seed 002 §11.4, C55";
+        "The chunks of an inference, put together, equal the content of its response.",
+        "MCPL 0.4 §11.4";
     STATE_SHAPE = Error "mcpl/state-shape",
-        "A result's state has a checkpoint and its parent, and a patch is RFC 6902.",
-        "seed 002 §8.2 and §8.3, C28";
+        "The state in a tool's result has a checkpoint and a parent; a patch is a JSON Patch (RFC 6902).",
+        "MCPL 0.4 §8.2 and §8.3";
     STATE_BOTH = Warning "mcpl/state-data-and-patch",
-        "A state carries data or a patch, not both.",
-        "seed 002 §8.3, C28 and AMB-C6";
+        "The state in a tool's result contains data or a patch, not both.",
+        "MCPL 0.4 §8.3, AMB-C6";
     UNKNOWN_PARENT = Error "mcpl/unknown-parent",
-        "A checkpoint's parent is one that was given out, or null.",
-        "seed 002 §8.2, C30";
+        "The parent of a checkpoint is an earlier checkpoint of the server, or null.",
+        "MCPL 0.4 §8.2";
     CHECKPOINT_REUSED = Warning "mcpl/checkpoint-reused",
-        "A checkpoint's id names one state: given out again, it comes with the same data, patch and parent.",
-        "seed 002 §8.2, C31";
+        "A checkpoint's id stands for one state: if it occurs again, data, patch and parent are the same.",
+        "MCPL 0.4 §8.2";
     CALL_MEMBERS = Error "mcpl/call-members",
-        "scope and checkpoint of a tools/call have their types.",
-        "seed 002 §7.7 and §8.4, C25 and C32";
+        "The members scope and checkpoint of a tools/call have the types that MCPL defines.",
+        "MCPL 0.4 §7.7 and §8.4";
     STATE_AND_CHECKPOINT = Warning "mcpl/state-and-checkpoint",
-        "A call carries the state or its checkpoint, not both.",
-        "seed 002 §8.4, C32";
+        "A tools/call contains the state or its checkpoint, not both.",
+        "MCPL 0.4 §8.4";
     STATE_WRAPPED = Warning "mcpl/state-wrapped",
-        "A call's state is the bare data, not an object with a checkpoint.",
-        "seed 002 §8.4, AMB-C7";
+        "The state in a tools/call is the bare data, not an object with a checkpoint.",
+        "MCPL 0.4 §8.4, AMB-C7";
     ROLLBACK_UNDECLARED = Error "mcpl/rollback-undeclared",
-        "A rollback is asked of feature sets declared with rollback.",
-        "seed 002 §8.1 and §8.5, C33";
+        "A host rolls back only feature sets that are declared with rollback: true.",
+        "MCPL 0.4 §8.1 and §8.5";
     ROLLBACK_CHECKPOINT = Warning "mcpl/rollback-checkpoint",
-        "A rollback's answer names the checkpoint that was asked for.",
-        "seed 002 §8.6, C34";
+        "The result of state/rollback names the requested checkpoint.",
+        "MCPL 0.4 §8.6";
     ROLLBACK_UNKNOWN = Warning "mcpl/rollback-unknown",
-        "A rollback to a checkpoint that is not known is refused with -32005.",
-        "seed 002 §8.7, C34";
+        "A server refuses to roll back to an unknown checkpoint, with error -32005.",
+        "MCPL 0.4 §8.7";
     ROLLBACK_PARENT = Warning "mcpl/rollback-parent",
-        "After a rollback the next checkpoint branches off the one rolled back to.",
-        "seed 002 §8.2, C34";
+        "The parent of the first checkpoint after a rollback is the checkpoint that was rolled back to.",
+        "MCPL 0.4 §8.2";
     CHANNEL_REUSED = Error "mcpl/channel-id-reused",
-        "A channel's id names one channel of its connection, of one type at one address.",
-        "seed 002 §14.2, C61";
+        "A channel's id stands for one channel of the connection, with one type and one address.",
+        "MCPL 0.4 §14.2";
     CHANNEL_CHANGE = Warning "mcpl/channel-change-unknown",
-        "Only channels that are registered are updated and removed.",
-        "seed 002 §14.3, C63";
+        "channels/changed updates and removes only channels that are registered.",
+        "MCPL 0.4 §14.3";
     UNREGISTERED = Error "mcpl/unregistered-channel",
-        "A channelId names a channel that is registered.",
-        "seed 002 §14.3 and §14.6, C70";
+        "A channelId names a registered channel.",
+        "MCPL 0.4 §14.3 and §14.6";
     CHANNEL_DIRECTION = Error "mcpl/channel-direction",
-        "Content goes the way that the channel's direction allows.",
-        "seed 002 §14.2, C70";
+        "Messages respect a channel's direction: none are published to an inbound one or come from an outbound one.",
+        "MCPL 0.4 §14.2";
     PUBLISH_THINKING = Error "mcpl/publish-thinking",
         "Nothing is published to the thinking channel.",
-        "seed 002 §14.5, C71";
+        "MCPL 0.4 §14.5";
     OUTGOING_ORDER = Error "mcpl/outgoing-order",
-        "Outgoing chunks of a channel are numbered from 0 without gaps.",
-        "seed 002 §14.3, C66";
+        "The channels/outgoing/chunk messages of an inference and channel are numbered from 0 without gaps.",
+        "MCPL 0.4 §14.3";
     OUTGOING_COMPLETED = Error "mcpl/outgoing-completed",
-        "After outgoing/complete nothing more comes for that inference and channel.",
-        "seed 002 §14.3, C66";
+        "Nothing follows the channels/outgoing/complete of an inference and channel.",
+        "MCPL 0.4 §14.3";
     OUTGOING_TEXT = Info "mcpl/outgoing-text",
-        "The outgoing chunks together are the completed text, unless moderation changed it.",
-        "seed 002 §14.3, C66";
+        "The outgoing chunks, put together, equal the completed text, unless moderation changed it.",
+        "MCPL 0.4 §14.3";
     INCOMING_RESULTS = Error "mcpl/incoming-results",
-        "The results name each message once.",
-        "seed 002 §14.3, C69";
+        "The result of channels/incoming names each message once.",
+        "MCPL 0.4 §14.3";
     CODE = Warning "mcpl/error-code",
-        "A code of the proposal answers the methods that it is about.",
-        "seed 002 appendix A and §14.6";
+        "An error code of MCPL occurs only in responses to the methods that it is meant for.",
+        "MCPL 0.4 Appendix A and §14.6";
 }
 
 /// Checks one connection.
@@ -283,7 +283,10 @@ impl McplObserver {
         }
         let lacking = ["client", "server"].into_iter().zip(blocks).find(|(_, block)| block.is_none());
         self.once(&UNDECLARED, method, message.seq, lacking.is_none(), findings, || {
-            format!("{method}, and the {} did not declare", lacking.map_or("peer", |(side, _)| side))
+            format!(
+                "{method} was sent, but the {} did not declare experimental.mcpl",
+                lacking.map_or("peer", |(side, _)| side)
+            )
         });
         if lacking.is_some() {
             return;
@@ -291,11 +294,15 @@ impl McplObserver {
         let Some(path) = capability(method) else { return };
         let lacks = ["client", "server"].into_iter().zip(blocks).find(|(_, block)| !grants(*block, path));
         self.once(&CAPABILITY, method, message.seq, lacks.is_none(), findings, || {
-            format!("{method}, and the {} lacks {}", lacks.map_or("peer", |(side, _)| side), path.join("."))
+            format!(
+                "{method} was sent, but the {} did not declare {}",
+                lacks.map_or("peer", |(side, _)| side),
+                path.join(".")
+            )
         });
     }
 
-    /// Checks a rule that is told once a method.
+    /// Checks a rule that is reported once per method.
     fn once(
         &mut self,
         rule: &'static crate::proposals::Rule,
@@ -311,12 +318,13 @@ impl McplObserver {
     }
 }
 
-/// A side's block, where it declared one.
+/// The capability block of a side, if it declared one.
 fn block(declared: &Declared, side: Side) -> Option<&Value> {
     declared.find(&DESCRIPTOR, side).map(|(_, value)| value)
 }
 
-/// Whether a block grants a capability; `true` on the way grants all below it, as libraries flatten it (C60).
+/// Whether a block grants a capability. `true` on the way to it grants everything below, because some libraries
+/// flatten the block like this (MCPL 0.4 §14.1).
 fn grants(block: Option<&Value>, path: &[&str]) -> bool {
     let Some(mut value) = block else { return false };
     for name in path {
@@ -331,7 +339,7 @@ fn grants(block: Option<&Value>, path: &[&str]) -> bool {
     !matches!(value, Value::Null | Value::Bool(false))
 }
 
-/// The capability that a method needs, below the block.
+/// The path of the capability that a method needs, within the block.
 fn capability(method: &str) -> Option<&'static [&'static str]> {
     Some(match method {
         super::PUSH_EVENT => &["pushEvents"],
@@ -360,10 +368,12 @@ fn check_error(method: &str, message: &Observed<'_>, findings: &mut Findings) {
         -32024 => method == "channels/open",
         _ => true,
     };
-    findings.check(&CODE, message.seq, in_place, || format!("error {code} in answer to {method}"));
+    findings.check(&CODE, message.seq, in_place, || format!("{method} was answered by error {code}"));
     let both = [Side::Client, Side::Server].map(|side| block(message.declared, side));
     if capability(method).is_some_and(|path| both.iter().all(|block| grants(*block, path))) {
         let unknown = code == errors::METHOD_NOT_FOUND;
-        findings.check(&DECLARED_REFUSED, message.seq, !unknown, || format!("{method} refused with {code}"));
+        findings.check(&DECLARED_REFUSED, message.seq, !unknown, || {
+            format!("{method} was declared, but answered by error {code}")
+        });
     }
 }

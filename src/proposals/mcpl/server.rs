@@ -1,6 +1,7 @@
-//! The server's side: hears the host's hooks and answers with memories, pushes, asks the model, keeps notes with state.
+//! The server's side of MCPL: answers the host's hooks with memories, pushes events, requests inferences, and keeps
+//! notes with state.
 //!
-//! Channels and the redaction of responses are offered where they are set.
+//! Channels and the redaction of responses are offered only if they are configured.
 
 mod channels;
 mod compliance;
@@ -25,36 +26,36 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Finds memories before an inference.
+/// The feature set that finds memories before an inference.
 const RETRIEVAL: &str = "memory.retrieval";
-/// Learns from what was said.
+/// The feature set that learns from the conversation.
 const EXTRACTION: &str = "memory.extraction";
-/// Tells the host of events.
+/// The feature set that pushes events.
 pub const PROACTIVE: &str = "memory.proactive";
-/// Has the host summarize memories.
+/// The feature set that lets the host's model summarize memories.
 const CONSOLIDATION: &str = "memory.consolidation";
-/// Has the host's model look at events; declared where that may be asked for.
+/// The feature set that lets the host's model look at events. It is declared only if agent handlers are permitted.
 const AGENT: &str = "events.agent";
-/// Notes, with checkpoints.
+/// The feature set for notes, with checkpoints.
 const NOTES_SET: &str = "notes.edit";
-/// Notes under paths, each of which takes a scope.
+/// The feature set for notes under paths. Each path needs a scope.
 const PAGES: &str = "notes.write";
 
-/// Asks the host for an inference (§11).
+/// Requests an inference from the host (MCPL 0.4 §11).
 const INFERENCE: &str = "inference/request";
-/// Asks the host which model it runs (§12).
+/// Asks the host which model it runs (MCPL 0.4 §12).
 const MODEL_INFO: &str = "model/info";
-/// Tells the host of feature sets that came or went (§6.7).
+/// Announces added and removed feature sets to the host (MCPL 0.4 §6.7).
 const SETS_CHANGED: &str = "featureSets/changed";
 
-/// How many memories are offered at once.
+/// The maximum number of memories that a hook injects.
 const OFFERED: usize = 3;
 
 const fn firing(kind: &'static str, method: &'static str) -> Firing {
     Firing { kind, method, occurrence: None }
 }
 
-/// What it can be told to send.
+/// The messages that can be fired.
 const FIRES: &[Firing] = &[
     Firing { kind: "push", method: PUSH_EVENT, occurrence: Some("eventId") },
     firing("inference", INFERENCE),
@@ -67,27 +68,28 @@ const FIRES: &[Firing] = &[
     firing("channel-list", channels::LIST),
 ];
 
-/// What can be set.
+/// The settings of the server's side.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields, default)]
 pub struct Settings {
-    /// Feature sets that are declared beside the server's own and that only push.
+    /// Feature sets that are declared in addition to the server's own, and that only push.
     pub push_sets: Vec<String>,
-    /// Nothing is declared but pushing, in those sets.
+    /// Declares nothing but push events, in those sets.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub push_only: bool,
-    /// Feature sets that are declared beside the server's own, or in place of them: their declarations by name.
+    /// Feature sets that are declared in addition to the server's own, or replace them: declarations by name.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub sets: Map<String, Value>,
-    /// Channels, as descriptors or by their ids alone; without it the server has nothing to do with channels.
+    /// Channels, as descriptors or ids. Without it, the server declares no channels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channels: Option<Vec<Value>>,
-    /// Regular expressions by what they find: what matches is taken out of responses, which hosts then wait for.
+    /// Regular expressions by the kind of text that they find. Matches are removed from responses, for which hosts
+    /// have to wait.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub redact: BTreeMap<String, String>,
 }
 
-/// Feature sets that come and go, as they are fired.
+/// Feature sets that were added and removed, in the form in which they are fired.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 struct Change {
@@ -95,7 +97,7 @@ struct Change {
     removed: Vec<String>,
 }
 
-/// Its side on one connection.
+/// The server's side on one connection.
 #[derive(Debug, Default)]
 pub struct McplServerSide {
     negotiated: Negotiated,
@@ -169,8 +171,7 @@ impl ServerSide for McplServerSide {
         }
     }
 
-    /// The note tool names its feature set: the proposal says nothing on the wire about which tool belongs to which
-    /// set (AMB-C4).
+    /// Names the feature set in the note tool, because MCPL does not define how a tool names its set (AMB-C4).
     fn list_tools(&self, tools: &mut Vec<Value>) {
         if let Some(tool) = tools.iter_mut().find(|tool| tool["name"] == ADD_NOTE) {
             tool["_meta"] = json!({"featureSet": NOTES_SET});
@@ -179,7 +180,7 @@ impl ServerSide for McplServerSide {
         tools.push(scopes::tool());
     }
 
-    /// Adds a note: the result carries the state, and a set that is off does nothing (§6.6, §8).
+    /// Adds a note. The result contains the state; a disabled set does nothing (MCPL 0.4 §6.6 and §8).
     fn call(&mut self, call: &ToolCall<'_>, cx: &mut dyn ServerCx) -> Option<Answer> {
         if call.tool != ADD_NOTE {
             return self.write_page(call, cx);
@@ -274,7 +275,7 @@ impl McplServerSide {
         Ok(cx.ask(PUSH_EVENT, &draft.params(&cx.stamp()), json!({"push": event_id})))
     }
 
-    /// Asks for an inference. Hooks are answered at once, so none is ever open here (§10.7).
+    /// Requests an inference. Hooks are answered at once, so none is ever open here (MCPL 0.4 §10.7).
     fn infer(&self, ask: &Ask, cx: &mut dyn ServerCx) -> Result<String, Unsent> {
         self.negotiated.may_send(INFERENCE, ask.feature_set.as_deref().unwrap_or(CONSOLIDATION))?;
         let memories: Vec<&str> = cx.store().memories.all().map(|memory| memory.content.as_str()).collect();
@@ -283,8 +284,8 @@ impl McplServerSide {
         Ok(cx.ask(INFERENCE, &params, about))
     }
 
-    /// Injects what fits the user's message. Nothing fits generation that goes on without one, and a set that is off
-    /// injects nothing: the answer must come all the same.
+    /// Injects memories that match the user message. Without a user message, or if the set is disabled, the response
+    /// contains no injections: it must be sent all the same.
     fn before_inference(&self, params: &Value, cx: &mut dyn ServerCx) -> Value {
         let inference_id = params["inferenceId"].as_str().unwrap_or_default();
         let query = params["userMessage"].as_str().filter(|_| self.negotiated.is_on(RETRIEVAL)).unwrap_or_default();
@@ -294,7 +295,7 @@ impl McplServerSide {
         injections
     }
 
-    /// Redacts, and learns what is left. A host may send a request where a notification was declared, too.
+    /// Redacts the response and learns from the rest. A host may send a request even if a notification was declared.
     fn after_inference(&self, params: &Value, cx: &mut dyn ServerCx) -> Value {
         if !self.redactor.is_on() || !self.negotiated.is_on(REDACTION) {
             self.learn(params, cx);
@@ -321,7 +322,7 @@ impl McplServerSide {
         let (set, checkpoint) = (text(params, "featureSet")?, text(params, "checkpoint")?);
         self.negotiated.gate(set)?;
         if set != NOTES_SET {
-            let reason = format!("feature set {set} has no rollback");
+            let reason = format!("feature set {set} does not support rollback");
             return Ok(json!({"checkpoint": checkpoint, "success": false, "reason": reason}));
         }
         let result = cx.store().notes.rollback(checkpoint)?;
@@ -331,7 +332,7 @@ impl McplServerSide {
     }
 }
 
-/// The answer to `context/beforeInference` (§10.2). It names the one set it comes from (§6.5).
+/// The result of `context/beforeInference` (MCPL 0.4 §10.2). It names the set that it comes from (MCPL 0.4 §6.5).
 fn injections(hits: &[Hit<'_>]) -> Value {
     let mut list = Vec::new();
     if !hits.is_empty() {
@@ -347,12 +348,12 @@ fn injections(hits: &[Hit<'_>]) -> Value {
     json!({"featureSet": RETRIEVAL, "contextInjections": list})
 }
 
-/// The answer to a `context/afterInference` that came as a request although a notification was declared.
+/// The result of a `context/afterInference` that came as a request although a notification was declared.
 fn unmodified() -> Value {
     json!({"featureSet": EXTRACTION})
 }
 
-/// What there is to learn from a `context/afterInference`, and where it comes from.
+/// What to learn from a `context/afterInference`, and the conversation that it comes from.
 fn lesson(params: &Value) -> Option<(String, String)> {
     const MAX: usize = 240;
     let text = |name: &str| params.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());

@@ -1,12 +1,13 @@
-//! The room's side in a host: reminders wait in a queue, stand in the prompts of as many turns as they are meant for,
-//! and never wake the model (behaviour F3).
+//! The host side of the Reminder RFC: keeps reminders in a queue, and adds them to the prompts of as many turns as they
+//! should last. A reminder never starts a turn.
 //!
-//! Never: clocks, printing.
+//! It must never use clocks or print.
 
 mod read;
 
 use super::{DESCRIPTOR, REMINDER};
-use crate::proposals::Side as Whose;
+use crate::proposals::Side as DeclaredBy;
+use crate::proposals::counted;
 use crate::proposals::host::{
     Agent, HostCx, HostSide, Inbound, Injection, LifecycleEvent, PromptPlace, ServerId, Slot, cut,
 };
@@ -21,95 +22,95 @@ const SYSTEM: &str = "reminder.system";
 const USER: &str = "reminder.user";
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// What the room injects.
+/// The kinds of injections.
 pub static SLOTS: &[Slot] = &[
     Slot { name: SYSTEM, place: PromptPlace::System, rank: 30 },
     Slot { name: USER, place: PromptPlace::AfterUser, rank: 20 },
 ];
 
-/// What the proposal leaves to the host.
+/// The options that the proposal leaves to the host.
 pub static SETTINGS: &[Setting] = &[
     Setting {
         name: "undeclared",
         kind: SettingKind::Choice(&["drop", "accept"]),
         default: "drop",
-        text: "What happens to reminders of a server that does not declare reminders.emit",
-        source: "seed 001, Server capability advertisement (B15)",
+        text: "What the host does with reminders from a server that did not declare reminders.emit",
+        source: "Reminder RFC, Server capability advertisement",
     },
     Setting {
         name: "legacy",
         kind: SettingKind::Flag,
         default: "true",
-        text: "Whether _meta.harn.reminder on notifications/message is read too",
-        source: "seed 001, Compatibility and migration (B24)",
+        text: "Whether the host also accepts the older form of reminders, _meta.harn.reminder in notifications/message",
+        source: "Reminder RFC, Compatibility and migration",
     },
     Setting {
         name: "keep_turns",
         kind: SettingKind::Count,
         default: "20",
-        text: "How many turns a reminder without ttlTurns holds, unless a compaction drops it",
-        source: "seed 001, ttlTurns (AMB-B1)",
+        text: "For how many turns a reminder without ttlTurns lasts, unless a compaction removes it",
+        source: "Reminder RFC, Host-side rendering, AMB-B1",
     },
     Setting {
         name: "per_turn",
         kind: SettingKind::Count,
         default: "10",
-        text: "How many reminders a server may send between two turns",
-        source: "seed 001, Open questions (B28)",
+        text: "How many reminders the host accepts from a server between two turns",
+        source: "Reminder RFC, Open questions 6",
     },
     Setting {
         name: "per_minute",
         kind: SettingKind::Count,
         default: "60",
-        text: "How many reminders a server may send in a minute",
-        source: "seed 001, Open questions (B28)",
+        text: "How many reminders the host accepts from a server per minute",
+        source: "Reminder RFC, Open questions 6",
     },
     Setting {
         name: "most_bytes",
         kind: SettingKind::Bytes,
         default: "4k",
-        text: "How much of a reminder's body is taken",
-        source: "seed 001, Host-side rendering (B17)",
+        text: "The size at which the host cuts the body of a reminder",
+        source: "Reminder RFC, Host-side rendering",
     },
     Setting {
         name: "role_hints",
         kind: SettingKind::Choice(&["follow", "system"]),
         default: "follow",
-        text: "Whether roleHint decides where a reminder stands",
-        source: "seed 001, Host-side rendering (B17)",
+        text: "Whether a reminder goes where its roleHint says (follow), or always into the system prompt (system)",
+        source: "Reminder RFC, Host-side rendering",
     },
 ];
 
-/// One reminder that waits or holds.
+/// A reminder in the queue.
 #[derive(Clone, Debug)]
 struct Held {
     spec: Spec,
-    /// Turns left; those without a lifetime have the host's limit.
+    /// The number of turns left. Without `ttlTurns`, it starts with the host's limit.
     turns_left: u64,
-    /// In how many turns it stood.
+    /// The number of turns whose prompts contained it.
     rendered: u64,
-    /// It stands in the turn that runs.
+    /// Whether the prompt of the current turn contains it.
     in_this_turn: bool,
 }
 
-/// One server's reminders.
+/// The reminders of one server.
 struct Queue {
     policy: Policy,
     is_declared: bool,
     held: Vec<Held>,
     this_turn: u64,
-    /// When those of the last minute came.
+    /// The times at which the reminders of the last minute arrived.
     recent: VecDeque<Duration>,
 }
 
-/// The room's side in a host.
+/// The proposal's host side.
 pub struct ReminderHostSide {
     policies: Policies,
     queues: BTreeMap<ServerId, Queue>,
 }
 
 impl ReminderHostSide {
-    /// With nobody connected.
+    /// A host side without connected servers.
     pub fn new(policies: &Policies) -> Self {
         Self { policies: policies.clone(), queues: BTreeMap::new() }
     }
@@ -117,7 +118,7 @@ impl ReminderHostSide {
     fn take(&mut self, cx: &mut HostCx<'_>, server: ServerId, read: Read) {
         let Some(queue) = self.queues.get_mut(&server) else { return };
         let Read { spec, remarks, is_legacy } = read;
-        // Nothing here ever begins a turn (F3).
+        // A reminder never starts a turn.
         let mut data = json!({"id": spec.id, "remarks": remarks, "wake": "no"});
         if is_legacy {
             data["legacy"] = true.into();
@@ -126,25 +127,26 @@ impl ReminderHostSide {
             data["dedupe_key"] = key.as_str().into();
         }
         if !queue.is_declared && queue.policy.word("undeclared") == "drop" {
-            let text = format!("a reminder of a server that declares none, dropped: {}", spec.outline());
+            let text =
+                format!("a reminder from a server that did not declare reminders.emit, dropped: {}", spec.outline());
             return cx.report("undeclared", Some(server), text, data);
         }
-        // The same on both paths, or sent again (B26, AMB-B4).
+        // It is repeated, or arrived in both forms (Reminder RFC, Compatibility and migration; AMB-B4).
         if let Some(held) = queue.held.iter_mut().find(|held| held.spec.id == spec.id) {
             let is_same = held.spec.body == spec.body;
             if !is_same {
-                // What it says is news: it stands for all of its turns again, from the next one on.
+                // The new text lasts for all of its turns again, from the next turn on.
                 let turns_left = spec.ttl_turns.unwrap_or_else(|| queue.policy.number("keep_turns"));
                 *held = Held { spec, turns_left, rendered: 0, in_this_turn: false };
             }
             let what = if is_same { "duplicate" } else { "updated" };
-            return cx.report(what, Some(server), format!("a reminder known already: {}", held.spec.outline()), data);
+            return cx.report(what, Some(server), format!("a reminder with a known id: {}", held.spec.outline()), data);
         }
         let replaced = spec.dedupe_key.as_ref().and_then(|key| {
             let waits = |held: &Held| held.rendered == 0 && held.spec.dedupe_key.as_ref() == Some(key);
             queue.held.iter().position(waits).map(|at| queue.held.remove(at))
         });
-        // What takes an older one's place is no more than that was.
+        // A replacement does not count against the limits, because it does not add a reminder.
         if replaced.is_none()
             && let Some(why) = queue.over_budget(cx.now)
         {
@@ -161,20 +163,20 @@ impl ReminderHostSide {
     fn render(&mut self, cx: &mut HostCx<'_>, agent: Agent) {
         for (server, queue) in &mut self.queues {
             let follows = queue.policy.word("role_hints") == "follow";
-            let most = queue.policy.length("most_bytes");
+            let max = queue.policy.length("most_bytes");
             for held in queue.held.iter_mut().filter(|held| held.spec.propagate.reaches(agent)) {
                 if agent == Agent::Main {
                     (held.rendered, held.in_this_turn) = (held.rendered + 1, true);
                 }
                 let slot = if follows && held.spec.is_for_user_block() { USER } else { SYSTEM };
-                let text = cut(held.spec.body.clone(), most);
+                let text = cut(held.spec.body.clone(), max);
                 let weight = i64::from(held.spec.preserve_on_compact);
                 cx.inject(Injection { server: *server, slot, weight, what: "reminder".to_owned(), text });
             }
         }
     }
 
-    /// After each rendered turn a reminder has one turn less (B19).
+    /// After each rendered turn, a reminder has one turn less (Reminder RFC, Host-side rendering).
     fn age(&mut self, cx: &mut HostCx<'_>) {
         for (server, queue) in &mut self.queues {
             queue.this_turn = 0;
@@ -194,10 +196,10 @@ impl Queue {
         }
         let (turn, minute) = (self.policy.number("per_turn"), self.policy.number("per_minute"));
         if self.this_turn >= turn {
-            return Some(format!("more than {turn} reminders in a turn"));
+            return Some(format!("more than {} in a turn", counted(turn, "reminder", "reminders")));
         }
         if self.recent.len() as u64 >= minute {
-            return Some(format!("more than {minute} reminders in a minute"));
+            return Some(format!("more than {} in a minute", counted(minute, "reminder", "reminders")));
         }
         self.this_turn += 1;
         if minute < u64::MAX {
@@ -221,11 +223,11 @@ impl Queue {
 impl HostSide for ReminderHostSide {
     fn connected(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
         let Some(view) = cx.server(server) else { return };
-        // The advertisement alone decides; there is no message to subscribe with (AMB-B3).
-        let declared = view.declared.find(&DESCRIPTOR, Whose::Server).map(|(_, value)| value["emit"] == true);
+        // The declaration alone decides, because there is no message to subscribe with (AMB-B3).
+        let declared = view.declared.find(&DESCRIPTOR, DeclaredBy::Server).map(|(_, value)| value["emit"] == true);
         let policy = self.policies.of("reminder", &view.name);
         if declared == Some(true) {
-            cx.report("declared", Some(server), format!("{} may emit reminders", view.name), Value::Null);
+            cx.report("declared", Some(server), format!("{} may send reminders", view.name), Value::Null);
         }
         let is_declared = declared == Some(true);
         let (held, recent) = Default::default();
@@ -238,7 +240,7 @@ impl HostSide for ReminderHostSide {
         }
     }
 
-    fn moment(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
+    fn lifecycle_event(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
         match moment {
             LifecycleEvent::Prompt(agent) => self.render(cx, *agent),
             LifecycleEvent::TurnOver(Agent::Main) => self.age(cx),
@@ -268,15 +270,15 @@ impl HostSide for ReminderHostSide {
         };
         match read {
             Ok(_) if has_id => {
-                let text = "a reminder that came as a request, dropped: it must have no id";
+                let text = "a reminder that is a request instead of a notification, dropped";
                 cx.report("malformed", Some(server), text, Value::Null);
             }
             Ok(read) => self.take(cx, server, read),
-            Err(why) => cx.report("malformed", Some(server), format!("a reminder that is none, dropped: {why}"), {
+            Err(why) => cx.report("malformed", Some(server), format!("an invalid reminder, dropped: {why}"), {
                 json!({"reason": why})
             }),
         }
-        // A log message is one still, whatever else it carries; a request is answered by the host.
+        // A log message remains a log message whatever else it contains, and the host itself responds to requests.
         !is_log && !has_id
     }
 
@@ -291,8 +293,9 @@ impl HostSide for ReminderHostSide {
 }
 
 impl Propagate {
-    /// Whether a reminder of this kind stands in the prompts of such an agent (B21): a sub-agent of the same session
-    /// inherits all but `none`, one with a session of its own only `all`.
+    /// Whether prompts of this agent contain such a reminder (Reminder RFC, Host-side rendering). A sub-agent of the
+    /// same session inherits all reminders except those with `none`, a sub-agent with a session of its own only those
+    /// with `all`.
     fn reaches(self, agent: Agent) -> bool {
         match agent {
             Agent::Main => true,

@@ -1,34 +1,34 @@
-//! Which reminders wait for a turn at a host that keeps to the proposal, so that a recording shows what a server asks
-//! of one turn.
+//! Counts the reminders that wait for a turn if the host follows the proposal, to show how much a server adds to one
+//! turn.
 //!
-//! Where the proposal leaves it open the count is the smaller one: a reminder without a lifetime counts for one turn.
+//! Where the proposal is unclear, it uses the lower number: a reminder without a lifetime counts for one turn.
 
 use serde_json::Value;
 use std::collections::VecDeque;
 
-/// How many are remembered; the oldest go first.
+/// The maximum number of reminders that are remembered. The oldest are dropped first.
 const MAX: usize = 256;
 
-/// A reminder that waits.
+/// A waiting reminder.
 #[derive(Debug)]
 struct Pending {
     id: Option<String>,
     key: Option<String>,
     turns: u64,
     survives: bool,
-    /// It was in a turn already.
+    /// Whether a turn has already included it.
     fired: bool,
 }
 
-/// The reminders of one server that wait.
+/// The waiting reminders of one server.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     pending: VecDeque<Pending>,
 }
 
 impl Queue {
-    /// Takes a reminder in, in either spelling. It takes the place of one with its id, and of one with its key that
-    /// was in no turn yet.
+    /// Adds a reminder, spelled in camel case or snake case. It replaces one with the same id, and one with the same
+    /// key that no turn has included yet.
     pub fn push(&mut self, reminder: &Value) {
         let member = |names: [&str; 2]| names.iter().map(|name| &reminder[*name]).find(|value| !value.is_null());
         let text = |names| member(names).and_then(Value::as_str).map(str::to_owned);
@@ -48,7 +48,7 @@ impl Queue {
         }
     }
 
-    /// A turn: how many reminders are in it. Each has one turn less to go.
+    /// Handles a turn. Returns the number of reminders in it, each of which then has one turn less.
     pub fn turn(&mut self) -> usize {
         let count = self.pending.len();
         for entry in &mut self.pending {
@@ -59,12 +59,12 @@ impl Queue {
         count
     }
 
-    /// The host shortened the conversation: only reminders that asked for it are left.
+    /// Handles a compaction: only reminders with `preserveOnCompact` remain.
     pub fn compact(&mut self) {
         self.pending.retain(|entry| entry.survives);
     }
 
-    /// Forgets all.
+    /// Removes all reminders.
     pub fn clear(&mut self) {
         self.pending.clear();
     }

@@ -1,4 +1,4 @@
-//! Rules that this proposal lays on a session, and the observer that checks them.
+//! The rules of the Reminder RFC, and the observer that checks them.
 
 mod files;
 
@@ -6,7 +6,7 @@ use super::pending::Queue;
 use super::{DESCRIPTOR, REMINDER, SCHEMAS};
 use crate::proposals::findings::rules;
 use crate::proposals::recent::{Digest, Recent, digest};
-use crate::proposals::{ConversationEvent, Declared, Findings, Observed, Observer, Side};
+use crate::proposals::{ConversationEvent, Declared, Findings, Observed, Observer, Side, counted};
 use crate::wire::{IdKey, MessageKind};
 use files::Files;
 use serde_json::Value;
@@ -14,69 +14,69 @@ use std::collections::VecDeque;
 
 rules! {
     UNDECLARED = Error "reminder/undeclared",
-        "A server that sends reminders declared reminders.emit; others' are dropped.",
-        "seed 001, Server capability advertisement, B15";
+        "A server declares `reminders.emit` before it sends reminders; otherwise hosts drop them.",
+        "Reminder RFC, Server capability advertisement";
     UNLISTED = Warning "reminder/unlisted-value",
-        "A reminder uses only the propagate and roleHint values that the server listed, defaults included.",
-        "seed 001, Server capability advertisement, B14";
+        "A reminder uses only `propagate` and `roleHint` values that the server declared, also by default.",
+        "Reminder RFC, Server capability advertisement";
     ODD_ID = Info "reminder/id-not-uuid7",
-        "A reminder's id is best a UUID of version 7.",
-        "seed 001, ReminderSpec, B3";
+        "The `id` of a reminder should be a version 7 UUID.",
+        "Reminder RFC, Proposed wire format";
     SNAKE_CASE = Error "reminder/snake-case",
-        "Members of a reminder are written in camelCase.",
-        "seed 001, ReminderSpec, B12 and B27";
+        "The names of a reminder's members are in camelCase.",
+        "Reminder RFC, Proposed wire format";
     NEAR_MISS = Warning "reminder/near-miss",
-        "Members of a reminder are spelled as the proposal spells them.",
-        "seed 001, ReminderSpec, B12";
+        "The names of a reminder's members are spelled as in the proposal.",
+        "Reminder RFC, Proposed wire format";
     FIRED_AT = Info "reminder/fired-at-turn",
-        "A server cannot know turns, so it leaves firedAtTurn null.",
-        "seed 001, ReminderSpec, AMB-B5";
+        "A server leaves `firedAtTurn` null, because only the host knows the number of a turn.",
+        "Reminder RFC, Proposed wire format, AMB-B5";
     RESENT = Info "reminder/resent",
-        "A reminder's id is used once; again it updates, or repeats, the reminder.",
-        "seed 001, ReminderSpec, AMB-B4";
+        "Each reminder has an `id` of its own; a reminder with a known `id` updates or repeats that reminder.",
+        "Reminder RFC, Proposed wire format, AMB-B4";
     BOTH_PATHS = Info "reminder/both-paths",
-        "A reminder travels by one path, notifications/reminder or the legacy envelope.",
-        "seed 001, Compatibility and migration, B26";
+        "A server sends a reminder in one form only: `notifications/reminder`, or the older `_meta.harn.reminder`.",
+        "Reminder RFC, Compatibility and migration";
     LEGACY_ENVELOPE = Warning "reminder/legacy-envelope",
-        "Reminders travel by notifications/reminder; _meta.harn.reminder on notifications/message is its past.",
-        "seed 001, From the current _meta envelope, B24";
+        "Reminders are `notifications/reminder`; `_meta.harn.reminder` in `notifications/message` is an older form.",
+        "Reminder RFC, From the current _meta envelope";
     LEGACY_SHAPE = Error "reminder/legacy-shape",
-        "A reminder in the legacy envelope has an id and a body, and members of their types.",
-        "seed 001, From the current _meta envelope, B24 and B27";
+        "A reminder in the older form (`_meta.harn.reminder`) has an `id`, a `body`, and members of the right types.",
+        "Reminder RFC, From the current _meta envelope";
     LEGACY_CAPABILITY = Warning "reminder/legacy-capability",
-        "Reminders are declared at capabilities.reminders; _meta.harn.reminders is its past.",
-        "seed 001, Reference implementation status, B25";
+        "Servers declare reminders at `capabilities.reminders`; `capabilities._meta.harn.reminders` is older.",
+        "Reminder RFC, Reference implementation status";
     LEGACY_PLACE = Warning "reminder/legacy-place",
-        "The legacy envelope stands in the params' _meta, not beside the params.",
-        "seed 001, From the current _meta envelope, AMB-B8";
+        "The older form `_meta.harn.reminder` is a member of the message's `params`, not next to `params`.",
+        "Reminder RFC, From the current _meta envelope, AMB-B8";
     NO_LIFETIME = Info "reminder/no-lifetime",
-        "A reminder says for how many turns it counts; hosts differ about one that does not.",
-        "seed 001, ReminderSpec, AMB-B1";
+        "A reminder says with `ttlTurns` how many turns it lasts; without it, each host decides.",
+        "Reminder RFC, Proposed wire format, AMB-B1";
     PROVIDER_ROLE = Info "reminder/provider-role",
-        "A role hint is one that every model has: system or developer.",
-        "seed 001, Open questions 4, B32";
+        "The `roleHint` of a reminder is one that all model providers support: `system` or `developer`.",
+        "Reminder RFC, Open questions 4";
     DURING_CALL = Info "reminder/during-call",
-        "A reminder belongs to the session, so one that comes while a tool is called is not taken for that call's.",
-        "seed 001, Open questions 2, B30";
+        "A reminder belongs to the session; hosts do not relate one that arrives during a tool call to that call.",
+        "Reminder RFC, Open questions 2";
     NO_UPDATE = Info "reminder/no-resource-update",
-        "A reminder of a changed file comes with a resources/updated to those who subscribed to it.",
-        "seed 001, Positioning vs file-watcher / build-watcher use cases, B23";
+        "With a reminder about a file, the server sends `notifications/resources/updated` to the file's subscribers.",
+        "Reminder RFC, Positioning vs file-watcher / build-watcher use cases";
     TURN_BUDGET = Warning "reminder/turn-budget",
-        "A server leaves room in a turn: at most 10 reminders wait for it.",
-        "seed 001, Open questions 6, B18, B19 and B28";
+        "At most 10 reminders of a server wait for the same turn, so that they do not fill the prompt.",
+        "Reminder RFC, Host-side rendering and Open questions 6";
     RATE = Warning "reminder/rate",
-        "A server does not flood the host: at most 60 reminders a minute.",
-        "seed 001, Open questions 6, B28";
+        "A server sends at most 60 reminders per minute.",
+        "Reminder RFC, Open questions 6";
 }
 
-/// Reminders a minute beyond which a server floods.
+/// The maximum number of reminders per minute.
 const MAX_A_MINUTE: usize = 60;
-/// Reminders of one server in one turn beyond which it floods.
+/// The maximum number of reminders of one server in one turn.
 const MAX_A_TURN: usize = 10;
 /// A minute in nanoseconds.
 const MINUTE: i64 = 60_000_000_000;
 
-/// By which method a reminder came.
+/// The form in which a reminder was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Path {
     Proposed,
@@ -91,9 +91,9 @@ pub struct ReminderObserver {
     flooding: bool,
     pending: Queue,
     files: Files,
-    /// Tool calls that wait for their result.
+    /// Tool calls without a result.
     calls: Recent<IdKey>,
-    /// Told once a session.
+    /// Whether a reminder without a lifetime was already reported; this happens once per session.
     lifetime_reported: bool,
 }
 
@@ -127,9 +127,9 @@ impl Observer for ReminderObserver {
                 };
                 let reminder = &holder["_meta"]["harn"]["reminder"];
                 findings.check(&LEGACY_PLACE, message.seq, place(message.content), || {
-                    "_meta.harn.reminder beside the params".to_owned()
+                    "_meta.harn.reminder is next to params".to_owned()
                 });
-                findings.note(&LEGACY_ENVELOPE, message.seq, "a reminder in notifications/message");
+                findings.note(&LEGACY_ENVELOPE, message.seq, "the server sent a reminder in notifications/message");
                 let violations = SCHEMAS.check("LegacyReminder", reminder).unwrap_or_default();
                 findings.check(&LEGACY_SHAPE, message.seq, violations.is_empty(), || {
                     violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
@@ -147,7 +147,7 @@ impl Observer for ReminderObserver {
                     self.calls.remove(&id.key());
                 }
             }
-            // Which call it was is not looked up: what is told about calls is only worth knowing.
+            // The cancelled call is not looked up, because the rule about calls is only informative.
             (Some("notifications/cancelled"), MessageKind::Notification) => self.calls = Recent::new(256),
             (Some("resources/subscribe"), MessageKind::Request) => self.files.subscribed(message),
             (Some("notifications/resources/updated"), MessageKind::Notification) => {
@@ -163,7 +163,7 @@ impl Observer for ReminderObserver {
                 let count = self.pending.turn();
                 if count > 0 {
                     findings.check(&TURN_BUDGET, seq, count <= MAX_A_TURN, || {
-                        format!("{count} reminders wait for this turn")
+                        format!("{count} reminders are waiting for this turn")
                     });
                 }
             }
@@ -184,42 +184,46 @@ impl ReminderObserver {
         let seq = message.seq;
         if message.declared.server.is_object() {
             findings.check(&UNDECLARED, seq, emits(message.declared), || {
-                "a reminder from a server that did not declare reminders.emit".to_owned()
+                "the server sent a reminder, but did not declare reminders.emit".to_owned()
             });
         }
         check_listed(message, reminder, findings);
         let fired = ["firedAtTurn", "fired_at_turn"].iter().find_map(|name| reminder.get(name));
         findings.check(&FIRED_AT, seq, fired.is_none_or(Value::is_null), || {
-            format!("firedAtTurn is {}", fired.unwrap_or(&Value::Null))
+            format!("the server set firedAtTurn to {}", fired.unwrap_or(&Value::Null))
         });
         self.check_rate(message, findings);
         self.check_moment(message, reminder, findings);
         self.pending.push(reminder);
         let Some(id) = reminder["id"].as_str() else { return };
         let version = uuid::Uuid::parse_str(id).map(|id| id.get_version_num());
-        findings.check(&ODD_ID, seq, version == Ok(7), || format!("id {id:?}"));
+        findings.check(&ODD_ID, seq, version == Ok(7), || format!("the reminder has the id {id:?}"));
         let body = digest(&reminder["body"]);
         let before = self.seen.insert(id.to_owned(), (path, body));
         let crossed = before.as_ref().is_some_and(|(before, _)| *before != path);
-        findings.check(&BOTH_PATHS, seq, !crossed, || format!("{id} came by the other path before"));
+        findings.check(&BOTH_PATHS, seq, !crossed, || {
+            format!("the server has already sent the reminder {id} in the other form")
+        });
         findings.check(&RESENT, seq, crossed || before.is_none(), || {
             let same = before.as_ref().is_some_and(|(_, before)| *before == body);
-            format!("{id} again, {}", if same { "a repeat" } else { "an update" })
+            format!("the server sent the reminder {id} again, as {}", if same { "a repeat" } else { "an update" })
         });
     }
 
-    /// What the reminder says about its turns and its role, and what it comes together with.
+    /// Checks the lifetime and the role of a reminder, and the messages around it.
     fn check_moment(&mut self, message: &Observed<'_>, reminder: &Value, findings: &mut Findings) {
         let seq = message.seq;
         let either = |names: [&str; 2]| names.iter().map(|name| &reminder[*name]).find(|value| !value.is_null());
         let lasting = either(["ttlTurns", "ttl_turns"]).is_some();
-        findings.check(&NO_LIFETIME, seq, lasting || self.lifetime_reported, || "no ttlTurns".to_owned());
+        findings
+            .check(&NO_LIFETIME, seq, lasting || self.lifetime_reported, || "the reminder has no ttlTurns".to_owned());
         self.lifetime_reported |= !lasting;
         let role = either(["roleHint", "role_hint"]).and_then(Value::as_str).unwrap_or("system");
         let of_provider = matches!(role, "user_block" | "ephemeral_cache");
-        findings.check(&PROVIDER_ROLE, seq, !of_provider, || format!("roleHint {role:?}"));
+        findings.check(&PROVIDER_ROLE, seq, !of_provider, || format!("the reminder has the roleHint {role:?}"));
         findings.check(&DURING_CALL, seq, self.calls.is_empty(), || {
-            format!("while {} tools/call wait for their result", self.calls.len())
+            let calls = counted(self.calls.len(), "tools/call request has", "tools/call requests have");
+            format!("the reminder arrived while {calls} no result yet")
         });
         if let Some(key) = either(["dedupeKey", "dedupe_key"]).and_then(Value::as_str) {
             self.files.reminded(message, key, findings);
@@ -236,9 +240,9 @@ impl ReminderObserver {
         if flood {
             self.times.pop_front();
         }
-        // A flood is told once, until it ebbs.
+        // Reported once, until the rate has dropped again.
         findings.check(&RATE, message.seq, !flood || self.flooding, || {
-            format!("more than {MAX_A_MINUTE} reminders in a minute")
+            format!("the server sent more than {MAX_A_MINUTE} reminders in a minute")
         });
         self.flooding |= flood;
     }
@@ -251,7 +255,7 @@ fn emits(declared: &Declared) -> bool {
 fn declared(message: &Observed<'_>, findings: &mut Findings) {
     let Some((place, _)) = message.declared.find(&DESCRIPTOR, Side::Server) else { return };
     findings.check(&LEGACY_CAPABILITY, message.seq, place.path.first() != Some(&"_meta"), || {
-        format!("declared at {}", place.path.join("."))
+        format!("the server declared reminders at {}", place.path.join("."))
     });
 }
 
@@ -262,12 +266,12 @@ fn check_listed(message: &Observed<'_>, reminder: &Value, findings: &mut Finding
         let Some(listed) = declared[list].as_array() else { continue };
         let used = reminder[member].as_str().unwrap_or(default);
         findings.check(&UNLISTED, message.seq, listed.iter().any(|value| value == used), || {
-            format!("{member} {used:?}, not in the declared {list}")
+            format!("the reminder uses {member} {used:?}, which the server did not declare in {list}")
         });
     }
 }
 
-/// Members that are almost one of the proposal's.
+/// Checks for members whose names are almost those of the proposal.
 fn check_spelling(seq: u64, reminder: &Value, findings: &mut Findings) {
     const MEMBERS: [&str; 9] =
         ["id", "body", "tags", "dedupeKey", "ttlTurns", "preserveOnCompact", "propagate", "roleHint", "firedAtTurn"];
@@ -278,6 +282,6 @@ fn check_spelling(seq: u64, reminder: &Value, findings: &mut Findings) {
     for key in reminder.as_object().into_iter().flat_map(|members| members.keys()) {
         let Some(meant) = MEMBERS.iter().find(|name| plain(name) == plain(key) && *name != key) else { continue };
         let rule = if key.contains('_') { &SNAKE_CASE } else { &NEAR_MISS };
-        findings.note(rule, seq, format!("{key:?}; did you mean {meant:?}?"));
+        findings.note(rule, seq, format!("the reminder has the member {key:?}; did you mean {meant:?}?"));
     }
 }

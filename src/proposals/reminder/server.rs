@@ -1,20 +1,21 @@
-//! The server's side: declares what it may emit, and words a reminder within that.
+//! The server side of the Reminder RFC: declares which reminders it may send, and creates reminders within these
+//! limits.
 
 use super::{REMINDER, SCHEMAS};
 use crate::proposals::server::{Declaration, Firing, ServerCx, ServerSide, Unsent};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// The method that carries a reminder in the older envelope.
+/// The method that carries a reminder in the older form.
 pub const LEGACY: &str = "notifications/message";
 
-/// What it declares that it may emit.
+/// The reminders that the server declares it may send.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// The `propagate` values.
+    /// The values of `propagate`.
     pub propagate: Vec<String>,
-    /// The `roleHint` values.
+    /// The values of `roleHint`.
     pub role_hints: Vec<String>,
 }
 
@@ -26,13 +27,13 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// What stands at `capabilities.reminders` (Server capability advertisement).
+    /// The value of `capabilities.reminders` (Reminder RFC, Server capability advertisement).
     fn capability(&self) -> Value {
         json!({"emit": true, "propagate": self.propagate, "roleHints": self.role_hints})
     }
 }
 
-/// Its side on one connection.
+/// The proposal's server side on one connection.
 #[derive(Clone, Debug, Default)]
 pub struct ReminderServerSide {
     settings: Settings,
@@ -63,45 +64,45 @@ impl ServerSide for ReminderServerSide {
             (REMINDER, json!({"reminder": reminder}))
         };
         cx.notify(method, &params);
-        // As the server reports a notification, with what was said.
+        // Reported like any notification that the server sends, and with the reminder itself.
         cx.report(json!({"report": "sent", "method": method, "id": null, "reminder": reminder}));
         Ok(format!("sent {method}"))
     }
 }
 
-/// A reminder before it has an id. Members left out stay out of the message, so that the host's defaults hold.
+/// A reminder without an id. Members that are not given are not sent, so that the host's defaults apply.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Draft {
-    /// What the model should know.
+    /// The text for the model.
     body: String,
-    /// Labels.
+    /// The tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     tags: Vec<String>,
-    /// A newer reminder with the same key replaces an older one that has not fired.
+    /// The key. A newer reminder with the same key replaces an older one that was not shown yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     dedupe_key: Option<String>,
-    /// For how many rendered turns it holds; at least 1.
+    /// The number of rendered turns that it lasts, at least 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ttl_turns: Option<u64>,
-    /// Whether it outlives a compaction of the transcript.
+    /// Whether it survives a compaction of the transcript.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     preserve_on_compact: Option<bool>,
-    /// Whether sub-agents see it: one of the declared values.
+    /// The sub-agents that see it: one of the declared values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     propagate: Option<String>,
-    /// As whom the host should say it: one of the declared values.
+    /// The role that the host should use for it: one of the declared values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     role_hint: Option<String>,
-    /// In the older envelope, whose members are in snake case (From the current `_meta` envelope).
+    /// Whether to use the older form, in snake case (Reminder RFC, From the current `_meta` envelope).
     #[serde(default, skip_serializing)]
     legacy: bool,
 }
 
-/// The reminder as it goes out. `firedAtTurn` is left out: a server does not know the host's turns.
+/// Creates the reminder to send. `firedAtTurn` is omitted, because a server does not know the host's turns.
 ///
 /// # Errors
-/// What in the draft is against the proposal or outside of what the capability declares, as a sentence fragment.
+/// A sentence fragment that says how the draft violates the proposal or the server's declaration.
 fn reminder(id: &str, draft: &Draft, settings: &Settings) -> Result<Value, String> {
     if draft.body.is_empty() {
         return Err("a reminder's body must not be empty".to_owned());
@@ -119,7 +120,7 @@ fn reminder(id: &str, draft: &Draft, settings: &Settings) -> Result<Value, Strin
     Ok(Value::Object(reminder))
 }
 
-/// `dedupeKey` as `dedupe_key`.
+/// Converts `dedupeKey` to `dedupe_key`.
 fn snake(name: &str) -> String {
     name.chars().flat_map(|found| found.is_uppercase().then_some('_').into_iter().chain(found.to_lowercase())).collect()
 }
@@ -127,7 +128,7 @@ fn snake(name: &str) -> String {
 fn declared(name: &str, value: Option<&str>, offered: &[String]) -> Result<(), String> {
     match value {
         Some(value) if !offered.iter().any(|known| known == value) => {
-            Err(format!("`{name}` {value:?} is not among the declared {}", offered.join(", ")))
+            Err(format!("`{name}` {value:?} is not one of the declared values: {}", offered.join(", ")))
         }
         _ => Ok(()),
     }

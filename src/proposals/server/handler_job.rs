@@ -1,31 +1,32 @@
-//! What a room may have done outside of the server, where the user allowed it: a script, an HTTP request, a model's
-//! answer. The room decides what and until when, and judges what came of it; whoever runs the server does it.
+//! Jobs that a proposal may run outside of the server, if the user allows it: a script, an HTTP request, or an
+//! inference. The proposal decides about the job and its time limit, and evaluates the outcome. The code that runs the
+//! server executes it.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use url::Url;
 
-/// How many bytes of an output are kept.
+/// The maximum size of the output that is kept, in bytes.
 pub const OUTPUT_KEPT: usize = 16 << 10;
 
-/// Who does it.
+/// The kind of executor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobKind {
     /// A shell.
     Bash,
-    /// A server that is posted to.
+    /// A webhook.
     Webhook,
     /// A model.
     Agent,
 }
 
 impl JobKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 3] = [Self::Bash, Self::Webhook, Self::Agent];
 
-    /// Its name.
+    /// The kind's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Bash => "bash",
@@ -35,19 +36,19 @@ impl JobKind {
     }
 }
 
-/// A variable of the user's that headers to one host may hold.
+/// A variable of the user's that headers for one host may contain.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Secret {
-    /// Its name, as it stands in `${NAME}`. The value is known outside only.
+    /// Its name, as in `${NAME}`. This module never sees the value.
     pub name: String,
-    /// The one host that may get it, as it stands in a URL that was read.
+    /// The only host that may receive it, as in a parsed URL.
     pub host: String,
-    /// The port there; `None` for the one that the URL's scheme has by default.
+    /// The port; `None` means the default port of the URL's scheme.
     pub port: Option<u16>,
 }
 
 impl Secret {
-    /// Whether a request to this URL may hold it.
+    /// Whether a request to this URL may contain it.
     pub fn is_for(&self, url: &Url) -> bool {
         let default = match url.scheme() {
             "https" => Some(443),
@@ -58,23 +59,23 @@ impl Secret {
     }
 }
 
-/// A piece of a header's value.
+/// A part of a header's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderPiece<'a> {
-    /// What is sent as it stands.
+    /// Literal text.
     Text(&'a str),
-    /// The name of a [`Secret`], which stood as `${NAME}`.
+    /// The name of a [`Secret`], written as `${NAME}`.
     Name(&'a str),
 }
 
-/// Cuts a header's value at the names in it.
+/// Splits a header's value at the names in it.
 ///
 /// # Errors
-/// A `${` is not closed: what it would name is never guessed.
+/// A `${` is not closed. The name is never guessed.
 pub fn pieces(text: &str) -> Result<Vec<HeaderPiece<'_>>, String> {
     let (mut found, mut rest) = (Vec::new(), text);
     while let Some((before, after)) = rest.split_once("${") {
-        let (name, behind) = after.split_once('}').ok_or("a ${ in it has no closing brace")?;
+        let (name, behind) = after.split_once('}').ok_or("it contains a ${ without a closing brace")?;
         found.extend([HeaderPiece::Text(before), HeaderPiece::Name(name)]);
         rest = behind;
     }
@@ -85,147 +86,147 @@ pub fn pieces(text: &str) -> Result<Vec<HeaderPiece<'_>>, String> {
 /// What the user allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HandlerPolicy {
-    /// Which kinds.
+    /// The permitted kinds.
     pub kinds: BTreeSet<JobKind>,
-    /// What headers may hold.
+    /// The variables that headers may contain.
     pub secrets: Vec<Secret>,
-    /// A program of the user's answers in the place of the host's model.
+    /// Whether a program of the user's answers instead of the host's model.
     pub has_program: bool,
-    /// How long anything may take.
+    /// The time limit of every job.
     pub limit: Duration,
 }
 
 impl Default for HandlerPolicy {
-    /// Nothing.
+    /// Permits nothing.
     fn default() -> Self {
         Self { kinds: BTreeSet::new(), secrets: Vec::new(), has_program: false, limit: Duration::from_secs(30) }
     }
 }
 
-/// Something to be done outside.
+/// A job to run outside of the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HandlerJob {
     /// A script for a shell.
     Script(Script),
     /// An HTTP POST of JSON.
     HandlerPost(HandlerPost),
-    /// Something for a model.
+    /// An inference.
     Infer(Infer),
 }
 
 /// A script for a shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Script {
-    /// Its text.
+    /// The text of the script.
     pub text: String,
     /// Its arguments, `$1` and so on.
     pub arguments: Vec<String>,
-    /// What is added to its environment, which is empty but for what a shell needs.
+    /// Variables to add to its environment, which otherwise contains only what a shell needs.
     pub environment: Vec<(String, String)>,
-    /// Where it runs, from the user's folder for such scripts.
+    /// Its working directory, relative to the user's folder for such scripts.
     pub folder: Option<String>,
-    /// What stands on its standard input.
+    /// Its standard input.
     pub input: String,
-    /// How long it may take.
+    /// The time limit.
     pub limit: Duration,
 }
 
 /// An HTTP POST of JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HandlerPost {
-    /// Where to. What comes back as a redirect is not followed.
+    /// The URL. Redirects are not followed.
     pub url: String,
     /// Headers, with `${NAME}` for [`Secret`]s.
     pub headers: Vec<(String, String)>,
-    /// The JSON.
+    /// The body, as JSON.
     pub body: String,
-    /// How long the answer may take.
+    /// The response timeout.
     pub limit: Duration,
 }
 
-/// Something for a model.
+/// An inference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Infer {
-    /// What it is to be and to do.
+    /// The system prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<String>,
-    /// What it is told.
+    /// The prompt.
     pub prompt: String,
-    /// Which model is wished for.
+    /// The preferred model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Tools that it is to have.
+    /// The tools that the model may use.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
-    /// How much it may say, in tokens.
+    /// The maximum length of the answer, in tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u64>,
-    /// How long it may take.
+    /// The time limit.
     #[serde(skip)]
     pub limit: Duration,
 }
 
-/// How something ended.
+/// How a job ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "end", rename_all = "snake_case")]
 pub enum JobEnd {
-    /// A process ended by itself.
+    /// The process exited.
     Exited {
-        /// Its exit code.
+        /// The exit code.
         code: i32,
     },
-    /// A signal ended a process.
+    /// A signal terminated the process.
     Signalled {
-        /// Its number.
+        /// The signal's number.
         signal: i32,
     },
-    /// An HTTP answer came.
+    /// An HTTP response arrived.
     Answered {
-        /// Its status.
+        /// The HTTP status.
         status: u16,
-        /// Its `Retry-After`.
+        /// The header `Retry-After`.
         retry_after: Option<String>,
-        /// Its `Location`.
+        /// The header `Location`.
         location: Option<String>,
     },
-    /// A model has answered.
+    /// The model has answered.
     Said,
-    /// It took too long.
+    /// The time limit passed.
     Late,
-    /// It was ended, because nobody waits for it any more.
+    /// It was stopped because its result is no longer needed.
     Stopped,
-    /// Nobody could be reached, or the connection broke.
+    /// The connection could not be established, or broke.
     Unreached {
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// It could not be begun, and cannot be at another time.
+    /// It could not be started, and a retry would fail as well.
     Unstarted {
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
 
-/// What came of something.
+/// The outcome of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobOutcome {
     /// How it ended.
     #[serde(flatten)]
     pub end: JobEnd,
-    /// The beginning of what was said, at most [`OUTPUT_KEPT`] bytes, as text.
+    /// The beginning of the output as text, at most [`OUTPUT_KEPT`] bytes.
     #[serde(default)]
     pub output: String,
-    /// How much was said, in bytes.
+    /// The size of the whole output, in bytes.
     #[serde(default)]
     pub bytes: u64,
-    /// Processes that were left running, and were ended.
+    /// The number of processes that it left running, and that were stopped.
     #[serde(default)]
     pub left: u64,
 }
 
 impl JobOutcome {
-    /// An end without a word.
+    /// An outcome without output.
     pub fn silent(end: JobEnd) -> Self {
         Self { end, output: String::new(), bytes: 0, left: 0 }
     }

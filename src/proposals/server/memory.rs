@@ -1,60 +1,60 @@
-//! A small store of things remembered, found again by the words they share with a query.
+//! A small store of memories. A search finds those that share words with the query.
 
 use crate::proposals::host::cut;
 use std::collections::{BTreeSet, VecDeque};
 
-/// How many are kept; the oldest make room.
+/// The maximum number of memories. The oldest are removed first.
 const MAX: usize = 256;
-/// A longer text is cut, so that what is found leaves room for a conversation; in bytes.
+/// The maximum length of a memory, in bytes, so that results leave space for the conversation. Longer ones are cut.
 const LONGEST: usize = 2 << 10;
 
-/// The same of where it comes from.
+/// The maximum length of a source, in bytes.
 const LONGEST_SOURCE: usize = 256;
 
-/// Words too common to say what a text is about.
+/// Words that are too common to describe a text.
 const COMMON: &[&str] = &[
     "about", "and", "are", "but", "can", "did", "does", "for", "from", "had", "has", "have", "how", "its", "let",
     "not", "our", "that", "the", "then", "they", "this", "was", "what", "when", "where", "which", "who", "why", "will",
     "with", "you", "your",
 ];
 
-/// One thing remembered.
+/// A memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {
-    /// Its name: `mem_1`.
+    /// Its id, such as `mem_1`.
     pub id: String,
-    /// What is remembered.
+    /// The text to remember.
     pub content: String,
-    /// Where it comes from.
+    /// Its source.
     pub source: String,
 }
 
-/// A memory that fits a query.
+/// A memory that matches a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit<'a> {
-    /// Which.
+    /// The memory.
     pub memory: &'a Memory,
-    /// The share of the query's words that it has, 0 to 1, in hundredths.
+    /// The share of the query's words that it contains, from 0 to 1, rounded to hundredths.
     pub relevance: f64,
 }
 
-/// The store.
+/// A store of memories.
 #[derive(Clone, Debug)]
 pub struct Memories {
     kept: VecDeque<Memory>,
     made: u64,
-    most: usize,
+    max: usize,
 }
 
 impl Memories {
     /// A store that keeps nothing.
     pub fn none() -> Self {
-        Self { kept: VecDeque::new(), made: 0, most: 0 }
+        Self { kept: VecDeque::new(), made: 0, max: 0 }
     }
 
-    /// A store with three things in it, so that there is something to find.
+    /// A store with three memories, so that there is something to find.
     pub fn preloaded() -> Self {
-        let mut store = Self { kept: VecDeque::new(), made: 0, most: MAX };
+        let mut store = Self { kept: VecDeque::new(), made: 0, max: MAX };
         for (content, source) in [
             ("The database schema keeps one table per tenant; migrations live in db/migrations.", "design review"),
             ("The mannequin installation is being scaled to 8-10 units with DMX lighting.", "project notes"),
@@ -65,19 +65,19 @@ impl Memories {
         store
     }
 
-    /// Remembers something; answers with its name.
+    /// Adds a memory and returns its id.
     pub fn add(&mut self, content: String, source: String) -> String {
         self.made += 1;
         let id = format!("mem_{}", self.made);
         let (content, source) = (cut(content, LONGEST), cut(source, LONGEST_SOURCE));
         self.kept.push_back(Memory { id: id.clone(), content, source });
-        if self.kept.len() > self.most {
+        if self.kept.len() > self.max {
             self.kept.pop_front();
         }
         id
     }
 
-    /// What shares words with the query: the best first, older before newer where they fit equally well.
+    /// The memories that share words with the query, the best match first. Of equal matches, the older one is first.
     pub fn search(&self, query: &str, limit: usize) -> Vec<Hit<'_>> {
         let wanted = words(query);
         let mut hits: Vec<(usize, &Memory)> = self
@@ -94,12 +94,12 @@ impl Memories {
             .collect()
     }
 
-    /// All of them, oldest first.
+    /// All memories, oldest first.
     pub fn all(&self) -> impl Iterator<Item = &Memory> {
         self.kept.iter()
     }
 
-    /// Words of the memories that begin so, in order.
+    /// The words of all memories that begin with this prefix, in alphabetical order.
     pub fn words_from(&self, prefix: &str) -> Vec<String> {
         let prefix = prefix.to_lowercase();
         let all: BTreeSet<String> = self.kept.iter().flat_map(|memory| words(&memory.content)).collect();
@@ -107,7 +107,7 @@ impl Memories {
     }
 }
 
-/// The words that say what a text is about: of three letters or more, lower case, a plural's `s` taken off.
+/// The words that describe a text: at least three letters, in lower case, without a plural `s`.
 fn words(text: &str) -> BTreeSet<String> {
     text.split(|letter: char| !letter.is_alphanumeric())
         .map(str::to_lowercase)

@@ -1,4 +1,4 @@
-//! Notes as branching state (seed 002 §8): a tree of checkpoints, full data for the first and a patch from then on.
+//! Notes as branching state (MCPL 0.4 §8): a tree of checkpoints. The first has full data, the others have patches.
 
 use super::Refusal;
 use serde_json::{Value, json};
@@ -6,13 +6,13 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
-/// How many checkpoints are kept; older ones are pruned (§8.7 leaves retention to the server).
+/// The number of checkpoints that are kept. Older ones are pruned (MCPL 0.4 §8.7 leaves retention to the server).
 pub const KEPT: usize = 64;
-/// How many notes there may be.
+/// The maximum number of notes.
 pub const MAX_NOTES: usize = 256;
-/// How many bytes the whole state may have as JSON (64 KiB).
+/// The maximum size of the whole state as JSON, in bytes (64 KiB).
 pub const MAX_BYTES: usize = 64 << 10;
-/// The checkpoint is pruned or was never there (Appendix A).
+/// The error code for a checkpoint that was pruned or never existed (MCPL 0.4 Appendix A).
 pub const CHECKPOINT_NOT_FOUND: i64 = -32005;
 
 #[derive(Clone, Debug)]
@@ -21,13 +21,13 @@ struct Checkpoint {
     data: State,
 }
 
-/// The state at a checkpoint. Notes are shared with the checkpoints before: each brings one more.
+/// The state at a checkpoint. It shares its notes with earlier checkpoints, because each adds only one.
 #[derive(Clone, Debug)]
 struct State {
-    /// All but the notes, which are an empty list here.
+    /// Everything except the notes, which are an empty list here.
     frame: Arc<Value>,
     notes: Vec<Arc<Value>>,
-    /// How many bytes it has as JSON, about.
+    /// The approximate size as JSON, in bytes.
     bytes: usize,
 }
 
@@ -58,7 +58,7 @@ impl State {
     }
 }
 
-/// How many bytes a value has as JSON.
+/// The size of a value as JSON, in bytes.
 fn size(value: &Value) -> usize {
     struct Count(usize);
     impl io::Write for Count {
@@ -84,32 +84,34 @@ pub struct Notes {
 }
 
 impl Notes {
-    /// Adds a note on top of what the caller brings along, and answers with the `state` member of the result.
+    /// Adds a note to the state that the call names, and returns the `state` member of the result.
     ///
-    /// A host that holds the state sends it (`state`), one that only knows a checkpoint sends that (`checkpoint`);
-    /// with neither, or with one that is not known any more, the server's own current state is the base (§8.4).
+    /// A host that keeps the state sends it (`state`); one that only knows a checkpoint sends that (`checkpoint`). With
+    /// neither, or with an unknown one, the note is added to the server's current state (MCPL 0.4 §8.4).
     ///
     /// # Errors
-    /// There would be too many notes, or too much in them; a sentence for the model.
+    /// A sentence for the model, if there would be too many notes or too much text.
     pub fn add(&mut self, text: &str, call: &Value, id: String) -> Result<Value, String> {
         let completed = call.get("state").filter(|state| state["notes"].is_array());
         let named = call.get("checkpoint").and_then(Value::as_str).or(self.current.as_deref());
         let parent = named.filter(|id| self.find(id).is_some()).or(self.current.as_deref()).map(str::to_owned);
         let held = parent.as_deref().and_then(|id| self.find(id)).map(|found| found.data.clone());
         let completed = match completed {
-            // Measured before it is copied.
+            // Check the size before copying the state.
             Some(state) if size(state) > MAX_BYTES => return Err(too_much()),
             completed => completed.cloned().map(State::new),
         };
         let mut data = completed.or_else(|| held.clone()).unwrap_or_else(|| State::new(json!({"notes": []})));
         if data.notes.len() >= MAX_NOTES {
-            return Err(format!("at most {MAX_NOTES} notes are kept: go back to an earlier checkpoint first"));
+            return Err(format!(
+                "there are already {MAX_NOTES} notes, which is the maximum: go back to an earlier checkpoint first"
+            ));
         }
         if text.len() > MAX_BYTES {
             return Err(too_much());
         }
         let note = json!({"id": data.next_id(), "text": text});
-        // A patch is told against the parent's data, so it serves only where that was the base.
+        // A patch applies to the parent's data, so it is only correct if the note was added to that.
         let is_patch = held.is_some_and(|held| held.frame == data.frame && held.notes == data.notes);
         data.add(note.clone());
         if data.bytes > MAX_BYTES {
@@ -125,10 +127,10 @@ impl Notes {
         Ok(state)
     }
 
-    /// Goes back to a checkpoint, and answers with the result of `state/rollback` (§8.6).
+    /// Goes back to a checkpoint, and returns the result of `state/rollback` (MCPL 0.4 §8.6).
     ///
     /// # Errors
-    /// -32005 where the checkpoint is pruned or was never there (§8.7).
+    /// -32005 if the checkpoint was pruned or never existed (MCPL 0.4 §8.7).
     pub fn rollback(&mut self, checkpoint: &str) -> Result<Value, Refusal> {
         if self.find(checkpoint).is_none() {
             let refusal = Refusal::new(CHECKPOINT_NOT_FOUND, "Checkpoint not found");
@@ -159,5 +161,8 @@ impl Notes {
 }
 
 fn too_much() -> String {
-    format!("notes have at most {} KiB in all: go back to an earlier checkpoint, or add less", MAX_BYTES >> 10)
+    format!(
+        "all notes together may have at most {} KiB: go back to an earlier checkpoint, or add less text",
+        MAX_BYTES >> 10
+    )
 }

@@ -1,77 +1,78 @@
-//! One body on its way into the reel: cut into messages by what it is.
+//! Splits one body into messages according to its content type.
 
 use crate::wire::sse::{Carried, SseFramer, carried};
-use crate::wire::{Envelope, Fault, MessageKind};
+use crate::wire::{Envelope, Fault, MessageKind, PIECE};
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocket, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message};
 
-/// A body longer than this is recorded in fragments, as a line is.
+/// An event or WebSocket message longer than this (64 MiB) is recorded in fragments. A JSON body is recorded in pieces.
 const HOLD: usize = 64 << 20;
-/// So much room at most is made for a body that announces its length.
+/// The maximum capacity reserved for a body that announces its length.
 const ROOM: usize = 2 << 20;
-/// So much is kept of a body that is no message.
+/// How many bytes are kept of a body that is not a message.
 const KEEP: usize = 64 << 10;
 
-/// What a body turns out to hold.
+/// A piece of a body.
 #[derive(Debug, PartialEq, Eq)]
 pub enum BodyPiece<'a> {
-    /// A body or frame that is one message.
+    /// A body or WebSocket frame that is one message.
     Whole(Cow<'a, [u8]>),
-    /// A part of a body that is too long to hold.
+    /// A part of a body that is too long to hold in memory.
     Fragment(&'a [u8]),
-    /// A server-sent event with its message in place.
+    /// A server-sent event whose data is one message.
     Event(Cow<'a, [u8]>),
-    /// A block of an event stream that is not recorded as it stands. With `joined`, it holds that message.
+    /// A block of an event stream that cannot be recorded as a message as it is. `joined` contains the message if its
+    /// data has several lines.
     Block {
-        /// Its bytes, the blank line included.
+        /// The bytes, including the blank line.
         block: &'a [u8],
-        /// The message, from several lines of data.
+        /// The message, joined from several `data` lines.
         joined: Option<Vec<u8>>,
     },
-    /// A WebSocket frame that is no message: ping, pong, close; or that the frames cannot be read any more.
+    /// A WebSocket frame that is not a message (ping, pong, close), or a notice that the frames are unreadable.
     Frame(&'static str, &'a [u8]),
-    /// A body that is no message: its length, and its beginning.
+    /// A body that is not a message: its length and its beginning.
     Other(u64, &'a [u8]),
 }
 
 /// A body that is being read.
 #[derive(Debug)]
 pub enum Reading {
-    /// One message.
-    Json(Vec<u8>),
+    /// One message: the bytes that are held, and whether pieces of it have been recorded.
+    Json(Vec<u8>, bool),
     /// An event stream.
     Events(SseFramer),
-    /// WebSocket frames, and how many bytes came since the last message.
+    /// WebSocket frames, and the number of bytes since the last message.
     Frames(Box<WebSocket<Fed>>, usize),
     /// Something else.
     Other {
-        /// How long it is so far.
+        /// The length so far.
         length: u64,
-        /// Its beginning; nothing of it where it is not to be kept.
+        /// The beginning; empty if it is not to be kept.
         kept: Vec<u8>,
-        /// How much of it is kept.
+        /// The maximum length of `kept`.
         keep: usize,
     },
-    /// Nothing more is looked at: it is over, or a close frame or what is no frame has come.
+    /// Nothing more is read: the body has ended, or a close frame or unreadable data has arrived.
     Over,
 }
 
 impl Reading {
-    /// A body of this content type, as far as it is known; `None` where there is none.
+    /// A body with this content type; `None` if the head has none.
     ///
-    /// A message gets the room for the `length` that is announced, if it is, at once.
+    /// For a message, the announced `length` is reserved at once.
     pub fn of(content_type: Option<&str>, is_mcp: bool, length: Option<usize>) -> Self {
         let kind = content_type.unwrap_or("json").to_ascii_lowercase();
         match is_mcp {
             true if kind.starts_with("text/event-stream") => Self::Events(SseFramer::default()),
-            true if kind.contains("json") => Self::Json(Vec::with_capacity(length.unwrap_or(0).min(ROOM))),
+            true if kind.contains("json") => Self::Json(Vec::with_capacity(length.unwrap_or(0).min(ROOM)), false),
             _ => Self::Other { length: 0, kept: Vec::new(), keep: if is_mcp { KEEP } else { 0 } },
         }
     }
 
-    /// WebSocket frames, as the named side reads them.
+    /// WebSocket frames as the given side reads them.
     pub fn frames(role: Role) -> Self {
         let config = WebSocketConfig::default().max_message_size(Some(HOLD)).max_frame_size(Some(HOLD));
         Self::Frames(Box::new(WebSocket::from_raw_socket(Fed::default(), role, Some(config))), 0)
@@ -80,11 +81,12 @@ impl Reading {
     /// Takes the next bytes.
     pub fn push(&mut self, bytes: &[u8], mut sink: impl FnMut(BodyPiece<'_>)) {
         match self {
-            Self::Json(held) => {
+            Self::Json(held, is_broken) => {
                 held.extend_from_slice(bytes);
-                if held.len() >= HOLD {
+                if held.len() >= PIECE {
                     sink(BodyPiece::Fragment(held));
                     held.clear();
+                    *is_broken = true;
                 }
             }
             Self::Events(framer) => {
@@ -115,10 +117,10 @@ impl Reading {
         }
     }
 
-    /// How many bytes wait here for the rest of their message.
+    /// The number of bytes held for unfinished messages.
     pub fn held(&self) -> usize {
         match self {
-            Self::Json(held) => held.len(),
+            Self::Json(held, _) => held.len(),
             Self::Events(framer) => framer.pending(),
             Self::Frames(_, since) => *since,
             Self::Other { kept, .. } => kept.len(),
@@ -126,26 +128,26 @@ impl Reading {
         }
     }
 
-    /// Holds nothing back any more: the message that is not whole yet is recorded as far as it is there.
+    /// Records an unfinished message as far as it has arrived, and holds nothing back.
     pub fn let_go(&mut self, mut sink: impl FnMut(BodyPiece<'_>)) {
         match self {
-            Self::Json(held) => {
+            Self::Json(held, is_broken) => {
                 sink(BodyPiece::Fragment(held));
-                *held = Vec::new();
+                (*held, *is_broken) = (Vec::new(), true);
             }
             Self::Events(framer) => framer.finish(|block| pass_block(block, &mut sink)),
             Self::Frames(..) => {
-                sink(BodyPiece::Frame("unreadable", b"too many unfinished messages are under way"));
+                sink(BodyPiece::Frame("unreadable", b"too many unfinished messages"));
                 *self = Self::Over;
             }
             Self::Other { .. } | Self::Over => {}
         }
     }
 
-    /// The status refused the request: a body that does not claim to be JSON-RPC is no message, as with what an
-    /// authorization layer answers (RFC 6750). For a body that is whole.
+    /// Rereads the complete body of an error response: a body that is not JSON-RPC is not a message, for example one
+    /// sent by an authorization layer (RFC 6750).
     pub fn read_as_refusal(&mut self) {
-        let Self::Json(held) = self else { return };
+        let Self::Json(held, false) = self else { return };
         let envelope = Envelope::scan(held);
         let claims = match envelope.kind {
             MessageKind::Batch | MessageKind::Malformed => true,
@@ -159,13 +161,13 @@ impl Reading {
         }
     }
 
-    /// The body is over.
+    /// Ends the body.
     pub fn finish(&mut self, mut sink: impl FnMut(BodyPiece<'_>)) {
         match self {
-            Self::Json(held) if held.is_empty() => {}
-            // Given away, not copied: it can be most of what the tap holds.
-            Self::Json(held) => sink(BodyPiece::Whole(Cow::Owned(std::mem::take(held)))),
-            // An event without its blank line is none: no client takes it (HTML Standard, 9.2.6).
+            Self::Json(held, false) if held.is_empty() => {}
+            // Moved instead of copied, because it can be most of the memory in use.
+            Self::Json(held, _) => sink(BodyPiece::Whole(Cow::Owned(std::mem::take(held)))),
+            // An event without its blank line is incomplete, and clients ignore it (HTML Standard §9.2.6).
             Self::Events(framer) => framer.finish(|block| sink(BodyPiece::Block { block: &block, joined: None })),
             Self::Frames(..) | Self::Other { length: 0, .. } | Self::Over => {}
             Self::Other { length, kept, .. } => sink(BodyPiece::Other(*length, kept)),
@@ -183,7 +185,7 @@ fn pass_block(block: Cow<'_, [u8]>, sink: &mut impl FnMut(BodyPiece<'_>)) {
     sink(BodyPiece::Block { block: &block, joined });
 }
 
-/// Reads what frames there are; false where no more can follow: they are none, or say so.
+/// Reads the complete frames. Returns false if no more can follow, because of a close frame or invalid data.
 fn read_frames(socket: &mut WebSocket<Fed>, sink: &mut impl FnMut(BodyPiece<'_>)) -> bool {
     loop {
         match socket.read() {
@@ -195,7 +197,7 @@ fn read_frames(socket: &mut WebSocket<Fed>, sink: &mut impl FnMut(BodyPiece<'_>)
                 let reported =
                     close.map(|close| format!("{} {}", u16::from(close.code), close.reason)).unwrap_or_default();
                 sink(BodyPiece::Frame("close", reported.as_bytes()));
-                // What follows would wait here for ever.
+                // Anything after the close frame would be held forever.
                 return false;
             }
             Ok(Message::Frame(_)) => {}
@@ -208,7 +210,7 @@ fn read_frames(socket: &mut WebSocket<Fed>, sink: &mut impl FnMut(BodyPiece<'_>)
     }
 }
 
-/// Bytes that were seen, for a reader that believes in a socket. What it wants to write goes nowhere.
+/// Recorded bytes, for a WebSocket reader that expects a socket. Discards what the reader writes.
 #[derive(Debug, Default)]
 pub struct Fed(Vec<u8>);
 
@@ -265,6 +267,25 @@ mod tests {
     }
 
     #[test]
+    fn a_long_json_body_comes_in_pieces_with_an_end() {
+        let mut sizes = Vec::new();
+        let mut reading = Reading::of(Some("application/json"), true, None);
+        let mut sink = |piece: BodyPiece<'_>| match piece {
+            BodyPiece::Fragment(bytes) => sizes.push((false, bytes.len())),
+            BodyPiece::Whole(bytes) => sizes.push((true, bytes.len())),
+            other => panic!("{other:?}"),
+        };
+        for _ in 0..8 {
+            reading.push(&vec![b' '; PIECE / 4], &mut sink);
+        }
+        assert_eq!(reading.held(), 0);
+        // What is refused is no message, but its beginning is in the reel already.
+        reading.read_as_refusal();
+        reading.finish(&mut sink);
+        assert_eq!(sizes, [(false, PIECE), (false, PIECE), (true, 0)]);
+    }
+
+    #[test]
     fn what_comes_with_a_refusal_is_a_message_only_where_it_claims_to_be_one() {
         let refused = |body: &str| {
             let mut reading = Reading::of(Some("application/json"), true, None);
@@ -304,7 +325,7 @@ mod tests {
 
     #[test]
     fn frames_are_unmasked_and_joined() {
-        // "Hello" masked (RFC 6455, 5.7), then "Hel" + "lo" with a ping between.
+        // "Hello" masked (RFC 6455 §5.7), then "Hel" + "lo" with a ping between them.
         let masked = [0x81, 0x85, 0x37, 0xfa, 0x21, 0x3d, 0x7f, 0x9f, 0x4d, 0x51, 0x58];
         assert_eq!(read(Reading::frames(Role::Server), &[&masked[..4], &masked[4..]]), ["whole Hello"]);
         let split = b"\x01\x03Hel\x89\x01!\x80\x02lo\x88\x02\x03\xe8";

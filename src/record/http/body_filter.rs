@@ -1,5 +1,5 @@
-//! One direction of a tapped exchange on its way through the proxy: messages that wait in an inlet are put between the
-//! peer's own, answers to injected requests are taken out.
+//! One direction of an exchange that passes through the proxy: inserts injected messages between the peer's own
+//! messages, and removes the answers to injected requests.
 
 use super::boundary::MessageSplitter;
 use super::injection_queue::InjectionQueue;
@@ -14,17 +14,17 @@ use std::task::{Context, Poll, ready};
 
 /// See the module.
 pub struct TapBodyFilter {
-    /// Where its messages end.
+    /// Finds where messages end.
     pub cut: MessageSplitter,
-    /// What is to be put in; closed with the stream.
+    /// The messages to insert; closed when the stream ends.
     pub injection_queue: Arc<InjectionQueue>,
-    /// Who waits for answers.
+    /// The injected requests that wait for their answers.
     pub answers: Arc<Answers>,
-    /// Where what is put in is recorded, in the order in which the peer gets it.
+    /// Where inserted messages are recorded, in the order in which the peer receives them.
     pub queue: Arc<Queue>,
     /// The session's stream in the reel.
     pub stream: u32,
-    /// The way that it leads.
+    /// The direction of this stream.
     pub direction: Direction,
 }
 

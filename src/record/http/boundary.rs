@@ -1,7 +1,8 @@
-//! A stream of messages cut at their ends as it passes: server-sent events, and WebSocket frames. Tells where another
-//! message fits in, and lets one be taken out. Pure; what is not taken out passes byte for byte and in order.
+//! Splits a passing stream of server-sent events or WebSocket frames at message ends. Finds the positions where another
+//! message can be inserted, and can remove messages.
 //!
-//! Bytes are held back only by `sift`, and only those of a message whose end is not there yet.
+//! Pure; everything that is not removed passes byte for byte and in order. Only `sift` holds bytes back, and only those
+//! of an incomplete message.
 
 use crate::sessions::injection::may_be_answer;
 use crate::wire::sse::{Carried, SseFramer, carried, with_data};
@@ -9,13 +10,13 @@ use std::io::Cursor;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::{Control, Data, OpCode};
 use tokio_tungstenite::tungstenite::protocol::frame::{Frame, FrameHeader};
 
-/// A message longer than this is not held: it goes on unlooked at (64 MiB).
+/// A longer message is not held back; it passes unexamined (64 MiB).
 const LONGEST_HELD: usize = 64 << 20;
 
-/// Decides over a message that may be an answer: what of it goes on.
+/// Called with a message that may be an answer; returns the part of it that passes.
 pub type AnswerDecision<'a> = &'a mut dyn FnMut(&[u8]) -> Option<Vec<u8>>;
 
-/// One direction. See the module.
+/// The splitter for one direction. See the module.
 pub enum MessageSplitter {
     /// Server-sent events.
     Events(Events),
@@ -24,7 +25,7 @@ pub enum MessageSplitter {
 }
 
 impl MessageSplitter {
-    /// Takes bytes that pass as they are, while nothing is held.
+    /// Takes bytes that pass unchanged, while nothing is held back.
     pub fn see(&mut self, bytes: &[u8]) {
         match self {
             Self::Events(events) => events.note(bytes),
@@ -32,7 +33,7 @@ impl MessageSplitter {
         }
     }
 
-    /// Takes bytes of which some may be taken out by `keep`; answers what goes on now.
+    /// Takes bytes and removes what `keep` rejects. Returns the bytes that pass now.
     pub fn sift(&mut self, bytes: &[u8], keep: AnswerDecision<'_>) -> Vec<u8> {
         match self {
             Self::Events(events) => events.sift(bytes, keep),
@@ -40,7 +41,7 @@ impl MessageSplitter {
         }
     }
 
-    /// What is held goes on.
+    /// Returns everything that was held back.
     pub fn release(&mut self) -> Vec<u8> {
         match self {
             Self::Events(events) => events.release(),
@@ -48,7 +49,7 @@ impl MessageSplitter {
         }
     }
 
-    /// Whether what went on ends with a message's end: here another fits in.
+    /// Whether the bytes so far end at a message end, where another message can be inserted.
     pub fn is_between(&self) -> bool {
         match self {
             Self::Events(events) => events.is_between(),
@@ -56,12 +57,12 @@ impl MessageSplitter {
         }
     }
 
-    /// Whether no message can follow any more.
+    /// Whether no further message can follow.
     pub fn is_over(&self) -> bool {
         matches!(self, Self::Frames(frames) if frames.is_over)
     }
 
-    /// A message as it stands in such a stream. `mask` hides it from what stands between client and server.
+    /// Encodes a message for this kind of stream. `mask` is the masking key of a WebSocket client's frame.
     pub fn wrap(&self, message: &[u8], mask: [u8; 4]) -> Vec<u8> {
         match self {
             Self::Events(_) => [b"event: message\ndata: ", message, b"\n\n"].concat(),
@@ -73,9 +74,9 @@ impl MessageSplitter {
 /// Server-sent events. See [`MessageSplitter`].
 pub struct Events {
     framer: SseFramer,
-    /// So many bytes of what the framer holds went on already.
+    /// How many bytes held by the framer have already passed.
     gone: usize,
-    /// The last bytes that went on. The beginning is like an event's end.
+    /// The last bytes that passed. Initially as after the end of an event.
     tail: [u8; 3],
 }
 
@@ -98,7 +99,7 @@ impl Events {
 
     fn sift(&mut self, bytes: &[u8], keep: AnswerDecision<'_>) -> Vec<u8> {
         if self.framer.pending() == 0 && !self.is_between() {
-            // The beginning of this event went on: what it ends with decides where it is over.
+            // The beginning of this event has already passed. Its last line ends determine where the event ends.
             let tail = self.tail;
             let ends = tail.iter().rev().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
             let begun = [b"x", &tail[tail.len() - ends..]].concat();
@@ -125,7 +126,7 @@ impl Events {
     }
 }
 
-/// What of an event goes on.
+/// The part of an event that passes.
 fn sifted_block(block: &[u8], keep: AnswerDecision<'_>) -> Vec<u8> {
     if !may_be_answer(block) {
         return block.to_vec();
@@ -141,26 +142,26 @@ fn sifted_block(block: &[u8], keep: AnswerDecision<'_>) -> Vec<u8> {
     }
 }
 
-/// WebSocket frames (RFC 6455, 5.2). See [`MessageSplitter`].
+/// WebSocket frames (RFC 6455 §5.2). See [`MessageSplitter`].
 pub struct Frames {
-    /// The client's side: its frames are masked.
+    /// Frames from the client, which are masked.
     is_masked: bool,
-    /// The beginning of a header.
+    /// An incomplete frame header.
     head: Vec<u8>,
-    /// How much of a frame's payload is to come.
+    /// The remaining payload bytes of the current frame.
     left: u64,
-    /// A fragmented message has begun and its last fragment has not.
+    /// A fragmented message has begun and its final fragment has not.
     is_fragmented: bool,
-    /// Something of a message, or of a frame between messages, has come and its end has not.
+    /// A message, or a frame between messages, has begun and not ended.
     has_begun: bool,
-    /// What of that is held back: from its beginning, or nothing.
+    /// The bytes of it that are held back: from its beginning, or none.
     held: Vec<u8>,
-    /// A close frame has come, or what is none: nothing is looked at any more.
+    /// A close frame or invalid data has arrived; the rest passes unexamined.
     is_over: bool,
 }
 
 impl Frames {
-    /// Frames as the client sends them, masked, or as the server does.
+    /// Frames sent by the client (masked) or by the server.
     pub fn new(is_masked: bool) -> Self {
         let (head, held) = (Vec::new(), Vec::new());
         Self { is_masked, head, left: 0, is_fragmented: false, has_begun: false, held, is_over: false }
@@ -196,7 +197,8 @@ impl Frames {
         out
     }
 
-    /// Reads on, up to the end of a message or of a frame between messages: how far, and whether it is there.
+    /// Reads up to the end of a message, or of a frame between messages. Returns the number of bytes read and whether
+    /// the end was reached.
     fn advance(&mut self, bytes: &[u8]) -> (usize, bool) {
         let mut at = 0;
         while at < bytes.len() && !self.is_over {
@@ -231,7 +233,7 @@ impl Frames {
     }
 }
 
-/// What of the frames of one message goes on.
+/// The part of one message's frames that passes.
 fn sifted_frames(frames: Vec<u8>, keep: AnswerDecision<'_>) -> Vec<u8> {
     let (mut message, mut mask, mut others, mut at) = (Vec::new(), None, Vec::new(), 0);
     while at < frames.len() {
@@ -260,13 +262,13 @@ fn sifted_frames(frames: Vec<u8>, keep: AnswerDecision<'_>) -> Vec<u8> {
     }
 }
 
-/// A message as one frame.
+/// Encodes a message as one frame.
 fn frame(message: &[u8], mask: Option<[u8; 4]>) -> Vec<u8> {
     let kind = if std::str::from_utf8(message).is_ok() { Data::Text } else { Data::Binary };
     let mut frame = Frame::message(message.to_vec(), OpCode::Data(kind), true);
     frame.header_mut().mask = mask;
     let mut out = Vec::new();
-    // Into memory goes everything.
+    // Writing to memory cannot fail.
     let _ = frame.format(&mut out);
     out
 }
@@ -279,7 +281,7 @@ mod tests {
     const OURS: &str = r#"{"id":"mcpreel-0123abcd-1","result":{}}"#;
     const MASK: [u8; 4] = [1, 2, 3, 4];
 
-    /// Takes out whatever looks like an answer.
+    /// Removes everything that looks like an answer.
     fn none(_: &[u8]) -> Option<Vec<u8>> {
         None
     }
@@ -322,7 +324,7 @@ mod tests {
         prop::collection::vec(message, 0..8)
     }
 
-    /// Passes messages in chunks, looking at some of them only; whatever goes on, and whether each place that was said
+    /// Passes messages in chunks and examines only some of them. Returns the output, and whether each position reported
     /// to be between messages was one.
     fn pass(
         mut cut: MessageSplitter,
@@ -371,7 +373,7 @@ mod tests {
         fn events_pass_byte_for_byte_and_others_fit_in_at_their_ends(events in any_events(), chunks in any_chunks()) {
             let (out, places) = pass(MessageSplitter::Events(Events::default()), &events, &chunks, &mut |it| Some(it.to_vec()));
             prop_assert_eq!(&out, &events.concat());
-            // An empty line more is no event: it may stand on either side.
+            // An additional empty line is not an event; it may be on either side.
             let is_end = |at: &usize| [0, 1].iter().any(|more| ends(&events).contains(&(at + more)));
             prop_assert!(places.iter().all(|at| *at == 0 || is_end(at)), "{places:?}");
         }
@@ -415,7 +417,7 @@ mod tests {
         }
     }
 
-    /// Whether frames hold the answer.
+    /// Whether the frames contain the answer.
     fn is_ours(frames: &[u8]) -> bool {
         let mut found = false;
         sifted_frames(frames.to_vec(), &mut |message| {

@@ -1,23 +1,24 @@
-//! Content codings undone, so that what a compressed body says can be read (RFC 9110, 8.4). What passes stays as it is.
+//! Decodes content codings so that compressed bodies can be recorded in plain form (RFC 9110 §8.4). The forwarded bytes
+//! stay as they are.
 
 use brotli_decompressor::DecompressorWriter;
 use flate2::write::{MultiGzDecoder, ZlibDecoder};
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A body may decode to this much, however small it is (64 MiB),
+/// The decoded size that any body may have, however small it is (64 MiB).
 const ROOM: usize = 64 << 20;
-/// and beyond that to so many times its own length. What swells more is made to fill memory and disk.
+/// Beyond that, a body may decode to this many times its own length. Anything larger is probably a decompression bomb.
 const SWELL: usize = 100;
 
-/// Undoes one coding.
+/// Decodes one content coding.
 pub struct Decoder {
     decoder: Box<dyn Write + Send>,
     decoded: Decoded,
 }
 
 impl Decoder {
-    /// For a `Content-Encoding`; `None` where it is not known.
+    /// A decoder for this `Content-Encoding`; `None` if it is unknown.
     pub fn of(coding: &str) -> Option<Self> {
         let decoded = Decoded(Arc::new(Mutex::new((Vec::new(), ROOM))));
         let sink = decoded.clone();
@@ -31,7 +32,10 @@ impl Decoder {
         Some(Self { decoder, decoded })
     }
 
-    /// Takes the next bytes and answers what they decode to.
+    /// Takes the next bytes and returns what they decode to.
+    ///
+    /// # Errors
+    /// The bytes are invalid, or decode to too much.
     pub fn push(&mut self, bytes: &[u8]) -> io::Result<Vec<u8>> {
         self.decoded.lock().1 += bytes.len().saturating_mul(SWELL);
         self.decoder.write_all(bytes)?;
@@ -40,7 +44,7 @@ impl Decoder {
     }
 }
 
-/// Where decoders leave what they decode, and how much more they may.
+/// The output of a decoder, and how many more bytes it may contain.
 #[derive(Clone)]
 struct Decoded(Arc<Mutex<(Vec<u8>, usize)>>);
 
@@ -54,7 +58,7 @@ impl Write for Decoded {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut decoded = self.lock();
         let left = decoded.1.checked_sub(bytes.len());
-        decoded.1 = left.ok_or_else(|| io::Error::other(format!("it swells to more than {SWELL} times its length")))?;
+        decoded.1 = left.ok_or_else(|| io::Error::other(format!("it decodes to more than {SWELL} times its size")))?;
         decoded.0.extend_from_slice(bytes);
         Ok(bytes.len())
     }
@@ -84,7 +88,7 @@ mod tests {
         gzip.write_all(TEXT).expect("a Vec takes all");
         zlib.write_all(TEXT).expect("a Vec takes all");
         let zstd = zstd::encode_all(TEXT, 1).expect("encodes");
-        // A brotli stream of one stored block.
+        // A brotli stream with one uncompressed block.
         let brotli = [&[0x0b, 0x0c, 0x80][..], TEXT, &[0x03]].concat();
         let bodies = [
             ("gzip", gzip.finish().expect("ends")),
@@ -114,7 +118,7 @@ mod tests {
             let mut decoder = Decoder::of(coding).expect("known");
             let pushed: Result<Vec<usize>, _> =
                 body.chunks(16 << 10).map(|chunk| decoder.push(chunk).map(|decoded| decoded.len())).collect();
-            assert!(pushed.is_err_and(|error| error.to_string().contains("swells")), "{coding}");
+            assert!(pushed.is_err_and(|error| error.to_string().contains("decodes to more")), "{coding}");
         }
     }
 

@@ -1,27 +1,27 @@
-//! Messages on their way into an open stream, up to the place where one fits in. Who puts one in waits until it is on
-//! its way, or takes it back; the stream never waits.
+//! Messages that wait to be inserted into an open stream. The injector waits until its message is on its way, or
+//! withdraws it; the stream never waits.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-/// So many messages may wait at once,
+/// The maximum number of waiting messages.
 const MAX_WAITING: usize = 64;
-/// and so many bytes of them (16 MiB; one message may be longer).
+/// The maximum bytes of waiting messages (16 MiB); a single message may be longer.
 const MAX_BYTES: usize = 16 << 20;
 
-/// Why a message is not put in, as a sentence fragment.
+/// Why a message was not injected, as a sentence fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InjectionFailure {
-    /// The stream is over.
+    /// The stream has ended.
     #[error("has ended")]
     Ended,
-    /// Too much waits already.
-    #[error("takes nothing now: {MAX_WAITING} messages or {} MiB wait to be read already", MAX_BYTES >> 20)]
+    /// Too many messages are waiting.
+    #[error("is full: {MAX_WAITING} messages or {} MiB are already waiting", MAX_BYTES >> 20)]
     Full,
-    /// The time is over.
-    #[error("is not read, or stands in the middle of a message")]
+    /// The deadline has passed.
+    #[error("is not being read, or is in the middle of a message")]
     Late,
 }
 
@@ -34,10 +34,10 @@ pub struct InjectionQueue {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Messages with their tickets.
+    /// Messages with their ticket numbers.
     waiting: VecDeque<(u64, Vec<u8>)>,
     bytes: usize,
-    /// The last ticket given out, and the last that went on its way.
+    /// The last ticket issued, and the last that was sent.
     given: u64,
     gone: u64,
     is_over: bool,
@@ -45,7 +45,10 @@ struct State {
 }
 
 impl InjectionQueue {
-    /// Puts a message in and waits until it is on its way, up to `deadline`.
+    /// Queues a message and waits until it is on its way.
+    ///
+    /// # Errors
+    /// The stream has ended, the queue is full, or `deadline` has passed.
     pub fn put(&self, message: &[u8], deadline: Instant) -> Result<(), InjectionFailure> {
         let ticket = self.offer(message)?;
         let mut state = self.lock();
@@ -70,7 +73,10 @@ impl InjectionQueue {
         }
     }
 
-    /// Puts a message in where there is room, and waits for nothing; answers its ticket.
+    /// Queues a message without waiting and returns its ticket.
+    ///
+    /// # Errors
+    /// The stream has ended, or the queue is full.
     pub fn offer(&self, message: &[u8]) -> Result<u64, InjectionFailure> {
         let mut state = self.lock();
         if state.is_over {
@@ -90,7 +96,7 @@ impl InjectionQueue {
         Ok(ticket)
     }
 
-    /// The next message, which is on its way from now on.
+    /// The next message; from now on it is on its way.
     pub fn poll_next(&self, context: &Context<'_>) -> Poll<Vec<u8>> {
         let mut state = self.lock();
         let Some((ticket, message)) = state.waiting.pop_front() else {
@@ -103,13 +109,13 @@ impl InjectionQueue {
         Poll::Ready(message)
     }
 
-    /// Nothing more goes in.
+    /// Rejects further messages.
     pub fn close(&self) {
         self.lock().is_over = true;
         self.changed.notify_all();
     }
 
-    /// Whether anything can still go in.
+    /// Whether messages can still be queued.
     pub fn is_open(&self) -> bool {
         !self.lock().is_over
     }

@@ -1,5 +1,5 @@
-//! The way that a message takes which is put into a tapped HTTP session: between the messages of an open stream, or by
-//! a request of our own to where the server takes them.
+//! Chooses how a message is injected into a recorded HTTP session: between the messages of an open stream, or by a
+//! request of mcpreel's own to the server.
 
 use super::body::Reading;
 use super::injection_queue::InjectionQueue;
@@ -14,37 +14,37 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Where HTTP+SSE wants messages posted.
+/// The endpoint to which an HTTP+SSE server wants messages posted.
 pub struct Endpoint {
     /// Path and query.
     pub target: String,
-    /// Whether it is on the server that the tap stands in front of.
+    /// Whether it is on the server for which mcpreel is the proxy.
     is_here: bool,
-    /// Whether a client that follows it leaves the tap aside.
+    /// Whether a client that posts to it bypasses mcpreel.
     pub leads_past: bool,
 }
 
-/// The way that a message takes which is put in.
+/// How a message is injected.
 pub enum InjectionRoute {
     /// Between the messages of an open stream.
     Into(Arc<InjectionQueue>),
-    /// By a request of our own with these headers; to this path and query, or where there are none, to the endpoint.
+    /// By an own POST with these headers, to this path and query or else to the MCP endpoint.
     Post(HeaderMap, Option<String>),
 }
 
 impl Exchanges {
-    /// The sessions that live, by their streams' numbers: what can be spoken to their servers.
+    /// The stream numbers of the live sessions, to whose servers messages can be sent.
     pub fn sessions(&self) -> Vec<u32> {
         let state = self.lock();
         let joined = state.open_injection_queues(Direction::ClientToServer).map(|(exchange, _)| exchange.stream);
         joined.chain(state.heads.keys().copied()).collect::<BTreeSet<u32>>().into_iter().collect()
     }
 
-    /// The session that is meant, and the way of a message to its server or its client.
+    /// Chooses the session, and the route of a message to its server or its client.
     pub(super) fn way(&self, stream: u32, toward: Direction) -> Result<(u32, InjectionRoute), String> {
         match toward {
             Direction::ClientToServer => {
-                let stream = choose(stream, &self.sessions(), "no client has sent anything yet")?;
+                let stream = choose(stream, &self.sessions(), "no client has sent a message yet")?;
                 Ok((stream, self.way_to_server(stream)?))
             }
             Direction::ServerToClient => {
@@ -56,7 +56,7 @@ impl Exchanges {
                     .map_err(|why| state.coding_of(stream).map_or(why, compressed))?;
                 let mut injection_queues: Vec<_> =
                     state.open_injection_queues(toward).filter(|(exchange, _)| exchange.stream == stream).collect();
-                // What belongs to no request goes on the stream that a GET opened.
+                // Messages that belong to no request go to the stream that a GET opened.
                 injection_queues.sort_by_key(|(exchange, _)| exchange.method == Method::GET);
                 let (_, injection_queue) = injection_queues.pop().ok_or("the client has no event stream open")?;
                 Ok((stream, InjectionRoute::Into(Arc::clone(injection_queue))))
@@ -79,12 +79,14 @@ impl Exchanges {
             return Err(compressed(coding));
         }
         if !endpoint.is_here {
-            return Err("the server wants messages posted to another server; nothing is sent there".to_owned());
+            return Err(
+                "the server wants messages posted to another server; mcpreel does not send any there".to_owned()
+            );
         }
         Ok(InjectionRoute::Post(headers, Some(endpoint.target.clone())))
     }
 
-    /// The stream that a client opened to hear what belongs to no request of its own.
+    /// The stream that a client opened with GET, for messages that belong to none of its requests.
     pub(super) fn listener(&self, stream: u32) -> Option<Arc<InjectionQueue>> {
         let state = self.lock();
         let mut injection_queues = state.open_injection_queues(Direction::ServerToClient);
@@ -94,7 +96,7 @@ impl Exchanges {
             .map(|(_, injection_queue)| Arc::clone(injection_queue))
     }
 
-    /// Where an endpoint leads, read as the client reads it: against the URL that it knows.
+    /// Resolves an announced endpoint as the client does: against the URL that the client knows.
     pub(super) fn resolve(&self, exchange: &Exchange, endpoint: &str) -> Endpoint {
         let host = text(exchange.headers.get(header::HOST)).unwrap_or_else(|| "server".to_owned());
         let base = url::Url::parse(&format!("http://{host}")).and_then(|here| here.join(&exchange.target));
@@ -106,23 +108,23 @@ impl Exchanges {
         Endpoint { target: to[url::Position::BeforePath..url::Position::AfterQuery].to_owned(), is_here, leads_past }
     }
 
-    /// Whoever follows such an endpoint is not seen here: that is worth knowing.
+    /// Reports an endpoint that lets clients bypass mcpreel, because their messages are not recorded.
     pub(super) fn report_bypass(&self, stream: u32) {
         const WHY: &str =
-            "the server's endpoint event names a whole URL, so that what its clients send goes past the tap";
+            "the server's endpoint event contains a complete URL, so messages of its clients bypass mcpreel";
         self.queue.note(Ready::about(EventKind::Gap, stream), &json!({"reason": WHY}));
-        (self.complain)(&format!("{WHY}; have the server name a path only, or its address as clients see it"));
+        (self.complain)(&format!("{WHY}; configure the server to send only a path, or the address that clients use"));
     }
 }
 
 impl State {
-    /// What messages that go `toward` can be put into.
+    /// The open queues for messages toward this side.
     fn open_injection_queues(&self, toward: Direction) -> impl Iterator<Item = (&Exchange, &Arc<InjectionQueue>)> {
         let all = self.open.values().filter_map(move |it| Some((it, it.injection_queues[toward as usize].as_ref()?)));
         all.filter(|(_, injection_queue)| injection_queue.is_open())
     }
 
-    /// The coding of an event stream of this session, or with 0 of any.
+    /// The content coding of an event stream of this session, or of any session if `stream` is 0.
     fn coding_of(&self, stream: u32) -> Option<&str> {
         let of_stream = self.open.values().filter(|exchange| stream == 0 || exchange.stream == stream);
         let mut events = of_stream.filter(|exchange| matches!(exchange.response, Reading::Events(_)));
@@ -130,7 +132,7 @@ impl State {
     }
 }
 
-/// Why nothing is put into a stream that is not read as it stands.
+/// The error for injecting into a compressed stream.
 fn compressed(coding: &str) -> String {
-    format!("the event stream is compressed ({coding}), and nothing can be put in or taken out there")
+    format!("the event stream is compressed ({coding}), so messages cannot be injected or removed")
 }

@@ -1,5 +1,5 @@
-//! A tapped HTTP session for its control socket: a message to the server is a request of our own with the session's
-//! headers; one to the client is put between the events of a stream that is open.
+//! The control socket's access to a recorded HTTP session. A message to the server becomes a request of mcpreel's own
+//! with the session's headers; a message to the client is inserted between the events of an open stream.
 
 use super::Exchanges;
 use super::body::{BodyPiece, Reading};
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-/// Headers of a client's request that say something of its own body or connection.
+/// Headers of a client's request that describe only its own body or connection.
 const OF_ITS_OWN: [HeaderName; 9] = [
     header::HOST,
     header::CONTENT_LENGTH,
@@ -32,29 +32,29 @@ const OF_ITS_OWN: [HeaderName; 9] = [
     header::TE,
     HeaderName::from_static("last-event-id"),
 ];
-/// So much of a refusal's text is told.
+/// The maximum length of a refusal's text in an error, in characters.
 const REPORTED: usize = 400;
 
-/// The code of the error that a server's request is answered with where nobody can be asked.
+/// The code of the error that answers a server's request if no client can be asked.
 const NOBODY: i64 = -32000;
-/// What that error says.
-const UNASKED: &str = "mcpreel: this was asked on the stream of a message that was put into the session, and the \
-    client has no stream open on which it could be asked";
-/// How long a request of the server's may wait to go into its client's stream, and its refusal to be taken.
+/// The message of that error.
+const UNASKED: &str = "mcpreel: the server sent this request in response to an injected message, but the client \
+    has no open stream on which it could be asked";
+/// How long a server's request may wait to be inserted into its client's stream, and how long its refusal may take.
 const GRACE_PERIOD: Duration = Duration::from_secs(5);
 
 /// See the module.
 #[derive(Clone)]
 pub struct HttpSession {
-    /// What is recorded, and what is known of the sessions.
+    /// The recorder, which knows the sessions.
     pub exchanges: Arc<Exchanges>,
-    /// Reaches the server.
+    /// The HTTP client for the server.
     pub client: HttpClient,
     /// The MCP endpoint.
     pub url: Uri,
     /// The user's own headers.
     pub headers: HeaderMap,
-    /// Where requests are made.
+    /// The runtime for requests.
     pub runtime: Handle,
 }
 
@@ -77,7 +77,8 @@ impl Session for HttpSession {
                 let (taken, reported) = channel();
                 let session = self.clone();
                 self.runtime.spawn(async move { session.ask(&post, request, &taken).await });
-                // A server may send its head with the answer only: then it has the message, and that is waited for.
+                // Some servers send the response head together with the answer; on a timeout the message counts as
+                // delivered.
                 reported.recv_timeout(deadline.saturating_duration_since(Instant::now())).unwrap_or(Ok(()))
             }
         };
@@ -90,16 +91,16 @@ impl Session for HttpSession {
 }
 
 impl HttpSession {
-    /// Where on the server messages are posted.
+    /// The URL to post messages to.
     fn place(&self, target: Option<String>) -> Result<Uri, String> {
         let Some(target) = target else { return Ok(self.url.clone()) };
         let mut parts = self.url.clone().into_parts();
-        let wrong = |error: &dyn std::fmt::Display| format!("the server's endpoint cannot be posted to: {error}");
+        let wrong = |error: &dyn std::fmt::Display| format!("cannot post to the server's endpoint: {error}");
         parts.path_and_query = Some(target.parse().map_err(|error| wrong(&error as &InvalidUri))?);
         Uri::from_parts(parts).map_err(|error| wrong(&error))
     }
 
-    /// A request of our own with this message, which is recorded.
+    /// Builds and records an own request with this message.
     fn request(&self, post: &Post, message: &[u8]) -> Result<Request<Body>, String> {
         let mut headers = post.headers.clone();
         let envelope = Envelope::scan(message);
@@ -133,7 +134,7 @@ impl HttpSession {
         Ok(request)
     }
 
-    /// Sends a request of our own; what the server asks meanwhile is asked of the client.
+    /// Sends an own request and passes the server's requests in its response on to the client.
     async fn ask(&self, post: &Post, request: Request<Body>, taken: &Sender<Result<(), String>>) {
         let response = match self.client.send(request).await {
             Ok(response) => response,
@@ -162,12 +163,13 @@ impl HttpSession {
         }
         if failed {
             let said: String = received.said.trim().chars().take(REPORTED).collect();
-            let _ = taken.send(Err(format!("the server refused it with status {}: {said}", head.status.as_u16())));
+            let _ = taken
+                .send(Err(format!("the server rejected the message with status {}: {said}", head.status.as_u16())));
         }
     }
 
-    /// Takes some of a response, or without bytes its end: answers go to who waits for them, all but what the server
-    /// asks into the reel.
+    /// Takes bytes of a response, or its end if there are none. Answers go to their waiting requests; everything except
+    /// the server's requests is recorded.
     fn receive(&self, stream: u32, received: &mut ResponseProgress, bytes: Option<&[u8]>) {
         let ResponseProgress { reading, said, asked } = received;
         let mut see = |piece: BodyPiece<'_>| {
@@ -195,8 +197,8 @@ impl HttpSession {
         }
     }
 
-    /// What the server asks because of a message of ours only the client can answer: it gets the request on the stream
-    /// that it listens to. Where it has none, the server is told so.
+    /// Passes on a server's request that an injected message caused. Only the client can answer it, so it is inserted
+    /// into the stream that the client opened with GET. If there is none, the server gets an error.
     async fn pass_on(&self, post: &Post, request: Vec<u8>) {
         let listener = self.exchanges.listener(post.stream);
         let (message, until) = (request.clone(), Instant::now() + GRACE_PERIOD);
@@ -214,19 +216,19 @@ impl HttpSession {
     }
 }
 
-/// How messages of ours reach one session's server.
+/// How injected messages reach one session's server.
 struct Post {
     stream: u32,
-    /// The client's.
+    /// The client's headers.
     headers: HeaderMap,
     place: Uri,
 }
 
-/// What has come of a response.
+/// A response that is being read.
 struct ResponseProgress {
     reading: Reading,
-    /// The last text of it, for an error that tells it.
+    /// Its last text, for an error.
     said: String,
-    /// Requests of the server's.
+    /// Requests of the server.
     asked: Vec<Vec<u8>>,
 }

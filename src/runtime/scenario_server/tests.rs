@@ -15,7 +15,7 @@ fn part(text: &str) -> ScenarioServer {
     ScenarioServer { make, id, player: Player::new(&scenario), has_handshake: true }
 }
 
-/// A play under way, and what is told of it.
+/// A play in progress, and its reports.
 struct Stage {
     entering: mpsc::UnboundedSender<Entered>,
     reported: mpsc::UnboundedReceiver<&'static str>,
@@ -39,12 +39,12 @@ impl Stage {
 
     fn enter(&self, stream: u32) -> Link {
         let (ours, link) = Link::pair_ending(Incoming::Failed("cut".to_owned()));
-        self.entering.send(Entered { stream, link, held: None }).expect("it is played");
+        self.entering.send(Entered { stream, link, held: None }).expect("the play goes on");
         ours
     }
 
     async fn next(&mut self) -> &'static str {
-        self.reported.recv().await.expect("something is told")
+        self.reported.recv().await.expect("a report")
     }
 
     async fn report(self) -> Report {
@@ -91,7 +91,11 @@ async fn a_host_that_was_cut_off_comes_back_to_the_part_that_it_left() {
     ));
     let mut link = stage.enter(1);
     shake_hands(&mut link).await;
-    assert_eq!(receive(&mut link).await["method"], "notifications/reminder", "what was said before goes out");
+    assert_eq!(
+        receive(&mut link).await["method"],
+        "notifications/reminder",
+        "what was sent before the cut is delivered"
+    );
     assert!(matches!(link.receive().await, Incoming::Failed(_)));
     assert_eq!((stage.next().await, stage.next().await), ("cut", "waits"));
     let mut link = stage.enter(2);
@@ -99,7 +103,7 @@ async fn a_host_that_was_cut_off_comes_back_to_the_part_that_it_left() {
     assert_eq!(
         receive(&mut link).await["method"],
         "notifications/reminder",
-        "the steps go on; the first was not done again"
+        "the steps continue; the first is not repeated"
     );
     assert_eq!(stage.next().await, "done");
     link.close();
@@ -114,7 +118,7 @@ async fn what_is_to_be_sent_while_nobody_is_there_is_a_problem_and_the_end_waits
     let mut link = stage.enter(1);
     shake_hands(&mut link).await;
     let report = stage.report().await;
-    assert_eq!(whys(&report), ["it was not fired: the host was cut off and has not come back"]);
+    assert_eq!(whys(&report), ["it was not sent: the host was disconnected and has not come back"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -160,11 +164,14 @@ async fn a_host_that_goes_before_the_steps_are_done_is_reported() {
     shake_hands(&mut link).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
     drop(link);
-    assert_eq!(whys(&stage.report().await), ["the scenario ended while this was done"]);
-    let nobody = Stage::open("steps: []\n");
-    let Stage { entering, playing, .. } = nobody;
+    assert_eq!(whys(&stage.report().await), ["the scenario ended during this step"]);
+    let unvisited = Stage::open("steps: []\n");
+    let Stage { entering, playing, .. } = unvisited;
     drop(entering);
-    assert_eq!(whys(&playing.await.expect("a report")), ["the servers were never all connected or given up"]);
+    assert_eq!(
+        whys(&playing.await.expect("a report")),
+        ["the scenario ended before all servers had connected or failed"]
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -172,7 +179,7 @@ async fn a_host_that_only_talks_is_gone_once_nobody_can_enter_any_more() {
     let stage = Stage::open("steps: []\n");
     let mut link = stage.enter(1);
     shake_hands(&mut link).await;
-    // Until its answers, which it does not take, fill the way up to the server's ears.
+    // Until the responses, which it does not read, fill the way to the server.
     let mut talk = async || tokio::time::timeout(Duration::from_secs(1), say(&mut link, &ping(2))).await.is_ok();
     while talk().await {}
     let Stage { entering, playing, .. } = stage;

@@ -35,7 +35,7 @@ async fn ask(link: &mut Link, method: &str) -> Incoming {
     link.receive().await
 }
 
-/// Which play is over, and whether it passed.
+/// The index of the play that is over, and whether it passed.
 async fn over(news: &mut mpsc::UnboundedReceiver<ScenarioNotice>) -> (usize, bool) {
     loop {
         match news.recv().await.expect("news") {
@@ -55,7 +55,7 @@ async fn each_session_is_played_for_from_the_beginning_and_who_was_cut_off_goes_
     assert!(matches!(ask(&mut first, "ping").await, Incoming::Failed(_)));
     assert!(matches!(ask(&mut second, "ping").await, Incoming::Failed(_)), "its first ping too");
     end.await;
-    // Who comes now is the first one again: its fault is done already.
+    // The next session belongs to the first host again: its fault is over.
     let mut again = plays.open(3).expect("opens").link;
     ask(&mut again, "initialize").await;
     assert!(matches!(ask(&mut again, "ping").await, Incoming::Message(_)));
@@ -63,5 +63,5 @@ async fn each_session_is_played_for_from_the_beginning_and_who_was_cut_off_goes_
     drop(again);
     assert_eq!(over(&mut news).await, (0, true));
     plays.close();
-    assert_eq!(over(&mut news).await, (1, false), "who did not come back is judged so");
+    assert_eq!(over(&mut news).await, (1, false), "the host that did not come back fails");
 }

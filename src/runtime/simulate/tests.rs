@@ -1,4 +1,4 @@
-//! Whole scenarios in virtual time.
+//! Tests of whole scenarios in virtual time.
 
 use super::*;
 use crate::scenario::Verdict;
@@ -24,7 +24,7 @@ fn play(text: &str) -> Played {
     Played { report, prompts, messages }
 }
 
-/// Verdicts of the expectations, in order.
+/// The verdicts on the expectations, in order.
 fn verdicts(report: &Report) -> Vec<Verdict> {
     report.expectations.iter().map(crate::scenario::Judged::verdict).collect()
 }
@@ -107,16 +107,19 @@ expect:
         "{report:?}"
     );
     let whys = whys(&report);
-    assert_eq!(whys[0], r#"not seen; the nearest is not it: /content is "hello", not "goodbye""#);
-    assert_eq!(whys[1], "seen once, wanted never");
-    assert_eq!(whys[2], r#"it has "hello""#);
+    assert_eq!(whys[0], r#"not seen; the closest candidate does not match: /content is "hello", not "goodbye""#);
+    assert_eq!(whys[1], "seen once, expected never");
+    assert_eq!(whys[2], r#"it contains "hello""#);
     assert_eq!(whys[3], "not seen");
-    assert_eq!(whys[4], r#"not seen; the nearest is not it: it came before "last" was met"#);
-    assert_eq!(whys[6], r#"not seen; the nearest is not it: /content/0/text is "{\"sum\":3}", not "{\"sum\":4}""#);
+    assert_eq!(whys[4], r#"not seen; the closest candidate does not match: it arrived before "last" was met"#);
+    assert_eq!(
+        whys[6],
+        r#"not seen; the closest candidate does not match: /content/0/text is "{\"sum\":3}", not "{\"sum\":4}""#
+    );
     let nearest = report.expectations[0].failure.as_ref().and_then(|failure| failure.nearest.as_deref());
     assert!(nearest.is_some_and(|nearest| nearest.starts_with("c2s {")), "{nearest:?}");
     assert_eq!(report.expectations[3].failure.as_ref().map(|failure| failure.at.as_secs()), Some(3));
-    report.validated(&["room/rule: broken".to_owned()]);
+    report.validated(&["proposal/rule: broken".to_owned()]);
     assert_eq!(verdicts(&report).last(), Some(&Failed));
     assert!(!report.is_passed());
 }
@@ -278,7 +281,7 @@ steps:
 "
     ));
     assert_eq!(verdicts(&played.report), [Failed, Failed, Passed], "{:?}", played.report);
-    assert_eq!(whys(&played.report)[0], "seen once, wanted exactly 2 times");
+    assert_eq!(whys(&played.report)[0], "seen once, expected exactly 2 times");
 }
 
 #[test]
@@ -312,7 +315,7 @@ steps:
     assert_eq!(verdicts(&report), [Passed; 6], "{report:?}");
     let problems: Vec<&str> = report.problems.iter().map(|problem| problem.why.as_str()).collect();
     assert_eq!(problems.len(), 3, "{problems:?}");
-    assert!(problems[0].contains("cut") && problems[1].contains("session_start"), "{problems:?}");
+    assert!(problems[0].contains("disconnected") && problems[1].contains("session_start"), "{problems:?}");
 }
 
 #[test]
@@ -332,7 +335,7 @@ fn the_same_seed_gives_the_same_bytes() {
     let (one, other) = (play(&text), play(&text));
     assert_eq!(one.messages, other.messages);
     assert_eq!(one.prompts, other.prompts);
-    // What is sent at one moment arrives in its order.
+    // Messages of the same time arrive in order.
     let methods = one.messages[..4].iter().map(|(_, text)| Envelope::scan(text.as_bytes()).method.map(String::from));
     let methods: Vec<String> = methods.flatten().collect();
     assert_eq!(methods, ["initialize", "notifications/initialized", "tools/list"]);

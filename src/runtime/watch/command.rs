@@ -1,4 +1,4 @@
-//! Runs a command to its end within limits, and tells what came of it.
+//! Runs a command within limits, and reports its outcome.
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::fmt;
@@ -9,29 +9,29 @@ use std::sync::mpsc::channel;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// So much of the end of its output is kept, in bytes.
+/// How much of the end of its output to keep, in bytes.
 const KEPT: usize = 16 << 10;
-/// How long what it has left running may hold its output open.
+/// How long processes that it leaves behind may keep its output open.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// What came of a run.
+/// The outcome of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunOutcome {
-    /// It ended by itself, with 0.
+    /// Whether it exited with code 0.
     pub passed: bool,
     /// How it ended, in words.
     pub how: String,
-    /// The end of what it wrote, to standard output and standard error as it came.
+    /// The end of its output: standard output and standard error, in order of arrival.
     pub output: String,
 }
 
 impl RunOutcome {
-    /// It could not be started.
+    /// The outcome of a command that could not be started.
     pub fn not_run(why: &dyn fmt::Display) -> Self {
         Self { passed: false, how: format!("could not be started: {why}"), output: String::new() }
     }
 
-    /// What tells one outcome from another: how it ended, and its last line but for how long it took.
+    /// The part of the outcome that matters for comparisons: how it ended, and its last line without times.
     pub fn summary(&self) -> String {
         let last = self.output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
         let words = last.split_whitespace().filter(|word| !is_time(word));
@@ -39,7 +39,7 @@ impl RunOutcome {
     }
 }
 
-/// Whether a word is a time, as in `0.05s`, `(12ms)`, `1:05` or `2.5`.
+/// Whether a word is a time, such as `0.05s`, `(12ms)`, `1:05` or `2.5`.
 fn is_time(word: &str) -> bool {
     let word = word.trim_matches(|letter: char| !letter.is_alphanumeric());
     let end = word.find(|letter: char| !letter.is_ascii_digit() && !matches!(letter, '.' | ':')).unwrap_or(word.len());
@@ -49,7 +49,7 @@ fn is_time(word: &str) -> bool {
     is_number && (["ns", "us", "µs", "ms", "s", "m", "h"].contains(&unit) || unit.is_empty() && is_broken)
 }
 
-/// The command that runs now.
+/// The command that is running now.
 #[derive(Debug, Default)]
 pub struct RunningCommand(Mutex<State>);
 
@@ -60,7 +60,7 @@ struct State {
 }
 
 impl RunningCommand {
-    /// Ends it, and whatever is begun later.
+    /// Ends the command, and all later ones.
     pub fn end(&self) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.is_over = true;
@@ -82,7 +82,7 @@ fn kill(group: Option<Pid>) {
     }
 }
 
-/// Runs it in a process group of its own, which is ended with it.
+/// Runs a command in its own process group, which ends with it.
 pub fn run(command: Command, limit: Duration, running: &RunningCommand) -> RunOutcome {
     match try_run(command, limit, running) {
         Ok(outcome) => outcome,
@@ -94,7 +94,7 @@ fn try_run(mut command: Command, limit: Duration, running: &RunningCommand) -> i
     let (said, says) = io::pipe()?;
     command.stdin(Stdio::null()).stdout(says.try_clone()?).stderr(says).process_group(0);
     let mut child = command.spawn()?;
-    // It holds the writing ends as well.
+    // The command holds the write ends as well.
     drop(command);
     let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     running.set(group);
@@ -119,7 +119,7 @@ fn try_run(mut command: Command, limit: Duration, running: &RunningCommand) -> i
     });
     running.set(None);
     let status = status?;
-    let how = if is_late { format!("took more than {limit:?} and was ended") } else { reported(status) };
+    let how = if is_late { format!("took more than {limit:?} and was killed") } else { reported(status) };
     Ok(RunOutcome { passed: status.success() && !is_late, how, output: readable(&output.unwrap_or_default()) })
 }
 
@@ -127,11 +127,11 @@ fn reported(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(0), _) => "passed".to_owned(),
         (Some(code), _) => format!("failed with exit code {code}"),
-        (None, signal) => format!("was ended by signal {}", signal.unwrap_or_default()),
+        (None, signal) => format!("was killed by signal {}", signal.unwrap_or_default()),
     }
 }
 
-/// Reads to the end; gives back the last of it.
+/// Reads to the end; returns the last part.
 fn keep_end(mut from: impl Read) -> Vec<u8> {
     let (mut kept, mut chunk) = (Vec::new(), vec![0; KEPT]);
     loop {
@@ -169,7 +169,7 @@ mod tests {
         let passed = sh("echo one; echo two >&2", LONG);
         assert_eq!(passed, RunOutcome { passed: true, how: "passed".into(), output: "one\ntwo\n".into() });
         assert_eq!(sh("exit 3", LONG).how, "failed with exit code 3");
-        assert_eq!(sh("kill -9 $$", LONG).how, "was ended by signal 9");
+        assert_eq!(sh("kill -9 $$", LONG).how, "was killed by signal 9");
         let much = sh("yes 0123456789 | head -n 100000; echo last", LONG).output;
         assert!(much.len() <= KEPT && much.ends_with("last\n"), "{}", much.len());
         let missing = run(Command::new("/there/is/no/such"), LONG, &RunningCommand::default());
@@ -180,7 +180,7 @@ mod tests {
     fn what_takes_too_long_ends_with_all_that_it_started() {
         let late = sh("sleep 600 & echo said; wait", Duration::from_millis(50));
         assert!(!late.passed && late.how.contains("took more than 50ms"), "{late:?}");
-        // What is left behind holds nothing up.
+        // Processes left behind do not block.
         assert_eq!(sh("sleep 600 & echo said", LONG).output, "said\n");
     }
 
@@ -190,7 +190,7 @@ mod tests {
         running.end();
         let mut command = Command::new("sleep");
         command.arg("600");
-        assert_eq!(run(command, LONG, &running).how, "was ended by signal 9");
+        assert_eq!(run(command, LONG, &running).how, "was killed by signal 9");
     }
 
     #[test]

@@ -1,48 +1,48 @@
-//! Changes that come in bursts, gathered until it is quiet. Pure: times come in.
+//! Collects bursts of changes until nothing changes any more. Pure: times are inputs.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How many quiet times a burst may last until what has come by then is told.
+/// Maximum length of a burst, as a multiple of the quiet time.
 const LONGEST: u32 = 20;
 
-/// What happened to a file first since it was last told.
+/// The first thing that happened to a file since it was last reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// It was made.
+    /// It was created.
     Made,
     /// Anything else.
     Other,
 }
 
-/// See the module.
+/// Collects changes; see the module.
 #[derive(Debug)]
 pub struct Debounce {
     quiet: Duration,
     gathered: BTreeMap<PathBuf, Change>,
-    /// When the burst began, and when its last change came.
+    /// When the burst began, and the time of its last change.
     times: Option<(Duration, Duration)>,
 }
 
 impl Debounce {
-    /// Gathers until nothing has changed for so long.
+    /// Collects changes until there were none for `quiet`.
     pub fn new(quiet: Duration) -> Self {
         Self { quiet, gathered: BTreeMap::new(), times: None }
     }
 
-    /// Takes a change.
+    /// Adds a change.
     pub fn push(&mut self, now: Duration, path: PathBuf, change: Change) {
         self.gathered.entry(path).or_insert(change);
         self.times = Some((self.times.map_or(now, |(first, _)| first), now));
     }
 
-    /// When there is something to tell.
+    /// When changes are to be reported.
     pub fn due(&self) -> Option<Duration> {
         self.times.map(|(first, last)| (last + self.quiet).min(first + self.quiet * LONGEST))
     }
 
-    /// What is to be told now.
+    /// Returns the changes to report now.
     pub fn take(&mut self, now: Duration) -> Vec<(PathBuf, Change)> {
         if self.due().is_none_or(|due| due > now) {
             return Vec::new();

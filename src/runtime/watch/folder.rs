@@ -1,5 +1,6 @@
-//! A watched folder: which of its files count, how they are listed and read. Nothing outside of it is ever read: no
-//! way leads up, and links are not followed.
+//! A watched folder: which files belong to it, and how to list and read them.
+//!
+//! Never: reading anything outside. Parent paths lead nowhere, and links are not followed.
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use rustix::fs::OFlags;
@@ -10,18 +11,18 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use url::Url;
 
-/// Names that are ignored wherever they stand.
+/// Names that are ignored everywhere.
 const IGNORED: [&str; 3] = [".git", "target", "node_modules"];
-/// How many files are listed.
+/// Maximum number of files to list.
 const MAX_FILES: usize = 1000;
-/// How many entries are looked at for that.
+/// Maximum number of entries to visit for that.
 const MAX_ENTRIES: usize = 50_000;
-/// The largest file that is given out, in bytes.
+/// Size of the largest file to serve, in bytes.
 const LARGEST: u64 = 1 << 20;
-/// So much of a file's beginning tells whether it is text.
+/// How much of a file's beginning decides whether it is text, in bytes.
 const LOOKED_AT: u64 = 1024;
 
-/// See the module.
+/// A watched folder; see the module.
 #[derive(Clone, Debug)]
 pub struct Folder {
     /// Absolute, without links.
@@ -32,17 +33,17 @@ pub struct Folder {
 /// Why a folder cannot be watched.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// It is not there, or cannot be opened.
+    /// It does not exist, or cannot be opened.
     #[error("cannot watch {}: {}", .0.display(), .1)]
     System(PathBuf, io::Error),
-    /// What is to be ignored is no glob.
-    #[error("cannot ignore by this: {0}")]
+    /// A pattern to ignore is not a valid glob.
+    #[error("invalid pattern of files to ignore: {0}")]
     Glob(#[from] globset::Error),
 }
 
 impl Folder {
-    /// The folder at this path; what these globs match is ignored: a file or folder by its name, or by its path from
-    /// here.
+    /// Opens the folder at this path. Globs in `ignored` match a file or folder by its name, or by its path relative to
+    /// the folder.
     pub fn open(path: &Path, ignored: &[String]) -> Result<Self, FolderError> {
         let failed = |error| FolderError::System(path.to_owned(), error);
         let root = path.canonicalize().map_err(failed)?;
@@ -54,12 +55,12 @@ impl Folder {
         Ok(Self { root, ignored: globs.build()? })
     }
 
-    /// Where it is.
+    /// The folder's path.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// As a URI, with a slash at its end.
+    /// The folder's URI, with a slash at its end.
     pub fn uri(&self) -> String {
         Url::from_directory_path(&self.root).map(String::from).unwrap_or_default()
     }
@@ -69,7 +70,7 @@ impl Folder {
         Url::from_file_path(path).ok().map(String::from)
     }
 
-    /// What a path below it is called here; nothing where it lies elsewhere or is ignored.
+    /// The name of a path below the folder; `None` if it is outside or ignored.
     pub fn name(&self, path: &Path) -> Option<String> {
         let below = path.strip_prefix(&self.root).ok().filter(|below| !below.as_os_str().is_empty())?;
         let mut ways = below.ancestors().filter(|way| !way.as_os_str().is_empty());
@@ -79,7 +80,7 @@ impl Folder {
         (!ways.any(is_ignored)).then(|| below.to_string_lossy().into_owned())
     }
 
-    /// The files at or below a path, in order, as many as there may be. Links are none.
+    /// The files at or below a path, in order, up to the limit, without links.
     pub fn files(&self, from: &Path) -> Vec<PathBuf> {
         let (mut found, mut looked_at, mut ahead) = (Vec::new(), 0, vec![from.to_owned()]);
         while let Some(folder) = ahead.pop() {
@@ -107,18 +108,18 @@ impl Folder {
         found
     }
 
-    /// Its text files as MCP's resources.
+    /// The folder's text files as MCP resources.
     pub fn list(&self) -> Vec<Value> {
         let files = self.files(&self.root);
         let texts = files.iter().filter(|path| open(path).and_then(|file| read(file, LOOKED_AT)).is_ok_and(is_text));
         texts.filter_map(|path| Some(described(&self.uri_of(path)?, &self.name(path)?))).collect()
     }
 
-    /// A text file's contents, by its URI, as MCP's contents of a resource.
+    /// The contents of a text file, by its URI, as the contents of an MCP resource.
     pub fn read(&self, uri: &str) -> Option<Value> {
         let path = Url::parse(uri).ok().filter(|url| url.scheme() == "file")?.to_file_path().ok()?;
         self.name(&path)?;
-        // A link anywhere on the way, and the path is another one.
+        // With a link anywhere on the way, the real path differs.
         let file = path.canonicalize().ok().filter(|real| *real == path).and_then(|path| open(&path).ok())?;
         let text = String::from_utf8(read(file, LARGEST).ok()?).ok()?;
         Some(json!({"uri": uri, "mimeType": "text/plain", "text": text}))
@@ -129,7 +130,7 @@ fn described(uri: &str, name: &str) -> Value {
     json!({"uri": uri, "name": name, "mimeType": "text/plain"})
 }
 
-/// Opens a file that is no link, and waits for nothing that is none.
+/// Opens a regular file that is not a link, without blocking on anything else.
 fn open(path: &Path) -> io::Result<File> {
     let flags = i32::try_from((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits()).unwrap_or_default();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
@@ -146,7 +147,7 @@ fn read(file: File, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Whether this is how a text begins; the last letter may be cut.
+/// Whether this is the beginning of a text; the last character may be incomplete.
 fn is_text(bytes: Vec<u8>) -> bool {
     !bytes.contains(&0) && std::str::from_utf8(&bytes).map_or_else(|error| error.error_len().is_none(), |_| true)
 }

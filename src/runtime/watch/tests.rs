@@ -1,4 +1,4 @@
-//! What is told of changed files, and what is given out, in a folder of the test's own.
+//! Tests of the messages about changed files, and of what is served, in a temporary folder.
 
 use super::*;
 use std::os::unix::fs::symlink;
@@ -104,5 +104,5 @@ fn events_of_a_file_count_and_looking_at_it_does_not() {
     assert_eq!((changed(written, "notes.txt"), changed(written, "target/out"), changed(written, "src")), (1, 0, 0));
     assert_eq!(changed(EventKind::Access(AccessKind::Any), "notes.txt"), 0);
     assert_eq!(changed(EventKind::Modify(ModifyKind::Metadata(MetadataKind::Any)), "notes.txt"), 0);
-    assert_eq!(changed(EventKind::Create(CreateKind::Folder), "src"), 2, "what is in it came with it");
+    assert_eq!(changed(EventKind::Create(CreateKind::Folder), "src"), 2, "its contents arrived with it");
 }

@@ -1,4 +1,4 @@
-//! Expectations as they are written.
+//! The format of expectations.
 
 use super::{OrderedMap, Placed, Span, WayPart};
 use schemars::JsonSchema;
@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde::de::Deserializer;
 use serde_json::Value;
 
-/// What a message is.
+/// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum KindPart {
@@ -14,115 +14,115 @@ pub enum KindPart {
     Request,
     /// A notification.
     Notification,
-    /// An answer with a result.
+    /// A response with a result.
     Result,
-    /// An answer with an error.
+    /// A response with an error.
     Error,
 }
 
-/// One expectation: exactly one of `message`, `prompt`, `fact`, `result` and `validates`. It is met at least once
-/// unless `times`, `at_least` or `never` says otherwise.
+/// An expectation, with exactly one of `message`, `prompt`, `fact`, `result` and `validates`. It must be met at least
+/// once, unless `times`, `at_least` or `never` is given.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExpectPart {
     /// A message that arrives.
     pub message: Option<MessagePart>,
-    /// A prompt that the model is asked with.
+    /// A prompt for the model.
     pub prompt: Option<PromptPart>,
-    /// Something that the host tells.
+    /// An event that the host reports.
     pub fact: Option<FactPart>,
-    /// What the step's tool or request gives; an error stands under `/error`.
+    /// The result of the step's tool or request; an error is at `/error`.
     pub result: Option<ResultPart>,
-    /// No breach of a rule of the validator.
+    /// Whether the session must break no rule of `mcpreel validate`.
     pub validates: Option<bool>,
-    /// Within this time from the beginning of the step, or of the session. Without it: until the step's action is
-    /// done, and where something is missing then, one second more.
+    /// The time limit, from the beginning of the step or session. By default, until the step's action is over, plus one
+    /// second if something is missing then.
     pub within: Option<Span>,
-    /// Exactly so often.
+    /// Exactly this many times.
     pub times: Option<u64>,
-    /// At least so often.
+    /// At least this many times.
     pub at_least: Option<u64>,
     /// Not at all.
     #[serde(default)]
     pub never: bool,
     /// Only after the expectation with this `id` was met.
     pub after: Option<Placed<String>>,
-    /// Its name, for `after`.
+    /// An id, for `after`.
     pub id: Option<Placed<String>>,
 }
 
-/// A message that arrives. What is named must fit.
+/// A message that arrives; all given members must match.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MessagePart {
-    /// On whose connection.
+    /// The server of the connection.
     pub server: Option<Placed<String>>,
-    /// Which way.
+    /// The direction.
     pub direction: Option<WayPart>,
-    /// The method, or that of the answered request; `*` and `?` are wildcards.
+    /// The method, or for a response, the method of its request; `*` and `?` are wildcards.
     pub method: Option<Placed<String>>,
-    /// What it is.
+    /// The kind of message.
     pub kind: Option<KindPart>,
-    /// A part of its params, result or error. Members that are not named may be anything.
+    /// A part of its params, result or error. Other members may have any value.
     pub content: Option<Value>,
-    /// Values in its params, result or error by JSON Pointer.
+    /// Values in its params, result or error, by JSON Pointer.
     #[serde(default)]
     pub pointer: OrderedMap<Value>,
-    /// A filter in the grammar of `mcpreel show`.
+    /// A filter, as in `mcpreel show`.
     pub filter: Option<Placed<String>>,
 }
 
-/// A prompt, or what one server (one slot) injected into it.
+/// A prompt, or what one server (or slot) injected into it.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PromptPart {
-    /// Of this turn only; the first is 1.
+    /// Only prompts of this turn; the first is 1.
     pub turn: Option<u64>,
-    /// This one of a turn's prompts only; the first is 1.
+    /// Only this prompt of a turn; the first is 1.
     pub round: Option<u64>,
     /// Only what this server injected.
     pub server: Option<Placed<String>>,
-    /// Only what stands in this slot.
+    /// Only what this slot contains.
     pub slot: Option<Placed<String>>,
-    /// It has this text.
+    /// It must contain this text.
     pub contains: Option<String>,
-    /// It does not have this text; one prompt that does breaks the expectation.
+    /// It must not contain this text; a single prompt that does fails the expectation.
     pub lacks: Option<String>,
 }
 
-/// Something that the host tells.
+/// An event that the host reports.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FactPart {
-    /// The proposal that it is about, or `host`.
+    /// The proposal that it concerns, or `host`.
     pub room: Option<Placed<String>>,
     /// What happened.
     pub what: Option<String>,
-    /// About which server.
+    /// The server that it concerns.
     pub server: Option<Placed<String>>,
-    /// A piece of its words.
+    /// A part of its text.
     pub contains: Option<String>,
-    /// A part of its members.
+    /// A part of its data.
     pub data: Option<Value>,
 }
 
-/// What a tool or a request gave.
+/// The result of a tool or request.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ResultPart {
-    /// Where, as a JSON Pointer; the whole without it.
+    /// The part to check, as a JSON Pointer; by default the whole result.
     #[serde(default)]
     pub pointer: String,
-    /// It is this.
+    /// It must equal this.
     #[serde(default, deserialize_with = "given")]
     pub equals: Option<Value>,
-    /// It has this text: itself, or written as JSON.
+    /// It must contain this text (a string itself, or other values as JSON).
     pub contains: Option<String>,
-    /// It does not have this text.
+    /// It must not contain this text.
     pub lacks: Option<String>,
 }
 
-/// What is written counts, `null` too.
+/// Distinguishes an explicit null from a missing member.
 fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }

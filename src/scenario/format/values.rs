@@ -1,6 +1,6 @@
-//! What values a scenario is made of: with their places, in order, in several forms.
+//! The types of values in a scenario: with positions, in order, in several forms.
 
-use crate::proposals::policy::parse_time;
+use crate::wire::units::parse_time;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-/// A place in the text, both from 1; zero where it is not known.
+/// A position in the text, from 1; zero if unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct TextPosition {
     /// The line.
@@ -19,12 +19,12 @@ pub struct TextPosition {
     pub column: u64,
 }
 
-/// A value, and where it stands.
+/// A value and its position.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Placed<T> {
     /// The value.
     pub value: T,
-    /// Where.
+    /// Its position.
     pub place: TextPosition,
 }
 
@@ -54,7 +54,7 @@ impl<T: JsonSchema> JsonSchema for Placed<T> {
     }
 }
 
-/// A mapping in the order in which it is written, each key with its place.
+/// A mapping that keeps its order, with the positions of its keys.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OrderedMap<T>(pub Vec<(Placed<String>, T)>);
 
@@ -107,8 +107,7 @@ pub struct Span(pub Duration);
 impl<'de> Deserialize<'de> for Span {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Placed { value, .. } = Placed::<String>::deserialize(deserializer)?;
-        let wrong = || de::Error::custom(format!("{value:?} is no time; write 250ms, 2s, 1.5m, 1h or 1d"));
-        parse_time(&value).map(Self).ok_or_else(wrong)
+        parse_time(&value).map(Self).map_err(de::Error::custom)
     }
 }
 
@@ -122,12 +121,12 @@ impl JsonSchema for Span {
             "description": "A time: 250ms, 2s, 1.5m, 1h, 1d; a number alone is seconds.",
             "type": ["string", "number"],
             "minimum": 0,
-            "pattern": r"^\s*[0-9]+(\.[0-9]+)?\s*(us|µs|ms|s|m|min|h|d)?\s*$",
+            "pattern": r"^\s*[0-9]+(\.[0-9]+)?\s*(ns|us|µs|ms|s|m|min|h|d)?\s*$",
         })
     }
 }
 
-/// Either a text alone, or a mapping of which the text is one member.
+/// Either just a text, or a mapping that contains the text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextOr<T>(pub T);
 
@@ -138,7 +137,7 @@ impl<'de, T: Deserialize<'de> + From<String>> Deserialize<'de> for TextOr<T> {
             type Value = TextOr<T>;
 
             fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("a text or a mapping")
+                out.write_str("a string or a mapping")
             }
 
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
@@ -168,7 +167,7 @@ impl<T: JsonSchema> JsonSchema for TextOr<T> {
     }
 }
 
-/// One or several.
+/// One or several values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Several<T>(pub Vec<T>);
 
@@ -185,7 +184,7 @@ impl<'de, T: Deserialize<'de> + From<String>> Deserialize<'de> for Several<TextO
             type Value = Several<TextOr<T>>;
 
             fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("a text, a mapping, or a list of such")
+                out.write_str("a string, a mapping, or a list of them")
             }
 
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {

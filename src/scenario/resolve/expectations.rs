@@ -1,4 +1,4 @@
-//! Expectations: what is written to what is looked for.
+//! Resolves expectations.
 
 use super::{Resolver, Result, in_words, unknown, way};
 use crate::proposals::REGISTRY;
@@ -10,12 +10,12 @@ use crate::session::filter::Filter;
 use crate::wire::MessageKind;
 
 impl Resolver<'_> {
-    /// Takes expectations in; answers with their places among all.
+    /// Resolves expectations and returns their indices.
     pub(super) fn expectations(&mut self, parts: Vec<Placed<ExpectPart>>) -> Result<Vec<usize>> {
         parts.into_iter().map(|part| self.expectation(part)).collect()
     }
 
-    /// Finds those that others wait for.
+    /// Resolves the ids in `after`.
     pub(super) fn settle_waiting(&mut self) -> Result<()> {
         for (waits, id) in std::mem::take(&mut self.waiting) {
             let found = self.expectations.iter().position(|one| one.id.as_deref() == Some(id.value.as_str()));
@@ -28,7 +28,7 @@ impl Resolver<'_> {
                 return self.wrong(id.place, "an expectation cannot come after itself");
             }
             if expectation.bound == Bound::Never || matches!(expectation.want, Want::Validates(_)) {
-                return self.wrong(id.place, format!("{:?} is never met, so nothing comes after it", id.value));
+                return self.wrong(id.place, format!("{:?} is never met, so nothing can come after it", id.value));
             }
             self.expectations[waits].after = Some(found);
         }
@@ -40,7 +40,8 @@ impl Resolver<'_> {
         let bound = self.bound(&part, place)?;
         let is_timed = part.within.is_some() || part.after.is_some() || bound != Bound::AtLeast(1);
         if part.validates.is_some() && is_timed {
-            return self.wrong(place, "validates is judged once, at the end, and takes nothing else");
+            return self
+                .wrong(place, "validates is decided once, at the end, and cannot be combined with anything else");
         }
         let mut wants = Vec::new();
         wants.extend(part.message.map(|part| self.message(part)).transpose()?);
@@ -51,12 +52,14 @@ impl Resolver<'_> {
             (Want::Validates(is_clean), if is_clean { "no rule is broken" } else { "a rule is broken" }.to_owned())
         }));
         let Some((want, mut what)) = wants.pop().filter(|_| wants.is_empty()) else {
-            return self.wrong(place, "an expectation is one of message, prompt, fact, result and validates");
+            return self
+                .wrong(place, "an expectation needs exactly one of message, prompt, fact, result and validates");
         };
         let within = part.within.map(|span| span.0);
         what += &match bound {
             Bound::AtLeast(1) => String::new(),
             Bound::AtLeast(count) => format!("; at least {count} times"),
+            Bound::Exactly(1) => "; exactly once".to_owned(),
             Bound::Exactly(count) => format!("; exactly {count} times"),
             Bound::Never => "; never".to_owned(),
         };
@@ -68,7 +71,7 @@ impl Resolver<'_> {
         if let Some(id) = &part.id
             && self.expectations.iter().any(|one| one.id.as_ref() == Some(&id.value))
         {
-            return self.wrong(id.place, format!("another expectation is called {:?} already", id.value));
+            return self.wrong(id.place, format!("another expectation already has the id {:?}", id.value));
         }
         let id = part.id.map(|id| id.value);
         self.expectations.push(Expectation { place, id, what, want, bound, within, after: None });
@@ -80,9 +83,9 @@ impl Resolver<'_> {
             (None, None, false) => Ok(Bound::AtLeast(1)),
             (Some(0), None, false) | (None, None, true) => Ok(Bound::Never),
             (Some(times), None, false) => Ok(Bound::Exactly(times)),
-            (None, Some(0), false) => self.wrong(place, "at_least 0 always holds"),
+            (None, Some(0), false) => self.wrong(place, "at_least: 0 is always met"),
             (None, Some(count), false) => Ok(Bound::AtLeast(count)),
-            _ => self.wrong(place, "only one of times, at_least and never"),
+            _ => self.wrong(place, "expected only one of times, at_least and never"),
         }
     }
 
@@ -126,7 +129,7 @@ impl Resolver<'_> {
             }
         }
         if part.lacks.is_some() && part.contains.is_some() {
-            return self.wrong(place, "contains and lacks are two expectations");
+            return self.wrong(place, "contains and lacks need two separate expectations");
         }
         let what = in_words(&[
             ("of turn", part.turn.map(|turn| turn.to_string())),
@@ -184,7 +187,7 @@ impl Resolver<'_> {
         if pointer.is_empty() || pointer.starts_with('/') {
             return Ok(());
         }
-        self.wrong(place, format!("{pointer:?} is no JSON Pointer: it begins with /"))
+        self.wrong(place, format!("invalid JSON Pointer {pointer:?}: it must begin with a slash"))
     }
 }
 

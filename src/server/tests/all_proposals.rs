@@ -7,7 +7,7 @@ fn config_without(proposal: &str) -> Config {
 }
 
 fn capability(proposal: &str, value: &Value) {
-    let schemas = proposals::by_name(proposal).expect("a room").descriptor().schemas;
+    let schemas = proposals::by_name(proposal).expect("a proposal").descriptor().schemas;
     assert_eq!(schemas.check("capability:server", value), Some(vec![]), "{proposal}");
 }
 
@@ -222,7 +222,7 @@ fn inference_is_asked_for_and_its_stream_is_followed() {
     let usage = json!({"inputTokens": 1, "outputTokens": 2});
     let done = json!({"content": "All well.", "model": "m", "finishReason": "end_turn", "usage": usage});
     host.answer(&json!(1), &done);
-    let answered = host.reports.iter().find(|report| report["report"] == "inference_answered").expect("told");
+    let answered = host.reports.iter().find(|report| report["report"] == "inference_answered").expect("reported");
     assert_eq!((&answered["chunks"], &answered["chunks_agree"]), (&json!(2), &json!(true)));
     assert_eq!((&answered["model"], &answered["finish_reason"]), (&json!("m"), &json!("end_turn")));
     assert_eq!(host.reported(), &json!({"report": "remembered", "id": "mem_4", "source": "memory.consolidation"}));

@@ -1,4 +1,4 @@
-//! Handlers of subscriptions, in virtual time: what goes outside, what comes back, and what is made of it.
+//! Tests of subscriptions' handlers in virtual time: the jobs, their outcomes, and the reports.
 
 use super::super::{Outside, Task};
 use super::*;
@@ -25,15 +25,15 @@ impl Host {
         assert_eq!(reported[0]["method"], "events/event", "the notification comes all the same");
     }
 
-    /// The chore that went out last.
+    /// The job that was sent last.
     fn job(&self) -> &HandlerJob {
         match self.io_requests.last().map(|io_request| &io_request.task) {
             Some(Task::Room(job)) => job,
-            other => panic!("no chore: {other:?}"),
+            other => panic!("no job: {other:?}"),
         }
     }
 
-    /// What came of the oldest that is under way.
+    /// Completes the oldest job in progress.
     fn came(&mut self, outcome: Value) {
         let ticket = self.io_requests.remove(0).ticket;
         let outputs = self.server.complete_io(self.now, ticket, Some(outcome));
@@ -42,11 +42,11 @@ impl Host {
 
     fn wait(&mut self, time: Duration) {
         self.now += time;
-        let outputs = self.server.wake(self.now);
+        let outputs = self.server.handle_timeout(self.now);
         self.sort(outputs);
     }
 
-    /// The last word about a run.
+    /// The last report about a run.
     fn run(&self) -> Value {
         self.reports.iter().rfind(|fact| fact["report"] == "handler").cloned().unwrap_or_default()
     }
@@ -140,7 +140,7 @@ fn e34_a_webhook_is_tried_again_later_and_later_and_waits_as_it_is_asked_to() {
     }
     host.came(json!({"end": "answered", "status": 500}));
     assert_eq!((&host.run()["outcome"], &host.run()["attempt"]), (&json!("failed"), &json!(4)));
-    assert_eq!(host.server.next_wake().map(|at| at > host.now), Some(true), "only its lifetime is due");
+    assert_eq!(host.server.next_timeout().map(|at| at > host.now), Some(true), "only its lifetime is due");
     host.publish(2);
     host.came(json!({"end": "answered", "status": 404}));
     assert_eq!(host.run()["outcome"], "failed", "that is no matter of time");

@@ -11,7 +11,7 @@ fn watching() -> Config {
 
 impl Host {
     fn complete_io(&mut self, completed: Option<Value>) -> Value {
-        let ticket = self.io_requests.pop().expect("an errand").ticket;
+        let ticket = self.io_requests.pop().expect("an I/O request").ticket;
         let outputs = self.server.complete_io(self.now, ticket, completed);
         self.sort(outputs).pop().expect("an answer")
     }
@@ -83,7 +83,7 @@ fn commands_are_run_outside_and_only_those_that_there_are() {
     let id = host.asked;
     host.notify("notifications/cancelled", &json!({"requestId": id}));
     assert_eq!(host.reported(), &json!({"report": "cancelled", "id": id.to_string()}));
-    let ticket = host.io_requests.pop().expect("an errand").ticket;
+    let ticket = host.io_requests.pop().expect("an I/O request").ticket;
     assert!(host.server.complete_io(host.now, ticket, Some(json!([]))).is_empty(), "it was taken back");
     let refused = host.tool("check", &json!({"command": "rm -rf /"}));
     assert!(refused["isError"] == true && text(&refused).contains("make, lint"), "{refused}");

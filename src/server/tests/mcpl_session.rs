@@ -1,8 +1,8 @@
-//! Channels, scopes, redaction and changing feature sets, over the wire.
+//! Tests of channels, scopes, redaction and changing feature sets, on the wire.
 
 use super::*;
 
-/// A host that declares channels too, and the server with these settings of the room.
+/// A host that also declares channels, and the server with these options of MCPL.
 fn with(settings: &Value) -> (Host, Value) {
     let mut client: Value = serde_json::from_str(FULL).expect("JSON");
     client["experimental"]["mcpl"]["channels"] = json!({"register": true, "publish": true, "observe": true});
@@ -10,7 +10,7 @@ fn with(settings: &Value) -> (Host, Value) {
     Host::ready(config, "2025-11-25", &client)
 }
 
-/// The same, with its channels registered under id 1.
+/// The same, with channels registered by request 1.
 fn with_channels() -> Host {
     let inbound = json!({"id": "mail:in", "type": "mail", "label": "Inbox", "direction": "inbound",
         "address": {"box": "in"}});
@@ -48,7 +48,7 @@ fn c60_to_c62_channels_are_declared_and_registered_where_they_are_set() {
         (&block["channels"]["lifecycle"], &block["featureSets"]["channels.thinking"]["scoped"]),
         (&json!(true), &json!(true))
     );
-    let schemas = proposals::by_name("mcpl").expect("a room").descriptor().schemas;
+    let schemas = proposals::by_name("mcpl").expect("a proposal").descriptor().schemas;
     assert_eq!(schemas.check("capability:server", block), Some(vec![]));
     let registered: Value = serde_json::from_slice(host.bytes.last().expect("a message")).expect("JSON");
     assert_eq!((&registered["method"], &registered["id"]), (&json!("channels/register"), &json!(1)));
@@ -203,8 +203,8 @@ fn c20_c25_a_tool_asks_for_its_scope_and_waits() {
     assert_eq!(asked[0]["params"], json!({"featureSet": "notes.write", "scope": scope}));
     assert_eq!(text(&host.tool("echo", &json!({"message": "meanwhile"}))), "meanwhile");
     host.pass(seconds(2));
-    // The host adds where that is; the note goes there.
-    let payload = json!({"path": "/real/hosts", "why": "told"});
+    // The host adds the real path, and the note goes there.
+    let payload = json!({"path": "/real/hosts", "why": "test"});
     let answer = json!({"jsonrpc": "2.0", "id": asked[0]["id"], "result": {"approved": true, "payload": payload}});
     let done = host.line(&answer.to_string());
     assert_eq!((&done[0]["id"], text(&done[0]["result"])), (&json!(2), "Wrote 5 characters to /real/hosts"));
@@ -232,7 +232,7 @@ fn c20_c21_what_the_host_denies_fails_and_is_not_done() {
     let asked = host.ask("tools/call", &write("/x", None));
     let done = host.pass(seconds(30));
     assert_eq!(text(&done[0]["result"]), "scope /x was not granted: the host did not answer");
-    // What comes late changes nothing any more, and what was taken back is not done either.
+    // A late response changes nothing, and a cancelled call is not performed.
     host.answer(&asked[0]["id"], &json!({"approved": true}));
     let asked = host.ask("tools/call", &write("/x", None));
     host.notify("notifications/cancelled", &json!({"requestId": host.asked}));

@@ -1,11 +1,11 @@
-//! The era without a handshake: each request says for itself what it is written in.
+//! Tests of the modern era: each request names its revision.
 
 use super::*;
 use crate::protocol::Revision;
 
 const MODERN: &str = "2026-07-28";
 
-/// Sends a request with what the era wants in `_meta`; its answer, held against the era's schemas.
+/// Sends a request with the `_meta` that the era requires; returns its response, checked against the era's schemas.
 fn ask(host: &mut Host, version: &str, method: &str, mut params: Value) -> Value {
     params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!(version);
     params["_meta"]["io.modelcontextprotocol/clientInfo"] = json!({"name": "test", "version": "1"});
@@ -32,14 +32,14 @@ fn a_server_can_be_discovered_and_says_that_the_proposals_have_no_carrier() {
     assert_eq!(found["supportedVersions"], json!([MODERN]));
     let names: Vec<&String> = found["capabilities"].as_object().expect("an object").keys().collect();
     assert_eq!(names, ["completions", "prompts", "resources", "tools"], "nothing that must be sent unasked");
-    assert!(found["instructions"].as_str().is_some_and(|text| text.contains("nothing to travel on")));
+    assert!(found["instructions"].as_str().is_some_and(|text| text.contains("cannot carry the proposals")));
     let connected = json!({"report": "connected", "client": "test", "revision": MODERN,
         "declared": [["mcpl", "experimental.mcpl"], ["hooks", "hooks"]]});
     let no_carrier = json!({"report": "no_carrier", "revision": MODERN,
         "proposals": ["conversation", "reminder", "mcpl", "hooks", "mcpe"]});
     assert_eq!(host.reports, [connected, no_carrier]);
     ask(&mut host, MODERN, "server/discover", json!({}));
-    assert_eq!(host.reports.len(), 2, "told once");
+    assert_eq!(host.reports.len(), 2, "reported once");
     assert!(host.fire(&json!({"kind": "reminder", "body": "x"})).is_empty());
     assert_eq!(host.unsent(), &json!({"why": "no_carrier"}));
 }
@@ -118,7 +118,7 @@ fn a_host_that_probed_may_shake_hands_all_the_same() {
     let result = host.shake_hands("2025-11-25", &serde_json::from_str(FULL).expect("JSON"));
     assert!(result["capabilities"]["experimental"]["mcpl"].is_object());
     assert_eq!(host.fire(&json!({"kind": "push", "text": "now"})).len(), 1);
-    // A request of the other era is served by itself on such a connection too: without the proposals.
+    // A legacy request on such a connection is served on its own as well, without the proposals.
     let tools = ask(&mut host, MODERN, "tools/list", json!({}))["result"]["tools"].clone();
     assert_eq!(tools.as_array().map(Vec::len), Some(8));
     assert_eq!(ask(&mut host, MODERN, "tools/call", json!({"name": "events_list"}))["error"]["code"], -32602);

@@ -1,4 +1,4 @@
-//! Whatever a host sends, each request gets one answer, nothing else does, and nothing breaks.
+//! Whatever a host sends, each request gets exactly one response, there are no other responses, and nothing breaks.
 
 use super::*;
 use proptest::prelude::*;
@@ -117,9 +117,9 @@ proptest! {
             settled += answers(&outputs) + taken_back(&outputs);
             prop_assert!(settled <= asked);
         }
-        // The slowest count: a thousand numbers of a minute each.
-        while let Some(at) = host.server.next_wake().filter(|at| *at <= seconds(60_000)) {
-            settled += answers(&host.server.wake(at));
+        // The slowest count: a thousand numbers, one per minute.
+        while let Some(at) = host.server.next_timeout().filter(|at| *at <= seconds(60_000)) {
+            settled += answers(&host.server.handle_timeout(at));
         }
         prop_assert_eq!(settled, asked);
     }

@@ -1,4 +1,4 @@
-//! A sixth proposal, made here: the server serves it without a line of its own about it.
+//! A sixth proposal, defined in this file: the server supports it without any code of its own for it.
 
 use super::*;
 use crate::proposals::server::{Answer, Declaration, Firing, Granted, ServerCx, ServerSide, ToolCall, Unsent, success};
@@ -6,7 +6,7 @@ use crate::proposals::{CapabilityPlace, Descriptor, Observer, Proposal, Rule, Si
 use crate::protocol::schema::SchemaSet;
 use crate::protocol::{MethodKind, MethodSpec, Sender};
 
-/// Servers ring a bell: hosts ask how often, and are told of each time.
+/// A proposal in which servers ring a bell. Hosts ask how often it rang, and are notified each time.
 struct Bell;
 
 static SCHEMAS: SchemaSet = SchemaSet::new(
@@ -50,7 +50,7 @@ impl Proposal for Bell {
 #[derive(Default)]
 struct BellSide {
     rung: u64,
-    /// When the bell is polished.
+    /// When the bell was polished.
     polished: Option<Duration>,
 }
 
@@ -91,11 +91,11 @@ impl ServerSide for BellSide {
         true
     }
 
-    fn next_wake(&self, _cx: &dyn ServerCx) -> Option<Duration> {
+    fn next_timeout(&self, _cx: &dyn ServerCx) -> Option<Duration> {
         self.polished
     }
 
-    fn wake(&mut self, cx: &mut dyn ServerCx) {
+    fn handle_timeout(&mut self, cx: &mut dyn ServerCx) {
         self.polished = None;
         cx.report(json!({"report": "polished"}));
     }
@@ -124,7 +124,7 @@ fn it_is_declared_served_called_and_fired() {
     host.pass(seconds(60));
     assert_eq!(host.reported(), &json!({"report": "polished"}));
 
-    // What the host's checker of messages asks the registry about is left out here: it does not know this room.
+    // Bypasses the test host's schema check, which asks the registry and does not know this proposal.
     let rung = host.server.fire(host.now, &Fired::new("ring", json!({"times": 2})));
     let Output::Send(request) = &rung[0] else { panic!("a request comes first: {rung:?}") };
     let request: Value = serde_json::from_slice(request).expect("JSON");

@@ -17,10 +17,10 @@ fn plans_begin_when_the_handshake_is_over() {
     let params = json!({"protocolVersion": "2025-11-25", "clientInfo": {"name": "t", "version": "1"},
         "capabilities": serde_json::from_str::<Value>(FULL).expect("JSON")});
     host.request("initialize", &params);
-    assert_eq!(host.server.next_wake(), None);
+    assert_eq!(host.server.next_timeout(), None);
     host.notify("notifications/initialized", &json!({}));
     host.notify("notifications/initialized", &json!({}));
-    assert_eq!(host.server.next_wake(), Some(Duration::from_millis(10_500)));
+    assert_eq!(host.server.next_timeout(), Some(Duration::from_millis(10_500)));
     let pushes = host.pass(seconds(20));
     let ids: Vec<&Value> = pushes.iter().map(|push| &push["params"]["eventId"]).collect();
     assert_eq!(ids, ["evt_tick", "evt_tick-2"]);
@@ -38,9 +38,9 @@ fn a_plan_that_may_not_be_done_says_so() {
 fn a_late_wake_brings_no_burst() {
     let (mut host, _) = Host::ready(push_every_second(100), "2025-11-25", &serde_json::from_str(FULL).expect("JSON"));
     host.now = seconds(50);
-    let outputs = host.server.wake(host.now);
+    let outputs = host.server.handle_timeout(host.now);
     assert_eq!(host.sort(outputs).len(), 1);
-    assert_eq!(host.server.next_wake(), Some(seconds(51)));
+    assert_eq!(host.server.next_timeout(), Some(seconds(51)));
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn a_plan_without_a_period_is_done_once() {
     let plans = vec![plan(json!({"after_ms": 0, "fire": {"kind": "reminder", "body": "stretch"}}))];
     let (mut host, _) = Host::ready(Config { plans, ..Config::default() }, "2025-11-25", &json!({}));
     assert_eq!(host.pass(seconds(100)).len(), 1);
-    assert_eq!(host.server.next_wake(), None);
+    assert_eq!(host.server.next_timeout(), None);
 }
 
 #[test]
@@ -92,8 +92,8 @@ fn subscriptions_end_on_time_whoever_comes_first() {
     let mut host = Host::plain();
     let made = host.tool("events_subscribe", &json!({"expiresAt": "1970-01-01T00:01:00Z"}));
     let id = made["structuredContent"]["subscriptionId"].clone();
-    assert_eq!(host.server.next_wake(), Some(seconds(60)));
-    // A message that comes before the wake finds the subscription ended all the same.
+    assert_eq!(host.server.next_timeout(), Some(seconds(60)));
+    // A message that arrives before the wake-up still finds the subscription ended.
     host.now = seconds(61);
     let messages = host.fire(&json!({"kind": "event", "type": "a.b"}));
     assert_eq!(

@@ -1,5 +1,4 @@
-//! The index at a reel's end: it is checked against the reel before anything in it is used. A reel with a wrong index
-//! is read as one without.
+//! The index at the end of a reel. It is checked against the reel before it is used; a wrong index is ignored.
 
 use super::joining::Place;
 use super::{Damage, Input, Item, ReelReader, segment_header};
@@ -8,7 +7,7 @@ use crate::trace::index::{GroupEntry, Groups, Index};
 use serde::de::IgnoredAny;
 use std::io;
 
-/// A footer that was read: its offset, its header, and as much of the index as a type takes.
+/// A footer: its offset, its header, and the part of the index that is needed.
 struct Footer<T> {
     at: u64,
     header: SegmentHeader,
@@ -16,8 +15,12 @@ struct Footer<T> {
 }
 
 impl ReelReader {
-    /// The index: of a file it is read from the end and checked against the headers of all segments; of a pipe it is
-    /// there once the footer was reached. `None` where there is no index, a damage where it is wrong.
+    /// Returns the index. In a file, it is read from the end and checked against the headers of all segments. In a
+    /// pipe, it is known once the footer was reached. Returns `None` if there is no index, and a damage if it is wrong.
+    ///
+    /// # Errors
+    ///
+    /// If reading fails.
     pub fn index(&mut self) -> io::Result<Result<Option<&Index>, Damage>> {
         if self.index.is_none() {
             let footer = match self.read_footer::<Index>()? {
@@ -37,12 +40,12 @@ impl ReelReader {
         Ok(Ok(self.index.as_ref()))
     }
 
-    /// Where the footer begins that reading on has met.
+    /// Returns the start of the footer, once it was reached.
     pub fn footer_offset(&self) -> Option<u64> {
         self.footer_at
     }
 
-    /// The footer, from the file's end. Without a trailer there is none.
+    /// Reads the footer from the end of the file. Without a trailer there is none.
     fn read_footer<T: Parse>(&mut self) -> io::Result<Result<Option<Footer<T>>, Damage>> {
         let Input::File(file) = &self.input else { return Ok(Ok(None)) };
         let Some(end) = file.metadata()?.len().checked_sub(TRAILER_LEN as u64) else { return Ok(Ok(None)) };
@@ -50,7 +53,7 @@ impl ReelReader {
         self.input.read_at(end, TRAILER_LEN, &mut bytes)?;
         let Some(at) = decode_trailer(&bytes) else { return Ok(Ok(None)) };
         let wrong = |reason: &str| Ok(Err(Damage::of_index(at, reason.to_owned())));
-        // The place is anybody's claim; what stands there tells how much is to be read.
+        // The offset is only a claim; the header at that place says how much to read.
         if at < self.first_segment || at > end {
             return wrong("the trailer points outside the file");
         }
@@ -67,7 +70,7 @@ impl ReelReader {
             .map_err(|why| Damage::of_index(at, why)))
     }
 
-    /// What is wrong with an index, by the headers of all segments. What the records hold is not looked at.
+    /// Checks an index against the headers of all segments, without reading their records. Returns what is wrong.
     fn fault_by_segments(&mut self, footer: &Footer<Index>) -> io::Result<Option<String>> {
         let index = &footer.index;
         let (mut offset, mut seq, mut bytes) = (self.first_segment, 0u64, 0u64);
@@ -89,7 +92,9 @@ impl ReelReader {
                     }
                 }
                 if group.is_none_or(|group| header.first_time < group.2 || header.first_time > group.3) {
-                    return Ok(Some(format!("the times of the segment at byte {offset} are not in its group's")));
+                    return Ok(Some(format!(
+                        "the times of the segment at byte {offset} are outside those of its group"
+                    )));
                 }
                 seq = seq.saturating_add(u64::from(header.count));
                 bytes = bytes.saturating_add(u64::from(header.payload_raw));
@@ -97,18 +102,18 @@ impl ReelReader {
             offset = offset.saturating_add(SEGMENT_HEADER_LEN as u64 + header.body_len());
         }
         if groups.next().is_some() {
-            return Ok(Some("it lists a group that is not there".to_owned()));
+            return Ok(Some("it lists a group that does not exist".to_owned()));
         }
         Ok(index.fault_in_sums(seq, bytes, self.version <= VERSION))
     }
 
-    /// Takes the index where reading on meets it; answers what is wrong with it.
+    /// Takes the index when its segment is reached. Returns what is wrong with it.
     pub(super) fn meet_footer(&mut self, at: u64, header: &SegmentHeader) -> Option<Item> {
         self.footer_at = Some(at);
         let here = self.position.seq;
         let met = parse::<Index>(&self.scratch, header).and_then(|index| {
             let fault = match header.first_seq {
-                seq if seq != here => Some(format!("it counts {seq} events, and {here} come before it")),
+                seq if seq != here => Some(format!("it counts {seq} events, but there are {here} before it")),
                 _ => index.fault(self.first_segment, at, header),
             };
             fault.map_or(Ok(index), Err)
@@ -128,17 +133,25 @@ impl ReelReader {
         is_new.then(|| Item::Damage(Damage::of_index(at, reason)))
     }
 
-    /// Goes to the group that holds the event numbered `seq`. Blocks before the event may still come. Answers what is
-    /// wrong with the index, where it could not be used.
+    /// Seeks to the group with the event numbered `seq`. Blocks before the event may be returned first. Returns what is
+    /// wrong with the index, if it could not be used.
+    ///
+    /// # Errors
+    ///
+    /// If reading fails.
     pub fn seek_seq(&mut self, seq: u64) -> io::Result<Option<Damage>> {
         self.seek(|groups| groups.with_seq(seq), |reader| reader.scan_for_seq(seq))
     }
 
-    /// Goes to a group before the first event at `time` or later. Earlier events may still come. Answers what is wrong
-    /// with the index, where it could not be used.
+    /// Seeks to a group before the first event at `time` or later. Earlier events may be returned first. Returns what
+    /// is wrong with the index, if it could not be used.
+    ///
+    /// # Errors
+    ///
+    /// If reading fails.
     pub fn seek_time(&mut self, time: i64) -> io::Result<Option<Damage>> {
-        // One group earlier than the index says: where it claims a group to end too early, that group is read all the
-        // same, and so is one that it hides there.
+        // Start one group earlier than the index says, in case that it gives too early an end for that group or hides a
+        // group there.
         self.seek(|groups| groups.with_time(time).saturating_sub(1), |reader| reader.scan_for_time(time))
     }
 
@@ -167,7 +180,7 @@ impl ReelReader {
         Ok(wrong)
     }
 
-    /// Goes to a group.
+    /// Continues with a group.
     pub(super) fn go_to(&mut self, (offset, seq): Place) {
         self.offset = offset;
         self.position.seq = seq;
@@ -177,12 +190,12 @@ impl ReelReader {
         self.joining.start_at(seq);
     }
 
-    /// The place of a group, after a look at what stands there.
+    /// Returns the place of a group, after checking that it is there.
     fn place_of(&mut self, number: usize, footer: &Footer<Groups>) -> io::Result<Result<Place, Damage>> {
         if let Some(reason) = footer.index.fault(self.first_segment, footer.at, &footer.header) {
             return Ok(Err(Damage::of_index(footer.at, reason)));
         }
-        // The first group is where the segments begin, whatever an index says.
+        // The first group is always at the first segment.
         let Some(group) = footer.index.get(number).filter(|_| number > 0) else {
             return Ok(Ok((self.first_segment, 0)));
         };
@@ -194,14 +207,14 @@ impl ReelReader {
                 && header.first_seq == group.1
                 && (group.2..=group.3).contains(&header.first_time)
         });
-        let reason = || format!("group {number} is not at byte {}, where it says", group.0);
+        let reason = || format!("group {number} is not at byte {}, contrary to the index", group.0);
         Ok(if is_there { Ok((group.0, group.1)) } else { Err(Damage::of_index(footer.at, reason())) })
     }
 
-    /// The last group that begins with `seq` or before, by segment headers alone.
+    /// Finds the last group that begins with event `seq` or before, by segment headers only.
     fn scan_for_seq(&mut self, seq: u64) -> io::Result<Option<Place>> {
         let mut offset = self.first_segment;
-        // Where none fits, the beginning does.
+        // If none is found, start at the beginning.
         let mut found = Some((offset, 0));
         let mut bytes = Vec::new();
         loop {
@@ -217,8 +230,8 @@ impl ReelReader {
         }
     }
 
-    /// The first group with an event at `time` or later, or the last one, by the records: segment headers tell where
-    /// groups begin in time, and not where they end.
+    /// Finds the first group with an event at `time` or later, else the last one. This reads records, since segment
+    /// headers contain the first time of a group only.
     fn scan_for_time(&mut self, time: i64) -> io::Result<Option<Place>> {
         let with_payloads = std::mem::take(&mut self.with_payloads);
         let mut found = Some((self.first_segment, 0));
@@ -240,15 +253,15 @@ impl ReelReader {
 
 fn parse<T: Parse>(body: &[u8], header: &SegmentHeader) -> Result<T, String> {
     if body.len() != header.records_len as usize || crc32c::crc32c(body) != header.records_crc {
-        return Err("its check sum does not match".to_owned());
+        return Err("its checksum does not match".to_owned());
     }
     if header.payload_len != 0 {
-        return Err("bytes that belong to nothing follow it".to_owned());
+        return Err("unexpected bytes follow it".to_owned());
     }
-    T::parse(body).ok_or_else(|| "it is not what the format says".to_owned())
+    T::parse(body).ok_or_else(|| "it does not conform to the format".to_owned())
 }
 
-/// As much of an index as is wanted.
+/// The part of an index that is needed.
 trait Parse: Sized {
     fn parse(body: &[u8]) -> Option<Self>;
 }
@@ -261,7 +274,7 @@ impl Parse for Groups {
 
 impl Parse for Index {
     fn parse(body: &[u8]) -> Option<Self> {
-        // One item and nothing else, to the last byte: serde takes the beginning of a list that is too long.
+        // Require a single item up to the last byte: serde accepts the beginning of a longer list.
         let mut rest = body;
         ciborium::from_reader::<IgnoredAny, _>(&mut rest).ok().filter(|_| rest.is_empty())?;
         ciborium::from_reader(body).ok()
@@ -269,7 +282,7 @@ impl Parse for Index {
 }
 
 impl Damage {
-    /// The index that begins at `offset` is wrong.
+    /// Creates a damage for the index at `offset`.
     pub fn of_index(offset: u64, reason: String) -> Self {
         Self { offset, bytes: 0, events: 0, at_end: true, of_index: true, reason }
     }

@@ -1,9 +1,9 @@
-//! Joins the pieces of long messages: a reel has a message of more than some 4 MiB in several events, and whoever reads
-//! it sees one, with the number, the time and the header of its last piece.
+//! Joins the pieces of long messages. A reel contains a message of more than about 4 MiB in several events. Its readers
+//! see one event, with the number, time and header of the last piece.
 //!
-//! Of a file, pieces are read again when their message is complete, so that a pass over headers loads none and nothing
-//! waits in memory. Of a pipe, what has come is kept. A frame that grows too long, or whose pieces are not all there, is
-//! given out as fragments.
+//! In a file, pieces are read again when their message is complete, so that reading only headers loads no pieces and
+//! keeps nothing in memory. From a pipe, pieces are kept. A frame that becomes too long, or whose pieces are
+//! incomplete, is returned as fragments.
 
 use super::{Block, Damage, Input, Item, ReelReader, is_long};
 use crate::trace::event::{EventHeader, Flags};
@@ -12,52 +12,52 @@ use crate::wire::{Framing, LONGEST_MESSAGE};
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 
-/// So many messages may be incomplete at a time; a piece of another is given out as it is.
+/// The maximum number of incomplete messages; pieces of further ones are returned as they are.
 const MAX_FRAMES: usize = 1024;
 
-/// So often after a seek it is looked for the beginning of a message.
+/// How often the reader may look for the beginning of a message after a seek.
 const MAX_LOOKS: usize = 64;
 
-/// Where a group begins: the offset of its first segment and the number of its first event.
+/// The place of a group: the offset of its first segment, and the number of its first event.
 pub(super) type Place = (u64, u64);
 
-/// What is joined, and what waits to be given out.
+/// Incomplete messages, and items that are ready to be returned.
 #[derive(Debug, Default)]
 pub(super) struct Joining {
-    /// Pieces are events of their own.
+    /// Pieces are returned as separate events.
     pub is_off: bool,
     /// By the number of the first piece.
     open: BTreeMap<u64, Frame>,
-    /// How many bytes of frames are kept, of a pipe.
+    /// From a pipe: the number of bytes that are kept.
     kept: usize,
     ready: VecDeque<Ready>,
     /// The number of the first event after the last seek.
     from: u64,
-    /// How often it was looked what came before that.
+    /// How often the reader looked for the beginning of a message before that event.
     looks: usize,
 }
 
-/// A frame whose end has not come yet.
+/// A frame that is not complete yet.
 #[derive(Debug)]
 struct Frame {
     /// The header of its last piece so far.
     last: EventHeader,
-    /// The offset of that piece's segment.
+    /// The offset of the segment with that piece.
     offset: u64,
     origin: Origin,
     len: u64,
-    /// What has come, of a pipe.
+    /// From a pipe: the bytes so far.
     bytes: Vec<u8>,
 }
 
-/// Where the pieces of an event are.
+/// The place of an event's pieces.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin {
     /// The number of the event.
     seq: u64,
     /// The number of its first piece.
     first: u64,
-    /// The group that holds the first piece.
+    /// The group that contains the first piece.
     group: Place,
 }
 
@@ -69,12 +69,12 @@ enum Ready {
 }
 
 impl Joining {
-    /// Forgets everything: reading goes on from another place.
+    /// Forgets everything, since reading continues at another place.
     pub fn start_at(&mut self, seq: u64) {
         *self = Self { is_off: self.is_off, from: seq, ..Self::default() };
     }
 
-    /// How many bytes wait to be given out next; 0 where nothing does.
+    /// Returns the size of the next item that is ready, in bytes; 0 if there is none.
     pub fn next_size(&self) -> usize {
         match self.ready.front() {
             Some(Ready::Block(block)) => block.size(),
@@ -94,7 +94,7 @@ impl Joining {
         self.open.insert(first, frame);
     }
 
-    /// Gives all frames out as far as they have come.
+    /// Returns all incomplete frames as fragments.
     fn let_go(&mut self) {
         self.kept = 0;
         let frames = std::mem::take(&mut self.open);
@@ -103,19 +103,24 @@ impl Joining {
 }
 
 impl ReelReader {
-    /// The pieces of long messages are events of their own, as they stand in the reel: to count, check or copy it.
+    /// Returns the pieces of long messages as separate events, as they are in the reel: for counting, checking or
+    /// copying.
     #[must_use]
     pub fn in_pieces(mut self) -> Self {
         self.leave_pieces();
         self
     }
 
-    /// The same, from now on.
+    /// Does the same as [`Self::in_pieces`] from now on.
     pub fn leave_pieces(&mut self) {
         self.joining.is_off = true;
     }
 
-    /// The next block or damage; `None` at the end, or, while following, where nothing more stands yet.
+    /// Returns the next block or damage; `None` at the end, or, when following a reel, if nothing more is there yet.
+    ///
+    /// # Errors
+    ///
+    /// If reading fails.
     #[expect(clippy::should_implement_trait, reason = "fallible, and asked again after None when following")]
     pub fn next(&mut self) -> io::Result<Option<Item>> {
         loop {
@@ -142,7 +147,7 @@ impl ReelReader {
         }
     }
 
-    /// Takes a block that holds pieces; what is to be given out for it waits then.
+    /// Processes a block that contains pieces. The items to return for it are added to `ready`.
     fn join(&mut self, mut block: Block) -> io::Result<()> {
         let mut hidden = Vec::new();
         let is_long = self.parts.get(block.part).is_some_and(|part| is_long(&part.header));
@@ -152,15 +157,15 @@ impl ReelReader {
             let is_end = header.framing != Framing::Fragment;
             let Some(mut frame) = self.frame_of(piece, header)? else {
                 if is_end {
-                    // Only the end of a message.
+                    // Only the end of a message is here.
                     block.headers[place].flags = header.flags.with(Flags::TRUNCATED);
                 }
                 continue;
             };
-            let most = LONGEST_MESSAGE - self.joining.kept.min(LONGEST_MESSAGE);
+            let max = LONGEST_MESSAGE - self.joining.kept.min(LONGEST_MESSAGE);
             let len = frame.len + u64::from(header.len);
             let is_full = !is_end && piece.first == piece.seq && self.joining.open.len() >= MAX_FRAMES;
-            if len > most as u64 || is_full || is_long {
+            if len > max as u64 || is_full || is_long {
                 if is_end {
                     block.headers[place].flags = header.flags.with(Flags::TRUNCATED);
                 }
@@ -197,7 +202,7 @@ impl ReelReader {
         Ok(())
     }
 
-    /// The frame that a piece goes on with, as far as it is there.
+    /// Returns the frame that a piece continues, as far as it is known.
     fn frame_of(&mut self, piece: Piece, header: &EventHeader) -> io::Result<Option<Frame>> {
         if piece.first == piece.seq {
             let origin = Origin { seq: piece.seq, first: piece.first, group: self.group_at };
@@ -212,7 +217,7 @@ impl ReelReader {
         Ok(frame.filter(|frame| lane(&frame.last) == lane(header)))
     }
 
-    /// Another reader of the same file that stands at a group.
+    /// Opens another reader of the same file, at a group.
     fn another(&self, group: Place) -> io::Result<Option<Self>> {
         let Input::File(file) = &self.input else { return Ok(None) };
         let input = Input::File(file.try_clone()?);
@@ -221,7 +226,7 @@ impl ReelReader {
         Ok(Some(other))
     }
 
-    /// Reading began amid a message: what came before, by the headers.
+    /// Collects the headers of the pieces before this one, after a seek into the middle of a message.
     fn look_back(&mut self, piece: Piece) -> io::Result<Option<Frame>> {
         let Some(mut before) = self.another((self.first_segment, 0))? else { return Ok(None) };
         before.seek_seq(piece.first)?;
@@ -252,11 +257,11 @@ impl ReelReader {
             }
             before.recycle(block);
         }
-        // Something is missing.
+        // A piece is missing.
         Ok(None)
     }
 
-    /// Gives out as a fragment what there is of a frame.
+    /// Returns an incomplete frame as a fragment.
     fn broken_off(&mut self, frame: Frame) -> io::Result<Item> {
         let Frame { mut last, offset, origin, len, bytes } = frame;
         (last.len, last.offset) = (len as u32, 0);
@@ -276,7 +281,7 @@ impl ReelReader {
         Ok(Item::Block(block))
     }
 
-    /// Loads the payloads of a block's joined events, behind the others.
+    /// Loads the payloads of a block's joined events, after its other payloads.
     pub(super) fn load_joined(&mut self, block: &mut Block) -> io::Result<Result<(), Damage>> {
         for origin in std::mem::take(&mut block.joined) {
             let Ok(place) = block.headers.binary_search_by_key(&origin.seq, |header| header.seq) else { continue };
@@ -287,14 +292,14 @@ impl ReelReader {
             if let Err(reason) = gathered {
                 block.payload.truncate(at);
                 block.headers[place].flags = block.headers[place].flags.with(Flags::TRUNCATED);
-                let reason = format!("event {} cannot be put together: {reason}", origin.seq);
+                let reason = format!("event {} cannot be joined from its pieces: {reason}", origin.seq);
                 return Ok(Err(Damage::passed_over(block.offset, block.offset, reason)));
             }
         }
         Ok(Ok(()))
     }
 
-    /// Reads the pieces of an event, which have `len` bytes together.
+    /// Reads the pieces of an event, `len` bytes in total.
     fn gather(&mut self, origin: Origin, len: usize, into: &mut Vec<u8>) -> io::Result<Result<(), String>> {
         let Some(mut pieces) = self.another(origin.group)? else { return Ok(Err(MISSING.to_owned())) };
         let end = into.len() + len;
@@ -325,15 +330,15 @@ impl ReelReader {
     }
 }
 
-/// The part of a block that has none in the file.
+/// The part number of a block without a part in the file.
 pub(super) const NO_PART: usize = usize::MAX;
 
-const MISSING: &str = "pieces of it are missing";
+const MISSING: &str = "pieces are missing";
 
 impl Block {
-    /// Puts what came before it in front of an event's payload.
+    /// Adds the earlier pieces in front of an event's payload.
     fn prepend(&mut self, place: usize, mut bytes: Vec<u8>) {
-        // The event's own payload stands at the end of these bytes already.
+        // The event's own payload is already at the end of these bytes.
         let (before, len) = (bytes.len(), self.headers[place].len);
         bytes.reserve_exact(self.payload.len());
         bytes.extend_from_slice(&self.payload);

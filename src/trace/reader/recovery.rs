@@ -1,17 +1,16 @@
-//! What a reader does where a reel cannot be read: waits at a torn tail, or passes on to the next group and tells what
-//! that cost.
+//! Recovers from damage: waits at an incomplete tail, or continues with the next group and reports the loss.
 
 use super::{Damage, Input, Item, ReelReader, segment_header};
 use crate::trace::format::{SEGMENT_HEADER_LEN, SEGMENT_MAGIC, SegmentKind};
 use std::io;
 
 impl ReelReader {
-    /// Whether what is left could be the beginning of a segment that is still being written.
+    /// Returns whether the rest could be the beginning of a segment that is still being written.
     pub(super) fn is_torn_tail(&self, head: &[u8]) -> bool {
         head.len() < SEGMENT_HEADER_LEN && (SEGMENT_MAGIC.starts_with(head) || head.starts_with(&SEGMENT_MAGIC))
     }
 
-    /// The reel ends inside a segment: to be waited for, or to be reported once.
+    /// Handles an incomplete segment at the end: waits for more, or reports it once.
     pub(super) fn tail(&mut self, reason: &str) -> Option<Item> {
         if self.waits() {
             return None;
@@ -27,13 +26,13 @@ impl ReelReader {
         Some(Item::Damage(Damage { at_end: true, of_index: self.footer_at.is_some(), ..damage }))
     }
 
-    /// A group can be read no further: goes on at the next one.
+    /// Reports that the rest of a group cannot be read, and continues with the next group.
     pub(super) fn broken_group(&mut self, start: u64, reason: String) -> io::Result<Item> {
         self.group_broken = true;
         self.skip_group(start, &reason)
     }
 
-    /// Passes over segments up to the next that starts a group, and reports what was lost.
+    /// Skips segments up to the next group, and reports the loss.
     pub(super) fn skip_group(&mut self, start: u64, reason: &str) -> io::Result<Item> {
         let expected = self.position.seq;
         let mut offset = start;
@@ -44,7 +43,7 @@ impl ReelReader {
             self.input.read_at(offset, SEGMENT_HEADER_LEN, &mut bytes)?;
             let Some(header) = segment_header(&bytes) else { break };
             if header.kind == SegmentKind::Footer {
-                // Every segment up to here was counted; what the index says is looked at there.
+                // All segments up to the footer were counted; the index is checked there.
                 break;
             }
             if header.kind == SegmentKind::Events && header.starts_group() && offset > start {
@@ -60,7 +59,7 @@ impl ReelReader {
         Ok(Item::Damage(Damage { events: lost, ..Damage::passed_over(start, offset, reason.into()) }))
     }
 
-    /// Looks for the next segment that starts a group (or the footer) after a place that is none.
+    /// Searches for the next segment that starts a group (or for the footer), after a place without a valid segment.
     pub(super) fn resync(&mut self, reason: &str) -> io::Result<Item> {
         const WINDOW: usize = 256 << 10;
         let start = self.offset;
@@ -86,7 +85,7 @@ impl ReelReader {
             if window.len() < WINDOW {
                 break;
             }
-            // A header may lie across the window's end.
+            // A header may cross the end of the window.
             offset += (window.len() - SEGMENT_HEADER_LEN) as u64;
         }
         self.ended = true;

@@ -1,4 +1,5 @@
-//! An index is a claim: whatever it says, `verify` finds what is false, and a seek misses no event.
+//! Tests of the index, which is only a claim: whatever it says, `verify` finds what is false, and a seek misses no
+//! event.
 
 use super::*;
 use crate::trace::format::{SEGMENT_HEADER_LEN, SegmentHeader, TRAILER_LEN, decode_trailer};
@@ -6,7 +7,7 @@ use crate::trace::index::GroupEntry;
 use crate::trace::rebuild::count;
 use crate::trace::writer::footer_bytes;
 
-/// Everything that is wrong with a reel, as `verify` looks at it.
+/// Returns everything that is wrong with a reel, as `verify` finds it.
 fn problems(bytes: &[u8], path: &std::path::Path) -> Vec<String> {
     std::fs::write(path, bytes).expect("the reel is written");
     let mut reader = match ReelReader::open(path) {
@@ -27,7 +28,7 @@ fn footer_at(bytes: &[u8]) -> usize {
     decode_trailer(&bytes[bytes.len() - TRAILER_LEN..]).expect("a trailer") as usize
 }
 
-/// The reel with another index, every check sum right.
+/// Returns the reel with another index, and valid checksums.
 fn forged(bytes: &[u8], edit: impl FnOnce(&mut Index)) -> Vec<u8> {
     let at = footer_at(bytes);
     let mut index: Index = ciborium::from_reader(&bytes[at + SEGMENT_HEADER_LEN..]).expect("an index");
@@ -36,7 +37,7 @@ fn forged(bytes: &[u8], edit: impl FnOnce(&mut Index)) -> Vec<u8> {
     [&bytes[..at], &footer].concat()
 }
 
-/// The reel with one byte of its index altered, every check sum right.
+/// Returns the reel with one byte of its index altered, and valid checksums.
 fn forged_at(bytes: &[u8], place: usize, mask: u8) -> Vec<u8> {
     let (at, mut altered) = (footer_at(bytes), bytes.to_vec());
     altered[place] ^= mask;
@@ -53,7 +54,7 @@ fn seen(path: &std::path::Path, seek: impl FnOnce(&mut ReelReader) -> Option<Dam
     (read(reader).0.into_iter().map(|event| event.0).collect(), wrong)
 }
 
-/// A seek by number and one by time bring everything from there on.
+/// Asserts that a seek by number and one by time find everything from there on.
 fn assert_nothing_is_missed(bytes: &[u8], path: &std::path::Path, what: &str) {
     std::fs::write(path, bytes).expect("the reel is written");
     for seq in [0u64, 5, 17, 39] {
@@ -127,8 +128,8 @@ fn an_index_that_lies_on_purpose_is_found_and_hides_nothing() {
     }
     let unused = |reader: &mut ReelReader| reader.seek_seq(17).expect("seeking works");
     std::fs::write(&path, forged(&bytes, lies[2].1)).expect("the reel is written");
-    let reason = seen(&path, unused).1.expect("told").to_string();
-    assert!(reason.contains("what it says of group 0 cannot be true; it is not used"), "{reason}");
+    let reason = seen(&path, unused).1.expect("reported").to_string();
+    assert!(reason.contains("is wrong, and ignored: its entry for group 0 is not possible"), "{reason}");
 }
 
 #[test]
@@ -140,7 +141,7 @@ fn a_footer_that_is_cut_out_or_moved_is_reported() {
         ciborium::from_reader::<Index, _>(&bytes[at + SEGMENT_HEADER_LEN..]).expect("an index").groups;
     let last = groups.last().expect("groups").0 as usize;
     let reported = problems(&[&bytes[..last], &bytes[at..]].concat(), &path);
-    assert!(reported[0].contains("it counts 40 events, and 3"), "{reported:?}");
+    assert!(reported[0].contains("it counts 40 events, but there are 3"), "{reported:?}");
     let reported = problems(&[&bytes[..at], &bytes[trailer..]].concat(), &path);
     assert!(reported[0].contains("the trailer says that it begins at byte"), "{reported:?}");
 }

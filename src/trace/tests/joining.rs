@@ -1,4 +1,4 @@
-//! Long messages: pieces in the reel, one message for whoever reads it.
+//! Tests of long messages: pieces in the reel, one message for its readers.
 
 use super::*;
 use crate::trace::reader::MAX_LOADED;
@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 type Found = Vec<(u64, Stored)>;
 
-/// A message in pieces of so many bytes.
+/// Splits a message into pieces of this number of bytes.
 fn cut(stream: u32, direction: Direction, framing: Framing, text: &[u8], size: usize) -> VecDeque<Stored> {
     let mut pieces: VecDeque<Stored> = text
         .chunks(size)
@@ -20,7 +20,7 @@ fn cut(stream: u32, direction: Direction, framing: Framing, text: &[u8], size: u
     pieces
 }
 
-/// Events of several lanes, in turns that `turns` decides, with their times. And what is to be read: the messages whole.
+/// Interleaves the events of several lanes in the order of `turns`, with their times. Also returns the whole messages.
 fn interleave(mut lanes: Vec<Vec<VecDeque<Stored>>>, turns: &[usize]) -> (Vec<Stored>, Found) {
     let (mut events, mut whole, mut turn) = (Vec::new(), Vec::new(), 0);
     let mut begun: Vec<Vec<u8>> = vec![Vec::new(); lanes.len()];
@@ -50,7 +50,7 @@ fn message(number: usize, length: usize) -> Vec<u8> {
     format!(r#"{{"jsonrpc":"2.0","id":{number},"method":"m{number}","params":{{"text":"{text}"}}}}"#).into_bytes()
 }
 
-/// Two directions, two streams, long and short messages.
+/// Returns messages in two directions and two streams, long and short ones.
 fn sample() -> (Vec<Stored>, Found) {
     use Direction::{ClientToServer as C, ServerToClient as S};
     let lane = |stream, direction, start: usize| {
@@ -64,7 +64,7 @@ fn sample() -> (Vec<Stored>, Found) {
     interleave(vec![lane(0, C, 0), lane(0, S, 10), lane(3, S, 20)], &[0, 1, 1, 2, 0, 2, 1])
 }
 
-/// The same, with payloads loaded afterwards.
+/// Does the same, with payloads loaded later.
 fn read_lazily(mut reader: ReelReader) -> Found {
     let mut found = Vec::new();
     while let Some(item) = reader.next().expect("reading works") {
@@ -103,7 +103,7 @@ fn pieces_of_many_lanes_are_joined_however_they_are_read() {
         assert_eq!(read_joined(open()), (whole.clone(), vec![]));
         assert_eq!(read_joined(from_bytes(&bytes).expect("a reel")), (whole.clone(), vec![]));
         assert_eq!(read_lazily(open()), whole);
-        // What stands in the reel is as it was, and so is its index.
+        // The content of the reel is unchanged, and so is its index.
         let stored = read(open()).0.into_iter().map(|(_, event)| event).collect::<Vec<_>>();
         assert_eq!(stored, events);
         let counted = build_index(open()).expect("reading works");
@@ -134,7 +134,7 @@ fn a_seek_amid_a_message_finds_all_of_it() {
     }
 }
 
-/// The bytes of each lane.
+/// Returns the bytes of each lane.
 fn lanes(events: &[(u64, Stored)]) -> std::collections::BTreeMap<(u32, bool), Vec<u8>> {
     let mut lanes = std::collections::BTreeMap::<_, Vec<u8>>::new();
     for (_, event) in events {
@@ -154,7 +154,7 @@ fn a_reel_cut_anywhere_gives_what_there_is_of_a_message() {
         for reader in [ReelReader::open(&path).expect("a reel"), from_bytes(&bytes[..end]).expect("a reel")] {
             let (found, _) = read_joined(reader);
             assert_eq!(lanes(&found), lanes(&stored), "{end}");
-            // A message that is not complete is a fragment, and there is one of a lane at most.
+            // An incomplete message is a fragment; there is at most one in each lane.
             let fragments: Vec<_> = found.iter().filter(|event| event.1.4 == Framing::Fragment).collect();
             assert!(fragments.len() <= 3);
             assert!(found.iter().rev().take(fragments.len()).all(|event| event.1.4 == Framing::Fragment));
@@ -188,7 +188,7 @@ fn a_damaged_piece_costs_no_other_message_and_nothing_is_joined_over_it() {
             }
             assert_eq!(lanes(&found), lanes(&stored), "byte {at}");
         }
-        // Lazily, a damage may be met later; what is given is right all the same.
+        // With lazy loading, damage may be found later; what is returned is still correct.
         let mut reader = open();
         while let Some(item) = reader.next().expect("reading works") {
             let Item::Block(mut block) = item else { continue };
@@ -219,7 +219,7 @@ fn a_message_above_the_limit_comes_in_fragments_and_those_beside_it_whole() {
         assert!(framings.len() <= 3, "{framings:?}");
         assert_eq!(of(C).flat_map(|event| event.5.clone()).collect::<Vec<_>>(), big);
     }
-    // The header of the last piece knows the message all the same.
+    // The header of the last piece still has the facts of the message.
     let mut reader = ReelReader::open(&path).expect("a reel");
     let mut ids = Vec::new();
     while let Some(Item::Block(block)) = reader.next().expect("reading works") {
@@ -232,7 +232,7 @@ fn a_message_above_the_limit_comes_in_fragments_and_those_beside_it_whole() {
     assert_eq!(ids, [(Some(IdKey::Integer(1)), true)]);
 }
 
-/// `[message, 0, 0, 0, framing, 3, malformed]`, and as a piece of the first event.
+/// Returns `[message, 0, 0, 0, framing, 3, malformed]`, also as a piece of the first event.
 fn piece(framing: u8, back: Option<u8>) -> Vec<u8> {
     let mut record = vec![0x87, 0, 0, 0, 0, framing, 3, 6];
     if let Some(back) = back {
@@ -256,7 +256,7 @@ fn fragments_of_version_1_0_are_what_they_were() {
 #[test]
 fn what_pieces_claim_is_not_believed() {
     for (records, wanted) in [
-        // Piece of itself, or of what was never there.
+        // A piece of itself, or of an event that never existed.
         ([piece(6, Some(0)), piece(6, Some(0)), piece(0, Some(0))], 3),
         ([piece(6, Some(0)), piece(6, None), piece(0, Some(1))], 3),
         ([piece(0, Some(0)), piece(6, Some(1)), piece(0, Some(2))], 3),
@@ -284,7 +284,7 @@ fn a_gap_ends_a_frame() {
     let mut events: Vec<Stored> = cut(0, C, Framing::Lf, &message(1, 400), 100).into();
     events.insert(2, (50, 0, EventKind::Gap, C, Framing::Whole, vec![0xa0]));
     let (found, _) = read_joined(from_bytes(&write(&events, small_groups())).expect("a reel"));
-    // The frame before the gap has no end: it comes when that is certain. What follows is one of its own.
+    // The frame before the gap has no end, so it is returned once that is certain. What follows is a frame of its own.
     let last = events.len() as u64 - 1;
     assert_eq!(
         found.iter().map(|event| (event.0, event.1.4)).collect::<Vec<_>>(),

@@ -1,23 +1,23 @@
-//! An HTTP answer that is not the message that was asked for: what it says, in words.
+//! Describes an HTTP response that is not the expected message.
 
 use crate::wire::text::excerpt;
 use hyper::StatusCode;
 use hyper::header::{CONTENT_TYPE, HeaderMap, LOCATION, WWW_AUTHENTICATE};
 use std::fmt;
 
-/// So many characters of a body are shown.
+/// The maximum length of a shown body, in characters.
 const MAX_OF_BODY: usize = 200;
-/// So much of a body is looked at for them: a page may have its styles before its text.
+/// How many bytes of a body are searched for text: a page may begin with long styles.
 const MAX_READ: usize = 256 << 10;
-/// So many characters of a header are shown.
+/// The maximum length of a shown header, in characters.
 const MAX_OF_HEADER: usize = 500;
 
-/// What to do about a server that wants to know who asks.
+/// What to do about a server that requires authentication.
 pub const TOKEN_ADVICE: &str =
-    "it wants a token, and does not accept one that was given: -H 'Authorization: Bearer …' or MCPREEL_TOKEN sets it";
+    "the server requires a valid token: set one with -H 'Authorization: Bearer …' or MCPREEL_TOKEN";
 
-/// What such an answer says. Its text has the status, the challenge and the beginning of the body, on one line and with
-/// control characters made visible.
+/// The content of such a response. Its text contains the status, the challenge and the beginning of the body, on one
+/// line and with control characters made visible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     status: StatusCode,
@@ -28,7 +28,7 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Reads the head, and as much of the body as there is.
+    /// Reads the head, and the body as far as it was received.
     pub fn read(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
         let header = |name| {
             let values = headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
@@ -43,15 +43,15 @@ impl Refusal {
         }
     }
 
-    /// What to do next, where that is known.
+    /// What to do next, if known.
     pub fn advice(&self) -> Option<String> {
         Some(match self.status.as_u16() {
             401 => TOKEN_ADVICE.to_owned(),
-            403 => "the server forbids it: is the token right, and may it be used from here?".to_owned(),
+            403 => "the server denies access: is the token right, and is it valid for this machine?".to_owned(),
             300..=399 if !self.location.is_empty() => {
-                format!("a POST is not sent elsewhere by that; it points to {}", self.location)
+                format!("mcpreel does not follow this redirect with a POST; it points to {}", self.location)
             }
-            405 => "is the path right? Often it is /mcp or /sse".to_owned(),
+            405 => "is the path right? It is often /mcp or /sse".to_owned(),
             429 | 503 => "the server is busy; try again later".to_owned(),
             _ => return None,
         })
@@ -82,7 +82,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// The beginning of a body on one line; of a web page its text alone.
+/// The beginning of a body on one line; for a web page, only its text.
 pub fn in_words(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(&body[..body.len().min(MAX_READ)]);
     let start = text.trim_start().get(..9).unwrap_or_default().to_ascii_lowercase();
@@ -90,7 +90,7 @@ pub fn in_words(body: &[u8]) -> String {
     excerpt(&if is_page { text_of_page(&text) } else { text.into_owned() }, MAX_OF_BODY)
 }
 
-/// What stands between the tags of a page, but for its scripts and styles.
+/// The text between the tags of a page, without scripts and styles.
 fn text_of_page(page: &str) -> String {
     let mut text = String::new();
     let mut rest = page;

@@ -1,6 +1,6 @@
-//! HTTP as it is used here: one client with one way to connect, and what can be seen of an exchange as it passes.
+//! The HTTP client, and the interface for observing exchanges.
 //!
-//! Header names keep their spelling on both sides, since what passes is recorded as it was.
+//! Header names keep their spelling in both directions, because exchanges are recorded as they are.
 
 use super::error_response::TOKEN_ADVICE;
 use super::proxy_connector::ProxyConnector;
@@ -25,101 +25,101 @@ use tower_service::Service;
 
 /// Why a body broke off.
 pub type BodyError = Box<dyn Error + Send + Sync>;
-/// A body that is sent.
+/// A body to send.
 pub type Body = UnsyncBoxBody<Bytes, BodyError>;
 
-/// A body of these bytes.
+/// A body with these bytes.
 pub fn full(bytes: impl Into<Bytes>) -> Body {
     Full::new(bytes.into()).map_err(|never| match never {}).boxed_unsync()
 }
 
-/// No body.
+/// An empty body.
 pub fn empty() -> Body {
     Empty::new().map_err(|never| match never {}).boxed_unsync()
 }
 
-/// Why an exchange did not come about.
+/// Why an exchange failed.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum HttpError {
-    /// The URL is none, or of a kind that is not spoken.
-    #[error("{0:?} is no URL to attach to: {1}")]
+    /// The URL is invalid, or its scheme is not supported.
+    #[error("invalid URL {0:?}: {1}")]
     Url(String, String),
     /// A header cannot be sent.
-    #[error("the header {0:?} cannot be sent: {1}")]
+    #[error("cannot send the header {0:?}: {1}")]
     Header(String, String),
     /// The certificates cannot be read.
     #[error("cannot read certificates from {0:?}: {1}")]
     Certificates(PathBuf, String),
-    /// A body that is to be sent has more bytes than these.
+    /// The body to send is longer than this limit, in bytes.
     #[error("the body is longer than {0} bytes")]
     TooLong(u64),
-    /// There is no connection, or it broke before the response.
+    /// No connection, or it broke before the response.
     #[error("{0}")]
     Exchange(String),
-    /// Nobody listens there.
+    /// The connection was refused.
     #[error("{0}")]
     Refused(String),
-    /// No such host is known.
+    /// The host name is unknown.
     #[error("{0}")]
     UnknownHost(String),
     /// The server's certificate is not trusted.
     #[error("{0}")]
     Certificate(String),
-    /// The server shows a certificate authority's certificate as its own.
+    /// The server uses a certificate authority's certificate as its own.
     #[error("{0}")]
     Authority(String),
-    /// TLS was spoken to a port that does not speak it.
+    /// TLS was used on a port that does not support it.
     #[error("{0}")]
     NoTls(String),
-    /// HTTP was spoken to a port that answered nothing, or nothing of HTTP: it may speak TLS.
+    /// A plain HTTP request got no answer, or one that is not HTTP; the port may require TLS.
     #[error("{0}")]
     NoHttp(String),
-    /// The server does not take a WebSocket.
+    /// The server does not accept a WebSocket.
     #[error("{0}")]
     NoWebSocket(String),
-    /// The server wants to know who asks.
+    /// The server requires authentication.
     #[error("{0}")]
     Token(String),
-    /// The server sends us elsewhere, and we do not go.
+    /// The server redirects to a place that mcpreel does not follow.
     #[error("{0}")]
     Redirect(String),
-    /// A proxy named by the environment is in the way.
+    /// A proxy from the environment failed.
     #[error("{0}")]
     Proxy(String),
 }
 
 impl HttpError {
-    /// What to do next, where that is known.
+    /// What to do next, if known.
     pub fn advice(&self) -> Option<&'static str> {
         Some(match self {
             Self::Url(..) => "a URL is like https://host/mcp, wss://host/path, unix:/path/to/socket or tcp:host:port",
             Self::Refused(_) => "is the server running, and is the port right?",
-            Self::UnknownHost(_) => "is the host's name right?",
-            Self::Certificate(_) => "trust its certificate with --cacert FILE, or check none with --insecure",
+            Self::UnknownHost(_) => "is the host name right?",
+            Self::Certificate(_) => "trust its certificate with --cacert FILE, or skip the check with --insecure",
             Self::Authority(_) => {
-                "the server has a certificate authority's certificate as its own, which is refused even where it is \
-                 trusted: give the server one made with CA:FALSE and name that with --cacert FILE, or check none \
-                 with --insecure"
+                "the server uses the certificate of a certificate authority as its own, which is refused even if it is \
+                 trusted: give the server one made with CA:FALSE and pass that with --cacert FILE, or skip the \
+                 check with --insecure"
             }
-            Self::NoTls(_) => "the port speaks no TLS: the URL begins with http:// (or ws://) there",
-            Self::NoHttp(_) => "if the port speaks TLS, the URL begins with https:// there",
+            Self::NoTls(_) => "this port does not use TLS: try http:// (or ws://)",
+            Self::NoHttp(_) => "if this port uses TLS, try https://",
             Self::NoWebSocket(_) => {
-                "if the server speaks Streamable HTTP, the URL begins with http:// or https://; a WebSocket behind TLS \
-                 has wss://"
+                "if the server uses Streamable HTTP, try http:// or https://; for a WebSocket over TLS, try \
+                 wss://"
             }
             Self::Token(_) => TOKEN_ADVICE,
-            Self::Proxy(_) => "the proxy comes from HTTP_PROXY, HTTPS_PROXY or ALL_PROXY; NO_PROXY leaves hosts out",
-            Self::Redirect(_) => "give the right URL with --url, if you trust where it leads",
+            Self::Proxy(_) => "the proxy is set by HTTP_PROXY, HTTPS_PROXY or ALL_PROXY; NO_PROXY excludes hosts",
+            Self::Redirect(_) => "if you trust the target, pass its URL with --url",
             Self::Header(..) | Self::Certificates(..) | Self::TooLong(_) | Self::Exchange(_) => return None,
         })
     }
 
-    /// Reads from an error and its causes why `place` cannot be reached.
+    /// Determines from an error and its causes why `place` cannot be reached.
     pub(crate) fn unreachable(place: &str, error: &(dyn Error + 'static)) -> Self {
         Self::read(place, format!("cannot reach {place}: {}", error_chain(error)), error)
     }
 
-    /// An exchange that broke off before its response.
+    /// The error of an exchange that broke off before its response.
     pub(crate) fn of_exchange(place: &str, error: &(dyn Error + 'static)) -> Self {
         let mut causes = std::iter::successors(Some(error), |cause| (*cause).source());
         if let Some(Self::TooLong(limit)) = causes.find_map(|cause| cause.downcast_ref()) {
@@ -142,7 +142,7 @@ impl HttpError {
                 return Self::UnknownHost(reported);
             }
             match found.downcast_ref() {
-                // The certificate library's own word, which is in no type of its.
+                // The library has no type for this case, only this name.
                 Some(rustls::Error::InvalidCertificate(why)) if format!("{why:?}").contains("CaUsedAsEndEntity") => {
                     return Self::Authority(reported);
                 }
@@ -160,7 +160,7 @@ impl HttpError {
             if system.is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
                 return Self::Refused(reported);
             }
-            // An error wrapped in one of the system's is hidden from `source`.
+            // `source` does not return an error wrapped in an I/O error.
             let wrapped = system.and_then(io::Error::get_ref).map(|inner| inner as &(dyn Error + 'static));
             cause = wrapped.or_else(|| found.source());
         }
@@ -168,61 +168,62 @@ impl HttpError {
     }
 }
 
-/// What is seen of one exchange after the request's head, in order. `None` as a reason means that it came to its end as
-/// it should.
+/// An event of one exchange after the request's head, in order. A reason of `None` means a regular end.
 #[derive(Debug)]
 pub enum ExchangeEvent<'a> {
-    /// Some bytes of the request's body.
+    /// Bytes of the request's body.
     RequestBody(&'a [u8]),
-    /// Its body is over; or it broke off, with the reason.
+    /// The request's body ended, or broke off for this reason.
     RequestEnd(Option<&'a str>),
     /// The response's head.
     Response(&'a http::response::Parts),
-    /// Some bytes of its body.
+    /// Bytes of the response's body.
     ResponseBody(&'a [u8]),
-    /// Its body is over; or the exchange broke off, with the reason.
+    /// The response's body ended, or the exchange broke off for this reason.
     ResponseEnd(Option<&'a str>),
-    /// There is no response of the server's: it was made here, with this status, for this reason.
+    /// The client hung up before the response ended, with the reason in words.
+    ClientGone(&'a str),
+    /// mcpreel answered in place of the server, with this status, for this reason.
     Refused(http::StatusCode, &'a str),
 }
 
-/// Sees every exchange, each by a number of its own.
+/// Observes every exchange by its number.
 pub trait ExchangeObserver: Send + Sync {
-    /// A new exchange on a connection of the client's (numbered by the caller, from 1), with the request's head.
-    /// Answers the exchange's number.
+    /// A new exchange with this head on a client connection (numbered by the caller, from 1). Returns the exchange's
+    /// number.
     fn begin(&self, connection: u32, head: &http::request::Parts) -> u32;
-    /// Something passed.
+    /// An event of an exchange.
     fn see(&self, exchange: u32, seen: ExchangeEvent<'_>);
-    /// A client's connection is over.
+    /// A client's connection ended.
     fn hung_up(&self, connection: u32);
-    /// Whether bodies of requests are to be held back and given to [`ExchangeObserver::sift`] before they go on.
+    /// Whether to hold back request bodies and pass them to [`ExchangeObserver::sift`] first.
     fn sifts(&self) -> bool {
         false
     }
-    /// What of a request's whole body goes on; `None` where all of it was for the watch, which is answered with 202.
+    /// The part of a request's complete body to send on; `None` if nothing is left, which is answered with 202.
     fn sift(&self, exchange: u32, body: Bytes) -> Option<Bytes> {
         let _ = exchange;
         Some(body)
     }
-    /// What has a say in one direction of this exchange, where that is made of messages that can be told apart. What
-    /// passes is seen before it comes there.
+    /// The filter for one direction of this exchange, if its body is a stream of messages. Bytes are observed before
+    /// they reach the filter.
     fn body_filter(&self, exchange: u32, direction: Direction) -> Option<Box<dyn BodyFilter>> {
         let _ = (exchange, direction);
         None
     }
 }
 
-/// One direction of an exchange, made of messages: others can be put between them, and some be taken out.
+/// Inserts messages into one direction of an exchange, and removes some.
 pub trait BodyFilter: Send {
-    /// Takes what comes; answers what goes on now.
+    /// Takes bytes and returns those that pass now.
     fn pass(&mut self, bytes: Bytes) -> Bytes;
-    /// No more comes: what was held back goes on.
+    /// Ends the stream; returns what was held back.
     fn finish(&mut self) -> Bytes;
-    /// Something to be put in here; pending where nothing is, or where a message has begun and is not over.
+    /// Bytes to insert here; pending if there are none, or in the middle of a message.
     fn poll_insert(&mut self, context: &mut Context<'_>) -> Poll<Bytes>;
 }
 
-/// Speaks HTTP/1.1 to one server, over as many connections as there are exchanges at once.
+/// An HTTP/1.1 client for one server, with a connection for each simultaneous exchange.
 #[derive(Clone)]
 pub struct HttpClient {
     client: Client<HttpsConnector<ProxyConnector>, Body>,
@@ -233,23 +234,29 @@ pub struct HttpClient {
 /// A connection to a server, with or without TLS.
 pub type Stream = MaybeHttpsStream<super::proxy_connector::ProxiedConnection>;
 
-/// How long a connection may take to come about.
+/// The time limit for connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// The most that a head may take up. As much of a body is read at once, and a proxy holds several such pieces.
+/// The maximum size of a head. Bodies are read in pieces of this size, too, and a proxy holds several of them.
 pub(crate) const HEAD_LIMIT: usize = 128 << 10;
-/// How many headers a head may have.
+/// The maximum number of headers in a head.
 pub(crate) const MAX_HEADERS: usize = 512;
-/// How long an idle connection is kept: less than the 5 s after which common servers close it, so that no request goes
-/// into a connection that is just being closed.
+/// How long an idle connection is kept. Common servers close it after 5 s, and a request must not be sent while that
+/// happens.
 const IDLE: Duration = Duration::from_secs(4);
 
 impl HttpClient {
-    /// A client for this server; nothing is connected yet. Proxies come from the environment.
+    /// A client for this server; it connects later. Uses the proxies of the environment.
+    ///
+    /// # Errors
+    /// TLS cannot be set up.
     pub fn new(remote: &Remote) -> Result<Self, HttpError> {
         Self::by(ProxyConnector::new, remote)
     }
 
-    /// The same past every proxy.
+    /// As [`HttpClient::new`], without proxies.
+    ///
+    /// # Errors
+    /// TLS cannot be set up.
     pub fn straight(remote: &Remote) -> Result<Self, HttpError> {
         Self::by(ProxyConnector::straight, remote)
     }
@@ -272,7 +279,10 @@ impl HttpClient {
         Ok(Self { client, reach, tls })
     }
 
-    /// Sends a request, waits for the response's head.
+    /// Sends a request and waits for the response's head.
+    ///
+    /// # Errors
+    /// The exchange failed before that.
     pub async fn send(&self, mut request: Request<Body>) -> Result<Response<Incoming>, HttpError> {
         if let Some(pass) = self.reach.plain_proxy_pass(request.uri()) {
             request.headers_mut().insert(http::header::PROXY_AUTHORIZATION, pass);
@@ -287,7 +297,10 @@ impl HttpClient {
         })
     }
 
-    /// Connects without sending anything, for another protocol on the same ways.
+    /// Connects without sending anything, for another protocol over the same route.
+    ///
+    /// # Errors
+    /// The server cannot be reached.
     pub async fn connect(&self, uri: Uri) -> Result<Stream, HttpError> {
         let place = place(&uri);
         let mut connector = HttpsConnector::from((self.reach.tunnelling(), Arc::clone(&self.tls)));
@@ -298,14 +311,14 @@ impl HttpClient {
     }
 }
 
-/// Scheme, host and port of a URL: what can be told without its secrets.
+/// Scheme, host and port of a URL, without secrets.
 pub(crate) fn place(uri: &Uri) -> String {
     let host = uri.authority().map_or("", |authority| authority.as_str());
     let host = host.rsplit('@').next().unwrap_or(host);
     format!("{}://{host}", uri.scheme_str().unwrap_or("http"))
 }
 
-/// A watch that looks away.
+/// An observer that ignores everything.
 pub struct NoObserver;
 
 impl ExchangeObserver for NoObserver {
@@ -318,5 +331,5 @@ impl ExchangeObserver for NoObserver {
     fn hung_up(&self, _connection: u32) {}
 }
 
-/// How a watch is shared.
+/// A shared observer.
 pub type SharedObserver = Arc<dyn ExchangeObserver>;

@@ -1,5 +1,5 @@
-//! Exchanges with one HTTP endpoint: requests with the headers that all of them share, seen by a watch, and answers
-//! read within limits.
+//! Exchanges with one HTTP endpoint: adds shared headers, reports exchanges to an observer, and reads responses within
+//! limits.
 
 use super::error_response::Refusal;
 use super::http::{ExchangeEvent, HttpClient, HttpError, NoObserver, SharedObserver, empty, full};
@@ -19,28 +19,31 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// How often one request may be sent elsewhere.
+/// The maximum number of redirects of one request.
 const MAX_REDIRECTS: usize = 5;
-/// The most that is read of an answer that only says where to go, so that its connection can be used again.
+/// How many bytes of a redirect's body are read so that its connection can be reused.
 const REDIRECT_LIMIT: usize = 64 << 10;
 
-/// The number under which the watch knows all exchanges: this client is one client, whatever connections it has.
+/// The connection number for the observer: this is one client, however many connections it has.
 const CONNECTION: u32 = 1;
 
-/// One URL of a server, and how to ask it.
+/// One URL of a server, and how to send requests to it.
 #[derive(Clone)]
 pub struct Endpoint {
     client: HttpClient,
     url: url::Url,
     uri: Uri,
-    /// The user's own headers; none where others sent us here.
+    /// The user's own headers; empty after a redirect to another origin.
     shared: HeaderMap,
     watch: SharedObserver,
     report: NoticeCallback,
 }
 
 impl Endpoint {
-    /// The endpoint at the remote's URL. Redirects that are followed are told.
+    /// The endpoint at the remote's URL. `report` is called when a redirect is followed.
+    ///
+    /// # Errors
+    /// The URL or a header is invalid.
     pub fn new(remote: &Remote, report: NoticeCallback, watch: Option<SharedObserver>) -> Result<Self, HttpError> {
         let (url, uri) = parse_url(&remote.url)?;
         Ok(Self {
@@ -53,13 +56,16 @@ impl Endpoint {
         })
     }
 
-    /// Another endpoint of the same server, by a reference that is resolved against this one's URL. One of another
-    /// origin is refused: it would get this one's tokens (2024-11-05, transports, HTTP with SSE).
+    /// Another endpoint of the same server; `reference` is resolved against this endpoint's URL. Another origin is
+    /// refused, because it would receive this server's tokens (MCP 2024-11-05, HTTP with SSE).
+    ///
+    /// # Errors
+    /// The reference is invalid, or has another origin.
     pub fn at(&self, reference: &str) -> Result<Self, HttpError> {
         let failed = |why: &str| HttpError::Url(reference.to_owned(), why.to_owned());
         let url = self.url.join(reference).map_err(|error| failed(&error.to_string()))?;
         if url.origin() != self.url.origin() {
-            return Err(failed("it has another origin than the URL that named it"));
+            return Err(failed("its origin differs from that of the URL that named it"));
         }
         let (url, uri) = parse_url(url.as_str())?;
         Ok(Self { url, uri, ..self.clone() })
@@ -70,10 +76,13 @@ impl Endpoint {
         &self.url
     }
 
-    /// Sends one request and waits for the head of its answer. Where the server sends us elsewhere, the request goes
-    /// there: without the user's headers from where the origin changes on, and never from https to http. To the watch
-    /// all of that is one exchange with several heads. A redirect that would make another request of it is the answer
-    /// (RFC 9110, 15.4: only 307 and 308 keep a POST).
+    /// Sends one request and waits for the response's head. Follows redirects: without the user's headers once the
+    /// origin changes, and never from https to http. The observer sees all of this as one exchange with several heads.
+    /// A redirect that would change the request's method is returned as the response (RFC 9110 §15.4: only 307 and 308
+    /// keep a POST).
+    ///
+    /// # Errors
+    /// The exchange failed, or a redirect cannot be followed.
     pub async fn ask(&self, method: Method, headers: &HeaderMap, body: Option<Bytes>) -> Result<Answer, HttpError> {
         let mut exchange = Exchange::begin(&self.watch, &self.request(&method, headers));
         if let Some(body) = &body {
@@ -104,29 +113,29 @@ impl Endpoint {
             exchange.see(ExchangeEvent::Response(&head));
             let Some(location) = redirect(method, &head) else { return Ok((here, head, answered)) };
             let next = here.elsewhere(location)?;
-            // Which of them gets the user's tokens is good to know.
+            // The user should know who receives the tokens.
             let kept = if next.shared.len() == here.shared.len() { "" } else { ", without your headers" };
             (self.report)(TransportNotice::Step(&format!(
-                "{method} → {}; following it to {}{kept}",
+                "{method} → {}; following the redirect to {}{kept}",
                 head.status, next.url
             )));
             let _ = Limited::new(answered, REDIRECT_LIMIT).collect().await;
             here = next;
         }
         let place = super::http::place(&self.uri);
-        Err(HttpError::Redirect(format!("{place} redirects more than {MAX_REDIRECTS} times, at last to {}", here.url)))
+        Err(HttpError::Redirect(format!("{place} redirects more than {MAX_REDIRECTS} times, finally to {}", here.url)))
     }
 
-    /// Where a redirect of this endpoint's leads.
+    /// The endpoint to which this one redirects.
     fn elsewhere(&self, location: &str) -> Result<Self, HttpError> {
         let failed = |why: &str| {
             HttpError::Redirect(format!("{} redirects to {location:?}: {why}", super::http::place(&self.uri)))
         };
         let url = self.url.join(location).map_err(|error| failed(&error.to_string()))?;
         match (self.url.scheme(), url.scheme()) {
-            ("https", "http") => return Err(failed("from https to http we do not go")),
+            ("https", "http") => return Err(failed("mcpreel does not follow redirects from https to http")),
             (_, "http" | "https") => {}
-            _ => return Err(failed("that is no HTTP")),
+            _ => return Err(failed("it is not an HTTP URL")),
         }
         let shared = if url.origin() == self.url.origin() { self.shared.clone() } else { HeaderMap::new() };
         let (url, uri) = parse_url(url.as_str()).map_err(|error| failed(&error.to_string()))?;
@@ -142,12 +151,12 @@ impl Endpoint {
         request.into_parts().0
     }
 
-    /// Tells the watch that there will be no more exchanges.
+    /// Reports to the observer that there will be no more exchanges.
     pub fn hang_up(&self) {
         self.watch.hung_up(CONNECTION);
     }
 
-    /// The headers of one request: its own, and the shared ones, which win.
+    /// The headers of one request: its own and the shared ones, which take precedence.
     fn headers(&self, own: &HeaderMap) -> HeaderMap {
         let mut all = HeaderMap::new();
         if let Some(host) = host(&self.url) {
@@ -167,7 +176,7 @@ impl Endpoint {
     }
 }
 
-/// Where an answer says that the same request should go instead.
+/// The URL to which a response redirects the same request.
 fn redirect<'a>(method: &Method, head: &'a response::Parts) -> Option<&'a str> {
     let keeps = match head.status.as_u16() {
         307 | 308 => true,
@@ -182,14 +191,14 @@ fn parse_url(text: &str) -> Result<(url::Url, Uri), HttpError> {
     let mut url = url::Url::parse(text).map_err(|error| failed(&error))?;
     if !url.username().is_empty() || url.password().is_some() {
         let hidden = "https://…@…".to_owned();
-        return Err(HttpError::Url(hidden, "a name and password are given with -H 'Authorization: …'".to_owned()));
+        return Err(HttpError::Url(hidden, "pass user name and password with -H 'Authorization: …'".to_owned()));
     }
     url.set_fragment(None);
     let uri = url.as_str().parse().map_err(|error: hyper::http::uri::InvalidUri| failed(&error))?;
     Ok((url, uri))
 }
 
-/// The value of `Host`: the port stands in it where it is not the scheme's own.
+/// The value of `Host`, with the port if it is not the scheme's default.
 fn host(url: &url::Url) -> Option<HeaderValue> {
     let host = url.host_str()?;
     let text = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
@@ -197,19 +206,22 @@ fn host(url: &url::Url) -> Option<HeaderValue> {
 }
 
 /// The user's own headers.
+///
+/// # Errors
+/// A name or value is invalid.
 pub fn shared_headers(remote: &Remote) -> Result<HeaderMap, HttpError> {
     let mut headers = HeaderMap::new();
     for (name, value) in &remote.headers {
         let failed = |why: &dyn std::fmt::Display| HttpError::Header(name.clone(), why.to_string());
         let key: HeaderName = name.parse().map_err(|error: header::InvalidHeaderName| failed(&error))?;
-        // Bytes, not text: what is not ASCII is sent as UTF-8.
+        // As bytes, because values that are not ASCII are sent as UTF-8.
         let value = HeaderValue::from_bytes(value.as_bytes()).map_err(|error| failed(&error))?;
         headers.append(key, value);
     }
     Ok(headers)
 }
 
-/// Tells the watch of one exchange, of its end too where it is given up.
+/// Reports one exchange to the observer, including its end if it is dropped.
 struct Exchange {
     watch: SharedObserver,
     number: u32,
@@ -234,15 +246,17 @@ impl Exchange {
 
 impl Drop for Exchange {
     fn drop(&mut self) {
-        self.end(Some("closed by the client"));
+        if !std::mem::replace(&mut self.is_over, true) {
+            self.see(ExchangeEvent::ClientGone("closed by the client"));
+        }
     }
 }
 
-/// What a server answered: the head, and the body as it comes.
+/// A server's response: its head, and its body as it arrives.
 pub struct Answer {
     /// Status and headers.
     pub head: response::Parts,
-    /// Who answered: where the last redirect led.
+    /// The endpoint that responded, after all redirects.
     pub endpoint: Endpoint,
     body: Incoming,
     exchange: Exchange,
@@ -254,7 +268,7 @@ impl Answer {
         self.head.status
     }
 
-    /// A header's text; `None` where it is absent or not plain.
+    /// A header's text; `None` if it is absent or not ASCII.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.head.headers.get(name)?.to_str().ok()
     }
@@ -265,7 +279,7 @@ impl Answer {
         text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
     }
 
-    /// Whether the body is a stream of events that came with success.
+    /// Whether this is a successful response with an event stream.
     pub fn is_stream(&self) -> bool {
         self.status().is_success() && self.media_type() == "text/event-stream"
     }
@@ -292,7 +306,10 @@ impl Answer {
         }
     }
 
-    /// The whole body; an error where it breaks off or is longer than `limit`.
+    /// The complete body.
+    ///
+    /// # Errors
+    /// The body breaks off, or is longer than `limit`.
     pub async fn whole(mut self, limit: MessageLimit) -> Result<Vec<u8>, String> {
         let mut all = Vec::new();
         while let Some(bytes) = self.chunk().await? {
@@ -304,8 +321,7 @@ impl Answer {
         Ok(all)
     }
 
-    /// What an answer that is not the message that was asked for says: its head, with as much of its body as comes within
-    /// the limits.
+    /// Describes a response that is not the expected message, with as much of its body as arrives within the limits.
     pub async fn refusal(mut self, limit: MessageLimit, grace_period: Duration) -> (Refusal, Vec<u8>) {
         let mut body = Vec::new();
         let read = async {
@@ -319,7 +335,7 @@ impl Answer {
         (Refusal::read(self.head.status, &self.head.headers, &body), body)
     }
 
-    /// The body as events, none longer than `limit`.
+    /// The body as events of at most `limit`.
     pub fn events(self, limit: MessageLimit) -> Events {
         Events { answer: self, limit, framer: SseFramer::default(), ready: VecDeque::new(), is_over: false }
     }
@@ -334,13 +350,13 @@ pub struct Events {
     is_over: bool,
 }
 
-/// Why there is no next event; said of the stream.
+/// Why there is no next event; completes a sentence about the stream.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoEvent {
-    /// The stream came to its end.
+    /// The stream ended.
     #[error("ended")]
     End,
-    /// It broke off.
+    /// The stream broke off.
     #[error("broke off ({0})")]
     Broken(String),
     /// An event is longer than the limit.
@@ -349,7 +365,10 @@ pub enum NoEvent {
 }
 
 impl Events {
-    /// The next event's block. One that no blank line ended comes too where it holds a whole message.
+    /// The block of the next event. A last event without its blank line is returned if its message is complete.
+    ///
+    /// # Errors
+    /// There is no next event.
     pub async fn next(&mut self) -> Result<Vec<u8>, NoEvent> {
         loop {
             if let Some(block) = self.ready.pop_front() {
@@ -383,7 +402,7 @@ impl Events {
     }
 }
 
-/// Whether the message in a block that broke off is all there.
+/// Whether the message in an unterminated block is complete.
 fn is_whole(block: &[u8]) -> bool {
     matches!(carried(block), Carried::Message(message) if json::check(message).is_ok())
 }

@@ -1,4 +1,4 @@
-//! One HTTP POST of JSON, on a way of its own: nothing is followed, and only so much of the answer is read.
+//! A single HTTP POST of JSON that follows no redirects and reads the response up to a limit.
 
 use super::http::{HttpClient, HttpError, full};
 use super::remote::Remote;
@@ -6,31 +6,31 @@ use http_body_util::BodyExt;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Uri, http};
 
-/// The most that is read of an answer; the connection is given up beyond.
+/// The maximum bytes to read of a response; then the connection is closed.
 const MAX_READ: u64 = 1 << 20;
 
-/// What came back.
+/// The response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Posted {
     /// The status.
     pub status: u16,
-    /// Its headers.
+    /// The headers.
     pub headers: HeaderMap,
-    /// The beginning of its body.
+    /// The beginning of the body.
     pub body: Vec<u8>,
-    /// How much of the body there was, or was read.
+    /// The length of the body, as far as it was read.
     pub bytes: u64,
 }
 
-/// Posts JSON with these headers, and keeps so much of what comes back.
+/// Posts JSON with these headers and keeps up to `kept` bytes of the response's body.
 ///
 /// # Errors
-/// Nobody can be reached there, or the exchange broke off.
+/// The URL or a header is invalid, the server cannot be reached, or the exchange broke off.
 pub async fn post(url: &str, headers: &[(String, String)], body: &str, kept: usize) -> Result<Posted, HttpError> {
     let failed = |why: &dyn std::fmt::Display| HttpError::Url(url.to_owned(), why.to_string());
     let uri: Uri = url.parse().map_err(|error: http::uri::InvalidUri| failed(&error))?;
     let is_plain = uri.scheme_str() == Some("http");
-    let host = uri.authority().ok_or_else(|| failed(&"it names no host"))?.to_string();
+    let host = uri.authority().ok_or_else(|| failed(&"it has no host"))?.to_string();
     let mut request = Request::builder().method(Method::POST).uri(uri).body(full(body.to_owned()));
     if let Ok(request) = &mut request {
         let all = request.headers_mut();
@@ -47,14 +47,14 @@ pub async fn post(url: &str, headers: &[(String, String)], body: &str, kept: usi
     }
     let request = request.map_err(|error| failed(&error))?;
     let remote = Remote { url: url.to_owned(), ..Remote::default() };
-    // What is not encrypted is not given to a proxy, which could read it.
+    // An unencrypted request does not go to a proxy, which could read it.
     let client = if is_plain { HttpClient::straight(&remote)? } else { HttpClient::new(&remote)? };
     let (head, mut answered) = client.send(request).await?.into_parts();
     let mut posted = Posted { status: head.status.as_u16(), headers: head.headers, body: Vec::new(), bytes: 0 };
     while posted.bytes < MAX_READ
         && let Some(frame) = answered.frame().await
     {
-        // The status is there: a body that breaks off is as long as it is.
+        // The status is known, so a body that breaks off is accepted as it is.
         let Ok(frame) = frame else { break };
         let Ok(bytes) = frame.into_data() else { continue };
         let room = kept.saturating_sub(posted.body.len()).min(bytes.len());

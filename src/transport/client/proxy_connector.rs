@@ -1,4 +1,4 @@
-//! The way to a host: straight, or through the proxy that the environment names for it.
+//! Connects to a host, directly or through the proxy that the environment sets for it.
 
 use super::http::HttpError;
 use crate::wire::text::error_chain;
@@ -18,27 +18,27 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tower_service::Service;
 
-/// The port of a SOCKS proxy that names none.
+/// The default port of a SOCKS proxy.
 const SOCKS_PORT: u16 = 1080;
 
 /// Connects to hosts.
 #[derive(Clone)]
 pub struct ProxyConnector {
     tcp: HttpConnector,
-    /// For proxies that are themselves reached by https.
+    /// For proxies with https URLs.
     tls: Arc<rustls::ClientConfig>,
     proxies: Arc<Matcher>,
     tunnel_always: bool,
 }
 
 impl ProxyConnector {
-    /// With the proxies of the environment (`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`); a connection may
-    /// take so long to come about. A proxy's certificate is checked as a server's is.
+    /// With the proxies of the environment (`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`). `limit` is the time
+    /// limit for connecting. A proxy's certificate is verified like a server's.
     pub fn new(limit: Duration, tls: Arc<rustls::ClientConfig>) -> Self {
         Self::by(Matcher::from_env(), limit, tls)
     }
 
-    /// Past every proxy.
+    /// Without proxies.
     pub fn straight(limit: Duration, tls: Arc<rustls::ClientConfig>) -> Self {
         Self::by(Matcher::builder().build(), limit, tls)
     }
@@ -51,26 +51,26 @@ impl ProxyConnector {
         Self { tcp, tls, proxies: Arc::new(proxies), tunnel_always: false }
     }
 
-    /// The same, with a tunnel through every proxy: for what is not HTTP.
+    /// A copy that uses tunnels through all proxies, for protocols other than HTTP.
     #[must_use]
     pub fn tunnelling(&self) -> Self {
         Self { tunnel_always: true, ..self.clone() }
     }
 
-    /// What a proxy that forwards plain HTTP wants to see on each request to this URL.
+    /// The `Proxy-Authorization` header for each plain HTTP request to this URL.
     pub fn plain_proxy_pass(&self, uri: &Uri) -> Option<HeaderValue> {
         let is_plain = uri.scheme_str() == Some("http");
         self.proxies.intercept(uri).filter(|_| is_plain)?.basic_auth().cloned()
     }
 }
 
-/// A connection, with TLS only where that is the way to the proxy.
+/// A connection; with TLS only if the proxy itself requires it.
 type ProxyStream = MaybeHttpsStream<TokioIo<TcpStream>>;
 
-/// A connection to a host, or to a proxy on the way.
+/// A connection to a host, or to a proxy in front of it.
 pub struct ProxiedConnection {
     stream: ProxyStream,
-    /// The other end is a proxy that wants whole URLs.
+    /// The other end is a proxy that expects complete URLs.
     forwards: bool,
 }
 
@@ -96,14 +96,14 @@ impl Service<Uri> for ProxyConnector {
         Box::pin(async move {
             let name = place(proxy.uri());
             let failed = |error: BoxError| {
-                HttpError::Proxy(format!("the proxy {name} does not let us through: {}", error_chain(&*error)))
+                HttpError::Proxy(format!("cannot connect through the proxy {name}: {}", error_chain(&*error)))
             };
             reach.through(&proxy, uri).await.map_err(|error| failed(error).into())
         })
     }
 }
 
-/// A proxy as it is told of: its scheme where that is not the usual one, and no password.
+/// A proxy as shown to users: without password, and with its scheme unless that is http.
 fn place(proxy: &Uri) -> String {
     let host = proxy.authority().map(ToString::to_string).unwrap_or_default();
     match proxy.scheme_str() {
@@ -137,7 +137,7 @@ impl ProxyConnector {
         Ok(ProxiedConnection { stream, forwards })
     }
 
-    /// SOCKS, as the scheme's last letter says: with `socks5h` and `socks4a` the proxy looks the host's name up.
+    /// Connects through a SOCKS proxy. With `socks5h` and `socks4a`, the proxy resolves the host name.
     async fn socks(self, proxy: &Intercept, scheme: &str, uri: Uri) -> Result<TokioIo<TcpStream>, BoxError> {
         let at = with_port(proxy.uri(), SOCKS_PORT)?;
         if scheme.starts_with("socks4") {
@@ -151,7 +151,7 @@ impl ProxyConnector {
     }
 }
 
-/// The URI with this port where it names none.
+/// The URI, with this port if it has none.
 fn with_port(uri: &Uri, port: u16) -> Result<Uri, BoxError> {
     if uri.port().is_some() {
         return Ok(uri.clone());

@@ -1,4 +1,4 @@
-//! A server that runs elsewhere: where it is, and how to get through to it.
+//! A server that runs elsewhere, and how to connect to it.
 
 use super::http::HttpError;
 use super::{http, streamable, websocket};
@@ -16,15 +16,15 @@ pub struct Remote {
     pub url: String,
     /// Headers of every HTTP request, in order.
     pub headers: Vec<(String, String)>,
-    /// A PEM file of certificates to trust beside those of the system.
+    /// A PEM file with certificates to trust in addition to the system's.
     pub cacert: Option<PathBuf>,
-    /// The server's certificate is not checked.
+    /// Do not verify the server's certificate.
     pub insecure: bool,
-    /// The longest message that is taken from it.
+    /// The limit for its messages.
     pub limit: MessageLimit,
 }
 
-/// What carries the messages.
+/// The transport of the messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Carrier {
     /// Streamable HTTP, or HTTP+SSE.
@@ -37,33 +37,33 @@ pub enum Carrier {
     Tcp(String),
 }
 
-/// What a transport has to tell its user while it works.
+/// What a transport reports to the user while it works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransportNotice<'a> {
-    /// A step on the way.
+    /// A step of the connection.
     Step(&'a str),
-    /// Something went wrong that fails no request.
+    /// A problem that does not fail a request.
     Trouble(&'a str),
-    /// What to do about what failed.
+    /// What to do about a failure.
     Advice(&'a str),
 }
 
-/// Whom it tells.
+/// Receives notices.
 pub type NoticeCallback = Arc<dyn Fn(TransportNotice<'_>) + Send + Sync>;
 
-/// Who looks on.
+/// Observers of a connection.
 #[derive(Clone, Default)]
 pub struct Observers {
-    /// Sees HTTP exchanges.
+    /// Observes HTTP exchanges.
     pub exchanges: Option<http::SharedObserver>,
-    /// Sees the bytes of lines.
+    /// Observes the bytes of lines.
     pub bytes: Option<ByteObserver>,
-    /// Sees the messages of a WebSocket.
+    /// Observes the messages of a WebSocket.
     pub frames: Option<websocket::MessageObserver>,
 }
 
 impl Remote {
-    /// Whether the URL asks for TLS.
+    /// Whether the URL requires TLS.
     pub fn speaks_tls(&self) -> bool {
         matches!(self.scheme().as_str(), "https" | "wss")
     }
@@ -72,7 +72,10 @@ impl Remote {
         self.url.split(':').next().unwrap_or_default().to_ascii_lowercase()
     }
 
-    /// What the URL asks for.
+    /// The transport for this URL.
+    ///
+    /// # Errors
+    /// The URL is invalid.
     pub fn carrier(&self) -> Result<Carrier, HttpError> {
         let failed = |why: &str| HttpError::Url(self.url.clone(), why.to_owned());
         let rest = self.url.split_once(':').map_or("", |(_, rest)| rest);
@@ -81,17 +84,20 @@ impl Remote {
             "http" | "https" => Ok(Carrier::Http),
             "ws" | "wss" => Ok(Carrier::WebSocket),
             "unix" if !rest.is_empty() => Ok(Carrier::Unix(rest.into())),
-            "unix" => Err(failed("no path follows")),
+            "unix" => Err(failed("the path is missing")),
             "tcp" => match rest.rsplit_once(':') {
                 Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => Ok(Carrier::Tcp(rest.into())),
-                _ => Err(failed("HOST:PORT must follow")),
+                _ => Err(failed("expected tcp:HOST:PORT")),
             },
-            _ => Err(failed("its scheme is none of http, https, ws, wss, unix, tcp")),
+            _ => Err(failed("unknown scheme; expected http, https, ws, wss, unix or tcp")),
         }
     }
 
-    /// Attaches to the server. Must be called within a tokio runtime. Over HTTP nothing is connected yet: what fails
-    /// there fails with the first request.
+    /// Attaches to the server. Must be called within a tokio runtime. Over HTTP, this does not connect yet; a failure
+    /// appears with the first request.
+    ///
+    /// # Errors
+    /// The URL is invalid, or the server cannot be reached.
     pub async fn attach(&self, report: NoticeCallback, observers: Observers) -> Result<Link, HttpError> {
         match self.carrier()? {
             Carrier::Http => streamable::attach(self, report, observers.exchanges),
@@ -101,7 +107,7 @@ impl Remote {
         }
     }
 
-    /// The URL with the scheme of HTTP that carries it: WebSocket begins as HTTP.
+    /// The URL with an HTTP scheme: a WebSocket connection begins as HTTP.
     pub fn http_url(&self) -> String {
         match self.url.split_once(':') {
             Some((scheme, rest)) if scheme.eq_ignore_ascii_case("ws") => format!("http:{rest}"),

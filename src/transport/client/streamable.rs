@@ -1,7 +1,7 @@
-//! Streamable HTTP from the client's side, in both eras, as a [`Link`]: every message is a POST, answers come as JSON
-//! or as events. Falls back to HTTP+SSE (2024-11-05) where that is what the server speaks.
+//! Streamable HTTP on the client side, in both eras, as a [`Link`]. Each message is a POST; answers arrive as JSON or
+//! as events. Falls back to HTTP+SSE (2024-11-05) if the server only supports that.
 //!
-//! Sources: the Streamable HTTP transport of each revision; behaviours X9 and X11.
+//! Source: the Streamable HTTP transport of each MCP revision.
 
 mod older;
 
@@ -31,27 +31,30 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
-/// How long after a stream's end it is resumed where the server does not say.
+/// The delay before resuming a stream, unless the server sets another.
 const RETRY: Duration = Duration::from_secs(1);
-/// How often in a row resuming may bring nothing.
+/// The maximum number of attempts in a row to resume a stream without receiving anything.
 const MAX_ATTEMPTS: u32 = 5;
-/// How long a notification's or response's POST holds back what comes after it.
+/// How long the POST of a notification or response delays later messages.
 const IN_ORDER: Duration = Duration::from_secs(5);
-/// How long the GET stream's head holds back what comes after `notifications/initialized`.
+/// How long the opening of the GET stream delays messages after `notifications/initialized`.
 const GET_HEAD: Duration = Duration::from_millis(500);
-/// How long the end of a session may take.
+/// The time limit for ending a session.
 const DELETE_TIMEOUT: Duration = Duration::from_secs(2);
-/// How many pages of tools are read to learn what a tool's headers are.
+/// The maximum number of `tools/list` pages read to learn a tool's headers.
 const MAX_PAGES: usize = 32;
-/// The id of requests that the transport makes for itself; the engine's are numbers.
+/// The id of the transport's own requests; those of the engine are numbers.
 const OWN_ID: &str = "\"headers\"";
-/// How long the ends of streams are waited for whose request is answered.
+/// How long to wait for the end of streams whose requests have been answered.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(50);
-/// The most that is read of a refusal, and for how long.
+/// How many bytes of an error response are read, and for how long.
 const REFUSAL_LIMIT: MessageLimit = MessageLimit::of_bytes(1 << 20);
 const REFUSAL_TIME: Duration = Duration::from_secs(5);
 
 /// Attaches to a server at an `http(s)` URL. Must be called within a tokio runtime.
+///
+/// # Errors
+/// The URL or a header is invalid, or TLS cannot be set up.
 pub fn attach(remote: &Remote, report: NoticeCallback, watch: Option<SharedObserver>) -> Result<Link, HttpError> {
     let (link, Served { outgoing, incoming }) = Link::served();
     let endpoint = Endpoint::new(remote, Arc::clone(&report), watch)?;
@@ -74,12 +77,13 @@ impl Failure {
         Self { reason: reason.into(), advice: None, status: None, refusal: None, session_over: false }
     }
 
-    /// The code of the JSON-RPC error that came with it.
+    /// The code of the JSON-RPC error in the response.
     fn code(&self) -> Option<i64> {
         Envelope::scan(self.refusal.as_deref()?).error_code()
     }
 
-    /// Whether a server that only speaks HTTP+SSE answers `initialize` like this (2025-11-25, backwards compatibility).
+    /// Whether a server that only supports HTTP+SSE answers `initialize` like this (MCP 2025-11-25, Transports,
+    /// Backwards Compatibility).
     fn may_be_older(&self) -> bool {
         let status = self.status.map(|status| status.as_u16());
         matches!(status, Some(400 | 404 | 405)) && !self.code().is_some_and(errors::reports_modern_era)
@@ -92,32 +96,32 @@ impl From<HttpError> for Failure {
     }
 }
 
-/// What is known of the conversation.
+/// The state of the connection.
 #[derive(Default)]
 struct State {
     session: Option<HeaderValue>,
-    /// The server does not know that session any more.
+    /// The server no longer knows the session.
     is_over: bool,
-    /// What [`http::PROTOCOL_VERSION`] says.
+    /// The value of [`http::PROTOCOL_VERSION`].
     version: Option<String>,
     is_modern: bool,
-    /// `initialize` was answered, so requests that name no revision belong to its session.
+    /// `initialize` was answered, so requests without a revision belong to its session.
     has_handshake: bool,
     marks: ToolMarks,
-    /// Where the next page of tools begins, after a `tools/list` of the transport's own.
+    /// The cursor of the next page of tools, after a `tools/list` of the transport's own.
     cursor: Option<String>,
-    /// Requests of the modern era whose answer is being read.
+    /// Requests of the modern era whose answers are being read.
     open: HashMap<Vec<u8>, AbortHandle>,
-    /// The work on the GET stream.
+    /// The task that reads the GET stream.
     listener: Option<AbortHandle>,
-    /// Where HTTP+SSE takes messages, once it is that.
+    /// The endpoint for messages, after a fallback to HTTP+SSE.
     older: Option<Endpoint>,
 }
 
-/// A message on its way.
+/// A message to send.
 struct Call {
     message: Bytes,
-    /// The id's text, of a request.
+    /// A request's id as text.
     id: Option<Vec<u8>>,
     method: String,
     is_modern: bool,
@@ -135,7 +139,7 @@ impl Call {
         } else if let Some(version) = own_version.as_deref().filter(|_| !state.has_handshake) {
             (state.version, state.is_modern) = (Some(version.to_owned()), true);
         }
-        // A request that names its revision stands by itself, beside a session too.
+        // A request that names its revision is independent of a session.
         let is_modern = state.is_modern || own_version.is_some();
         let mut headers = match &own_version {
             Some(version) if state.has_handshake => State::headers_of(None, Some(version)),
@@ -151,19 +155,19 @@ impl Call {
         Self { id, method, is_modern, headers, message: message.into() }
     }
 
-    /// Whether the transport made it for itself.
+    /// Whether this is a request of the transport's own.
     fn is_own(&self) -> bool {
         self.id.as_deref() == Some(OWN_ID.as_bytes())
     }
 
-    /// Whether this message of the server's answers it.
+    /// Whether this message of the server answers it.
     fn is_answered_by(&self, message: &Envelope<'_>) -> bool {
         message.kind.is_response() && self.id.is_some() && message.id.map(|id| id.0) == self.id.as_deref()
     }
 }
 
 impl State {
-    /// Whatever was before: a session begins, and the stream of the last one is heard no more.
+    /// Begins a new session and stops reading the last one's GET stream.
     fn begin_session(&mut self) {
         (self.version, self.session, self.is_over, self.is_modern, self.has_handshake) =
             (None, None, false, false, false);
@@ -187,7 +191,7 @@ impl State {
     }
 }
 
-/// Adds a header; one that cannot be written is left out.
+/// Adds a header, unless it is invalid.
 fn put(headers: &mut HeaderMap, name: &str, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         put_value(headers, name, value);
@@ -203,20 +207,20 @@ fn put_value(headers: &mut HeaderMap, name: &str, value: HeaderValue) {
 struct Client {
     endpoint: Endpoint,
     incoming: Sender<Incoming>,
-    /// The longest message that is taken.
+    /// The limit for messages.
     limit: MessageLimit,
     report: NoticeCallback,
     state: Mutex<State>,
 }
 
-/// Where a stream of events has got to.
+/// The current position in an event stream.
 #[derive(Default)]
 struct StreamPosition {
     last: Option<String>,
     retry: Option<Duration>,
 }
 
-/// Sends what the link's user says until there is no more, then ends the session.
+/// Sends the link's messages until there are no more, then ends the session.
 async fn run(client: Arc<Client>, mut outgoing: Receiver<Vec<u8>>) {
     let mut tasks = JoinSet::new();
     loop {
@@ -243,8 +247,8 @@ impl Client {
         (self.report)(TransportNotice::Step(text.as_ref()));
     }
 
-    /// Starts one message on its way. Requests do not wait for each other; what comes after a notification or an answer
-    /// waits until that has arrived.
+    /// Starts sending one message. Requests do not wait for each other; messages after a notification or response wait
+    /// until that has arrived.
     async fn post(self: &Arc<Self>, message: Vec<u8>, tasks: &mut JoinSet<()>) {
         let call = Call::read(message, &mut self.state());
         if let Some(id) = call.id.clone() {
@@ -264,8 +268,8 @@ impl Client {
         }
     }
 
-    /// Ends all work. A stream that is only to be read to its end has a moment for that; one that goes on by its nature
-    /// has not.
+    /// Ends all tasks. Streams that are about to end get a moment for that; streams that never end by themselves do
+    /// not.
     async fn settle(&self, mut tasks: JoinSet<()>) {
         let (listener, older) = {
             let mut state = self.state();
@@ -280,7 +284,7 @@ impl Client {
         tasks.shutdown().await;
     }
 
-    /// Starts some work and waits, for so long at most, until it drops what it is given.
+    /// Starts a task and waits, up to `limit`, until it drops its sender.
     async fn in_order<F: Future<Output = ()> + Send + 'static>(
         self: &Arc<Self>,
         tasks: &mut JoinSet<()>,
@@ -298,7 +302,7 @@ impl Client {
         !state.is_modern && state.older.is_none()
     }
 
-    /// Closing the response stream is how a request is cancelled (2026-07-28).
+    /// Cancels a request by closing its response stream (MCP 2026-07-28).
     fn cancel(&self, call: &Call) -> bool {
         let id = Envelope::scan(&call.message).params.and_then(|params| json::member(params, "requestId"));
         let Some(open) = id.and_then(|id| self.state().open.remove(id)) else { return false };
@@ -329,8 +333,8 @@ impl Client {
         }
     }
 
-    /// Reads the list of tools where the server misses headers that only the list can tell (2026-07-28, headers of tool
-    /// parameters); whether it told something new.
+    /// Reads `tools/list` if the server rejected a tool call for missing headers that only the list defines (MCP
+    /// 2026-07-28, headers of tool parameters). Returns whether it learned something new.
     async fn learn_tool(&self, call: &Call) -> bool {
         let params = Envelope::scan(&call.message).params.unwrap_or_default();
         let Some(tool) = json::str_member(params, "name").filter(|_| call.is_modern && call.method == "tools/call")
@@ -341,7 +345,7 @@ impl Client {
         if self.state().marks.knows(&tool) {
             return false;
         }
-        self.step(format!("the server misses headers for {tool}; reading tools/list, then trying again"));
+        self.step(format!("the server reports missing headers for {tool}; reading tools/list, then trying again"));
         let mut cursor = String::new();
         for _ in 0..MAX_PAGES {
             let message = format!(
@@ -366,9 +370,9 @@ impl Client {
         }
     }
 
-    /// A request that is not answered.
+    /// Reports a request that will not be answered.
     async fn give_up(&self, call: &Call, failure: Failure) {
-        // After a probe that an older server refused, there is nothing to be done about that.
+        // An older server rejects the probe of the modern era; that needs no advice.
         let goes_on = call.method == "server/discover" && failure.may_be_older();
         if let Some(advice) = failure.advice.as_ref().filter(|_| !goes_on) {
             (self.report)(TransportNotice::Advice(advice));
@@ -379,7 +383,7 @@ impl Client {
         let _ = self.incoming.send(Incoming::Undelivered(lost)).await;
     }
 
-    /// One POST of a request, and its answer to the end.
+    /// Sends a request as one POST and reads its answer to the end.
     async fn exchange(&self, call: &Call) -> Result<(), Failure> {
         let answer = self.endpoint.ask(Method::POST, &call.headers, Some(call.message.clone())).await?;
         if !answer.status().is_success() {
@@ -398,7 +402,7 @@ impl Client {
 
     async fn read_body(&self, answer: Answer, call: &Call) -> Result<(), Failure> {
         let (status, headers) = (answer.status(), answer.head.headers.clone());
-        let broken = |why| Failure::new(format!("the answer to {} did not come whole: {why}", call.method));
+        let broken = |why| Failure::new(format!("the answer to {} is incomplete: {why}", call.method));
         let body = answer.whole(self.limit).await.map_err(broken)?;
         let envelope = Envelope::scan(&body);
         let is_refusal = match envelope.kind {
@@ -411,19 +415,19 @@ impl Client {
         if is_refusal {
             let reported =
                 format!("the server answered {} with {}", call.method, Refusal::read(status, &headers, &body));
-            // A POST carries one request: the error that comes back is its answer, even where it names another one.
+            // A POST carries one request, so an error in its response is the answer even if its id differs.
             let refusal = envelope.error_code().is_some().then_some(body);
             return Err(Failure { refusal, ..Failure::new(reported) });
         }
         match self.take(body, Some(call)).await {
             true => Ok(()),
-            false => Err(Failure::new(format!("the body that the server sent does not answer {}", call.method))),
+            false => Err(Failure::new(format!("the body of the server's response does not answer {}", call.method))),
         }
     }
 
-    /// Passes a message of the server on, a batch too; whether it answers this call.
+    /// Passes on a message of the server, which may be a batch. Returns whether it answers this call.
     ///
-    /// An error that is none by JSON-RPC's rules is not passed on as the call's answer: clients drop it and wait.
+    /// An error that violates JSON-RPC is not passed on as the answer, because clients ignore it and keep waiting.
     async fn take(&self, message: Vec<u8>, call: Option<&Call>) -> bool {
         if let Some(call) = call {
             let envelope = Envelope::scan(&message);
@@ -431,7 +435,7 @@ impl Client {
             {
                 let words = in_words(&message);
                 let reported =
-                    format!("the server answered {} with an error that breaks JSON-RPC: {words}", call.method);
+                    format!("the server answered {} with an error that violates JSON-RPC: {words}", call.method);
                 self.give_up(call, Failure::new(reported)).await;
                 return true;
             }
@@ -449,7 +453,7 @@ impl Client {
         answers
     }
 
-    /// Keeps what later messages depend on; whether the message answers this call.
+    /// Stores what later messages depend on. Returns whether the message answers this call.
     fn learn(&self, call: &Call, envelope: &Envelope<'_>) -> bool {
         if !call.is_answered_by(envelope) {
             return false;
@@ -472,7 +476,7 @@ impl Client {
         true
     }
 
-    /// Reads a stream of events to its end, and again where it was resumed; without a call, the GET stream.
+    /// Reads an event stream to its end, resuming it if necessary. Without a call, it is the GET stream.
     async fn follow(&self, mut answer: Answer, call: Option<&Call>) -> Result<(), Failure> {
         let mut place = StreamPosition::default();
         let mut fruitless = 0;
@@ -500,7 +504,7 @@ impl Client {
         }
     }
 
-    /// Passes on the messages of a stream, and tells how it ended.
+    /// Passes on the messages of a stream until it ends.
     async fn receive(
         &self,
         mut events: Events,
@@ -529,7 +533,7 @@ impl Client {
         }
     }
 
-    /// Goes on with a stream behind this event (2025-03-26 to 2025-11-25, resumability).
+    /// Resumes a stream after this event (MCP 2025-03-26 to 2025-11-25, Resumability).
     async fn resume(
         &self,
         reported: &str,
@@ -540,16 +544,16 @@ impl Client {
         loop {
             *fruitless += 1;
             if *fruitless > MAX_ATTEMPTS {
-                return Err(Failure::new(format!("{reported}; {MAX_ATTEMPTS} attempts to resume it brought nothing")));
+                return Err(Failure::new(format!("{reported}; {MAX_ATTEMPTS} attempts to resume it failed")));
             }
-            self.step(format!("{reported}; resuming behind event {last} in {retry:?}"));
+            self.step(format!("{reported}; resuming after event {last} in {retry:?}"));
             sleep(retry).await;
             let headers = self.state().headers();
             match self.get(Some(last)).await {
                 Ok(answer) if answer.is_stream() => return Ok(answer),
                 Ok(answer) => {
-                    let refused = self.refused(answer, "the GET that resumes it", &headers).await;
-                    // Its request was taken once; to send it again would do it twice.
+                    let refused = self.refused(answer, "the resuming GET", &headers).await;
+                    // The server has accepted the request once; sending it again would execute it twice.
                     let reason = format!("{reported}; {}", refused.reason);
                     return Err(Failure { reason, session_over: false, ..refused });
                 }
@@ -567,15 +571,15 @@ impl Client {
         self.endpoint.ask(Method::GET, &headers, None).await
     }
 
-    /// The stream on which the server talks without being asked; a server need not have one.
+    /// Opens the stream for messages that belong to no request. Servers need not support it.
     async fn listen(&self, opened: oneshot::Sender<()>) {
         let ended = match self.get(None).await {
             Ok(answer) if answer.is_stream() => {
                 drop(opened);
-                self.step("GET → a stream for what the server says by itself");
+                self.step("GET → a stream for the server's own messages");
                 self.follow(answer, None).await.err().map(|failure| failure.reason)
             }
-            Ok(answer) => Some(format!("GET → {}; the server has no stream of its own", answer.status())),
+            Ok(answer) => Some(format!("GET → {}; the server offers no GET stream", answer.status())),
             Err(error) => Some(error.to_string()),
         };
         if let Some(ended) = ended {
@@ -583,14 +587,14 @@ impl Client {
         }
     }
 
-    /// A notification, or an answer to the server. Its failure fails no request, so it is only told.
+    /// Sends a notification or a response to the server. A failure is only reported, because it fails no request.
     async fn notify(&self, call: Call, arrived: oneshot::Sender<()>) {
         let older = self.state().older.clone();
         let endpoint = older.as_ref().unwrap_or(&self.endpoint);
         let failure = match endpoint.ask(Method::POST, &call.headers, Some(call.message.clone())).await {
             Ok(answer) if answer.status().is_success() => {
                 drop(arrived);
-                // Read to its end, so that the connection can be used again.
+                // Read to the end, so that the connection can be reused.
                 let _ = answer.whole(REFUSAL_LIMIT).await;
                 return;
             }
@@ -599,13 +603,13 @@ impl Client {
         };
         (self.report)(TransportNotice::Trouble(&failure.reason));
         if let Some(refusal) = failure.refusal {
-            // Words of the server's own, to a message that names no request.
+            // The server's own error about a message that is not a request.
             let lost = Undelivered { reason: failure.reason, refusal: Some(refusal), ..Undelivered::default() };
             let _ = self.incoming.send(Incoming::Undelivered(lost)).await;
         }
     }
 
-    /// What an answer that is no success means, to what was asked with these headers.
+    /// Interprets an unsuccessful response to a request with these headers.
     async fn refused(&self, answer: Answer, what: &str, asked: &HeaderMap) -> Failure {
         let status = answer.status();
         let (refusal, body) = answer.refusal(REFUSAL_LIMIT, REFUSAL_TIME).await;
@@ -618,13 +622,13 @@ impl Client {
             let mut state = self.state();
             state.is_over |= state.session.as_ref() == session;
             reason = format!("the session is over: {reason}");
-            advice = Some("the server does not keep its sessions: does it start anew all the time?".to_owned());
+            advice = Some("the server no longer knows the session: was it restarted?".to_owned());
         } else if status == StatusCode::NOT_FOUND {
             let path = self.endpoint.url().path();
             advice = Some(format!("is the path right? It is {path}; often it is /mcp or /sse"));
         }
         let own_words = (is_error && !session_over).then_some(body);
-        // An error of the server's own needs no advice, but none of its kind names the challenge.
+        // The server's own error needs no advice, except that it never contains the authentication challenge.
         let advice = match &own_words {
             None => advice,
             Some(_) if status == StatusCode::UNAUTHORIZED => {
@@ -635,7 +639,7 @@ impl Client {
         Failure { reason, advice, status: Some(status), refusal: own_words, session_over }
     }
 
-    /// Ends the session, where there is one. A server may refuse that (2025-03-26 to 2025-11-25, session management).
+    /// Ends the session, if there is one. A server may refuse this (MCP 2025-03-26 to 2025-11-25, Session Management).
     async fn end_session(&self) {
         let headers = {
             let state = self.state();

@@ -1,4 +1,4 @@
-//! TLS: the system's certificates, those the user names, or none at all where the user wants that.
+//! TLS with the system's certificates, those that the user adds, or without verification if the user chooses so.
 
 use super::http::HttpError;
 use super::remote::Remote;
@@ -10,12 +10,15 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use std::sync::{Arc, OnceLock};
 
-/// How TLS is spoken to this server.
+/// The TLS configuration for this server.
+///
+/// # Errors
+/// The certificates cannot be read.
 pub fn config(remote: &Remote) -> Result<ClientConfig, HttpError> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
-        .map_err(|error| HttpError::Exchange(format!("TLS cannot be set up: {error}")))?;
+        .map_err(|error| HttpError::Exchange(format!("cannot set up TLS: {error}")))?;
     if remote.insecure {
         let trusting = Arc::new(Trusting(provider));
         return Ok(builder.dangerous().with_custom_certificate_verifier(trusting).with_no_client_auth());
@@ -30,15 +33,15 @@ pub fn config(remote: &Remote) -> Result<ClientConfig, HttpError> {
             added += 1;
         }
         if added == 0 {
-            return Err(failed(&"it holds no certificate"));
+            return Err(failed(&"it contains no certificate"));
         }
     }
     let trusted = Arc::new(Trusted { provider, named, verifier: OnceLock::new() });
     Ok(builder.dangerous().with_custom_certificate_verifier(trusted).with_no_client_auth())
 }
 
-/// Checks certificates against those of the system and those that the user names. Reading the system's takes longer
-/// than all the rest of a start, so it waits until TLS is spoken.
+/// Verifies certificates against those of the system and of the user. Loading the system's takes longer than the rest
+/// of the start, so it is delayed until TLS is used.
 #[derive(Debug)]
 struct Trusted {
     provider: Arc<CryptoProvider>,
@@ -54,7 +57,7 @@ impl Trusted {
             WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&self.provider)).build()
         };
         let built = self.verifier.get_or_init(build).as_ref();
-        built.map_err(|error| rustls::Error::General(format!("no certificate can be trusted: {error}")))
+        built.map_err(|error| rustls::Error::General(format!("there are no trusted certificates: {error}")))
     }
 }
 
@@ -93,7 +96,7 @@ impl ServerCertVerifier for Trusted {
     }
 }
 
-/// Takes any certificate; signatures are still checked.
+/// Accepts any certificate, but verifies signatures.
 #[derive(Debug)]
 struct Trusting(Arc<CryptoProvider>);
 

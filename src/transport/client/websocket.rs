@@ -1,5 +1,5 @@
-//! A WebSocket as a [`Link`]: one message a frame, sub-protocol `mcp`. No revision of MCP describes it; servers that
-//! speak it do so like this (behaviour X9).
+//! A WebSocket as a [`Link`]: one message per frame, with sub-protocol `mcp`. No revision of MCP describes this
+//! transport; existing servers use it this way.
 
 use super::error_response::Refusal;
 use super::http::{Body, HttpClient, HttpError, empty};
@@ -34,10 +34,10 @@ use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
-/// Sees every message that passes; `None` tells that the direction ended.
+/// Observes every message; `None` means that the direction ended.
 pub type MessageObserver = Arc<dyn Fn(Direction, Option<&[u8]>) + Send + Sync>;
 
-/// What carries frames.
+/// A stream that carries frames.
 trait Bytes: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Bytes for S {}
 
@@ -46,15 +46,18 @@ type Socket<S> = WebSocketStream<S>;
 /// The sub-protocol.
 const PROTOCOL: &str = "mcp";
 
-/// How many bytes of answers to pings may wait before the peer has to take them, and how long it may take for that.
+/// The maximum bytes of unsent pongs before the peer must read them, and the time limit for that.
 const MAX_PONGS: usize = 64 << 10;
 const PONGS_TAKEN: Duration = Duration::from_secs(5);
 
-/// How long the opening of a connection may take, and its closing.
+/// The time limits for opening and for closing a connection.
 const OPENING: Duration = Duration::from_secs(10);
 const CLOSING: Duration = Duration::from_secs(1);
 
 /// Connects to a server at a `ws(s)` URL.
+///
+/// # Errors
+/// The server cannot be reached, or does not accept a WebSocket.
 pub async fn connect(
     remote: &Remote,
     report: NoticeCallback,
@@ -63,8 +66,10 @@ pub async fn connect(
     let socket = match open(remote, true).await? {
         Some(socket) => socket,
         None => {
-            report(TransportNotice::Step("the server does not know the sub-protocol mcp; connecting without one"));
-            open(remote, false).await?.ok_or_else(|| HttpError::Exchange("the server wants a sub-protocol".into()))?
+            report(TransportNotice::Step("the server does not support the sub-protocol mcp; connecting without it"));
+            open(remote, false)
+                .await?
+                .ok_or_else(|| HttpError::Exchange("the server requires a sub-protocol".into()))?
         }
     };
     let bounds = Bounds { why: IntakeLimits::of_server(remote.limit).exceeded(), meter: Meter::default() };
@@ -95,14 +100,17 @@ fn carry(socket: Socket<impl Bytes>, bounds: Bounds, report: NoticeCallback, obs
     link
 }
 
-/// The answer to a client that wants a WebSocket; in words why there is none.
+/// The response that accepts a client's WebSocket.
+///
+/// # Errors
+/// Why the request is rejected.
 pub(crate) fn accept(headers: &HeaderMap) -> Result<Response<Body>, &'static str> {
     let key = headers.get(SEC_WEBSOCKET_KEY).ok_or("the request has no Sec-WebSocket-Key")?;
     if headers.get(SEC_WEBSOCKET_VERSION).is_none_or(|version| version != "13") {
         return Err("Sec-WebSocket-Version must be 13");
     }
     let accepted = derive_accept_key(key.as_bytes());
-    let accepted = HeaderValue::try_from(accepted).map_err(|_| "Sec-WebSocket-Key cannot be used")?;
+    let accepted = HeaderValue::try_from(accepted).map_err(|_| "invalid Sec-WebSocket-Key")?;
     let mut response = Response::new(empty());
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
     let answered = response.headers_mut();
@@ -116,7 +124,7 @@ pub(crate) fn accept(headers: &HeaderMap) -> Result<Response<Body>, &'static str
     Ok(response)
 }
 
-/// The link to a client whose WebSocket was accepted; a closed one where the connection did not become one.
+/// The link to a client whose WebSocket was accepted; a closed link if the upgrade failed.
 pub(crate) async fn served(upgrade: OnUpgrade, intake: IntakeLimits) -> Link {
     let Ok(Ok(upgraded)) = timeout(OPENING, upgrade).await else { return Link::served().0 };
     let (limits, why) = (limits(intake.limit), intake.exceeded());
@@ -127,17 +135,17 @@ pub(crate) async fn served(upgrade: OnUpgrade, intake: IntakeLimits) -> Link {
 }
 
 fn limits(limit: MessageLimit) -> WebSocketConfig {
-    // The buffer is there for as long as the connection; what comes in pieces is as quick with a smaller one.
+    // The buffer lives as long as the connection. A smaller one is just as fast for messages in pieces.
     let config = WebSocketConfig::default().read_buffer_size(32 << 10);
     config.max_message_size(Some(limit.bytes())).max_frame_size(Some(limit.bytes()))
 }
 
-/// Counts what one of a listener's clients sent since its last whole message.
+/// Counts what a listener's client has sent since its last complete message.
 #[derive(Clone, Default)]
 struct Meter(Option<Arc<StdMutex<(BudgetPermit, usize)>>>);
 
 impl Meter {
-    /// Takes more bytes in; false where the listener's clients hold too many.
+    /// Adds bytes; false if all clients of the listener together hold too many.
     fn add(&self, bytes: usize) -> bool {
         let Some(meter) = &self.0 else { return true };
         let (share, held) = &mut *meter.lock().unwrap_or_else(PoisonError::into_inner);
@@ -145,7 +153,7 @@ impl Meter {
         share.hold(*held)
     }
 
-    /// A frame of a client's with so many bytes was no part of a message.
+    /// Subtracts a frame of this many bytes that was not part of a message.
     fn forget(&self, bytes: usize) {
         const HEAD: usize = 6;
         let Some(meter) = &self.0 else { return };
@@ -154,7 +162,7 @@ impl Meter {
         let _ = share.hold(*held);
     }
 
-    /// A message is whole.
+    /// Resets the count after a complete message.
     fn clear(&self) {
         let Some(meter) = &self.0 else { return };
         let (share, held) = &mut *meter.lock().unwrap_or_else(PoisonError::into_inner);
@@ -163,7 +171,7 @@ impl Meter {
     }
 }
 
-/// A stream that fails where too much was read of it since the last whole message.
+/// A stream that fails when too much was read since the last complete message.
 struct Metered<S> {
     stream: S,
     meter: Meter,
@@ -196,10 +204,10 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
     }
 }
 
-/// Opens the socket; `None` where the server does not take the sub-protocol.
+/// Opens the socket; `None` if the server does not accept the sub-protocol.
 async fn open(remote: &Remote, with_protocol: bool) -> Result<Option<Socket<TokioIo<super::http::Stream>>>, HttpError> {
     let failed = |error: &dyn std::fmt::Display| HttpError::Url(remote.url.clone(), error.to_string());
-    // ws://host becomes http://host: the same ways lead there.
+    // The HTTP client connects to http(s) instead of ws(s).
     let plain = format!("http{}", remote.url.get(2..).unwrap_or_default());
     let mut request = remote.url.as_str().into_client_request().map_err(|error| failed(&error))?;
     for (name, value) in &shared_headers(remote)? {
@@ -217,15 +225,15 @@ async fn open(remote: &Remote, with_protocol: bool) -> Result<Option<Socket<Toki
             Ok(None)
         }
         Ok(Err(Error::Http(response))) => Err(refused(&response)),
-        Ok(Err(error)) => Err(HttpError::NoWebSocket(format!("no WebSocket came about: {}", error_chain(&error)))),
-        Err(_) => Err(HttpError::NoWebSocket(format!("no WebSocket came about within {OPENING:?}"))),
+        Ok(Err(error)) => Err(HttpError::NoWebSocket(format!("cannot open the WebSocket: {}", error_chain(&error)))),
+        Err(_) => Err(HttpError::NoWebSocket(format!("the WebSocket did not open within {OPENING:?}"))),
     }
 }
 
 fn refused(response: &Response<Option<Vec<u8>>>) -> HttpError {
     let body = response.body().as_deref().unwrap_or_default();
     let refusal = Refusal::read(response.status(), response.headers(), body);
-    let reported = format!("the server answered the WebSocket's opening with {refusal}");
+    let reported = format!("the server answered the WebSocket handshake with {refusal}");
     match response.status() {
         StatusCode::UNAUTHORIZED => HttpError::Token(reported),
         _ => HttpError::NoWebSocket(reported),
@@ -249,7 +257,7 @@ async fn write(sink: &Sink<impl Bytes>, mut outgoing: Receiver<Vec<u8>>, observe
     let _ = timeout(CLOSING, async { sink.lock().await.close().await }).await;
 }
 
-/// Why a message that is too long is not taken, and what counts unfinished ones.
+/// The error for a message that is too long, and the count of unfinished ones.
 struct Bounds {
     why: String,
     meter: Meter,
@@ -258,9 +266,9 @@ struct Bounds {
 /// The reading half of a socket.
 struct Reader<S> {
     stream: SplitStream<Socket<S>>,
-    /// The other half, on which answers to pings go out.
+    /// The writing half, on which pongs are sent.
     sink: Sink<S>,
-    /// How many bytes of such answers may still be on their way.
+    /// The bytes of pongs that may still be unsent.
     owed: usize,
     bounds: Bounds,
     report: NoticeCallback,
@@ -268,7 +276,7 @@ struct Reader<S> {
 }
 
 impl<S: Bytes> Reader<S> {
-    /// Passes messages on to the end; whether the socket can still be written to.
+    /// Passes messages on until the end. Returns whether the socket can still be written to.
     async fn read(mut self, incoming: Sender<Incoming>) -> bool {
         let mut failed = None;
         let ended = loop {
@@ -284,7 +292,7 @@ impl<S: Bytes> Reader<S> {
                     if self.owe(asked.len()).await {
                         continue;
                     }
-                    failed = Some(format!("the peer sends pings and has read none of the answers for {PONGS_TAKEN:?}"));
+                    failed = Some(format!("the peer sends pings but has not read any pong for {PONGS_TAKEN:?}"));
                     break None;
                 }
                 Some(Ok(Message::Pong(reported))) => {
@@ -297,7 +305,7 @@ impl<S: Bytes> Reader<S> {
                     break None;
                 }
                 Some(Err(Error::ConnectionClosed)) | None => break None,
-                Some(Err(error)) => break Some(format!("the WebSocket broke: {}", error_chain(&error))),
+                Some(Err(error)) => break Some(format!("the WebSocket connection broke: {}", error_chain(&error))),
             };
             self.bounds.meter.clear();
             (self.observer)(Direction::ServerToClient, Some(&message));
@@ -314,8 +322,8 @@ impl<S: Bytes> Reader<S> {
         is_usable
     }
 
-    /// A ping was answered. The answers wait in memory until the peer reads them, so nothing more is read where there
-    /// are many; false where the peer does not take them.
+    /// Counts a pong. Pongs wait in memory until the peer reads them, so when there are many, nothing more is read
+    /// until they are sent. False if the peer does not read them.
     async fn owe(&mut self, bytes: usize) -> bool {
         const HEAD: usize = 14;
         self.owed += bytes + HEAD;
@@ -324,7 +332,7 @@ impl<S: Bytes> Reader<S> {
         }
         self.owed = 0;
         let taken = timeout(PONGS_TAKEN, async { self.sink.lock().await.flush().await }).await;
-        // What broke is met by reading on.
+        // The next read reports a broken connection.
         taken.is_ok()
     }
 }

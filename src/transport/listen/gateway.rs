@@ -1,6 +1,6 @@
-//! A listener that speaks Streamable HTTP (2025-03-26 to 2026-07-28) for servers that do not: every session is a
-//! [`Link`] of its own, requests of the stateless era share links as long as nothing that is said to one of them could
-//! be taken for what is said to another. A WebSocket, HTTP+SSE and lines over a socket are sessions as well.
+//! A listener that offers Streamable HTTP (2025-03-26 to 2026-07-28) for servers without it. Each session has a
+//! [`Link`] of its own. Requests of the modern era share links as long as their answers and notifications cannot be
+//! confused. WebSockets, HTTP+SSE and lines over sockets are sessions, too.
 
 mod direct;
 mod session;
@@ -38,54 +38,57 @@ use tokio::net::{TcpListener, UnixListener};
 const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
 const LAST_EVENT: &str = "last-event-id";
-/// How many links of each era there may be at once: a server takes four descriptors, and most systems give 1024.
+/// The maximum number of links per era: each server takes four descriptors, and most systems allow 1024.
 const MAX_SESSIONS: usize = 100;
 
-/// How many bytes may be kept of all sessions together, and wait for their clients (32 MiB).
+/// The maximum bytes stored for, and waiting for, the clients of all sessions (32 MiB).
 const MAX_BACKLOG: usize = 32 << 20;
 
-/// How long an answer is waited for before a stream is begun for it, to which its client can come back.
+/// How long to wait for an answer before beginning a resumable stream for it.
 const PROMPT: Duration = Duration::from_millis(200);
 
-/// Why a session is over where its server ended by itself.
+/// Why a session ended whose server exited by itself.
 pub const SERVER_ENDED: &str = "the server ended";
 
-/// Why one is over whose client said nothing of it.
+/// Why a session ended whose client left without closing it.
 const LEFT: &str = "left by its client";
 
-/// A link that was opened for a session, and what is to be awaited once it is closed.
+/// A link that was opened for a session, and a future to await after closing it.
 pub struct Opened {
     /// The connection to the server.
     pub link: Link,
-    /// Ends whatever stands behind it.
+    /// Ends what is behind the link.
     pub end: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
-/// What stands behind a gateway.
+/// What is behind a gateway.
 pub trait Backend: Send + Sync {
-    /// Opens a link for a session with this number, from 1. An error is told to the client.
+    /// Opens a link for the session with this number, from 1.
+    ///
+    /// # Errors
+    /// The reason, which is sent to the client.
     fn open(&self, stream: u32) -> Result<Opened, String>;
-    /// A message of a session, as it passes. Answers what of it goes on.
+    /// Passes a message of a session. Returns the part to send on.
     fn pass(&self, stream: u32, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>>;
-    /// A message to a session's client that the gateway made in its server's place.
+    /// A message to a session's client that the gateway made in place of its server.
     fn made(&self, stream: u32, message: &[u8]) {
         let _ = (stream, message);
     }
-    /// Something was lost on the way to a session's client, in words.
+    /// A description of what was lost on the way to a session's client.
     fn lost(&self, stream: u32, reported: &str) {
         let _ = (stream, reported);
     }
-    /// A session's connection failed, for this reason.
+    /// A session's connection failed for this reason.
     fn failed(&self, stream: u32, why: &str) {
         let _ = (stream, why);
     }
     /// What a session's server wrote to standard error.
     fn see_stderr(&self, stream: u32, bytes: &[u8]);
-    /// A session is over.
+    /// A session ended.
     fn closed(&self, stream: u32, by: &str);
 }
 
-/// Where clients come in.
+/// Where clients connect.
 #[derive(Debug)]
 pub enum Listener {
     /// HTTP: Streamable HTTP and WebSockets on any path, HTTP+SSE at `/sse`.
@@ -96,24 +99,24 @@ pub enum Listener {
     Unix(UnixListener),
 }
 
-/// The listener. See the module.
+/// The gateway. See the module.
 pub struct Gateway {
     backend: Arc<dyn Backend>,
     access: Access,
     limit: MessageLimit,
-    /// What all clients together may hold of messages that are not whole yet.
+    /// The memory for unfinished messages of all clients.
     budget: Arc<Budget>,
-    /// What is kept of all sessions, and waits for their clients.
+    /// The memory for stored and waiting messages of all sessions.
     backlog: Arc<Budget>,
     streams: AtomicU32,
     sessions: Mutex<HashMap<String, Arc<Session>>>,
-    /// The links that requests of the stateless era share.
+    /// The links that requests of the modern era share.
     shared: Mutex<Vec<Arc<Session>>>,
     directs: Directs,
 }
 
 impl Gateway {
-    /// A gateway in front of `backend`, which takes messages up to this limit.
+    /// A gateway in front of `backend` with this message limit.
     pub fn new(backend: Arc<dyn Backend>, access: Access, limit: MessageLimit) -> Arc<Self> {
         Arc::new(Self {
             backend,
@@ -128,12 +131,12 @@ impl Gateway {
         })
     }
 
-    /// What is taken from one more client.
+    /// The limits for one more client.
     fn intake(&self) -> IntakeLimits {
         IntakeLimits::of_client(self.limit, &self.budget)
     }
 
-    /// Serves connections for ever.
+    /// Serves connections forever.
     pub async fn serve(self: Arc<Self>, listener: Listener) {
         match listener {
             Listener::Http(listener) => self.serve_http(listener).await,
@@ -157,7 +160,7 @@ impl Gateway {
         .await;
     }
 
-    /// The numbers of the sessions that live.
+    /// The numbers of the live sessions.
     pub fn streams(&self) -> Vec<u32> {
         let mut streams: Vec<u32> = self.alive().iter().map(|session| session.stream).collect();
         streams.extend(self.directs.numbers());
@@ -165,8 +168,10 @@ impl Gateway {
         streams
     }
 
-    /// Puts a message into a session, past the backend's [`Backend::pass`]; `see` sees it before anybody gets it. The
-    /// error is a sentence, and then nobody saw it.
+    /// Injects a message into a session, bypassing [`Backend::pass`]; `see` is called before the message is sent.
+    ///
+    /// # Errors
+    /// The reason, as a sentence; `see` was not called.
     pub fn put(&self, stream: u32, toward: Direction, message: Vec<u8>, see: impl FnOnce(&[u8])) -> Result<(), String> {
         let alive = self.alive();
         let Some(session) = alive.iter().find(|session| session.stream == stream) else {
@@ -188,8 +193,8 @@ impl Gateway {
         named.into_iter().chain(shared).filter(|session| !session.is_closed()).collect()
     }
 
-    /// Ends a session as one that its client has left, once that wants and hears nothing for this long: few clients say
-    /// when they are done. One that is a connection of its client's ends with that, and is left alone.
+    /// Ends a session whose client has left: one that neither sends nor reads anything for this long, because few
+    /// clients end their sessions. A session that is a connection of its own ends with it and is ignored here.
     pub async fn close_left(&self, stream: u32, span: Duration) {
         if let Some(session) = self.alive().into_iter().find(|session| session.stream == stream) {
             session.left(span).await;
@@ -197,7 +202,7 @@ impl Gateway {
         }
     }
 
-    /// Ends every session and waits for what stands behind them.
+    /// Ends all sessions and waits for their backends.
     pub async fn finish(&self) {
         let mut all: Vec<_> = lock(&self.sessions).drain().map(|(_, session)| session).collect();
         all.append(&mut lock(&self.shared));
@@ -215,7 +220,7 @@ impl Gateway {
         if let Some(version) = text(&head.headers, VERSION)
             && Revision::parse(&version).is_none()
         {
-            return Err(plain(StatusCode::BAD_REQUEST, &format!("MCP-Protocol-Version {version:?} is not known")));
+            return Err(plain(StatusCode::BAD_REQUEST, &format!("unknown MCP-Protocol-Version {version:?}")));
         }
         if head.method == Method::GET && head.headers.get(header::UPGRADE).is_some_and(proxy::is_websocket) {
             return self.upgrade(&head.headers, head.extensions.remove::<OnUpgrade>());
@@ -226,17 +231,17 @@ impl Gateway {
                 Err(plain(StatusCode::NOT_ACCEPTABLE, "a GET must accept text/event-stream"))
             }
             Method::GET if is_sse => self.begin_sse(),
-            _ if is_sse => Err(plain(StatusCode::METHOD_NOT_ALLOWED, "HTTP+SSE begins with GET")),
+            _ if is_sse => Err(plain(StatusCode::METHOD_NOT_ALLOWED, "HTTP+SSE begins with a GET")),
             Method::POST if !is_json(&head.headers) => {
                 Err(plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "a POST must have the Content-Type application/json"))
             }
             Method::POST => {
-                // Its share is held until the message is on its way to the server.
+                // The client's share of the budget is held until the message has been sent to the server.
                 let mut intake = self.intake();
                 let _arriving = self.session(&head.headers).ok().map(|session| session.awaits_body());
                 let body = request_body::read(body, &mut intake).await;
                 let mut message = body.map_err(|fault| plain(fault.status(), &fault.reported(&intake)))?;
-                // A line is what the other side reads.
+                // The server reads lines.
                 message.retain(|byte| !matches!(byte, b'\n' | b'\r'));
                 if head.uri.path() == MESSAGES {
                     self.post_sse(head.uri.query().unwrap_or_default(), message).await?;
@@ -251,7 +256,7 @@ impl Gateway {
                 }
                 let said = match text(&head.headers, LAST_EVENT) {
                     Some(last) => session.resume(&last).ok_or_else(|| {
-                        plain(StatusCode::BAD_REQUEST, "nothing is known, or kept, of the event in Last-Event-ID")
+                        plain(StatusCode::BAD_REQUEST, "the event in Last-Event-ID is unknown or no longer stored")
                     })?,
                     None => session.listen().ok_or_else(|| {
                         plain(StatusCode::CONFLICT, "this session has a GET stream already; only one is allowed")
@@ -263,9 +268,9 @@ impl Gateway {
                 let session = self.session(&head.headers)?;
                 lock(&self.sessions).remove(&session.id);
                 session.close("DELETE").await;
-                Ok(plain(StatusCode::OK, "the session is over").answer())
+                Ok(plain(StatusCode::OK, "the session has ended").answer())
             }
-            _ => Err(plain(StatusCode::METHOD_NOT_ALLOWED, "only POST, GET and DELETE are spoken here")),
+            _ => Err(plain(StatusCode::METHOD_NOT_ALLOWED, "only POST, GET and DELETE are supported")),
         }
     }
 
@@ -277,7 +282,7 @@ impl Gateway {
     ) -> Result<Response<Body>, Refusal> {
         let envelope = Envelope::scan(&message);
         if matches!(envelope.kind, MessageKind::Malformed | MessageKind::Noise | MessageKind::Blank) {
-            return Err(rpc_error(StatusCode::BAD_REQUEST, -32700, "the body is no JSON"));
+            return Err(rpc_error(StatusCode::BAD_REQUEST, -32700, "the body is not valid JSON"));
         }
         let version = json::at_path(&message, &["params", "_meta", meta::PROTOCOL_VERSION]).and_then(json::as_str);
         let is_modern = version.and_then(|version| Revision::parse(&version)).is_some_and(|it| it.era() == Era::Modern);
@@ -287,7 +292,7 @@ impl Gateway {
             let answered = self.pass(&session, message, headers, intake).await;
             let is_unknown = answered.as_ref().is_ok_and(|answer| answer.status() == StatusCode::NOT_FOUND);
             if is_unknown && is_probe {
-                // A server of the era before, whose sessions have links of their own: nobody shares this one.
+                // A server of the legacy era, whose sessions have links of their own; this one is not shared.
                 lock(&self.shared).retain(|shared| !Arc::ptr_eq(shared, &session));
                 session.close("no server of this era").await;
             }
@@ -307,14 +312,14 @@ impl Gateway {
             return Ok(response);
         }
         if envelope.method.as_deref() == Some("server/discover") && !headers.contains_key(SESSION) {
-            // A probe without the era's own members.
+            // A probe without the members that the modern era requires.
             return Err(rpc_error(StatusCode::BAD_REQUEST, -32602, "the request has no protocol version in its _meta"));
         }
         let session = self.session(headers)?;
         self.pass(&session, message, headers, intake).await
     }
 
-    /// Hands a message to a session's server, and answers with what comes of it.
+    /// Sends a message to a session's server and returns the response.
     async fn pass(
         &self,
         session: &Arc<Session>,
@@ -354,7 +359,7 @@ impl Gateway {
         }
     }
 
-    /// A link of the stateless era on which nothing can be mistaken for what is said to this message.
+    /// A link of the modern era on which answers and notifications for this message cannot be confused with others.
     fn shared_for(self: &Arc<Self>, message: &[u8]) -> Result<Arc<Session>, Refusal> {
         let mut shared = lock(&self.shared);
         shared.retain(|session| !session.is_closed());
@@ -373,7 +378,7 @@ impl Gateway {
         let mut sessions = lock(&self.sessions);
         sessions.retain(|_, session| !session.is_closed());
         if !id.is_empty() && sessions.len() >= MAX_SESSIONS {
-            // Few clients say when they are done. Who waits for something, or listens, is not done.
+            // Few clients end their sessions. One that waits for something, or listens, still needs its session.
             let idle = sessions.values().filter_map(|session| Some((session.idle_since()?, session.id.clone())));
             let (_, longest) = idle.min().ok_or_else(full_up)?;
             if let Some(left) = sessions.remove(&longest) {
@@ -389,14 +394,15 @@ impl Gateway {
     /// The session that a request names.
     fn session(&self, headers: &HeaderMap) -> Result<Arc<Session>, Refusal> {
         let Some(id) = text(headers, SESSION) else {
-            return Err(plain(StatusCode::BAD_REQUEST, "the request has no Mcp-Session-Id, and is no initialize"));
+            return Err(plain(StatusCode::BAD_REQUEST, "the request has no Mcp-Session-Id and is not initialize"));
         };
         let found = lock(&self.sessions).get(&id).filter(|session| !session.is_closed()).cloned();
-        found.ok_or_else(|| plain(StatusCode::NOT_FOUND, "there is no such session, or no more"))
+        found.ok_or_else(|| plain(StatusCode::NOT_FOUND, "this session does not exist or has ended"))
     }
 }
 
-/// A session whose id its client does not have yet: if it hangs up before, nobody can ever come back to it.
+/// A session whose client does not know its id yet. If the client disconnects before, the session is unreachable and
+/// ends.
 struct Newborn<'a> {
     gateway: &'a Gateway,
     session: Option<&'a Arc<Session>>,
@@ -412,7 +418,7 @@ impl Drop for Newborn<'_> {
 }
 
 fn full_up() -> Refusal {
-    let reason = format!("{MAX_SESSIONS} sessions are in use, which is the most; try again once one of them is over");
+    let reason = format!("{MAX_SESSIONS} sessions are in use, the maximum; try again once one of them has ended");
     plain(StatusCode::SERVICE_UNAVAILABLE, &reason)
 }
 
@@ -424,7 +430,7 @@ fn text(headers: &HeaderMap, name: &str) -> Option<String> {
     headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
 }
 
-/// Whether this client is told where a stream begins: before 2025-11-25 an event without data is nothing to be sent.
+/// Whether to send this client an initial event without data, which clients before 2025-11-25 do not expect.
 fn primes(headers: &HeaderMap) -> bool {
     let version = text(headers, VERSION).and_then(|version| Revision::parse(&version));
     version.is_some_and(|version| version >= Revision::V2025_11_25)
@@ -435,7 +441,7 @@ fn accepts_events(headers: &HeaderMap) -> bool {
     accept.contains("text/event-stream") || accept.contains("text/*") || accept.contains("*/*")
 }
 
-/// An answer of the gateway's own: a word for people, or a JSON-RPC error with this code.
+/// An error response of the gateway: plain text, or a JSON-RPC error with this code.
 struct Refusal {
     status: StatusCode,
     code: Option<i64>,
@@ -486,15 +492,15 @@ fn with_json(status: StatusCode, body: impl Into<Bytes>) -> Response<Body> {
     response
 }
 
-/// The answer to a POST, whole.
+/// The complete answer to a POST.
 struct Answer {
     message: Bytes,
-    /// It was made here, since the server has ended.
+    /// The gateway made it, because the server has ended.
     is_made: bool,
 }
 
-/// All answers to a POST whose client takes no events: of a batch in an array (2025-03-26). What is said before them
-/// has no way to the client. `None` where they do not come.
+/// All answers to a POST whose client does not accept events; those of a batch as an array (2025-03-26). Messages
+/// before them cannot be sent to the client. `None` if there are no answers.
 async fn answers(said: &mut StreamMessage, is_batch: bool) -> Option<Answer> {
     let mut all: Vec<Bytes> = Vec::new();
     while let Some(event) = said.recv().await {
@@ -514,7 +520,7 @@ async fn answers(said: &mut StreamMessage, is_batch: bool) -> Option<Answer> {
 }
 
 impl Answer {
-    /// As a body. In the stateless era some errors have a status of their own (2026-07-28, Streamable HTTP).
+    /// As a response. In the modern era, some errors have an HTTP status (MCP 2026-07-28, Streamable HTTP).
     fn response(self, is_resumable: bool) -> Response<Body> {
         let code = json::at_path(&self.message, &["error", "code"]);
         let code = code.and_then(|code| std::str::from_utf8(code).ok()?.parse().ok());
@@ -528,28 +534,28 @@ impl Answer {
     }
 }
 
-/// What breaks the client's connection, as the one to the server broke.
+/// Breaks the client's connection, because the one to the server broke.
 fn broken() -> BodyError {
     "the connection to the server broke".into()
 }
 
-/// A response that breaks off before it says anything.
+/// A response that breaks off before its first byte.
 fn cut_off() -> Response<Body> {
     let nothing = futures_util::stream::once(async { Err::<Frame<Bytes>, _>(broken()) });
     Response::new(StreamBody::new(nothing).boxed_unsync())
 }
 
-/// A stream of events as it is sent.
+/// An event stream that is being sent.
 struct Stream {
     primes: bool,
     is_resumable: bool,
     said: StreamMessage,
-    /// Kept until the stream is over.
+    /// Kept until the stream ends.
     guard: Option<PostGuard>,
 }
 
 impl Stream {
-    /// The response: it begins with this event, where there is one, and ends with the stream.
+    /// The response, which begins with this event, if any, and ends with the stream.
     fn begin(self, first: Option<Event>) -> Response<Body> {
         let Self { primes, is_resumable, said, guard } = self;
         let priming = primes.then(|| said.priming());

@@ -1,6 +1,6 @@
-//! The heads of requests as they come in, before the HTTP library reads them. It drops a `Content-Length` beside a
-//! `Transfer-Encoding` without a word; another reader on the way may go by that length, and then a second request hides
-//! in the first one's body (RFC 9112, 6.1). So the bytes are looked at here.
+//! Checks the heads of incoming requests before the HTTP library reads them. The library silently drops a
+//! `Content-Length` next to a `Transfer-Encoding`. Another server on the way may use that length, and then a second
+//! request hides in the body of the first (request smuggling, RFC 9112 §6.1).
 
 use std::io;
 use std::pin::Pin;
@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Stands with a request on whose connection a length is not certain ([`Heads::is_ambiguous`]).
+/// An extension of requests on connections where a length is uncertain ([`Heads::is_ambiguous`]).
 #[derive(Clone, Copy, Debug)]
 pub struct AmbiguousLength;
 
-/// Of a line so much is kept: more than any that counts here is long.
+/// How many bytes of a line are kept; all relevant lines are shorter.
 const LINE_KEPT: usize = 256;
 
 /// Follows the requests of one connection.
@@ -21,37 +21,37 @@ const LINE_KEPT: usize = 256;
 pub struct Heads {
     place: ParsePlace,
     line: Vec<u8>,
-    /// What the head that is being read says of its body.
+    /// The body length according to the current head.
     length: Option<u64>,
     is_chunked: bool,
     is_ambiguous: bool,
 }
 
-/// What comes next.
+/// What to expect next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum ParsePlace {
     /// The first line of a request, or empty lines before it.
     #[default]
     Start,
     Head,
-    /// So much of a body.
+    /// The remaining bytes of a body.
     Body(u64),
     /// The length of a chunk.
     Chunk,
-    /// The rest of a chunk with the line end behind it.
+    /// The rest of a chunk with its line end.
     ChunkBody(u64),
     Trailers,
-    /// What comes cannot be told.
+    /// Unknown.
     Lost,
 }
 
 impl Heads {
-    /// Whether a request has said its length in two ways, or in none that is understood here.
+    /// Whether a request stated its length in two ways, or in an invalid way.
     pub fn is_ambiguous(&self) -> bool {
         self.is_ambiguous
     }
 
-    /// Follows the next bytes of the connection.
+    /// Takes the next bytes of the connection.
     pub fn take(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() && self.place != ParsePlace::Lost {
             if let ParsePlace::Body(left) | ParsePlace::ChunkBody(left) = self.place {
@@ -125,7 +125,7 @@ impl Heads {
     }
 }
 
-/// What is known of a connection's requests, for who answers them.
+/// What is known of a connection's requests, for the service that answers them.
 #[derive(Clone, Debug, Default)]
 pub struct ConnectionFacts(Arc<Flags>);
 
@@ -136,18 +136,18 @@ struct Flags {
 }
 
 impl ConnectionFacts {
-    /// Whether a request was met whose length is not certain: nothing behind it on this connection can be trusted.
+    /// Whether a request's length was uncertain: nothing after it on this connection can be trusted.
     pub fn is_ambiguous(&self) -> bool {
         self.0.is_ambiguous.load(Ordering::Acquire)
     }
 
-    /// No more requests come: another protocol is spoken from here on.
+    /// Stops checking, because the connection switches to another protocol.
     pub fn end(&self) {
         self.0.is_over.store(true, Ordering::Release);
     }
 }
 
-/// A connection whose requests are looked at as they are read. Nothing is changed or held back.
+/// A connection whose requests are checked as they are read. Nothing is changed or held back.
 pub struct Watched<S> {
     stream: S,
     heads: Heads,
@@ -155,7 +155,7 @@ pub struct Watched<S> {
 }
 
 impl<S> Watched<S> {
-    /// Looks at what is read from a stream.
+    /// Checks what is read from a stream.
     pub fn new(stream: S) -> (Self, ConnectionFacts) {
         let known = ConnectionFacts::default();
         (Self { stream, heads: Heads::default(), known: known.clone() }, known)

@@ -1,5 +1,4 @@
-//! A listener of this machine that takes JSON posts: checked for who sends them, for their form and their size, and
-//! answered as their taker says.
+//! A local listener for JSON posts: checks their origin, form and size, and returns the handler's answers.
 
 use super::origin_check::{Access, is_json};
 use super::proxy::{accept, serve_connection};
@@ -17,7 +16,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use tokio::net::TcpListener;
 
-/// What came.
+/// A received post.
 #[derive(Clone, Debug)]
 pub struct Post {
     /// The path of the URL.
@@ -26,12 +25,12 @@ pub struct Post {
     pub body: Bytes,
 }
 
-/// A status of HTTP, and a JSON body.
+/// An HTTP status and a JSON body.
 pub type JsonReply = (u16, Value);
-/// Takes posts.
+/// Handles posts.
 pub type PostHandler = Arc<dyn Fn(Post) -> Pin<Box<dyn Future<Output = JsonReply> + Send>> + Send + Sync>;
 
-/// Serves for ever. Bodies end at `most` bytes.
+/// Serves forever. Bodies longer than `most` bytes are rejected.
 pub async fn serve(listener: TcpListener, most: usize, take: PostHandler) {
     let most = MessageLimit::of_bytes(most);
     let limits = Arc::new((most, Budget::new(most)));
@@ -56,11 +55,11 @@ async fn answer(
 ) -> JsonReply {
     let (head, body) = request.into_parts();
     if let Err((status, why)) = Access::default().check(&head) {
-        // What lets more in elsewhere is no option here.
+        // The hint after the semicolon names options that do not exist here.
         return refuse(status, why.split(';').next().unwrap_or_default());
     }
     if head.method != Method::POST {
-        return refuse(StatusCode::METHOD_NOT_ALLOWED, "only POST is taken here");
+        return refuse(StatusCode::METHOD_NOT_ALLOWED, "only POST is supported");
     }
     if !is_json(&head.headers) {
         return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body must be application/json");

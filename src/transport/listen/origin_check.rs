@@ -1,9 +1,9 @@
-//! Who may talk to a listener: a check of Host, Origin and Sec-Fetch-Site against DNS rebinding and against pages of
-//! other sites (MCP, transports, security), and of what two readers of one request could take differently.
+//! Access checks for listeners: examines Host, Origin and Sec-Fetch-Site to prevent DNS rebinding and access by other
+//! sites' web pages (MCP, Transports, Security), and rejects requests that two readers could interpret differently.
 //!
-//! A page in a browser can make any name resolve to this machine; it cannot make the browser leave that name out of
-//! `Host` and `Origin`. So names other than those of this machine are refused, unless the user allows them. For an image
-//! or a link a browser sends no `Origin`; there it says in `Sec-Fetch-Site` whether another site asked for it.
+//! A web page can make any name resolve to this machine, but it cannot keep the browser from sending that name in
+//! `Host` and `Origin`. So names other than this machine's are refused unless the user allows them. For images and
+//! links, browsers send no `Origin`, but `Sec-Fetch-Site` says whether another site is the cause.
 
 use super::heads::AmbiguousLength;
 use hyper::StatusCode;
@@ -13,31 +13,33 @@ use std::net::{IpAddr, Ipv6Addr};
 
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// What is allowed beyond this machine's own names.
+/// What is allowed in addition to this machine's own names.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
-    /// More names that `Host` may have.
+    /// Additional names for `Host`.
     pub hosts: Vec<String>,
-    /// More origins, as in `https://example.org`.
+    /// Additional origins, such as `https://example.org`.
     pub origins: Vec<String>,
 }
 
-/// The status of a refusal, and the reason.
+/// The status and reason of a refusal.
 type Refused = (StatusCode, String);
 
 impl Access {
-    /// Why a request with this head is refused; `Ok` where it is not. 400 where the head has no one meaning, 403 where
-    /// its sender may not ask.
+    /// Checks a request's head.
+    ///
+    /// # Errors
+    /// Status and reason: 400 if the head is ambiguous, 403 if its sender has no access.
     pub fn check(&self, head: &Parts) -> Result<(), Refused> {
         let malformed = |reason: String| Err((StatusCode::BAD_REQUEST, reason));
         if head.extensions.get::<AmbiguousLength>().is_some() {
             return malformed("the request has both Content-Length and Transfer-Encoding".into());
         }
         let Some(given) = only(&head.headers, HOST)? else { return malformed("the request has no Host".into()) };
-        let Some(host) = Authority::read(&given) else { return malformed(format!("Host {given:?} is no host")) };
+        let Some(host) = Authority::read(&given) else { return malformed(format!("invalid Host {given:?}")) };
         if let Some(target) = head.uri.authority() {
             let Some(target) = Authority::read(target.as_str()) else {
-                return malformed(format!("the request's target names {target:?}, which is no host"));
+                return malformed(format!("the request's target has an invalid host: {target:?}"));
             };
             self.check_name(&target, "the target's host")?;
             if !target.is_same(&host) {
@@ -53,12 +55,12 @@ impl Access {
 
     fn check_name(&self, host: &Authority, what: &str) -> Result<(), Refused> {
         let name = &host.name;
-        // A browser connects 0.0.0.0 to this machine, and does not say there which site a request comes from.
+        // Browsers connect 0.0.0.0 to this machine, but do not send Sec-Fetch-Site for it.
         let is_address = name.parse::<IpAddr>().is_ok_and(|address| !address.is_unspecified());
         if is_address || host.is_local() || self.hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(name)) {
             return Ok(());
         }
-        Err((StatusCode::FORBIDDEN, format!("{what} {name:?} is not this machine; --allow-host {name} lets it in")))
+        Err((StatusCode::FORBIDDEN, format!("{what} {name:?} is not this machine; allow it with --allow-host {name}")))
     }
 
     fn check_origin(&self, origin: &str, host: &Authority) -> Result<(), Refused> {
@@ -67,13 +69,12 @@ impl Access {
         if is_from_here || self.origins.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin)) {
             return Ok(());
         }
-        let reason = format!("Origin {origin:?} is not this machine; --allow-origin {origin} lets it in");
+        let reason = format!("Origin {origin:?} is not this machine; allow it with --allow-origin {origin}");
         Err((StatusCode::FORBIDDEN, reason))
     }
 }
 
-/// A request without an Origin, which is what a browser sends for an image or a link, comes from no page of another
-/// site.
+/// Rejects a request without an Origin (as browsers send for images and links) if it comes from another site's page.
 fn check_site(headers: &HeaderMap) -> Result<(), Refused> {
     let is_own = |site: &[u8]| site.eq_ignore_ascii_case(b"same-origin") || site.eq_ignore_ascii_case(b"none");
     match headers.get_all(FETCH_SITE).iter().find(|site| !is_own(site.as_bytes())) {
@@ -87,14 +88,14 @@ fn check_site(headers: &HeaderMap) -> Result<(), Refused> {
     }
 }
 
-/// Whether a body is said to be JSON. A page in a browser may send other types to any site without asking first.
+/// Whether a body is declared as JSON. Web pages can send other types to any site without a preflight request.
 pub(super) fn is_json(headers: &HeaderMap) -> bool {
     let Ok(Some(kind)) = only(headers, CONTENT_TYPE) else { return false };
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
 }
 
-/// The one value of a header; a refusal where there are several, of which readers could choose differently.
+/// The only value of a header; an error if there are several, because readers may choose differently.
 fn only(headers: &HeaderMap, name: HeaderName) -> Result<Option<String>, Refused> {
     let mut values = headers.get_all(&name).iter();
     let value = values.next().map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
@@ -104,15 +105,16 @@ fn only(headers: &HeaderMap, name: HeaderName) -> Result<Option<String>, Refused
     }
 }
 
-/// A host as it stands in `Host`, in an origin and in a request's target.
+/// A host as in `Host`, in an origin, or in a request's target.
 struct Authority {
-    /// A name in lower case, without the dot that may end a full one, or an address.
+    /// A name in lower case without a final dot, or an address.
     name: String,
     port: Option<u16>,
 }
 
 impl Authority {
-    /// `None` where it is no name or address with a port at most: then two readers could take it differently.
+    /// `None` unless the text is a name or address with an optional port, because two readers could interpret it
+    /// differently.
     fn read(text: &str) -> Option<Self> {
         let (name, port) = match text.strip_prefix('[') {
             Some(rest) => {
@@ -129,7 +131,7 @@ impl Authority {
             }
         };
         let port = match port.strip_prefix(':') {
-            // An empty port is the usual one (RFC 3986, 3.2.3).
+            // An empty port means the default (RFC 3986 §3.2.3).
             Some("") => None,
             Some(digits) => Some(digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())??),
             None => port.is_empty().then_some(None)?,
@@ -152,7 +154,7 @@ impl Authority {
 mod tests {
     use super::*;
 
-    /// The status of what is refused; 200 for what is not.
+    /// The status of a refusal; 200 if the request is allowed.
     fn status(access: &Access, target: &str, headers: &[(&str, &str)]) -> u16 {
         let mut request = hyper::Request::builder().uri(target);
         for (name, value) in headers {
@@ -261,7 +263,7 @@ mod tests {
             let headers: Vec<_> = headers.into_iter().chain(origin.map(|origin| ("origin", origin))).collect();
             status(&mine, "/sse", &headers)
         };
-        // An image, a link, a form's GET; a word that is not known yet.
+        // An image, a link, a form's GET; an unknown value.
         for site in ["cross-site", "same-site", "Cross-Site", "other"] {
             assert_eq!(from(site, None), 403, "{site}");
         }

@@ -1,5 +1,5 @@
-//! A reverse proxy that changes nothing but what belongs to one hop: connection headers and `Host`. Bodies pass as
-//! they come; whatever passes is seen by a [`Watch`] first.
+//! A reverse proxy that changes only what belongs to one hop: connection headers and `Host`. Bodies pass unchanged; an
+//! [`ExchangeObserver`](crate::transport::client::http::ExchangeObserver) sees everything first.
 
 use super::heads::{AmbiguousLength, Watched};
 use super::origin_check::Access;
@@ -31,11 +31,11 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
-/// How long the rest of a request is read that cannot be sent on.
+/// How long to read the rest of a request that cannot be sent on.
 const UNSENT_TIMEOUT: Duration = Duration::from_secs(2);
-/// How many connections of clients are served at once: a head of each may wait in memory.
+/// The maximum number of client connections; a head of each may be in memory.
 const MAX_CONNECTIONS: usize = 512;
-/// How long a client may take for a request's head.
+/// The time limit for a request's head.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A proxy in front of one server.
@@ -53,14 +53,17 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// A proxy in front of `remote`. Bodies of requests above `body_limit` bytes are refused.
+    /// A proxy in front of `remote`. Request bodies longer than `body_limit` bytes are refused.
+    ///
+    /// # Errors
+    /// The URL or a header is invalid, or TLS cannot be set up.
     pub fn new(remote: &Remote, access: Access, body_limit: u64, watch: SharedObserver) -> Result<Self, HttpError> {
         let wrong = |reason: &str| HttpError::Url(remote.url.clone(), reason.to_owned());
         let url: Uri = remote.http_url().parse().map_err(|error: uri::InvalidUri| wrong(&error.to_string()))?;
         let (Some("http" | "https"), Some(authority)) = (url.scheme_str(), url.authority()) else {
-            return Err(wrong("only http, https, ws and wss can be put behind --listen"));
+            return Err(wrong("--listen supports only http, https, ws and wss"));
         };
-        // Not its user information: that is nobody's host.
+        // Without user information, which does not belong in `Host`.
         let host = authority.as_str().rsplit('@').next().unwrap_or_default();
         let host = HeaderValue::from_str(host).map_err(|error| wrong(&error.to_string()))?;
         let mut parts = url.clone().into_parts();
@@ -71,12 +74,12 @@ impl Proxy {
         Ok(Self { client, origin, host, endpoint, headers, access, body_limit, watch })
     }
 
-    /// The client that it reaches the server with, and the user's own headers.
+    /// The client for the server, and the user's own headers.
     pub fn upstream(&self) -> (HttpClient, HeaderMap) {
         (self.client.clone(), self.headers.clone())
     }
 
-    /// Serves connections for ever. Must run on a runtime of one thread or more.
+    /// Serves connections forever. Must be called within a tokio runtime.
     pub async fn serve(self, listener: TcpListener) {
         let proxy = Arc::new(self);
         accept(
@@ -131,7 +134,7 @@ impl Proxy {
             }
             Err((error, unsent)) => {
                 if let Some(unsent) = unsent {
-                    // What the client wanted is worth knowing, though nobody heard it.
+                    // Read the unsent body so that the reel has the request.
                     let _ = tokio::time::timeout(UNSENT_TIMEOUT, unsent.into_body().collect()).await;
                 }
                 return passage.refuse(StatusCode::BAD_GATEWAY, &error.to_string());
@@ -158,7 +161,7 @@ impl Proxy {
         Response::from_parts(head, body)
     }
 
-    /// Whether a request may go on.
+    /// Checks whether a request may be sent on.
     fn admit(&self, head: &request::Parts) -> Result<(), (StatusCode, String)> {
         self.access.check(head)?;
         let length = head.headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
@@ -168,10 +171,10 @@ impl Proxy {
         Ok(())
     }
 
-    /// Makes a client's request one to the server.
+    /// Turns a client's request into one for the server.
     fn turn_to_server(&self, head: &mut request::Parts, upgrade: Option<&HeaderValue>) {
         let asked = head.uri.path_and_query();
-        // A query in the server's URL is part of where it is; clients know the path only.
+        // A query in the server's URL is part of its address; clients know only the path.
         let path = match asked.filter(|asked| asked.query().is_some() || asked.path() != self.endpoint.path()) {
             Some(asked) => asked.clone(),
             None => self.endpoint.clone(),
@@ -182,7 +185,7 @@ impl Proxy {
         if let Some(upgrade) = upgrade {
             head.headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
             head.headers.insert(header::UPGRADE, upgrade.clone());
-            // Extensions are agreed on hop by hop, and what they compress could not be read by the watch.
+            // Extensions are negotiated per hop, and the observer cannot read compressed messages.
             head.headers.remove(header::SEC_WEBSOCKET_EXTENSIONS);
         }
         head.headers.insert(header::HOST, self.host.clone());
@@ -191,7 +194,7 @@ impl Proxy {
         }
     }
 
-    /// A redirect to the server itself leads back here: else the client would go on without the tap.
+    /// Rewrites redirects to the server itself, so that the client does not bypass mcpreel.
     fn turn_to_client(&self, headers: &mut HeaderMap, own_host: Option<&HeaderValue>) {
         let to: Option<Uri> = headers.get(header::LOCATION).and_then(|to| to.to_str().ok()?.parse().ok());
         let (Some(to), Some(host)) = (to, own_host.and_then(|host| host.to_str().ok())) else { return };
@@ -204,13 +207,13 @@ impl Proxy {
     }
 }
 
-/// Whether a connection is to become a WebSocket. Another protocol (HTTP/2, for which some clients ask each time)
-/// could not be read; a server need not switch.
+/// Whether a connection is to become a WebSocket. Other protocols (some clients always offer HTTP/2) could not be
+/// observed, and a server need not switch.
 pub(super) fn is_websocket(to: &HeaderValue) -> bool {
     to.as_bytes().eq_ignore_ascii_case(b"websocket")
 }
 
-/// Accepts connections for ever, each with its number, from 1. Where too many are open, the next wait for an end.
+/// Accepts connections forever, numbered from 1. If too many are open, the next ones wait.
 pub(super) async fn accept<S, F>(mut next: impl AsyncFnMut() -> std::io::Result<S>, mut serve: impl FnMut(S, u32) -> F)
 where
     F: Future<Output = ()> + Send + 'static,
@@ -228,14 +231,14 @@ where
                     drop(place);
                 });
             }
-            // Out of descriptors, most often: waiting helps, giving up does not.
+            // Usually out of descriptors: wait and try again.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
 }
 
-/// Serves one connection within the limits of every listener; once `closing` is over, no longer than to the end of the
-/// exchange that is under way.
+/// Serves one connection within the limits of all listeners. Once `closing` completes, only the current exchange is
+/// finished.
 pub(super) async fn serve_connection<S>(stream: TcpStream, service: S, closing: impl Future<Output = ()>)
 where
     S: Service<Request<Incoming>, Response = Response<Body>>,
@@ -273,7 +276,7 @@ where
     let _ = connection.await;
 }
 
-/// Takes out what belongs to one hop (RFC 9110, 7.6.1).
+/// Removes headers that belong to one hop (RFC 9110 §7.6.1).
 fn strip(headers: &mut HeaderMap) {
     let named: Vec<HeaderName> = headers
         .get_all(header::CONNECTION)
@@ -293,7 +296,7 @@ fn strip(headers: &mut HeaderMap) {
     }
 }
 
-/// A client's connection, whatever protocol is spoken on it: gone once nobody carries anything over it.
+/// A client's connection, whatever its protocol. Reports its end when dropped.
 struct Line {
     watch: SharedObserver,
     connection: u32,
@@ -305,7 +308,7 @@ impl Drop for Line {
     }
 }
 
-/// One exchange on its way through. Dropped before an answer is on its way, it tells that the client hung up.
+/// One exchange that passes through. If it is dropped before a response, it reports that the client disconnected.
 struct Passage {
     watch: SharedObserver,
     exchange: u32,
@@ -317,7 +320,7 @@ impl Passage {
         self.watch.see(self.exchange, seen);
     }
 
-    /// An answer of our own.
+    /// An error response of the proxy's own.
     fn refuse(mut self, status: StatusCode, reason: &str) -> Response<Body> {
         self.answer(status, reason)
     }
@@ -331,7 +334,7 @@ impl Passage {
         response
     }
 
-    /// Holds a request's body back for the watch to look at; what of it goes on.
+    /// Holds back a request's body for the observer. Returns the part to send on.
     async fn sift(&mut self, body: Incoming, limit: u64) -> Result<Option<Bytes>, Response<Body>> {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         match Limited::new(body, limit).collect().await {
@@ -345,10 +348,10 @@ impl Passage {
         }
     }
 
-    /// The answer to a message that was for the watch alone.
+    /// The response to a message that was only for the observer.
     fn keep(mut self) -> Response<Body> {
         self.answered = true;
-        // That it was taken out is told by its mark.
+        // The recorded message is marked as injected, which explains this.
         self.see(ExchangeEvent::ResponseEnd(None));
         let mut response = Response::new(empty());
         *response.status_mut() = StatusCode::ACCEPTED;
@@ -369,12 +372,12 @@ impl Passage {
 impl Drop for Passage {
     fn drop(&mut self) {
         if !self.answered {
-            self.see(ExchangeEvent::ResponseEnd(Some("the client hung up before the response")));
+            self.see(ExchangeEvent::ClientGone("the client hung up before the response"));
         }
     }
 }
 
-/// A body that is seen as it passes.
+/// A body that is observed as it passes.
 struct Tee {
     body: Incoming,
     watch: SharedObserver,
@@ -383,7 +386,7 @@ struct Tee {
     passed: u64,
     limit: u64,
     ended: bool,
-    /// What has a say in what goes on.
+    /// Inserts and removes messages.
     body_filter: Option<Box<dyn BodyFilter>>,
 }
 
@@ -465,22 +468,24 @@ impl hyper::body::Body for Tee {
     }
 
     fn size_hint(&self) -> SizeHint {
-        // What is put in comes on top, what is taken out is missing.
+        // Insertions and removals change the length.
         if self.body_filter.is_some() { SizeHint::default() } else { self.body.size_hint() }
     }
 }
 
 impl Drop for Tee {
     fn drop(&mut self) {
-        let reason = match self.direction {
-            Direction::ClientToServer => "the rest was not taken",
-            Direction::ServerToClient => "the client hung up",
-        };
-        self.end(Some(reason));
+        match self.direction {
+            Direction::ClientToServer => self.end(Some("the rest was not taken")),
+            Direction::ServerToClient if !std::mem::replace(&mut self.ended, true) => {
+                self.watch.see(self.exchange, ExchangeEvent::ClientGone("the client hung up"));
+            }
+            Direction::ServerToClient => {}
+        }
     }
 }
 
-/// Carries bytes both ways after a switch of protocols.
+/// Carries bytes in both directions after a protocol switch.
 async fn tunnel(from_client: OnUpgrade, to_server: OnUpgrade, mut passage: Passage, line: Arc<Line>) {
     passage.answered = true;
     let (client, server) = match tokio::try_join!(from_client, to_server) {
@@ -498,7 +503,7 @@ async fn tunnel(from_client: OnUpgrade, to_server: OnUpgrade, mut passage: Passa
     drop(line);
 }
 
-/// Carries until an end; answers why, where it broke.
+/// Carries bytes until the end. Returns the reason if the connection broke.
 async fn carry(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
@@ -533,7 +538,7 @@ async fn carry(
     broke
 }
 
-/// What is put in next.
+/// The next inserted bytes.
 async fn inserted(body_filter: &mut Option<Box<dyn BodyFilter>>) -> Bytes {
     match body_filter {
         Some(body_filter) => std::future::poll_fn(|context| body_filter.poll_insert(context)).await,

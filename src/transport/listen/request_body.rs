@@ -1,4 +1,4 @@
-//! The body of a request, read whole: up to a length, within what all clients may hold, and not for ever.
+//! Reads the complete body of a request, within limits for its length, its time and the memory of all clients.
 
 use crate::transport::budget::{BudgetPermit, IntakeLimits};
 use crate::wire::text::error_chain;
@@ -9,9 +9,9 @@ use std::error::Error;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-/// How long a body may take, whatever its length.
+/// The time limit for a body, before the time added for its length.
 const GRACE_PERIOD: Duration = Duration::from_secs(30);
-/// How many bytes of it give it one second more (16 KiB).
+/// The number of bytes that extend the time limit by one second (16 KiB).
 const BYTES_A_SECOND: u32 = 16 << 10;
 
 /// Why a body was not read.
@@ -19,16 +19,16 @@ const BYTES_A_SECOND: u32 = 16 << 10;
 pub enum BodyFault {
     /// It is longer than the limit.
     TooLong,
-    /// Others hold too much.
+    /// Other clients hold too much memory.
     Spent,
-    /// It makes no progress.
+    /// It arrives too slowly.
     Stalled,
     /// It broke off.
     Broken(String),
 }
 
 impl BodyFault {
-    /// The status that tells it.
+    /// The HTTP status for this fault.
     pub fn status(&self) -> StatusCode {
         match self {
             Self::TooLong => StatusCode::PAYLOAD_TOO_LARGE,
@@ -38,22 +38,25 @@ impl BodyFault {
         }
     }
 
-    /// The same in words.
+    /// A description of this fault.
     pub fn reported(&self, intake: &IntakeLimits) -> String {
         match self {
             Self::TooLong => intake.exceeded(),
             Self::Spent => BudgetPermit::SPENT.to_owned(),
             Self::Stalled => format!(
-                "the body comes too slowly: it has {} seconds, and one more for each {} KiB",
+                "the body arrives too slowly: it may take {} seconds, and one more for each {} KiB",
                 GRACE_PERIOD.as_secs(),
                 BYTES_A_SECOND >> 10
             ),
-            Self::Broken(why) => format!("the body cannot be read: {why}"),
+            Self::Broken(why) => format!("cannot read the body: {why}"),
         }
     }
 }
 
-/// Reads a body to its end. What it takes is held by `intake` for as long as that lives.
+/// Reads a body to its end. `intake` holds its memory as long as it lives.
+///
+/// # Errors
+/// The body exceeds a limit, or breaks off.
 pub async fn read<B>(mut body: B, intake: &mut IntakeLimits) -> Result<Vec<u8>, BodyFault>
 where
     B: Body<Data = Bytes> + Unpin,
@@ -116,7 +119,7 @@ mod tests {
         let fault = read(stuck, &mut intake()).await.expect_err("stalled");
         assert_eq!((fault.status(), began.elapsed()), (StatusCode::REQUEST_TIMEOUT, GRACE_PERIOD));
         assert!(fault.reported(&intake()).contains("30 seconds"), "{}", fault.reported(&intake()));
-        // A byte now and then is no progress.
+        // An occasional byte does not count as progress.
         let dripping = StreamBody::new(Box::pin(unfold((), |()| async {
             tokio::time::sleep(Duration::from_secs(20)).await;
             Some((chunk(1), ()))

@@ -1,5 +1,5 @@
-//! One client connection's own connection to the server: what one side closes is closed on the other, and no request
-//! goes into a connection that somebody else's pause let grow old.
+//! The connection to the server that belongs to one client connection. What one side closes is closed on the other, and
+//! no request goes into a connection that became stale during another client's pause.
 
 use crate::transport::client::http::{Body, HttpClient, HttpError, place};
 use hyper::body::Incoming;
@@ -16,31 +16,34 @@ pub(super) struct Upstream {
     origin: Uri,
     sender: Mutex<Option<SendRequest<Body>>>,
     closed: Arc<Notify>,
-    /// It may be upgraded.
+    /// The connection may be upgraded.
     upgrades: Arc<AtomicBool>,
 }
 
 impl Upstream {
-    /// Nothing is connected yet.
+    /// Connects later.
     pub fn new(client: HttpClient, origin: Uri) -> Self {
         Self { client, origin, sender: Mutex::default(), closed: Arc::default(), upgrades: Arc::default() }
     }
 
-    /// Told when the server closes its connection.
+    /// Notified when the server closes its connection.
     pub fn closed(&self) -> Arc<Notify> {
         Arc::clone(&self.closed)
     }
 
-    /// Sends a request, waits for the response's head. What could not be sent at all comes back with the error.
+    /// Sends a request and waits for the response's head.
+    ///
+    /// # Errors
+    /// The exchange failed; a request of which nothing was sent is returned, too.
     pub async fn send(
         &self,
         mut request: Request<Body>,
     ) -> Result<Response<Incoming>, (HttpError, Option<Request<Body>>)> {
         if request.headers().contains_key(header::UPGRADE) {
-            // A connection that becomes another protocol's ends for HTTP, and is not closed.
+            // An upgraded connection ends for HTTP without being closed.
             self.upgrades.store(true, Ordering::Release);
         }
-        // A client's connection carries one exchange at a time, so nobody waits here.
+        // A client connection carries one exchange at a time, so this never waits.
         let mut held = self.sender.lock().await;
         loop {
             let (mut sender, is_fresh) = match held.take().filter(|sender| !sender.is_closed()) {
@@ -62,7 +65,7 @@ impl Upstream {
                     return Ok(response);
                 }
                 Err(mut error) => match error.take_message().filter(|_| !is_fresh) {
-                    // Not a byte of it went out: the server closed meanwhile.
+                    // Nothing of it was sent, because the server closed the connection meanwhile.
                     Some(unsent) => request = unsent,
                     None => return Err((self.failed(error.error()), None)),
                 },

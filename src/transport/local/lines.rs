@@ -1,4 +1,4 @@
-//! Messages as lines over two byte streams: pipes of a child, a Unix socket, TCP.
+//! Messages as lines over two byte streams: a child's pipes, a Unix socket, or TCP.
 
 use crate::transport::budget::{BudgetPermit, IntakeLimits, Receiver, Sender};
 use crate::transport::client::http::HttpError;
@@ -15,13 +15,16 @@ use tokio::net::{TcpStream, UnixStream};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// How long the end of standard error is waited for once standard output has ended, so that a server's last words come
-/// before the news of its end.
+/// How long to wait for the end of standard error after the end of standard output, so that a server's last output is
+/// received before its end is reported.
 const LAST_WORDS: Duration = Duration::from_millis(500);
-/// How long a connection may take to come about.
+/// The time limit for connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Connects to a Unix socket.
+///
+/// # Errors
+/// The socket cannot be reached.
 pub async fn connect_unix(path: &Path, limit: MessageLimit, observer: Option<ByteObserver>) -> Result<Link, HttpError> {
     let place = format!("unix:{}", path.display());
     let stream = connected(&place, UnixStream::connect(path)).await?;
@@ -29,6 +32,9 @@ pub async fn connect_unix(path: &Path, limit: MessageLimit, observer: Option<Byt
 }
 
 /// Connects to `HOST:PORT`.
+///
+/// # Errors
+/// The address cannot be reached.
 pub async fn connect_tcp(
     address: &str,
     limit: MessageLimit,
@@ -81,8 +87,8 @@ pub(crate) async fn write_lines(
     observer(Pipe::Stdin, None);
 }
 
-/// Passes each line that comes in on as a message; at the end, waits a while for `said`. A message that is too long ends
-/// the link: what follows it cannot be told apart from it.
+/// Passes each line on as a message; at the end, waits a while for `said`. A message that is too long ends the link,
+/// because its end is unknown.
 pub(crate) async fn read_lines(
     mut from: impl AsyncRead + Unpin,
     incoming: Sender<Incoming>,
@@ -96,7 +102,7 @@ pub(crate) async fn read_lines(
     loop {
         let got = tokio::select! {
             got = from.read(&mut chunk) => got.unwrap_or(0),
-            // Nobody hears what is still to come.
+            // No one receives what is still to come.
             () = incoming.closed() => return,
         };
         let keep = |message| messages.push(message);

@@ -1,4 +1,4 @@
-//! A spawned server on stdio, as a [`Link`].
+//! A server on stdio, started as a child process, as a [`Link`].
 
 use crate::process::child::{ServerCommand, SpawnError};
 use crate::transport::budget::{IntakeLimits, Sender};
@@ -15,21 +15,21 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
-/// Which pipe bytes passed through.
+/// The pipe that bytes passed through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pipe {
     /// To the server's standard input.
     Stdin,
-    /// From its standard output.
+    /// From the server's standard output.
     Stdout,
-    /// From its standard error.
+    /// From the server's standard error.
     Stderr,
 }
 
-/// Sees every byte that passes, framing and all; `None` tells that the pipe ended.
+/// Observes all bytes, including framing; `None` means that the pipe ended.
 pub type ByteObserver = Arc<dyn Fn(Pipe, Option<&[u8]>) + Send + Sync>;
 
-/// How long a server may take to end after its input was closed, and again after it was asked to end.
+/// How long a server may take to exit after its input was closed, and again after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A running server.
@@ -38,6 +38,9 @@ pub struct StdioServer {
 }
 
 /// Starts a server. Must be called within a tokio runtime.
+///
+/// # Errors
+/// The server cannot be started.
 pub fn spawn(command: &ServerCommand, observer: Option<ByteObserver>) -> Result<(Link, StdioServer), SpawnError> {
     let intake = IntakeLimits::of_server(command.limit);
     let mut command = Command::from(command.prepare()?);
@@ -56,11 +59,11 @@ pub fn spawn(command: &ServerCommand, observer: Option<ByteObserver>) -> Result<
     Ok((link, StdioServer { child }))
 }
 
-/// Reads a peer's messages to their end, on a thread of its own, and passes them on; then that there are no more, or
-/// that one is too long.
+/// Reads a peer's messages to the end, on a thread of its own, and passes them on; then passes on that there are no
+/// more, or that one was too long.
 ///
 /// # Errors
-/// There is no thread for it.
+/// The thread cannot be started.
 pub fn read_messages(
     mut input: impl Read + Send + 'static,
     limit: MessageLimit,
@@ -91,18 +94,18 @@ pub fn read_messages(
 }
 
 impl StdioServer {
-    /// The process's number, while it runs.
+    /// The process id, while it runs.
     pub fn id(&self) -> Option<u32> {
         self.child.id()
     }
 
-    /// Waits for the server's end once its input is closed; asks it to end, then ends it, where it takes too long
-    /// (X17: some servers stay alive at the end of input).
+    /// Waits for the server to exit after its input was closed. Sends SIGTERM and then SIGKILL if that takes too long,
+    /// because some servers ignore the end of their input.
     pub async fn end(self) -> Option<ExitStatus> {
         self.end_reported().await.0
     }
 
-    /// The same, and whether it had to be asked or ended: then a signal that its status tells of was ours.
+    /// As [`StdioServer::end`]; also returns whether a signal was sent, which then explains the exit status.
     pub async fn end_reported(mut self) -> (Option<ExitStatus>, bool) {
         match timeout(GRACE, self.child.wait()).await {
             Ok(status) => (status.ok(), false),

@@ -257,7 +257,7 @@ pub const CASES: &[Case] = &[
     ),
 ];
 
-/// What cannot stand in a script, being no text.
+/// Invalid UTF-8, which a script cannot contain.
 #[test]
 fn invalid_utf8_is_reported_with_its_place() {
     let mut feed = super::Feed::new();
@@ -270,14 +270,14 @@ fn invalid_utf8_is_reported_with_its_place() {
     assert_eq!(report.findings[0].seen, "invalid UTF-8 at byte 45");
 }
 
-/// All that is found in a script with a loss, but that a gap is told.
+/// Returns the findings of a script with a gap, without the one that reports the gap.
 fn beside_the_gap(script: &str) -> super::BTreeSet<&'static str> {
     let mut found = super::ids(&super::run(script));
     assert_eq!(found.remove("stream/not-checked"), script.lines().any(|line| line.trim() == "gap"), "{script}");
     found
 }
 
-/// After a gap nothing is held against anyone for what may have been said in it.
+/// After a gap, nothing is reported that may be explained by the missing part.
 #[test]
 fn a_gap_forgives_what_it_hides() {
     let found = beside_the_gap(
@@ -288,7 +288,7 @@ fn a_gap_forgives_what_it_hides() {
     assert!(found.is_empty(), "{found:?}");
 }
 
-/// A batch is legal in one revision, and its messages count one by one.
+/// Batches are legal in one revision, and their messages are checked one by one.
 #[test]
 fn batches_of_their_revision_are_taken_apart() {
     let report = super::run(
@@ -300,7 +300,7 @@ fn batches_of_their_revision_are_taken_apart() {
     assert_eq!(report.messages(), 7);
 }
 
-/// A gap may have swallowed the end of the handshake, answers, requests and whole methods' beginnings.
+/// A gap may hide the end of the handshake, responses, requests, and the beginnings of longer exchanges.
 #[test]
 fn a_gap_may_hold_the_end_of_the_handshake_and_answers() {
     for loss in ["gap", "damage"] {
@@ -322,7 +322,7 @@ fn a_gap_may_hold_the_end_of_the_handshake_and_answers() {
     }
 }
 
-/// Damage before a connection's first message counts for it too.
+/// Damage before a connection's first message applies to it, too.
 #[test]
 fn damage_counts_for_connections_that_come_later() {
     for loss in ["gap", "damage"] {
@@ -333,7 +333,7 @@ fn damage_counts_for_connections_that_come_later() {
     }
 }
 
-/// A server's log may come before anything else.
+/// A server may send log messages before anything else.
 #[test]
 fn logging_is_no_early_message() {
     let report = super::run(
@@ -343,7 +343,7 @@ fn logging_is_no_early_message() {
     assert!(report.findings.is_empty(), "{:?}", report.findings);
 }
 
-/// A cancelled request needs no answer, and that is nothing to tell.
+/// A cancelled request needs no response, so none is reported missing.
 #[test]
 fn a_cancelled_request_is_not_missed() {
     let report = super::run(
@@ -354,7 +354,7 @@ fn a_cancelled_request_is_not_missed() {
     assert!(report.findings.is_empty(), "{:?}", report.findings);
 }
 
-/// Many requests at once cost no more each than few.
+/// The cost of a request does not grow with their number.
 #[test]
 fn a_long_pipeline_is_checked_in_time() {
     let mut feed = super::Feed::new();
@@ -371,7 +371,7 @@ fn a_long_pipeline_is_checked_in_time() {
     assert_eq!(feed.validator.finish().errors, 0);
 }
 
-/// A code that MCP itself gives a meaning is nobody's trespass.
+/// Codes that MCP itself defines are not reported as reserved.
 #[test]
 fn a_server_may_ask_for_a_url_to_be_opened() {
     let answered = |code: i64| {

@@ -1,6 +1,6 @@
 use super::Case;
 
-/// Two servers of one host; the second is left out once though it answers.
+/// Two servers of one host. The host skips the second one once, although it responds.
 const FORGOTTEN: &str = r#"
     hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}
     stream 1
@@ -133,7 +133,7 @@ pub const CASES: &[Case] = &[
     ("conversation/unused", r#"hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}"#),
 ];
 
-/// A host that falls back to the notification carrier has not sent its message twice.
+/// A host that sends a message again as a notification, because the server did not know the request, has not resent it.
 #[test]
 fn falling_back_to_notifications_is_no_retry() {
     let report = super::run(
@@ -146,7 +146,7 @@ fn falling_back_to_notifications_is_no_retry() {
     assert_eq!((report.errors, report.warnings), (0, 0), "{:?}", report.findings);
 }
 
-/// Both servers are sent every message.
+/// The host sends both servers every message.
 pub const QUIET: &[&str] = &[r#"
     hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}
     stream 1
@@ -181,7 +181,7 @@ fn a3_at_the_end_a_server_that_was_left_out_is_reported_too() {
     let (script, _) = FORGOTTEN.rsplit_once("stream 1").expect("the last connection");
     let later = format!("{script}\n@29000 s>c {{\"method\":\"notifications/tools/list_changed\"}}");
     assert_eq!(count(&super::run(&later), "conversation/not-fanned-out"), 2, "m2 and m3");
-    // A reel that ends in the middle of a fan-out shows no fault.
+    // A reel that ends before all servers got the message shows no violation.
     assert_eq!(count(&super::run(script), "conversation/not-fanned-out"), 1, "m2 only");
 }
 
@@ -220,10 +220,10 @@ fn a3_servers_are_one_hosts_by_their_names_or_by_a_message_that_went_to_both() {
     assert_eq!(count(&super::run(&script("one")), "conversation/not-fanned-out"), 0, "two hosts, for all one knows");
 }
 
-/// A server may be left out that failed, that was closed, that the user did not allow, or that did not subscribe.
+/// The host may skip a server that failed, was closed, was not approved by the user, or did not subscribe.
 #[test]
 fn a15_a17_a20_a_server_may_be_left_out_for_a_reason() {
-    // The second connection's first answer, and the moment before the first is sent the second message.
+    // The second connection's first response, and the time before the first connection gets the second message.
     let (answer, refusal) = (r#"s>c {"id":1,"result":{}}"#, r#"s>c {"id":1,"error":{"code":1,"message":"x"}}"#);
     let answered = format!("{answer}\n    stream 0\n    @9000");
     let next = "\n    stream 0\n    @9000";
@@ -257,7 +257,7 @@ fn a11_a_context_whose_time_is_over_is_not_awaited() {
     ] {
         assert_eq!(count(&super::run(&quiet), "conversation/not-awaited"), 0, "{quiet}");
     }
-    // The other proposal's hook tells the same moment as the mark.
+    // The hook of the other proposal shows the same moment as the mark.
     let hook = script(1400, "")
         .replace("note inferred", r#"c>s {"id":2,"method":"context/afterInference","params":{"inferenceId":"i"}}"#);
     assert_eq!(count(&super::run(&hook), "conversation/not-awaited"), 1);
@@ -274,7 +274,7 @@ fn a19_access_that_is_given_again_is_used_again() {
     assert_eq!(count(&report, "conversation/revoked"), 0);
 }
 
-/// What the proposal asks of its messages by their schemas.
+/// The requirements that the schemas of the messages express.
 #[test]
 fn a1_a5_a8_a9_messages_keep_to_their_schemas() {
     let hello = r#"hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}"#;
@@ -331,13 +331,18 @@ fn amb_a1_three_carriers_are_good_and_named_once() {
     let asked = r#"c>s {"method":"conversation/userMessage","params":{"messageId":"mN","content":"x"}}
                    s>c {"id":N,"method":"conversation/context","params":{"messageId":"mN","context":"cN"}}
                    c>s {"id":N,"result":{}}"#;
-    for (carrier, turn) in
-        [("request and result", request), ("two notifications", notified), ("notification and request", asked)]
-    {
+    for (carrier, turn) in [
+        ("a request and its result", request),
+        ("two notifications", notified),
+        ("a notification and a request", asked),
+    ] {
         let report = super::run(&format!("{hello}\n{}\n{}", turn.replace('N', "1"), turn.replace('N', "2")));
         assert_eq!((report.errors, report.warnings), (0, 0), "{:?}", report.findings);
         let reported: Vec<_> = report.findings.iter().filter(|it| it.rule.id == "conversation/carrier").collect();
-        assert_eq!(reported.iter().map(|it| it.seen.as_str()).collect::<Vec<_>>(), [format!("carrier={carrier}")]);
+        assert_eq!(
+            reported.iter().map(|it| it.seen.as_str()).collect::<Vec<_>>(),
+            [format!("this session uses {carrier}")]
+        );
     }
 }
 

@@ -1,14 +1,14 @@
-//! The era is that of each request: of what it says itself, else of what was agreed.
+//! Tests of the era, which each request decides: by what it says itself, else by what was agreed on.
 
 use super::{Direction, EventKind, Feed, Flags, Framing, Report, ids, run};
 use crate::protocol::Era;
 use std::collections::BTreeSet;
 
-/// What makes a request one of the modern era.
+/// The members that make a request one of the modern era.
 const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",
     "io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}"#;
 
-/// What a server answers that knows these revisions.
+/// The response of a server that supports these revisions.
 fn discovered(versions: &str) -> String {
     format!(
         r#"{{"supportedVersions":[{versions}],"capabilities":{{"prompts":{{}}}},"resultType":"complete","ttlMs":0,
@@ -16,7 +16,7 @@ fn discovered(versions: &str) -> String {
     )
 }
 
-/// A script with these places filled.
+/// Runs a script with its placeholders filled in.
 fn filled(script: &str) -> Report {
     let both = discovered(r#""2026-07-28","2025-11-25""#);
     let old = discovered(r#""2025-11-25","2025-06-18""#);
@@ -110,7 +110,7 @@ fn without_a_session_a_server_is_held_to_the_modern_era() {
     assert_eq!(report.connections[0].era, Some(Era::Modern));
 }
 
-/// Messages over HTTP, each request in an exchange of its own, with this header.
+/// Feeds messages over HTTP; each request has its own exchange, with this header.
 fn carry(feed: &mut Feed, header: Option<(&str, &str)>, script: &str) {
     for line in super::lines(&script.replace("$META", META)) {
         if line.starts_with("c>s") {
@@ -130,7 +130,7 @@ const SESSION: &str = r#"c>s {"id":0,"method":"initialize","params":{"protocolVe
     s>c {"id":1,"result":{"tools":[]}}
     c>s {"id":2,"method":"tools/list"}
     s>c {"id":2,"result":{"tools":[]}}"#;
-/// Requests that stand by themselves.
+/// Requests of the modern era, which need no session.
 const REQUESTS: &str = r#"c>s {"id":0,"method":"tools/list","params":{$META}}
     s>c {"id":0,"result":{"tools":[],"resultType":"complete","ttlMs":0,"cacheScope":"private"}}
     c>s {"id":1,"method":"tools/list","params":{$META}}

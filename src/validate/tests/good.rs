@@ -1,6 +1,6 @@
 use super::Severity;
 
-/// Both sides declare all of MCPL; what `$HELLO` stands for in scripts.
+/// Both sides declare all of MCPL; scripts refer to it as `$HELLO`.
 pub const HELLO: &str = r##"hello 2025-11-25 {"experimental":{"mcpl":{"version":"0.4","pushEvents":true,
             "contextHooks":{"beforeInference":true,"afterInference":{"blocking":true}},"inferenceRequest":
             {"streaming":true},"modelInfo":true,"channels":{"register":true,"publish":true,"observe":true,
@@ -12,15 +12,15 @@ pub const HELLO: &str = r##"hello 2025-11-25 {"experimental":{"mcpl":{"version":
             "uses":["contextHooks.beforeInference","contextHooks.afterInference"]},"a.files":{"description":"d",
             "uses":["tools"],"scoped":true,"rollback":true}}}}}"##;
 
-/// After which the host sends its first update; `$UPDATED` stands for both.
+/// The host's first update after `$HELLO`; `$UPDATED` stands for both.
 pub const UPDATE: &str = r##"c>s {"method":"featureSets/update","params":{"enabled":["a.*"]}}"##;
 
-/// A server with every feature of MCPE; what `$EVENTS` stands for.
+/// A server with every feature of MCPE; scripts refer to it as `$EVENTS`.
 pub const EVENTS: &str = r##"hello 2025-11-25 {} | {"tools":{},"events":{"maxSubscriptions":1,
             "deliveryChannels":["realtime","cron","scheduled"],"features":{"pause":true,"wildcards":true,
             "cronSchedule":true,"scheduledDelivery":true}}}"##;
 
-/// A session in which everyone keeps to everything, with all five proposals.
+/// A session with all five proposals, in which both sides follow all rules.
 pub const SESSION: &str = r##"
     hello 2025-11-25 {"roots":{},"hooks":{"supported_events":["session_start","post_tool_use"]},"experimental":
             {"mcpl":{"version":"0.4","pushEvents":true,"contextHooks":{"beforeInference":true,"afterInference":
@@ -148,7 +148,7 @@ pub const SESSION: &str = r##"
     c>s {"id":8,"result":{"roots":[]}}
 "##;
 
-/// What one session cannot show, because only one of two things can be declared.
+/// Scripts for what one session cannot show, because it can declare only one of two things.
 pub const QUIET: &[&str] = &[
     r##"$UPDATED
         @1000 c>s {"method":"featureSets/update","params":{"disabled":["a.push"]}}
@@ -176,7 +176,7 @@ fn the_good_session_is_reported_nothing_above_info() {
     assert_eq!(facts.revision.as_deref(), Some("2025-11-25"));
 }
 
-/// Every place of every message, replaced by something else: whatever is found, nothing breaks.
+/// Replaces every value in every message by something else: the validator must never fail.
 #[test]
 fn a_session_bent_anywhere_is_still_checked() {
     let lines = super::lines(SESSION);
@@ -202,7 +202,7 @@ fn a_session_bent_anywhere_is_still_checked() {
     assert!(runs > 300);
 }
 
-/// JSON Pointers to every value below this one.
+/// Returns JSON Pointers to every value below this one.
 fn places(value: &serde_json::Value, path: String) -> Vec<String> {
     let inner: Vec<_> = match value {
         serde_json::Value::Object(members) => {

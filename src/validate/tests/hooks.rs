@@ -151,7 +151,7 @@ fn d22_to_d24_a_context_tools_arguments_are_the_template_filled_in() {
         ("mine: ok of ", Some("hooks/variable-changed")),
         ("mine: ok of user", Some("hooks/variable-changed")),
         ("{project_name}: {tool_output} of {user}", Some("hooks/not-substituted")),
-        // What the agent asks for itself is not judged.
+        // Calls that the agent makes for other reasons are not checked.
         ("something else", None),
     ] {
         for rule in ["hooks/variable-changed", "hooks/not-substituted"] {
@@ -159,7 +159,7 @@ fn d22_to_d24_a_context_tools_arguments_are_the_template_filled_in() {
             assert_eq!(found, usize::from(broken == Some(rule)), "{rule}: {q}");
         }
     }
-    // In another event the tool's output is one more variable that stays.
+    // At other events, the tool's output is an unknown variable like others and remains.
     let kept = with_hook("session_start", r#"{"q":"x {tool_output}"}"#, &recall(r#"{"q":"x {tool_output}"}"#));
     assert_eq!(count(&kept, "hooks/not-substituted") + count(&kept, "hooks/variable-changed"), 0);
     let emptied = with_hook("session_start", r#"{"q":"x {tool_output}"}"#, &recall(r#"{"q":"x "}"#));
@@ -178,7 +178,7 @@ fn d26_d28_hooks_fire_on_their_side_of_the_call() {
         ("pre_tool_use", [&hook, write, written], 0),
         ("pre_tool_use", [write, &hook, written], 1),
         ("pre_tool_use", [write, written, &hook], 0),
-        // The tool may be the host's own, of which nothing shows here.
+        // The tool may be one of the host's own, whose calls a reel does not show.
         ("post_tool_use", ["", "", &hook], 0),
         ("post_tool_use", [write, &hook.replace("path", "other"), ""], 0),
         ("post_tool_use", [write, "gap", &hook], 0),
@@ -215,7 +215,7 @@ fn d7_hooks_are_found_under_experimental() {
     assert_eq!(count(&script("{}"), "hooks/without-client"), 1);
 }
 
-/// Both texts may be there, and neither says anything about the other.
+/// A server may have instructions and hooks, and neither affects the other.
 #[test]
 fn d39_instructions_stand_beside_hooks() {
     let report = super::run(
@@ -229,7 +229,7 @@ fn d39_instructions_stand_beside_hooks() {
     assert_eq!((report.errors, report.warnings), (0, 0), "{:?}", report.findings);
 }
 
-/// What the proposal asks of declarations by its schema.
+/// The requirements that the schema of declarations expresses.
 #[test]
 fn d2_d8_to_d12_declarations_keep_to_the_closed_schema() {
     for declaration in [

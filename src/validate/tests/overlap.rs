@@ -1,6 +1,6 @@
 use super::Case;
 
-/// Begins like MCPL's scripts, with context and reminders besides.
+/// Begins like MCPL's scripts, but also declares context and reminders.
 const BOTH: &str = r##"hello 2025-11-25 {"experimental":{"mcpl":{"version":"0.4","pushEvents":true,"contextHooks":
     {"beforeInference":true}}}} | {"conversationEvents":{"onUserMessage":true},"reminders":{"emit":true},"experimental":
     {"mcpl":{"version":"0.4","pushEvents":true,"contextHooks":{"beforeInference":true},"featureSets":{"a":
@@ -70,7 +70,7 @@ fn f4_an_event_by_two_lanes_is_reported() {
     assert_eq!(count(&format!("{BOTH}\n{event}\n{}", push("e8")), "overlap/same-fact"), 0);
 }
 
-/// A proposal is declared where stock SDKs look, or it is told that they do not see it.
+/// A proposal is declared where official SDKs find it, or the validator reports that they do not.
 #[test]
 fn f9_a_declaration_that_stock_sdks_drop_is_reported() {
     for (declared, reported) in [

@@ -1,6 +1,6 @@
 use super::Case;
 
-/// A reminder of a file that the client subscribed to, and no word of the file itself.
+/// A reminder about a file that the client subscribed to, without an update of the file.
 const CHANGED: &str = r#"hello 2025-11-25 {} | {"resources":{"subscribe":true},"reminders":{"emit":true}}
     c>s {"id":1,"method":"resources/subscribe","params":{"uri":"file:///w/src/lib.rs"}}
     s>c {"id":1,"result":{}}
@@ -121,7 +121,7 @@ fn count(script: &str, rule: &str) -> usize {
     super::run(script).findings.iter().filter(|finding| finding.rule.id == rule).count()
 }
 
-/// Reminders of an emitter: each is an object's text.
+/// A session with these reminders, given as the texts of objects.
 fn reminders(list: &[&str]) -> String {
     let one =
         |reminder: &&str| format!(r#"s>c {{"method":"notifications/reminder","params":{{"reminder":{reminder}}}}}"#);
@@ -129,7 +129,7 @@ fn reminders(list: &[&str]) -> String {
     [hello].into_iter().chain(list.iter().map(one)).collect::<Vec<_>>().join("\n")
 }
 
-/// What the proposal asks of a reminder by its schema.
+/// The requirements that the schema of a reminder expresses.
 #[test]
 fn b2_to_b12_a_reminder_keeps_to_its_schema() {
     for (reminder, fits) in [
@@ -194,7 +194,7 @@ fn b13_the_capability_keeps_to_its_schema_and_only_emit_true_emits() {
     }
 }
 
-/// The places other than the proposal's own count too; what stock SDKs let through needs no word.
+/// Declarations at other places are accepted, too. Those that the official SDKs preserve are not reported.
 #[test]
 fn b25_the_capability_is_found_at_its_other_places() {
     let sends = "s>c {\"method\":\"notifications/reminder\",\"params\":{\"reminder\":{\"id\":\"r\",\"body\":\"b\"}}}";
@@ -223,7 +223,7 @@ fn b14_values_that_are_listed_or_the_default_are_quiet() {
     assert_eq!(count(&script(r#""roleHints":["system","developer"]"#, role), "reminder/unlisted-value"), 0);
 }
 
-/// Only what waits for a turn at a host that keeps to the proposal counts for it.
+/// Only reminders that wait for a turn at a host that follows the proposal count for it.
 #[test]
 fn b18_b19_b28_a_turn_counts_what_waits_for_it() {
     let send = |count: u32, from: u32, more: &str| {
@@ -247,12 +247,12 @@ fn b18_b19_b28_a_turn_counts_what_waits_for_it() {
     ] {
         let script = format!("{hello}\n{}\nnote turn", turns.join("\nnote turn\n"));
         let found = count(&script, "reminder/turn-budget");
-        // The second turn of the compacted cases comes after it, so only what outlived it is in that turn.
+        // In the cases with a compaction, the second turn follows it and contains only the reminders that survived.
         assert_eq!(found, breaches, "{script}");
     }
 }
 
-/// A turn shows by a mark, by a user's message, or by an inference that is not that message's own.
+/// A mark, a user message, or an inference that does not belong to a user message shows a turn.
 #[test]
 fn turns_are_reported_by_messages_where_no_mark_reports_them() {
     let hello = r#"hello 2025-11-25 {} | {"reminders":{"emit":true},"conversationEvents":{"onUserMessage":true}}"#;
@@ -290,7 +290,7 @@ fn b23_an_update_within_two_seconds_keeps_quiet_and_so_does_a_file_nobody_subscr
     }
 }
 
-/// The members of the legacy envelope may be in either spelling; the proposal's own method knows one.
+/// The older form permits both spellings, `notifications/reminder` only one.
 #[test]
 fn b27_snake_case_belongs_to_the_legacy_envelope() {
     let legacy = r#"hello 2025-11-25 {} | {"logging":{},"reminders":{"emit":true}}
@@ -330,7 +330,7 @@ fn amb_b1_a_missing_lifetime_is_reported_once() {
     assert_eq!(count(&reminders(&[r#"{"id":"r","body":"b","ttlTurns":1}"#]), "reminder/no-lifetime"), 0);
 }
 
-/// An id again is an update or a repeat of one path, or the same reminder by both paths: one of them is told.
+/// A repeated id is an update or a repeat in one form, or the same reminder in both forms. One of these is reported.
 #[test]
 fn b3_b26_amb_b4_an_id_that_comes_again_is_reported_as_what_it_is() {
     let seen = |second: &str| {
@@ -345,14 +345,14 @@ fn b3_b26_amb_b4_an_id_that_comes_again_is_reported_as_what_it_is() {
     let again = |body: &str| {
         format!(r#"s>c {{"method":"notifications/reminder","params":{{"reminder":{{"id":"r","body":"{body}"}}}}}}"#)
     };
-    assert_eq!(seen(&again("b")), ["reminder/resent: r again, a repeat"]);
-    assert_eq!(seen(&again("c")), ["reminder/resent: r again, an update"]);
+    assert_eq!(seen(&again("b")), ["reminder/resent: the server sent the reminder r again, as a repeat"]);
+    assert_eq!(seen(&again("c")), ["reminder/resent: the server sent the reminder r again, as an update"]);
     let legacy = r#"s>c {"method":"notifications/message","params":{"level":"info","data":"b","_meta":{"harn":{"reminder":
         {"id":"r","body":"b"}}}}}"#;
-    assert_eq!(seen(legacy), ["reminder/both-paths: r came by the other path before"]);
+    assert_eq!(seen(legacy), ["reminder/both-paths: the server has already sent the reminder r in the other form"]);
 }
 
-/// A client that sends reminders makes a mistake of its own; the server has declared what it need.
+/// A client that sends reminders violates another rule; the server has declared what it needs to.
 #[test]
 fn a_reminder_by_the_client_is_reported_of_the_client_alone() {
     for sent in [

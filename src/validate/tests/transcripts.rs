@@ -1,17 +1,17 @@
-//! Real traffic, of which `MCPREEL_TRANSCRIPTS` names recordings.
+//! Tests with real traffic: `MCPREEL_TRANSCRIPTS` names a folder of recordings.
 
 use super::*;
 use crate::wire::sse::{self, Carried};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// The folder of transcripts, which are no part of the repository.
+/// Returns the folder of transcripts, which are not part of the repository.
 fn transcripts() -> PathBuf {
     let folder = std::env::var_os("MCPREEL_TRANSCRIPTS").expect("MCPREEL_TRANSCRIPTS names the folder of transcripts");
     Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)
 }
 
-/// Feeds one transcript, whichever of the two shapes its lines have.
+/// Feeds one transcript, in either of the two line formats.
 fn check(directory: &Path, name: &str) -> Report {
     let text = std::fs::read_to_string(directory.join(format!("{name}.ndjson"))).expect("readable");
     let mut feed = Feed::new();
@@ -55,7 +55,7 @@ impl Feed {
             _ => return,
         };
         let of_http = !line["http"].is_null() || !line["conn"].is_null();
-        // An HTTP body may be a word for people.
+        // The body of an HTTP response may be text for people.
         if !of_http || text.starts_with(['{', '[']) {
             self.message(direction, text.as_bytes());
         }
@@ -76,7 +76,7 @@ fn stock_servers_have_no_errors() {
         assert_eq!(errors(&report), Vec::<&Finding>::new(), "{name}");
     }
     for name in ["time-2026-07-28", "pyfixture-2026-07-28", "base-modern-era-python-mcp-2.3.0"] {
-        // Their client probes with mistakes on purpose; the server makes none.
+        // The client of these transcripts makes mistakes on purpose; the server makes none.
         let report = check(&directory, name);
         assert!(report.messages() > 4, "{name}");
         let servers: Vec<_> =
@@ -134,7 +134,7 @@ fn known_faults_of_real_peers_are_found() {
     }
 }
 
-/// For a reader of test output: what each transcript comes to.
+/// Prints the report of each transcript.
 #[test]
 #[ignore = "needs transcripts of other programs; prints what each comes to"]
 fn print_all() {

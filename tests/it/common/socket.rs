@@ -1,7 +1,7 @@
-//! Duty: HTTP/1.1 as bytes on sockets, spoken by hand: a server that does what a test tells it, right or wrong, a
-//! client that sees what comes back chunk by chunk, and the tap between them.
+//! HTTP/1.1 written by hand on sockets: a server that behaves as the test says, right or wrong; a client that sees
+//! responses chunk by chunk; and mcpreel between them.
 //!
-//! Never: an HTTP library, which would mend what a test wants broken.
+//! Uses no HTTP library, which would repair what a test wants broken.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -10,7 +10,7 @@ use std::thread;
 
 use super::{BINARY, LIMIT, Live, Stage, until};
 
-/// A request's or a response's head, as it came.
+/// A request's or a response's head, as received.
 #[derive(Clone, Debug, Default)]
 pub struct Head {
     /// The first line.
@@ -20,7 +20,7 @@ pub struct Head {
 }
 
 impl Head {
-    /// Reads up to the blank line; `None` at the end of the stream before it.
+    /// Reads up to the blank line; `None` if the stream ends before it.
     fn read(stream: &mut impl BufRead) -> Option<Self> {
         let line = text_line(stream)?;
         let mut head = Self { line, headers: Vec::new() };
@@ -43,7 +43,7 @@ impl Head {
         self.line.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0)
     }
 
-    /// How the body that follows ends.
+    /// How the end of the following body is marked.
     fn body(&self, is_request: bool) -> Rest {
         if self.header("transfer-encoding").is_some() {
             return Rest::Chunks(0);
@@ -54,7 +54,7 @@ impl Head {
     }
 }
 
-/// A line without its end; `None` where the stream ended before it.
+/// A line without its end; `None` if the stream ends before it.
 fn text_line(stream: &mut impl BufRead) -> Option<String> {
     let mut line = Vec::new();
     stream.read_until(b'\n', &mut line).ok()?;
@@ -62,17 +62,17 @@ fn text_line(stream: &mut impl BufRead) -> Option<String> {
     Some(String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line)).into_owned())
 }
 
-/// What of a body is still to come.
+/// The rest of a body.
 #[derive(Clone, Copy, Debug)]
 enum Rest {
     Bytes(usize),
-    /// So much of this chunk.
+    /// The remaining bytes of this chunk.
     Chunks(usize),
     ToTheEnd,
     Over,
 }
 
-/// A request as the server got it.
+/// A request as the server received it.
 #[derive(Clone, Debug)]
 pub struct ReceivedRequest {
     pub head: Head,
@@ -93,8 +93,8 @@ impl ReceivedRequest {
 /// The server's end of a connection.
 pub type Wire = BufReader<TcpStream>;
 
-/// Starts a server on a port of its own: `script` is called for each request, on a thread for each connection. The
-/// connection ends when the script answers false, by a reset where bytes were left unread.
+/// Starts a server on a free port. `script` is called for each request, on one thread per connection. The connection
+/// ends when the script returns false, by a reset if unread bytes are left.
 pub fn serve(script: impl Fn(&ReceivedRequest, &mut Wire) -> bool + Send + Sync + 'static) -> SocketAddr {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -118,18 +118,18 @@ pub fn serve(script: impl Fn(&ReceivedRequest, &mut Wire) -> bool + Send + Sync 
     address
 }
 
-/// Writes, whether the other side still reads or not.
+/// Writes, whether or not the other side still reads.
 pub fn say(wire: &mut Wire, bytes: impl AsRef<[u8]>) {
     let _ = wire.get_mut().write_all(bytes.as_ref());
 }
 
-/// A whole response with a JSON body.
+/// A complete response with a JSON body.
 pub fn json_answer(body: &str) -> String {
     let length = body.len();
     format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}")
 }
 
-/// The head of a response whose body comes in chunks.
+/// The head of a response with a chunked body.
 pub const EVENTS: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
 /// The end of such a body.
 pub const END: &str = "0\r\n\r\n";
@@ -146,7 +146,7 @@ struct Incoming {
 }
 
 impl Incoming {
-    /// The next bytes as they came; `None` when it is over or broke off.
+    /// The next bytes as received; `None` when the body ended or broke off.
     fn next(&mut self, stream: &mut impl BufRead) -> Option<Vec<u8>> {
         let bytes = self.try_next(stream);
         if bytes.is_none() && !matches!(self.rest, Rest::Over) {
@@ -196,7 +196,7 @@ impl Incoming {
     }
 }
 
-/// What is there, `most` bytes of it; `None` where the stream ended before a byte that must come.
+/// Available bytes, at most `most`; `None` if the stream ended before a required byte.
 fn some(stream: &mut impl BufRead, most: usize) -> Option<Vec<u8>> {
     if most == 0 {
         return Some(Vec::new());
@@ -213,7 +213,7 @@ pub struct Client {
     body: Incoming,
 }
 
-/// A whole response; `status` is 0 where not even a head came.
+/// A complete response; `status` is 0 if not even a head was received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
     pub status: u16,
@@ -235,37 +235,37 @@ impl Client {
         self.stream.get_mut().write_all(bytes.as_ref()).expect("the other side reads");
     }
 
-    /// Sends a POST of JSON to `/mcp` with these further header lines.
+    /// Sends a POST of JSON to `/mcp` with these additional header lines.
     pub fn post(&mut self, more: &str, body: &str) {
         let length = body.len();
         self.send(format!("POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{more}"));
         self.send(format!("Content-Length: {length}\r\n\r\n{body}"));
     }
 
-    /// A GET of an event stream at this target.
+    /// Sends a GET for an event stream at this target.
     pub fn get(&mut self, target: &str) {
         self.send(format!("GET {target} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n"));
     }
 
-    /// The next response's head; `None` where none came.
+    /// The next response's head; `None` if there is none.
     pub fn head(&mut self) -> Option<Head> {
         let head = Head::read(&mut self.stream)?;
         self.body = Incoming { rest: head.body(false), cut: false };
         Some(head)
     }
 
-    /// The next bytes of its body, as they come.
+    /// The next bytes of its body, as received.
     pub fn next(&mut self) -> Option<String> {
         let bytes = self.body.next(&mut self.stream)?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// The whole response.
+    /// The complete response.
     pub fn reply(&mut self) -> Reply {
         self.head_and_reply().1
     }
 
-    /// The whole response, and its head once more.
+    /// The complete response, and its head.
     pub fn head_and_reply(&mut self) -> (Head, Reply) {
         let Some(head) = self.head() else {
             return (Head::default(), Reply { status: 0, content_type: None, body: String::new(), cut: true });
@@ -277,13 +277,13 @@ impl Client {
         (head, reply)
     }
 
-    /// Hangs up.
+    /// Closes the connection.
     pub fn hang_up(self) {
         let _ = self.stream.get_ref().shutdown(Shutdown::Both);
     }
 }
 
-/// One POST over a connection of its own.
+/// One POST on a connection of its own.
 pub fn post(address: SocketAddr, more: &str, body: &str) -> Reply {
     let mut client = Client::connect(address);
     client.post(more, body);
@@ -304,7 +304,7 @@ impl<'a> Tap<'a> {
     }
 
     pub fn in_front_of(stage: &'a Stage, url: &str, options: &[&str]) -> Self {
-        // What it says goes to a file that can be read while it runs.
+        // Standard error goes to a file that can be read while the process runs.
         let mut words = vec!["sh", "-c", "exec \"$0\" \"$@\" 2>told", BINARY];
         words.extend(["record", "--force", "-o", "t.reel", "--listen", "0", "--url", url]);
         words.extend(options);
@@ -321,19 +321,19 @@ impl<'a> Tap<'a> {
         self.live.pid()
     }
 
-    /// The most memory that it has had, in bytes.
+    /// The peak memory, in bytes.
     pub fn peak(&self) -> usize {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("it runs");
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
         line.trim().trim_end_matches(" kB").parse::<usize>().expect("a number") << 10
     }
 
-    /// Ends it; answers the reel's events, the header left out.
+    /// Ends it; returns the reel's events without the header.
     pub fn end(self) -> Vec<serde_json::Value> {
         self.end_by("TERM")
     }
 
-    /// Ends it by this signal.
+    /// Ends it with this signal.
     pub fn end_by(self, signal: &str) -> Vec<serde_json::Value> {
         self.live.signal(signal);
         let ended = self.live.end_with_open_stdin();
@@ -342,7 +342,7 @@ impl<'a> Tap<'a> {
     }
 }
 
-/// What one side of a connection said, told apart: each head with its body. The last one may have been cut off.
+/// Splits what one side of a connection sent: each head with its body. The last one may be incomplete.
 pub fn said(bytes: &[u8], are_requests: bool) -> Vec<(Head, Vec<u8>)> {
     let mut rest = BufReader::new(bytes);
     let mut all = Vec::new();
@@ -354,7 +354,7 @@ pub fn said(bytes: &[u8], are_requests: bool) -> Vec<(Head, Vec<u8>)> {
     all
 }
 
-/// The messages of an event stream: the data of its events, but for those of another type and empty ones.
+/// The messages of an event stream: the data of its events, without those of other types and empty ones.
 pub fn messages_of(stream: &str) -> Vec<String> {
     let field = |block: &str, name: &str| -> Option<String> {
         let values = block.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(':'));

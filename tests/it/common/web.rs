@@ -1,6 +1,6 @@
-//! Duty: an HTTP server in this process, in which the test decides every answer and sees every request.
+//! An HTTP server in this process, in which the test decides every response and sees every request.
 //!
-//! Never: a rule of MCP that is not spelled out by the test, anything shared between tests.
+//! Implements no rule of MCP that the test does not spell out, and shares nothing between tests.
 
 use bytes::Bytes;
 use futures_util::stream;
@@ -20,14 +20,14 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_rustls::TlsAcceptor;
 
-/// A request as the server saw it.
+/// A request as the server received it.
 #[derive(Clone, Debug)]
 pub struct Asked {
     pub verb: String,
-    /// The target: a path, or a whole URL where the client took this for a proxy.
+    /// The target: a path, or a complete URL if the client uses this server as a proxy.
     pub target: String,
     headers: Vec<(String, String)>,
-    /// The JSON in the body; null where there is none.
+    /// The JSON in the body; null if there is none.
     pub body: Value,
 }
 
@@ -41,7 +41,7 @@ impl Asked {
         self.body["method"].as_str().unwrap_or_default()
     }
 
-    /// What it was, in a word: the message's method, or the verb.
+    /// The request in a word: the message's method, or the HTTP method.
     pub fn what(&self) -> String {
         match self.body["method"].as_str() {
             Some(method) => method.to_owned(),
@@ -55,23 +55,23 @@ impl Asked {
 #[derive(Clone, Debug)]
 pub enum Step {
     Say(Bytes),
-    /// The same again and again, without an end.
+    /// Repeats these bytes endlessly.
     Flood(Bytes),
-    /// What is put into the channel, until it is closed.
+    /// Sends what is put into the channel, until it is closed.
     Fed(Arc<tokio::sync::Mutex<UnboundedReceiver<Bytes>>>),
-    /// Nothing more, ever.
+    /// Sends nothing more, forever.
     Hold,
-    /// The connection breaks.
+    /// Breaks the connection.
     Break,
 }
 
-/// An answer.
+/// A response.
 #[derive(Clone, Debug)]
 pub struct Reply {
     pub status: u16,
     pub headers: Vec<(String, String)>,
     pub steps: Vec<Step>,
-    /// No head either.
+    /// Not even a head is sent.
     pub is_silent: bool,
 }
 
@@ -88,7 +88,7 @@ impl Reply {
         Self { steps: vec![Step::Say(body.into())], ..Self::empty(status) }.with("Content-Type", kind)
     }
 
-    /// A stream of events.
+    /// An event stream.
     pub fn events(steps: impl Into<Vec<Step>>) -> Self {
         Self { steps: steps.into(), ..Self::empty(200) }.with("Content-Type", "text/event-stream")
     }
@@ -107,7 +107,7 @@ impl Reply {
         Self::json(200, &answer(asked, result))
     }
 
-    /// An error to this request.
+    /// An error for this request.
     pub fn error(status: u16, asked: &Asked, code: i64) -> Self {
         let id = asked.body["id"].clone();
         Self::json(status, &json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": "scripted"}}))
@@ -128,7 +128,7 @@ pub fn say(text: impl Into<String>) -> Step {
     Step::Say(text.into().into())
 }
 
-/// A server of a legacy revision: the handshake, no GET stream, and `rest` for all else.
+/// A legacy server: the handshake, no GET stream, and `rest` for everything else.
 pub fn legacy(
     version: &'static str,
     session: Option<&'static str>,
@@ -147,7 +147,7 @@ pub fn legacy(
     }
 }
 
-/// A server of 2026-07-28: discovery, and `rest` for all else.
+/// A server of 2026-07-28: discovery, and `rest` for everything else.
 pub fn modern(
     rest: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
 ) -> impl Fn(&Asked) -> Reply + Send + Sync + 'static {
@@ -175,12 +175,12 @@ impl Web {
         Self::serve(handler, None)
     }
 
-    /// With TLS; beside it the certificate, in PEM.
+    /// With TLS; also returns the certificate in PEM.
     pub fn start_tls(handler: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> (Self, String) {
         Self::start_tls_as(rcgen::IsCa::NoCa, handler)
     }
 
-    /// The same with a certificate that is an authority's, or is not.
+    /// As `start_tls`, with a certificate that is or is not a certificate authority's.
     pub fn start_tls_as(
         is_ca: rcgen::IsCa,
         handler: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
@@ -225,7 +225,7 @@ impl Web {
         self.asked.lock().expect("no test panics here").clone()
     }
 
-    /// The requests in a word each.
+    /// The requests, each in a word.
     pub fn story(&self) -> Vec<String> {
         self.asked().iter().map(Asked::what).collect()
     }
@@ -235,7 +235,7 @@ impl Web {
         self.asked().into_iter().find(|asked| asked.what() == what).unwrap_or_else(|| panic!("{what} was not asked"))
     }
 
-    /// How many answers the client closed before their end.
+    /// The number of responses that the client closed before their end.
     pub fn given_up(&self) -> usize {
         self.given_up.load(Ordering::SeqCst)
     }
@@ -248,7 +248,7 @@ struct Server {
     given_up: Arc<AtomicUsize>,
 }
 
-/// Counts an answer that is dropped before its end.
+/// Counts a response that is dropped before its end.
 struct Counted {
     given_up: Arc<AtomicUsize>,
     is_over: bool,
@@ -321,7 +321,7 @@ impl Server {
     }
 }
 
-/// A body on its way.
+/// A body that is being sent.
 struct Steps {
     rest: std::vec::IntoIter<Step>,
     current: Option<Step>,
@@ -350,7 +350,7 @@ impl Steps {
                 }
                 Some(Step::Hold) => std::future::pending().await,
                 Some(Step::Break) => {
-                    // What was said before goes out first.
+                    // Send earlier bytes first.
                     tokio::task::yield_now().await;
                     return Some(Err("scripted".to_owned()));
                 }

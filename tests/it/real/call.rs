@@ -1,4 +1,4 @@
-//! Duty: hold `call` against real servers over HTTP, in each way there is.
+//! Tests `call` with real servers over HTTP, over every transport.
 
 use super::{LIMIT, Stage, describe, free_port, listens};
 use crate::common::BINARY;
@@ -34,13 +34,13 @@ pub fn over_streamable_http() {
     let stage = Stage::new();
     let server = Listening::start(&stage, &["node".into(), stage.peers.everything().into(), "streamableHttp".into()]);
     let reported = server.answers_echo("/mcp", &["--era", "auto"]);
-    for step in ["legacy era, revision 2025-11-25", "a stream for what the server says by itself", "DELETE → 200"] {
+    for step in ["legacy era, revision 2025-11-25", "a stream for the server's own messages", "DELETE → 200"] {
         assert!(reported.contains(step), "no {step:?} in\n{reported}");
     }
     server.answers_echo("/mcp", &["--protocol-version", "2025-03-26"]);
 }
 
-/// A server that listens on a port of this machine, which it is told as its last argument and in `PORT`.
+/// A server that listens on a port of this machine, which it gets as its last argument and in `PORT`.
 struct Listening<'a> {
     stage: &'a Stage,
     child: Child,
@@ -65,7 +65,7 @@ impl<'a> Listening<'a> {
         server
     }
 
-    /// Lists its tools and calls `echo`; what `-v` told of the call.
+    /// Lists its tools and calls `echo`; returns the output of `-v`.
     fn answers_echo(&self, path: &str, options: &[&str]) -> String {
         let url = format!("http://127.0.0.1:{}{path}", self.port);
         let call = |words: &[&str]| {

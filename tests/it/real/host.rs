@@ -1,12 +1,12 @@
-//! Duty: hold `mcpreel host` against servers this project did not write: their tools in a conversation, their
-//! instructions in the prompt, over stdio and HTTP, and a memory server's own search as the tool of a hook.
+//! Tests `mcpreel host` with other people's servers: their tools in a conversation, their instructions in the prompt,
+//! over stdio and HTTP, and a memory server's own search as a hook's tool.
 
 use super::{Finished, Scenario, Stage, describe, free_port, listens};
 use crate::common::{BINARY, Live, until};
 use serde_json::Value;
 use std::ffi::OsString;
 
-/// Runs a host on these servers, each a name with a command or a URL, and checks its reel.
+/// Runs a host with these servers, each a name and a command or URL, and checks its reel.
 fn host(stage: &Stage, servers: &[(&str, String)], words: &[&str]) -> Vec<Value> {
     let reel = stage.path("host.reel");
     let mut all: Vec<OsString> = vec![BINARY.into(), "host".into()];
@@ -28,18 +28,18 @@ fn text(finished: &Finished) -> String {
     String::from_utf8_lossy(&finished.stdout).into_owned()
 }
 
-/// A command as one word for the host, which splits it as a shell would.
+/// A command as one word for the host, which splits it like a shell.
 fn word(command: &[OsString]) -> String {
     let quoted = |word: &OsString| format!("'{}'", word.to_string_lossy());
     command.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-/// The events of a kind.
+/// The events of this kind.
 fn all<'a>(events: &'a [Value], kind: &str) -> Vec<&'a Value> {
     events.iter().filter(|event| event["event"] == kind).collect()
 }
 
-/// What a server brought into the last prompt, by its slot.
+/// What a server injected into the last prompt in this slot.
 fn injected(events: &[Value], slot: &str) -> Vec<String> {
     let prompt = *all(events, "prompt").last().expect("a prompt");
     let messages = prompt["prompt"]["messages"].as_array().expect("messages");
@@ -47,7 +47,7 @@ fn injected(events: &[Value], slot: &str) -> Vec<String> {
     messages.iter().filter(fits).filter_map(|message| message["content"].as_str()).map(str::to_owned).collect()
 }
 
-/// Tools used, a turn, and what came of each.
+/// Tool calls and a turn, with their results.
 const TALK: [&str; 4] = ["--do", "/tool echo message='hello there'", "--do", "/turn what did it say?"];
 
 fn check_everything(events: &[Value]) {
@@ -66,7 +66,7 @@ pub fn over_stdio() {
     check_everything(&host(&stage, &[("everything", server)], &TALK));
 }
 
-/// The everything server over HTTP, and where it listens.
+/// The everything server over HTTP, and its URL.
 fn listening(stage: &Stage) -> (Live, String) {
     let port = free_port();
     let mut command = stage.command(&["node".into(), stage.peers.everything().into(), "streamableHttp".into()]);

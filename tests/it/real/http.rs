@@ -1,8 +1,8 @@
-//! Duty: hold the HTTP tap against programs this project did not write.
+//! Tests recording over HTTP with other people's programs.
 //!
-//! Three real clients talk to real servers over Streamable HTTP and HTTP+SSE, in both eras, with and without
-//! `mcpreel record --listen` between them. The client must see the same results, and the reel must hold exactly the
-//! messages that an independent relay, `tests/real/relay.py`, saw on either side of the tap.
+//! Three real clients talk to real servers over Streamable HTTP and HTTP+SSE, in both eras, with and without `mcpreel
+//! record --listen` between them. The client must see the same results, and the reel must contain exactly the messages
+//! that an independent relay, `tests/real/relay.py`, saw on either side of mcpreel.
 
 use super::{ClientKind, Scenario, Stage, assert_reel_is_sound, assert_same_lines, free_port, listens};
 use crate::common::socket::{Tap, messages_of, said};
@@ -54,14 +54,14 @@ fn python_2_client_over_sse() {
     meet(ClientKind::PythonTwo, Server::Everything("sse"));
 }
 
-/// Both speak 2026-07-28: no session, every request by itself.
+/// Both support 2026-07-28: no session, every request independent.
 #[test]
 #[ignore = "needs the real peers; run tests/full.sh"]
 fn python_2_client_with_a_python_server() {
     meet(ClientKind::PythonTwo, Server::Python("streamable-http"));
 }
 
-/// The official conformance suite comes to the same verdicts with the tap and without it, check for check.
+/// The official conformance suite reaches the same verdicts with mcpreel and without it, check for check.
 #[test]
 #[ignore = "needs the real peers; run tests/full.sh"]
 fn conformance_of_the_everything_server() {
@@ -77,7 +77,7 @@ fn conformance_of_a_python_server() {
     assert_eq!(report["counts"]["error"], 0, "{report:#}");
 }
 
-/// The suite of 2026-07-28 sends much that is wrong on purpose.
+/// The suite for 2026-07-28 intentionally sends a lot that is wrong.
 #[test]
 #[ignore = "needs the real peers; run tests/full.sh"]
 fn conformance_of_a_python_server_to_2026_07_28() {
@@ -92,7 +92,7 @@ fn the_inspector_prints_the_same_over_stdio() {
     let reel = stage.path("inspected.reel");
     let tap = [BINARY, "record", "--force", "-o"].map(OsString::from);
     let tap = [&tap[..], &[reel.clone().into(), "--".into()], &server].concat();
-    // By a configuration: on its command line it takes away the tap's own `--`.
+    // Uses a configuration, because its command line would remove mcpreel's own `--`.
     let target = |name: &str, command: &[OsString]| -> [OsString; 4] {
         let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
         let config = json!({"mcpServers": {"it": {"command": words[0], "args": words[1..]}}});
@@ -138,7 +138,7 @@ fn inspect(stage: &Stage, server: &[OsString]) -> String {
     printed
 }
 
-/// A server over HTTP, by the name that it gives to its transport.
+/// A server over HTTP, named after its transport.
 #[derive(Clone, Copy)]
 pub enum Server {
     Everything(&'static str),
@@ -153,7 +153,7 @@ impl Server {
         }
     }
 
-    /// Where it is, when it listens on this port.
+    /// Its URL when it listens on this port.
     fn url(self, port: u16) -> OsString {
         let path = match self {
             Self::Everything("sse") | Self::Python("sse") => "sse",
@@ -174,7 +174,7 @@ impl Server {
         }
     }
 
-    /// Starts it and waits until it listens; answers its port too.
+    /// Starts it and waits until it listens; also returns its port.
     fn start(self, stage: &Stage) -> (Live, u16) {
         let port = free_port();
         let mut command = stage.command(&self.words(stage));
@@ -188,7 +188,7 @@ impl Server {
     }
 }
 
-/// A relay in front of this port that keeps what passes; answers its own port.
+/// A relay in front of this port that stores what passes; also returns its own port.
 fn relay(stage: &Stage, out: &Path, port: u16) -> (Live, u16) {
     let script = stage.peers.scripts.join("relay.py").into_os_string();
     let to = ["127.0.0.1".into(), port.to_string().into()];
@@ -197,7 +197,7 @@ fn relay(stage: &Stage, out: &Path, port: u16) -> (Live, u16) {
     (relay, port)
 }
 
-/// One pair: straight, then through relay, tap, relay.
+/// One pair: directly, then through relay, mcpreel, relay.
 pub fn meet(client: ClientKind, server: Server) {
     let stage = Stage::new();
     let (_server, port) = server.start(&stage);
@@ -224,13 +224,13 @@ pub fn meet(client: ClientKind, server: Server) {
     assert_eq!(streams.len(), 1, "one session, or one connection, is one stream");
 }
 
-/// What a suite finds, by scenario: each check's name, verdict and reason.
+/// A suite's results by scenario: each check's name, verdict and reason.
 type Verdicts = BTreeMap<String, Vec<[String; 3]>>;
 
-/// Scenarios whose answers are the tap's own: it refuses strangers before the server sees them.
+/// Scenarios that mcpreel answers itself: it refuses foreign origins before the server sees them.
 const OF_THE_TAP: [&str; 1] = ["server-dns-rebinding-protection"];
 
-/// One suite, straight and through the tap; answers what `validate` says of the reel.
+/// Runs one suite directly and through mcpreel; returns the report of `validate`.
 fn conform(suite: &str, server: Server, options: &[&str]) -> Value {
     let stage = Stage::new();
     let (_server, port) = server.start(&stage);
@@ -284,7 +284,7 @@ fn messages(events: &[Value]) -> impl Iterator<Item = &Value> {
     events.iter().filter(|event| event["event"] == "message")
 }
 
-/// The messages of one direction in a reel, in a form that compares, sorted.
+/// The messages of one direction in a reel, in a comparable form, sorted.
 fn recorded(events: &[Value], direction: &str) -> Vec<String> {
     let of_direction = messages(events).filter(|event| event["dir"] == direction);
     let texts = of_direction.map(|event| match event["text"].as_str() {
@@ -294,7 +294,7 @@ fn recorded(events: &[Value], direction: &str) -> Vec<String> {
     sorted(texts.collect())
 }
 
-/// The same of what a relay kept.
+/// The same for the messages that a relay stored.
 fn replayed(out: &Path, direction: &str) -> Vec<String> {
     let mut texts = Vec::new();
     for entry in std::fs::read_dir(out).expect("the relay's folder") {

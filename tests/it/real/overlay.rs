@@ -1,5 +1,5 @@
-//! Duty: hold `overlay` and its examples against servers this project did not write, which know none of the proposals:
-//! a host works with what the examples add, and the reels break no rule.
+//! Tests `overlay` and its examples with other people's servers, which know none of the proposals: a host uses what the
+//! examples add, and the reels violate no rule.
 
 use super::{ClientKind, Scenario, Stage, assert_reel_is_sound, assert_same_lines, describe};
 use crate::common::BINARY;
@@ -7,7 +7,8 @@ use serde_json::Value;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// Runs a host on a server behind an example, to an exit code of 0 or, where a tool is to fail, 1; the host's events.
+/// Runs a host with a server behind an example, expecting exit code 0 or, if a tool is to fail, 1; returns the host's
+/// events.
 fn host(stage: &Stage, example: &str, options: &str, server: &[OsString], words: &[&str]) -> Vec<Value> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/overlays").join(example);
     let quoted: Vec<String> = server.iter().map(|word| format!("'{}'", word.to_string_lossy())).collect();
@@ -33,8 +34,8 @@ fn host(stage: &Stage, example: &str, options: &str, server: &[OsString], words:
     out.lines().map(event).collect()
 }
 
-/// What was brought into the prompts, by its slot. A push may begin a turn of its own, before or after the one ordered,
-/// and whatever comes first takes what waits.
+/// What was injected into the prompts in this slot. A push may begin a turn of its own, before or after the requested
+/// one, and the first turn takes everything that waits.
 fn injected(events: &[Value], slot: &str) -> String {
     let prompts: Vec<&Value> = events.iter().filter(|event| event["event"] == "prompt").collect();
     assert!(!prompts.is_empty(), "no prompt in {events:?}");
@@ -43,13 +44,13 @@ fn injected(events: &[Value], slot: &str) -> String {
     messages.filter(fits).filter_map(|message| message["content"].as_str()).collect::<Vec<_>>().join("\n")
 }
 
-/// The messages of a reel that a filter takes.
+/// The messages of a reel that match a filter.
 fn show(stage: &Stage, reel: &str, filter: &str) -> String {
     let words = [BINARY, "show", "--raw", reel, filter].map(OsString::from);
     String::from_utf8_lossy(&stage.run(&words).stdout).into_owned()
 }
 
-/// The example for the memory server makes its graph context.
+/// The memory server's example turns its graph into context.
 pub fn the_memory_servers_graph() {
     let stage = Stage::new();
     let graph = format!("MEMORY_FILE_PATH={}", stage.path("memory.jsonl").display());
@@ -115,7 +116,7 @@ fn a_server_that_declares_hooks_itself_keeps_its_own() {
     assert!(injected(&events, "instructions").contains("external server \"it\""));
 }
 
-/// The TypeScript client counts what it was told, reminders too.
+/// The TypeScript client counts all notifications, including reminders.
 fn without_count(lines: &str) -> String {
     match lines.split_once("\"notifications/reminder\":") {
         Some((before, after)) => {
@@ -125,7 +126,8 @@ fn without_count(lines: &str) -> String {
     }
 }
 
-/// Clients of others see what they see without an overlay, though it declares what they do not know and sends it.
+/// Other people's clients see the same with and without an overlay, although it declares and sends what they do not
+/// know.
 #[test]
 #[ignore = "needs the real peers; run tests/full.sh"]
 fn clients_that_know_no_proposal_see_no_difference() {
@@ -139,7 +141,7 @@ fn clients_that_know_no_proposal_see_no_difference() {
     for client in [ClientKind::TypeScript, ClientKind::PythonOne, ClientKind::PythonTwo] {
         let direct = stage.converse(client, Scenario::Everything, &server);
         let through = stage.converse(client, Scenario::Everything, &overlaid);
-        // The handshake, which comes first, has what was added, where the client shows it.
+        // The first operation is the handshake, which contains the additions if the client shows them.
         let rest = |lines: &str| lines.split_once('\n').map(|(_, rest)| without_count(rest)).expect("lines");
         assert_same_lines("through an overlay", &rest(&through), &rest(&direct));
         assert!(show(&stage, "overlay.reel", "method:notifications/reminder").contains("was called"));

@@ -1,7 +1,7 @@
-//! Duty: find the recordings of taps that real clients start.
+//! Finds recordings of sessions that real clients start.
 //!
-//! SDK clients pass a stdio server only a few variables (`HOME`, `PATH`, …), so a tap started by one does not see the
-//! `XDG_STATE_HOME` or `MCPREEL_HOME` of its user's shell. `show` in that shell must find the recording all the same.
+//! SDK clients pass only a few variables to a stdio server (`HOME`, `PATH`, …), so an mcpreel that they start does not
+//! see the `XDG_STATE_HOME` or `MCPREEL_HOME` of its user's shell. `show` in that shell must find the recording anyway.
 
 use super::{ClientKind, Finished, Scenario, Stage, describe, finish};
 use crate::common::BINARY;
@@ -21,8 +21,8 @@ fn the_python_2_sdk_with_both() {
     both_sessions_are_found(ClientKind::PythonTwo, Scenario::Time, &["XDG_STATE_HOME", "MCPREEL_HOME"]);
 }
 
-/// Wraps a server in a client's configuration, has the client start it twice as the configuration says, and looks for
-/// both sessions in a shell that sets `variables`.
+/// Wraps a server in a client's configuration, lets the client start it twice as configured, and looks for both
+/// sessions in a shell that sets `variables`.
 pub fn both_sessions_are_found(client: ClientKind, scenario: Scenario, variables: &[&str]) {
     let stage = Stage::new();
     let server = stage.peers.server(scenario);
@@ -43,7 +43,7 @@ pub fn both_sessions_are_found(client: ClientKind, scenario: Scenario, variables
     let arguments = entry["args"].as_array().expect("arguments");
     let command: Vec<OsString> =
         std::iter::once(&entry["command"]).chain(arguments).map(|word| word.as_str().expect("a word").into()).collect();
-    // The SDKs pass on PATH, so the configuration may say just `mcpreel`.
+    // The SDKs pass PATH on, so the configuration may contain just `mcpreel`.
     for _ in 0..2 {
         converse(&stage, variables, client, scenario, &command);
     }
@@ -51,7 +51,7 @@ pub fn both_sessions_are_found(client: ClientKind, scenario: Scenario, variables
     let stats = |reel: &str| shell(&stage, variables, &["stats", "--format", "json", reel]);
     let found = stage_reels(&stage);
     assert_eq!(found.len(), 2, "two sessions were recorded: {found:?}");
-    // `show` without a name shows the newer one.
+    // `show` without a name shows the newest.
     let newest = found.iter().max().expect("a reel");
     let shown = shell(&stage, variables, &["show", "--format", "json"]);
     let named = shell(&stage, variables, &["show", "--format", "json", newest]);
@@ -79,7 +79,7 @@ fn stage_reels(stage: &Stage) -> Vec<String> {
     found
 }
 
-/// Runs mcpreel as the user's shell does, with the variables that move the places of recordings.
+/// Runs mcpreel as in the user's shell, with the variables that change where recordings are.
 fn shell(stage: &Stage, variables: &[&str], words: &[&str]) -> Finished {
     let program = OsString::from(BINARY);
     let words: Vec<_> = std::iter::once(program).chain(words.iter().map(OsString::from)).collect();
@@ -88,7 +88,7 @@ fn shell(stage: &Stage, variables: &[&str], words: &[&str]) -> Finished {
     finished
 }
 
-/// Runs the client from the same shell; what the server's process gets of its environment is the SDK's choice.
+/// Runs the client from the same shell; the SDK chooses which variables the server's process gets.
 fn converse(stage: &Stage, variables: &[&str], client: ClientKind, scenario: Scenario, server: &[OsString]) {
     let words = [&stage.peers.client(client)[..], &[scenario.name().into()], server].concat();
     let mut command = with_variables(stage, variables, &words);

@@ -1,5 +1,5 @@
-//! Duty: one test against a real client or server for each thing that mcpreel does, chosen so that few packages need to
-//! be installed: the TypeScript SDK, the everything server and the memory server.
+//! One test with a real client or server for each of mcpreel's capabilities. Chosen so that few packages are needed:
+//! the TypeScript SDK, the everything server and the memory server.
 
 use super::http::Server;
 use super::{ClientKind, Scenario, Stage, assert_reel_is_sound, call, host, http, overlay, recordings, stdio, survive};
@@ -25,7 +25,7 @@ fn call_over_http() {
     call::over_streamable_http();
 }
 
-/// A message as it is, and a user's message to a server that an overlay makes know it.
+/// A plain message, and a user message to a server that supports it through an overlay.
 #[test]
 #[ignore = "needs the real peers for smoke tests; run tests/run.sh"]
 fn fire_at_a_server() {
@@ -67,7 +67,7 @@ fn overlay_over_stdio() {
     overlay::the_memory_servers_graph();
 }
 
-/// What an SDK does not know it refuses.
+/// An SDK refuses what it does not know.
 #[test]
 #[ignore = "needs the real peers for smoke tests; run tests/run.sh"]
 fn x5_x6_survive_with_the_typescript_sdk() {
@@ -81,7 +81,7 @@ fn wrap_and_find_the_recordings() {
     recordings::both_sessions_are_found(ClientKind::TypeScript, Scenario::Everything, &["XDG_STATE_HOME"]);
 }
 
-/// The recording of a conversation in which both sides keep to MCP has no errors.
+/// The recording of a conversation in which both sides follow MCP has no errors.
 #[test]
 #[ignore = "needs the real peers for smoke tests; run tests/run.sh"]
 fn validate_a_recording() {

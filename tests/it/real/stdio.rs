@@ -1,8 +1,8 @@
-//! Duty: hold the tap against programs this project did not write.
+//! Tests recording over stdio with other people's programs.
 //!
 //! Three real clients (the TypeScript SDK, both generations of the Python SDK) talk to two real servers, with and
-//! without `mcpreel record` between them. The client must see the same results, and the reel must hold exactly the
-//! bytes that an independent proxy, `tests/real/tee.py`, saw on either side of the tap.
+//! without `mcpreel record` between them. The client must see the same results, and the reel must contain exactly the
+//! bytes that an independent proxy, `tests/real/tee.py`, saw on either side of mcpreel.
 
 use super::{ClientKind, Scenario, Stage, assert_reel_is_sound, assert_same_bytes, assert_same_lines};
 use crate::common::BINARY;
@@ -81,7 +81,7 @@ fn a_server_that_refuses_to_start_keeps_its_words_and_exit_code() {
     assert_reel_is_sound(&stage, &reel);
 }
 
-/// The whole comparison of one pair: without the tap, with the proxy behind it, with the proxy in front of it.
+/// The whole comparison of one pair: without mcpreel, with the proxy behind it, with the proxy in front of it.
 pub fn meet(client: ClientKind, scenario: Scenario) {
     let stage = Stage::new();
     let server = stage.peers.server(scenario);
@@ -100,20 +100,20 @@ pub fn meet(client: ClientKind, scenario: Scenario) {
     assert_reel_is_sound(&stage, &reel);
 }
 
-/// On which side of the tap the proxy stood.
+/// On which side of mcpreel the proxy was.
 #[derive(Clone, Copy)]
 enum Side {
     Client,
     Server,
 }
 
-/// `command` with the tap in front of it.
+/// `command` with `mcpreel record` in front of it.
 fn tap(reel: &Path, command: &[OsString]) -> Vec<OsString> {
     let tap = [BINARY.into(), "record".into(), "-o".into(), reel.into(), "--".into()];
     [&tap[..], command].concat()
 }
 
-/// The reel gives back, stream by stream, the bytes that the proxy saw.
+/// The reel contains, stream by stream, the bytes that the proxy saw.
 fn assert_reel_holds(stage: &Stage, reel: &Path, tee: &Path, side: Side) {
     for stream in STREAMS {
         let cat = stage.mcpreel(&["reel", "cat", "--stream", stream], reel);
@@ -127,7 +127,7 @@ fn assert_reel_holds(stage: &Stage, reel: &Path, tee: &Path, side: Side) {
     }
 }
 
-/// In front of the tap, standard error also carries what the tap says itself, on lines that begin with its name.
+/// In front of mcpreel, standard error also contains mcpreel's own lines, which begin with its name.
 fn without_own_lines(bytes: &[u8]) -> Vec<u8> {
     let lines = bytes.split_inclusive(|byte| *byte == b'\n');
     lines.filter(|line| !line.starts_with(b"mcpreel")).flatten().copied().collect()

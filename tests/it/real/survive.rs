@@ -1,12 +1,12 @@
-//! Duty: hold `survive` against stock SDK clients: each answers what it does not know with an error or not at all, and
-//! goes on; so over standard input and output, and over HTTP.
+//! Tests `survive` with unmodified SDK clients: each answers what it does not know with an error or not at all, and
+//! continues; over stdio and over HTTP.
 
 use super::{ClientKind, Stage};
 use crate::common::BINARY;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 
-/// What `survive` tells of a client that does the scenario for the built-in server, with `more` behind its words.
+/// The report of `survive` about a client that runs the scenario for the built-in server, with `more` arguments.
 fn probe_report(stage: &Stage, client: ClientKind, reel: &str, more: &[&str]) -> Value {
     let own = [BINARY, "survive", "--format", "json", "-o", reel, "--"].map(OsString::from);
     let words = [&own[..], &stage.peers.client(client)[..], &["live".into()]].concat();
@@ -16,7 +16,7 @@ fn probe_report(stage: &Stage, client: ClientKind, reel: &str, more: &[&str]) ->
     serde_json::from_slice(&reported.stdout).expect("one object")
 }
 
-/// Every notification was taken, every request refused with this code, every declaration too, in one start.
+/// Every notification was accepted, every request refused with this code, and every declaration accepted, in one start.
 fn check(probe_report: &Value, code: i64) {
     for sent in probe_report["messages"].as_array().expect("messages") {
         let expected = if sent["form"] == "request" { json!(["refused", code]) } else { json!(["taken", null]) };
@@ -27,7 +27,7 @@ fn check(probe_report: &Value, code: i64) {
     assert_eq!((&probe_report["starts"], &probe_report["client"]["answers_ping"]), (&json!(1), &json!(true)));
 }
 
-/// The TypeScript SDK, over standard input and output and over HTTP.
+/// The TypeScript SDK, over stdio and over HTTP.
 pub fn the_typescript_sdk() {
     let stage = Stage::new();
     check(&probe_report(&stage, ClientKind::TypeScript, "a.reel", &[]), -32601);

@@ -2,16 +2,17 @@
 
 use super::Priority;
 use crate::cli::client_session::{self, ClientOptions, Peer};
-use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::live::follow::notifications;
-use crate::cli::target::{Target, span};
+use crate::cli::target::Target;
 use crate::cli::{Context, Outcome};
+use crate::error::{CommandError, ErrorKind};
 use crate::host::client::{Handshake, Output, Params};
 use crate::proposals::mcpe::{BATCH, EVENT, EXPIRED, is_mcpe};
 use crate::proposals::tool_outcome;
 use crate::render::line::visible_text;
 use crate::runtime::{Connection, Failure};
+use crate::sessions::follow::notifications;
 use crate::wire::Envelope;
+use crate::wire::units::parse_time;
 use clap::Args;
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
@@ -69,7 +70,7 @@ pub struct WatchArgs {
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     expect: Option<u64>,
     /// Exit after this time.
-    #[arg(long = "for", value_name = "TIME", value_parser = span)]
+    #[arg(long = "for", value_name = "TIME", value_parser = parse_time)]
     time: Option<Duration>,
     #[command(flatten)]
     client: ClientOptions,

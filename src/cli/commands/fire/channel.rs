@@ -3,8 +3,8 @@
 use super::emit::{self, DeliveryOptions};
 use super::host_request::{self, Call, Form, LIFECYCLE, LIST, OBSERVE, PUBLISH, Toward};
 use super::server_messages::{self, Shot};
-use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome, values};
+use crate::error::CommandError;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 

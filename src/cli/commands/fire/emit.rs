@@ -4,17 +4,17 @@
 use super::repeat::{Repeating, Tally};
 use super::{Format, result_text};
 use crate::cli::commands::serve::{Reaction, ServeCommon, ServeExtras, run_server};
-use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::live::{self, Live, RecordedHandshake};
-use crate::cli::target::span;
 use crate::cli::{Context, Outcome};
+use crate::error::{CommandError, ErrorKind};
 use crate::host::client::message::with_members;
 use crate::proposals::mcpe::EVENT;
 use crate::proposals::{self, Declared, REGISTRY};
 use crate::render::text;
 use crate::runtime::client::Answer;
 use crate::server::{Config, Fired, Output, Plan, Report, Server};
+use crate::sessions::live::{self, Live, RecordedHandshake};
 use crate::wire::Envelope;
+use crate::wire::units::parse_time;
 use clap::Args;
 use serde_json::{Value, json};
 use std::cell::Cell;
@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Args)]
 pub struct DeliveryOptions {
     /// Wait this long after the handshake.
-    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = span)]
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_time)]
     after: Duration,
     /// Send only when the process receives SIGUSR1.
     #[arg(long, conflicts_with_all = ["repeat", "interval"])]
@@ -238,7 +238,7 @@ fn beside(
             Some(Answer { message, latency }) => {
                 stand_in.take(|server| server.receive(latency, &with_members(&message, &[("id", own_id)]))).1
             }
-            None => stand_in.take(|server| server.wake(timeout)).1,
+            None => stand_in.take(|server| server.handle_timeout(timeout)).1,
         };
         if let Some(fact) = &mut settled {
             fact["id"] = id.into();

@@ -2,8 +2,8 @@
 
 use super::emit::{self, DeliveryOptions, Emission, PreparedMessage};
 use crate::cli::commands::events::Priority;
-use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome, values};
+use crate::error::CommandError;
 use crate::proposals::Declared;
 use crate::proposals::mcpe::EVENT;
 use crate::server::Fired;

@@ -3,9 +3,9 @@
 use super::Format;
 use super::repeat::Repeating;
 use crate::cli::client_session::{self, ClientOptions, Peer};
-use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::target::Target;
 use crate::cli::{Context, Outcome, values};
+use crate::error::{CommandError, ErrorKind};
 use crate::host::client::{Handshake, Params};
 use crate::proposals::hooks::engine::{
     Declarations, Event, EventKind, Injection, Verdict, client_capability, select, tool_result_text,

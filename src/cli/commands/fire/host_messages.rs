@@ -1,8 +1,8 @@
 //! Messages of an MCPL host to a server: hooks around an inference, feature sets, rollback.
 
 use super::host_request::{self, AFTER, BEFORE, Call, Form, ROLLBACK, Toward, UPDATE};
-use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome};
+use crate::error::CommandError;
 use crate::proposals::host::{ModelView, tokens};
 use crate::proposals::mcpl;
 use clap::{Args, ValueEnum};

@@ -4,13 +4,14 @@
 use super::Format;
 use super::repeat::Repeating;
 use crate::cli::client_session::{self, ClientOptions, Peer};
-use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::target::{Target, span};
+use crate::cli::target::Target;
 use crate::cli::{Context, Outcome};
+use crate::error::{CommandError, ErrorKind};
 use crate::host::client::Handshake;
 use crate::proposals::{self, Declared, Proposal, Side, Spoken, mcpl};
 use crate::render::line::{duration, visible_text};
 use crate::runtime::client::{Answer, Connection, Failure};
+use crate::wire::units::parse_time;
 use crate::wire::{Direction, Envelope};
 use clap::Args;
 use serde_json::{Value, json};
@@ -20,7 +21,7 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 pub struct Toward {
     /// Response timeout (default: what the proposal recommends for the hook, else 30s).
-    #[arg(long, value_name = "TIME", value_parser = span)]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
     deadline: Option<Duration>,
     /// Send the message even if the server has not declared support for it.
     #[arg(long)]

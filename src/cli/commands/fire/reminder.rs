@@ -1,8 +1,8 @@
 //! `fire reminder`: a note for the model's next turn, sent as a server (Reminder RFC).
 
 use super::emit::{self, DeliveryOptions, Emission};
-use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome};
+use crate::error::CommandError;
 use crate::proposals::reminder::{DESCRIPTOR, REMINDER, server};
 use crate::proposals::{Declared, Side};
 use crate::render::line::visible_text;

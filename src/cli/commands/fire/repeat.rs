@@ -1,11 +1,11 @@
 //! Repeated messages: how often to send them, what to expect of each result, and the summary.
 
-use crate::cli::error::CommandError;
 use crate::cli::jq::Jq;
-use crate::cli::target::span;
 use crate::cli::{Context, Outcome};
+use crate::error::CommandError;
 use crate::proposals::clip;
 use crate::render::line::duration;
+use crate::wire::units::parse_time;
 use clap::Args;
 use serde_json::Value;
 use std::time::Duration;
@@ -24,7 +24,7 @@ pub struct Repeating {
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub repeat: u64,
     /// Time from the start of one message to the start of the next (0s: as soon as the previous one is done).
-    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = span, requires = "repeat")]
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_time, requires = "repeat")]
     pub interval: Duration,
 }
 

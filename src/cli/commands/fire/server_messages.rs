@@ -2,7 +2,7 @@
 //! server, and one way to send them all.
 
 use super::emit::{Emission, PreparedMessage};
-use crate::cli::error::CommandError;
+use crate::error::CommandError;
 use crate::proposals::mcpl::server::Settings;
 use crate::proposals::{Declared, Side, mcpl};
 use crate::server::Fired;

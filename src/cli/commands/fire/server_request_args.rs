@@ -2,8 +2,8 @@
 
 use super::emit::{self, DeliveryOptions};
 use super::server_messages::{INFERENCE, MODEL_INFO, SCOPE, SETS_CHANGED, Shot};
-use crate::cli::error::CommandError;
 use crate::cli::{Context, Outcome, values};
+use crate::error::CommandError;
 use clap::Args;
 use serde_json::{Map, Value, json};
 

@@ -3,9 +3,9 @@
 use super::Format;
 use super::repeat::Repeating;
 use crate::cli::client_session::{self, ClientOptions, Peer};
-use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::target::{Target, span};
+use crate::cli::target::Target;
 use crate::cli::{Context, Outcome};
+use crate::error::{CommandError, ErrorKind};
 use crate::host::client::Output;
 use crate::host::fire_user_message::{Firing, Report, UserMessageFire};
 use crate::proposals::conversation::host::{
@@ -15,7 +15,8 @@ use crate::protocol::Era;
 use crate::render::line::{duration, visible_text};
 use crate::runtime::Failure;
 use crate::runtime::client::Runner;
-use crate::wire::span::millis;
+use crate::wire::units::millis;
+use crate::wire::units::parse_time;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -50,10 +51,10 @@ pub struct UserMessageArgs {
     #[arg(long, value_enum, default_value_t = CarrierArg::Auto)]
     carrier: CarrierArg,
     /// How long the server may take to respond.
-    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = span)]
+    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = parse_time)]
     deadline: Duration,
     /// How long to wait after the deadline for a late response.
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = span)]
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_time)]
     linger: Duration,
     /// Send the message even if the server has not subscribed.
     #[arg(long)]

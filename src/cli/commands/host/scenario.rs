@@ -1,16 +1,16 @@
 //! `host --scenario`: plays a scenario and reports the result.
 
 use super::{ClockArg, Format, HostArgs, setup};
-use crate::cli::error::CommandError;
-use crate::cli::hosting::model::Model;
 use crate::cli::hosting::play;
 use crate::cli::hosting::verdict::{self, Junit};
-use crate::cli::recording::Need;
 use crate::cli::{Context, Outcome, client_session};
+use crate::error::CommandError;
 use crate::host::client::EraChoice;
 use crate::host::engine::HostConfig;
 use crate::proposals::host::ServerView;
+use crate::record::recording::Need;
 use crate::render;
+use crate::runtime::model::Model;
 use crate::scenario::Observation;
 use serde_json::json;
 use std::path::Path;

@@ -1,16 +1,16 @@
 //! What the options of `host` define: its servers, its policies and its own settings; and the list of all options.
 
 use super::{Format, HostArgs};
-use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::hosting::model::Model;
 use crate::cli::hosting::{self, NamedServer, ServerLocation};
 use crate::cli::{Context, Outcome, values};
+use crate::error::{CommandError, ErrorKind};
 use crate::host::client::ClientConfig;
 use crate::host::engine::{self, HostConfig, ServerConfig};
 use crate::host::prompt::Layout;
 use crate::proposals;
 use crate::proposals::policy::Policies;
 use crate::render;
+use crate::runtime::model::Model;
 use serde_json::{Value, json};
 use std::time::Duration;
 

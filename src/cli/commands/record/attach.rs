@@ -2,12 +2,15 @@
 
 use super::{RecordArgs, about};
 use crate::cli::client_session::{self, RemoteLink};
-use crate::cli::error::{CommandError, ErrorKind};
-use crate::cli::recording::OnExisting;
-use crate::cli::{Context, Outcome, live, refusal, url_name};
+use crate::cli::printer::note;
+use crate::cli::{Context, Outcome, url_name};
+use crate::error::{CommandError, ErrorKind};
+use crate::record::recording::OnExisting;
+use crate::record::startup_error;
 use crate::record::stdio_to_url::{self, SharedSession};
 use crate::redact;
 use crate::sessions::control::Session;
+use crate::sessions::live;
 use crate::trace::EventKind;
 use crate::transport::Remote;
 use serde_json::json;
@@ -33,10 +36,10 @@ pub fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outc
         let shared =
             Arc::new(SharedSession { queue: Arc::clone(recorder.queue()), stream, answers: Arc::default(), orders });
         let about = about(name, redact::redact_url(&remote.url), "stdio", recording.status());
-        let _bound = live::open(about, Arc::clone(&shared) as Arc<dyn Session>, &shared.answers, &context.printer)?;
+        let _bound = live::open(about, Arc::clone(&shared) as Arc<dyn Session>, &shared.answers, note)?;
         // Not the locked stdout: a client that does not read would keep the process from exiting.
         let output = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned().map_err(failed)?);
-        refusal::begin();
+        startup_error::begin();
         let carried = tokio::select! {
             carried = stdio_to_url::run(link, (std::io::stdin(), limit), output, Some(&shared), taken) => carried,
             _ = terminate.recv() => Ok(()),
@@ -55,6 +58,6 @@ pub fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outc
     });
     recorder.note(EventKind::StreamClosed, &json!({"by": "the tap ended"}));
     let (summary, end) = recording.finish();
-    end.report(&summary, context.verbose > 0, context)?;
+    end.report(&summary, context.verbose > 0, note)?;
     carried.map(|()| Outcome::Clean)
 }

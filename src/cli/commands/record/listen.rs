@@ -1,16 +1,17 @@
 //! `record --listen`: a recording reverse proxy in front of a server.
 
 use super::RecordArgs;
-use crate::cli::error::CommandError;
 use crate::cli::listening::Listening;
 use crate::cli::printer::note;
-use crate::cli::recording::{OnExisting, Recording};
-use crate::cli::{Context, Outcome, listening, live, url_name};
+use crate::cli::{Context, Outcome, listening, url_name};
+use crate::error::CommandError;
 use crate::process::child::ServerCommand;
 use crate::record::http::Exchanges;
 use crate::record::http::live::HttpSession;
+use crate::record::recording::{OnExisting, Recording};
 use crate::record::stdio_gateway::{Bridge, GatewaySession};
 use crate::redact;
+use crate::sessions::live;
 use crate::trace::EventKind;
 use crate::transport::Remote;
 use crate::transport::client::http::{HttpError, SharedObserver};
@@ -78,10 +79,10 @@ async fn proxy(
     let url = remote.http_url().parse().map_err(|_| CommandError::usage("the URL is invalid"))?;
     let session = HttpSession { exchanges: Arc::clone(&exchanges), client, url, headers, runtime: Handle::current() };
     let about = live::About { listen: Some(door), ..super::about(name, shown, "http", recording.status()) };
-    let _bound = live::open(about, Arc::new(session), exchanges.answers(), &context.printer)?;
+    let _bound = live::open(about, Arc::new(session), exchanges.answers(), note)?;
     listening::until_ended(proxy.serve(listener)).await?;
     exchanges.finish();
-    end(recording, context)
+    end(recording)
 }
 
 async fn gateway(
@@ -114,17 +115,17 @@ async fn gateway(
     let session = GatewaySession { gateway: Arc::clone(&gateway), bridge: Arc::clone(&bridge) };
     let about = super::about(name, shown, listening.transport(), recording.status());
     let about = live::About { listen: Some(listening.door("/mcp")), ..about };
-    let _bound = live::open(about, Arc::new(session), bridge.answers(), &context.printer)?;
+    let _bound = live::open(about, Arc::new(session), bridge.answers(), note)?;
     listening::until_ended(Arc::clone(&gateway).serve(listening.listener)).await?;
     gateway.finish().await;
-    end(recording, context)
+    end(recording)
 }
 
 /// Finishes the reel and reports its content in any case, because nothing else shows that a listener has ended.
-fn end(recording: Recording, context: &Context) -> Result<Outcome, CommandError> {
+fn end(recording: Recording) -> Result<Outcome, CommandError> {
     recording.recorder().note(EventKind::StreamClosed, &json!({"by": "the tap ended"}));
     let (summary, end) = recording.finish();
-    end.report(&summary, true, context).map(|()| Outcome::Clean)
+    end.report(&summary, true, note).map(|()| Outcome::Clean)
 }
 
 /// Reports each text once, up to a maximum number of texts.

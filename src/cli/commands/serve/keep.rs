@@ -1,9 +1,10 @@
 //! The reel of a built-in server: the messages of its sessions, and each run of a handler.
 
 use crate::cli::Context;
-use crate::cli::error::CommandError;
-use crate::cli::recording::{Need, OnExisting, Plan, Recording};
+use crate::cli::printer::note;
+use crate::error::CommandError;
 use crate::record::queue::{Queue, Ready};
+use crate::record::recording::{Need, OnExisting, Plan, Recording};
 use crate::record::status::Status;
 use crate::runtime::sessions::SessionTraffic;
 use crate::server::Report;
@@ -37,7 +38,7 @@ impl SharedRecorder {
         on_existing: OnExisting,
         context: &Context,
     ) -> Result<Self, CommandError> {
-        let recording = Recording::start(&Plan { on_existing, ..Plan::of(path, command, need) })?;
+        let recording = Recording::start(&Plan { on_existing, ..Plan::of(path, command, need) }, note)?;
         let (queue, status) = (Arc::clone(recording.recorder().queue()), recording.status());
         if let Some(path) = status.reel() {
             context.printer.note(&format!("the session is being recorded to {}", path.display()));

@@ -1,8 +1,8 @@
 //! Local inputs of a server in addition to its host: HTTP posts, a socket, a feed of lines.
 
 use super::Serving;
-use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::printer::note;
+use crate::error::{CommandError, ErrorKind};
 use crate::runtime::channel_socket::ChannelSocket;
 use crate::runtime::feed::{Feed, Source};
 use crate::runtime::server::ServerInput;

@@ -2,16 +2,17 @@
 
 use super::failed;
 use super::keep::SharedRecorder;
-use crate::cli::error::{CommandError, ErrorKind};
 use crate::cli::hosting::play;
 use crate::cli::hosting::verdict::{self, Junit};
 use crate::cli::listening::{self, ListenOptions};
 use crate::cli::printer::Format;
-use crate::cli::recording::Need;
 use crate::cli::target::Limits;
-use crate::cli::{Context, Outcome, refusal};
+use crate::cli::{Context, Outcome};
+use crate::error::{CommandError, ErrorKind};
 use crate::host::client::EraChoice;
 use crate::protocol::Era;
+use crate::record::recording::Need;
+use crate::record::startup_error;
 use crate::render::text;
 use crate::runtime::scenario_server::{self, Entered, ScenarioServer, ScenarioServerEvent};
 use crate::runtime::scenario_sessions::{ScenarioNotice, ScenarioSessions};
@@ -235,7 +236,7 @@ fn standard_streams(limits: Limits) -> Result<(Link, oneshot::Receiver<()>), Com
         }
     };
     let writer = std::thread::Builder::new().name("stdout".into());
-    refusal::begin();
+    startup_error::begin();
     read_messages(std::io::stdin(), limits.max_message, "the host", pass_on)
         .and_then(|()| writer.spawn(write))
         .map_err(failed)?;

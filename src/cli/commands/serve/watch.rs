@@ -1,8 +1,8 @@
 //! The options for the server's memory and for what it watches.
 
-use crate::cli::error::CommandError;
-use crate::cli::target::span;
+use crate::error::CommandError;
 use crate::runtime::watch::{Folder, Options, PreparedWatchers};
+use crate::wire::units::parse_time;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -27,13 +27,13 @@ pub struct WatchArgs {
     #[arg(long = "watch-command", value_name = "COMMAND")]
     commands: Vec<String>,
     /// Also run the commands after this time.
-    #[arg(long = "watch-every", value_name = "TIME", value_parser = span, requires = "commands")]
+    #[arg(long = "watch-every", value_name = "TIME", value_parser = parse_time, requires = "commands")]
     every: Option<Duration>,
     /// How long a command may run.
-    #[arg(long = "watch-limit", value_name = "TIME", value_parser = span, default_value = "5m")]
+    #[arg(long = "watch-limit", value_name = "TIME", value_parser = parse_time, default_value = "5m")]
     limit: Duration,
     /// Report changes when nothing has changed for this time.
-    #[arg(long = "watch-quiet", value_name = "TIME", value_parser = span, default_value = "200ms")]
+    #[arg(long = "watch-quiet", value_name = "TIME", value_parser = parse_time, default_value = "200ms")]
     quiet: Duration,
 }
 

@@ -2,9 +2,9 @@
 
 use super::print_worker::PrintWorker;
 use crate::cli::Context;
-use crate::cli::error::CommandError;
 use crate::cli::jq::Jq;
 use crate::cli::printer::{OwnOutput, Printer};
+use crate::error::CommandError;
 use crate::formats::jsonl;
 use crate::render::line::{self, Arrow, Emphasis, Line};
 use crate::render::output_buffer::OutputBuffer;
@@ -15,7 +15,7 @@ use crate::render::text::Escaping;
 use crate::session::view::{Placed, Words, head_lines, is_carrier, write_id};
 use crate::sessions::injection::MARK;
 use crate::trace::{Block, BlockPool, Event, EventKind, Flags, MAX_OUT};
-use crate::wire::span::millis_of;
+use crate::wire::units::millis_of;
 use crate::wire::{Direction, MessageKind, json};
 use std::fmt::Write as _;
 use std::fs::File;

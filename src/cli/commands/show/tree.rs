@@ -1,13 +1,15 @@
 //! `show --view tree`: the checkpoints that servers handed out.
 
 use super::{Format, ShowArgs};
-use crate::cli::error::CommandError;
-use crate::cli::live::Live;
-use crate::cli::{Context, Outcome, reels};
+use crate::cli::printer::note;
+use crate::cli::{Context, Outcome};
+use crate::error::CommandError;
 use crate::proposals::checkpoint_tree::CheckpointTree;
+use crate::record::reels;
 use crate::render::checkpoint_tree;
 use crate::render::line::visible_text;
 use crate::session::checkpoint_trees::CheckpointTrees;
+use crate::sessions::live::Live;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -27,11 +29,11 @@ pub fn run(
             let (reader, path) = reels::open(Some(&live.reel()?))?;
             (reader.following(), path)
         }
-        None => reels::open_whole(path, &context.printer)?,
+        None => reels::open_whole(path, note)?,
     };
     let wanted = live.map_or(0, |live| live.stream);
     let mut checkpoint_trees = CheckpointTrees::default();
-    let damaged = reels::each_event(reader, &path, &context.printer, |event| {
+    let damaged = reels::each_event(reader, &path, note, |event| {
         checkpoint_trees.take(event);
         Ok(())
     })?;
@@ -46,7 +48,7 @@ pub fn run(
         checkpoint_tree::text(tree, &context.printer.palette, &mut text);
         context.printer.line(text.trim_end())?;
     }
-    reels::report_left_out(checkpoint_trees.left_out(), &context.printer);
+    reels::report_left_out(checkpoint_trees.left_out(), note);
     if shown == 0 {
         context.printer.note("no server returned a checkpoint");
     }

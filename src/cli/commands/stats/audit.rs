@@ -1,15 +1,18 @@
 //! `stats --audit`: the operations of MCPL, one row each.
 
 use super::Format;
-use crate::cli::error::CommandError;
-use crate::cli::{Context, Outcome, quantity, reels};
+use crate::cli::printer::note;
+use crate::cli::quantity;
+use crate::cli::{Context, Outcome};
+use crate::error::CommandError;
 use crate::formats::jsonl;
 use crate::proposals::audit::OperationOutcome as Ended;
+use crate::record::reels;
 use crate::render::line;
 use crate::render::table::{BLANK, fitted};
 use crate::session::audit::{Audit, Row};
 use crate::trace::ReelReader;
-use crate::wire::span::millis_of;
+use crate::wire::units::millis_of;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -33,13 +36,13 @@ pub fn run(
     let created = reader.header().created;
     let mut log = Log { format, created, context, waiting: Vec::new(), counts: BTreeMap::new() };
     let mut audit = Audit::default();
-    let damaged = reels::each_event(reader, path, &context.printer, |event| {
+    let damaged = reels::each_event(reader, path, note, |event| {
         let rows = if stream == 0 || event.header.stream == stream { audit.take(event) } else { Vec::new() };
         rows.into_iter().try_for_each(|row| log.take(row))
     })?;
     audit.finish().into_iter().try_for_each(|row| log.take(row))?;
     log.finish()?;
-    reels::report_left_out(audit.left_out(), &context.printer);
+    reels::report_left_out(audit.left_out(), note);
     Ok(if damaged { Outcome::Findings } else { Outcome::Clean })
 }
 

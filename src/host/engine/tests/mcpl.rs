@@ -1,11 +1,12 @@
-//! MCPL's side in the host (section C of the behaviours), over scripted servers.
+//! The host side of MCPL (section C of the behaviours), with scripted servers.
 
 use super::*;
 use crate::proposals::host::{Finish, Inferred};
 use crate::proposals::mcpl::Mcpl;
 use crate::proposals::{Proposal, REGISTRY};
 
-/// A server with this block, which answers context hooks by `more` and lists one tool a feature set that uses tools.
+/// A server with this MCPL block, which answers context hooks by `more` and has one tool per feature set that uses
+/// tools.
 fn live(block: Value, mut more: impl FnMut(&str, &Value, &str) -> Vec<String> + 'static) -> Script {
     let capabilities = json!({"tools": {}, "experimental": {"mcpl": block}});
     server(capabilities, move |method, params, id| match method {
@@ -22,7 +23,7 @@ fn set(uses: &str) -> Value {
     json!({"description": "d", "uses": [uses]})
 }
 
-/// A block that offers everything, with sets for all of it.
+/// An MCPL block that offers everything, with feature sets for all of it.
 fn block() -> Value {
     json!({
         "version": "0.4",
@@ -82,13 +83,13 @@ fn call(tool: &str, arguments: Value) -> Order {
 }
 
 impl Stage {
-    /// What the host sent by a method, as whole messages.
+    /// The messages of one method that the host sent.
     fn by(&self, method: &str) -> Vec<Value> {
         let all = self.sent.iter().map(|(_, text)| serde_json::from_str::<Value>(text).expect("JSON"));
         all.filter(|message| message["method"] == method).collect()
     }
 
-    /// The answer to a server's request: the result or the error.
+    /// The response to a server's request: the result or the error.
     fn answer(&self, id: Value) -> Value {
         let all = self.sent.iter().map(|(_, text)| serde_json::from_str::<Value>(text).expect("JSON"));
         let mut answers = all.filter(|message| message["id"] == id && message.get("method").is_none());
@@ -102,7 +103,7 @@ impl Stage {
         !all.into_iter().any(|message| message["id"] == id && message.get("method").is_none())
     }
 
-    /// Everything that the host sent by the proposal's methods fits its schemas.
+    /// Checks everything that the host sent by MCPL's methods against its schemas.
     fn fits(&self) {
         for (_, text) in &self.sent {
             let message: Value = serde_json::from_str(text).expect("JSON");
@@ -147,7 +148,7 @@ fn c2_c5_c17_the_host_declares_its_block_and_reports_which_sets_are_on() {
     assert_eq!(update["params"]["enabled"].as_array().map(Vec::len), Some(7));
     let lists = json!({"whitelist": ["/project/**"], "blacklist": ["**/.env"]});
     assert_eq!(update["params"]["scopes"]["files.edit"], lists);
-    // C19: only sets that are scoped have scopes.
+    // Behaviour C19: only scoped feature sets have scopes.
     assert!(update["params"]["scopes"].get("memory.retrieval").is_none());
     stage.order(proposal("feature-sets", json!({"enable": "memory.consolidation"})));
     let delta = &stage.by("featureSets/update")[1];
@@ -190,7 +191,7 @@ fn c3_c6_what_one_side_does_not_declare_is_not_used() {
     some.turn("x");
     assert_eq!(some.answer(json!(1))["code"], -32601);
     assert_eq!((some.by("context/beforeInference").len(), some.by("context/afterInference").len()), (0, 1));
-    // A server that uses what it does not advertise is told of, and served.
+    // A server that uses what it does not declare is reported and still served.
     let mut quiet = block();
     quiet["pushEvents"] = json!(false);
     let mut quiet = stage(vec![("m", live(quiet, silent))], &[]);
@@ -302,7 +303,7 @@ fn c20_c21_scopes_are_judged_by_the_lists_and_else_asked() {
     assert_eq!(stage.reported("scope")[2].data["outcome"], "waits");
     stage.order(proposal("scope", json!({"label": "/etc/hosts"})));
     assert_eq!(stage.answer(json!(3)), json!({"approved": true, "payload": {"path": "/etc/hosts"}}));
-    // C24: what the user said holds.
+    // Behaviour C24: the user's decision is remembered.
     stage.says(0, &elevate(4, "/etc/hosts"));
     assert_eq!(stage.answer(json!(4))["approved"], true);
     stage.says(0, &elevate(5, "/etc/passwd"));
@@ -320,9 +321,9 @@ fn c20_c21_scopes_are_judged_by_the_lists_and_else_asked() {
 fn amb_c17_a_scope_that_nobody_decides_on_is_denied_in_time_and_at_the_end() {
     let mut stage = live_stage(&[("mcpl.scope_cache", None, json!(false))]);
     stage.says(0, &elevate(1, "/a"));
-    assert_eq!(stage.host.next_wake(), Some(Duration::from_secs(30)));
+    assert_eq!(stage.host.next_timeout(), Some(Duration::from_secs(30)));
     stage.now = Duration::from_secs(30);
-    let outputs = stage.host.wake(stage.now);
+    let outputs = stage.host.handle_timeout(stage.now);
     stage.play(outputs);
     assert_eq!(stage.answer(json!(1))["approved"], false);
     stage.order(proposal("scope", json!({"label": "/b"})));
@@ -386,7 +387,7 @@ fn f7_hooks_fire_before_the_gate_and_a_context_tool_goes_through_it() {
     assert!(stage.by("tools/call").is_empty());
 }
 
-/// A tool that hands out one checkpoint after another, each a patch on the last.
+/// A tool that returns one checkpoint after another, each a patch on the last.
 fn supervisor() -> impl FnMut(&str, &Value, &str) -> Vec<String> {
     let mut count = 0;
     let mut parent = Value::Null;
@@ -502,7 +503,7 @@ fn c38_an_event_may_wait_for_a_turn_share_one_or_be_refused() {
         let mut stage = live_stage(&[("mcpl.push", None, json!(how)), ("mcpl.push_waiting", None, json!(2))]);
         let outputs = stage.host.order(stage.now, Order::Turn { text: "x".to_owned(), agent: Agent::Main });
         stage.play(outputs);
-        // The turn waits for its hook meanwhile, of which the events say nothing.
+        // Meanwhile the turn waits for its hook, which has nothing to do with the events.
         let outputs = stage.host.receive(stage.now, ServerId(0), &hook_answer(&stage));
         stage.play(outputs);
         stage
@@ -519,7 +520,7 @@ fn c38_an_event_may_wait_for_a_turn_share_one_or_be_refused() {
     let mut refuse = lane("refuse");
     refuse.says(0, &event(1, "memory.proactive", "e1"));
     assert_eq!(refuse.answer(json!(1))["accepted"], false);
-    // While a turn runs, events gather; in a batch they share what they begin.
+    // Events that arrive during a turn are queued; those of one batch begin a turn together.
     let mut batch = live_stage(&[("mcpl.push", None, json!("batch")), ("mcpl.nested", None, json!("allow"))]);
     let outputs = batch.host.order(batch.now, Order::Turn { text: "x".to_owned(), agent: Agent::Main });
     batch.play(outputs);
@@ -574,14 +575,14 @@ fn c42_c44_c45_c52_servers_add_context_at_three_positions_in_the_hosts_order() {
     let params = &stage.by("context/beforeInference")[0]["params"];
     assert_eq!((&params["userMessage"], &params["turnIndex"]), (&json!("hello"), &json!(0)));
     assert_eq!(params["model"]["id"], "echo");
-    // C11
+    // Behaviour C11.
     assert!(params.get("featureSet").is_none());
     stage.turn("again");
-    // C43
+    // Behaviour C43.
     let again = &stage.by("context/beforeInference")[2]["params"];
     assert_eq!(again["turnIndex"], 1);
     assert_ne!(again["inferenceId"], params["inferenceId"]);
-    // Nobody speaks to a sub-agent; what it is given and gives goes through the hooks all the same.
+    // A sub-agent gets no user message, but its task and its answer go through the hooks all the same.
     for (agent, is_same) in [(Agent::Sub, true), (Agent::Detached, false)] {
         stage.order(Order::Turn { text: "task".to_owned(), agent });
         let [.., task] = &stage.by("context/beforeInference")[..] else { panic!("asked") };
@@ -597,7 +598,7 @@ fn c12_amb_c14_context_of_a_set_that_may_not_speak_is_dropped() {
     let answers = |set: Value| {
         move |method: &str, _: &Value, id: &str| match method {
             "context/beforeInference" => {
-                let injection = json!({"namespace": "n", "position": "system", "content": "told"});
+                let injection = json!({"namespace": "n", "position": "system", "content": "injected"});
                 result(id, &json!({"featureSet": set, "contextInjections": [injection]}))
             }
             _ => Vec::new(),
@@ -611,7 +612,7 @@ fn c12_amb_c14_context_of_a_set_that_may_not_speak_is_dropped() {
         (Value::Null, true),
     ] {
         let mut stage = stage(vec![("m", live(block(), answers(set.clone())))], &off);
-        assert_eq!(stage.turn("x").contains("told"), is_taken, "{set}");
+        assert_eq!(stage.turn("x").contains("injected"), is_taken, "{set}");
         assert_eq!(stage.reported("dropped").len(), usize::from(!is_taken));
     }
 }
@@ -624,14 +625,15 @@ fn c49_f5_a_hook_that_is_silent_holds_nothing_up_beyond_its_time() {
     let prompt = stage.turn("x");
     assert_eq!(stage.now, Duration::from_secs(5));
     assert!(prompt.contains("n system"));
-    let timed_out = stage.facts.iter().find(|fact| fact.proposal == "mcpl" && fact.what == "timed out").expect("told");
+    let timed_out =
+        stage.facts.iter().find(|fact| fact.proposal == "mcpl" && fact.what == "timed out").expect("reported");
     assert_eq!(timed_out.data["outcome"], "timeout");
     let id = stage.by("context/beforeInference")[0]["id"].clone();
     stage.says(0, &json!({"jsonrpc": "2.0", "id": id, "result": {"featureSet": "memory.retrieval"}}));
     assert!(stage.facts.iter().any(|fact| fact.proposal == "mcpl" && fact.what == "late"));
 }
 
-/// A server that may change answers, and does so by this.
+/// A server that changes answers, by replacing `from`.
 fn redacting(from: &'static str, to: &'static str) -> Script {
     let mut strict = block();
     strict["contextHooks"] = json!({"afterInference": {"blocking": true}});
@@ -709,7 +711,7 @@ fn c50_c51_a_hook_sets_off_no_inference_and_no_turn() {
     assert_eq!((strict.done.len(), strict.inferences.len()), (2, 0));
     let mut free = stage(vec![("m", live(block(), within))], &[("mcpl.nested", None, json!("allow"))]);
     free.turn("x");
-    // The event begins a turn, whose hook asks again and tells of the event again, in vain.
+    // The event begins a turn; its hook requests inference again and repeats the event, in vain.
     assert_eq!((free.done.len(), free.inferences.len()), (3, 2));
 }
 
@@ -790,7 +792,7 @@ fn c59_the_model_is_reported_of() {
     let info = stage.answer(json!(0));
     assert_eq!(Mcpl.descriptor().schemas.check("model/info:result", &info).expect("a schema"), []);
     stage.order(proposal("model-info", json!({})));
-    assert_eq!(stage.reported("model info").last().expect("told").data, info);
+    assert_eq!(stage.reported("model info").last().expect("reported").data, info);
 }
 
 fn channel(id: &str, direction: &str) -> Value {
@@ -798,7 +800,7 @@ fn channel(id: &str, direction: &str) -> Value {
         "address": {"guild": "acme", "channel": id}})
 }
 
-/// A server with three channels, which publishes.
+/// A server with three channels that publishes.
 fn connector() -> Script {
     live(block(), |method, params, id| match method {
         "channels/publish" => result(id, &json!({"delivered": true, "messageId": "p1"})),
@@ -892,7 +894,7 @@ fn c66_c67_c72_what_answers_a_channel_goes_to_who_watches_it_and_into_it_moderat
         "{}",
         stage.prompts[0].to_text()
     );
-    // C42: the hook learns of the channel.
+    // Behaviour C42: the hook learns which channel it is.
     let channels = json!({"candidates": ["ui", "out", "two"],
         "incoming": {"channelId": "two", "messageId": "m2", "threadId": "t"}, "defaultOutgoing": {"channelId": "two"}});
     assert_eq!(stage.by("context/beforeInference")[0]["params"]["channels"], channels);
@@ -909,7 +911,7 @@ fn c66_c67_c72_what_answers_a_channel_goes_to_who_watches_it_and_into_it_moderat
     quiet.says(0, &incoming(1, &[("two", "m1")]));
     quiet.pass();
     assert!(quiet.by("channels/publish")[0].get("id").is_none());
-    // What only comes in is not answered.
+    // A message from a channel that is inbound only gets no answer.
     quiet.says(0, &incoming(2, &[("in", "m1")]));
     quiet.pass();
     assert_eq!(quiet.by("channels/publish").len(), 1);
@@ -997,7 +999,7 @@ fn after_the_end_nothing_begins() {
     assert_eq!((&stage.answer(json!(2))["code"], stage.inferences.len()), (&json!(-32000), 0));
 }
 
-/// Events, tools with state, rollbacks, scopes that are denied, inferences that stream, and bursts of messages.
+/// Events, tools with state, rollbacks, denied scopes, streamed inferences, and bursts of messages.
 #[test]
 fn a_thousand_turns_of_all_of_it_are_the_same_twice_and_leave_nothing_open() {
     let run = || {
@@ -1057,7 +1059,7 @@ fn a_server_that_goes_leaves_nothing_waiting() {
     stage.play(outputs);
     let outputs = stage.host.closed(stage.now, ServerId(1), None);
     stage.play(outputs);
-    assert!(stage.host.is_idle() && stage.host.next_wake().is_none());
+    assert!(stage.host.is_idle() && stage.host.next_timeout().is_none());
     let token = stage.inferences[0].token;
     stage.inferred(token, Ok(Inferred::default()));
     assert!(stage.is_open(json!(1)));

@@ -1,26 +1,26 @@
-//! The context that a server answers with (A8), and its rendering for a prompt.
+//! The context that a server returns (SEP-1975, conversation/context), and its text for a prompt.
 //!
-//! Never: whether it is in time.
+//! This module must never know whether the context is in time.
 
 use crate::proposals::host::{clean, cut, label, quoted};
 use serde_json::Value;
 use std::fmt::Write;
 
-/// The longest rendering by default, in bytes of what the server gave (A23).
+/// The default size limit of a context in the prompt, in bytes (SEP-1975, Open Questions 1).
 pub const DEFAULT_MOST_BYTES: usize = 16 * 1024;
 
-/// One remembered thing.
+/// A memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Memory {
     /// Its text.
     pub content: String,
-    /// How relevant the server finds it; its range is not stated (A10).
+    /// Its relevance according to the server. The proposal defines no range.
     pub relevance: Option<f64>,
-    /// Where it is from.
+    /// Its source.
     pub source: Option<String>,
 }
 
-/// What a server wants injected. Where it gives both, the text goes first, then the memories, in their order (AMB-A2).
+/// What a server wants to inject. If it contains both, the text comes first, then the memories in their order (AMB-A2).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Context {
     /// Plain text.
@@ -30,12 +30,12 @@ pub struct Context {
 }
 
 impl Context {
-    /// Reads a result or the params of `conversation/context`; `None` for an empty response (A9). Beside it, what is
-    /// odd about it, as sentences.
+    /// Reads a result or the params of `conversation/context`. Returns `None` for an empty response, and what is
+    /// unusual about it, as sentence fragments.
     pub fn read(text: &[u8]) -> (Option<Self>, Vec<String>) {
         let mut remarks = Vec::new();
         let value: Value = serde_json::from_slice(text).unwrap_or_else(|error| {
-            remarks.push(format!("the context is no JSON: {error}"));
+            remarks.push(format!("the context is not valid JSON: {error}"));
             Value::Null
         });
         if !value.is_object() && !value.is_null() {
@@ -62,7 +62,7 @@ fn read_memories(structured: &Value, remarks: &mut Vec<String>) -> Vec<Memory> {
     let mut memories = Vec::new();
     for (index, memory) in list.as_array().into_iter().flatten().enumerate() {
         let Some(content) = memory["content"].as_str() else {
-            remarks.push(format!("memory {index} has no content and is left out"));
+            remarks.push(format!("memory {index} has no content and is ignored"));
             continue;
         };
         let relevance = memory["relevance"].as_f64();
@@ -79,7 +79,7 @@ fn read_memories(structured: &Value, remarks: &mut Vec<String>) -> Vec<Memory> {
     memories
 }
 
-/// What a context says: its text, then its memories, one a line (AMB-A2).
+/// The text of a context: its plain text, then one line per memory (AMB-A2).
 pub fn text(context: &Context) -> String {
     let mut inside = String::new();
     if let Some(text) = &context.text {
@@ -95,7 +95,8 @@ pub fn text(context: &Context) -> String {
     inside
 }
 
-/// The text to put before the user's message, marked as from outside (A21, A22) and cut after `most` bytes.
-pub fn render(server: &str, context: &Context, most: usize) -> String {
-    quoted(server, "context", &cut(clean(&text(context)), most))
+/// The text to put before the user's message, marked as external and cut to `max` bytes (SEP-1975, Security
+/// Implications).
+pub fn render(server: &str, context: &Context, max: usize) -> String {
+    quoted(server, "context", &cut(clean(&text(context)), max))
 }

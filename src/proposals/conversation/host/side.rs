@@ -1,94 +1,95 @@
-//! The room's side in a host: every user message to every server that subscribed, in parallel, each with its own
-//! deadline; what comes in time goes before the message, what comes late goes nowhere.
+//! The proposal's host side: sends every user message to all subscribed servers at the same time, each with its own
+//! deadline. Context that arrives in time is put before the message; late context is dropped.
 //!
-//! Never: ids of requests, clocks, printing.
+//! It must never handle request ids, use clocks, or print.
 
 use super::{
     Action, Carrier, DeliveryOutcome, HistoryEntry, Subscription, UserMessage, UserMessages, context, subscription,
 };
+use crate::proposals::counted;
 use crate::proposals::host::{
     HostCx, HostSide, Inbound, Injection, LifecycleEvent, PromptPlace, RequestOutcome, ServerId, Slot, Utterance, cut,
 };
 use crate::proposals::policy::{Policies, Policy, Setting, SettingKind};
-use crate::wire::span::micros;
+use crate::wire::units::micros;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 const CONTEXT: &str = "conversation.context";
 
-/// What the room injects.
+/// The kinds of injections.
 pub static SLOTS: &[Slot] = &[Slot { name: CONTEXT, place: PromptPlace::BeforeUser, rank: 30 }];
 
-/// What the proposal leaves to the host.
+/// The options that the proposal leaves to the host.
 pub static SETTINGS: &[Setting] = &[
     Setting {
         name: "consent",
         kind: SettingKind::Flag,
         default: "true",
-        text: "Whether the server may see what the user says; false until approved by hand",
-        source: "seed 000, Security Implications (A17, A19)",
+        text: "Whether the host sends user messages to the server; if false, only after you approve it",
+        source: "SEP-1975, Security Implications",
     },
     Setting {
         name: "deadline",
         kind: SettingKind::Time,
         default: "500ms",
-        text: "How long its context is waited for",
-        source: "seed 000, Timeouts (A12)",
+        text: "How long the host waits for the server's context after a user message",
+        source: "SEP-1975, Timeouts",
     },
     Setting {
         name: "carrier",
         kind: SettingKind::Choice(&["auto", "request", "notification"]),
         default: "auto",
-        text: "How the message travels",
-        source: "seed 000, Message Flow (AMB-A1)",
+        text: "Whether the host sends user messages as requests or as notifications; auto tries a request first",
+        source: "SEP-1975, Message Flow, AMB-A1",
     },
     Setting {
         name: "most_bytes",
         kind: SettingKind::Bytes,
         default: "16k",
-        text: "How much of a server's context is taken for one message",
-        source: "seed 000, Open Questions 1 (A23)",
+        text: "The size at which the host cuts a server's context for one user message",
+        source: "SEP-1975, Open Questions 1",
     },
     Setting {
         name: "priority",
         kind: SettingKind::Count,
         default: "0",
-        text: "Context of servers with a higher number stands first",
-        source: "seed 000, Open Questions 2 (A24)",
+        text: "The order of contexts in the prompt: servers with a higher number come first",
+        source: "SEP-1975, Open Questions 2",
     },
     Setting {
         name: "disable_after",
         kind: SettingKind::Count,
         default: "3",
-        text: "After so many time-outs in a row the server is no longer asked",
-        source: "seed 000, Security Implications (A20)",
+        text: "After this many consecutive timeouts, the host sends the server no more user messages",
+        source: "SEP-1975, Security Implications",
     },
     Setting {
         name: "history",
         kind: SettingKind::Count,
         default: "0",
-        text: "How many earlier messages go along",
-        source: "seed 000, recentHistory (AMB-A3)",
+        text: "How many earlier messages of the conversation the host includes with each user message",
+        source: "SEP-1975, conversation/userMessage, AMB-A3",
     },
 ];
 
-/// So many requests are remembered for an answer; the oldest is forgotten first.
+/// The number of requests that wait for a response. The oldest is dropped first.
 const MAX_KEYS: usize = 256;
 
-/// One server that subscribed.
+/// A subscribed server.
 struct Subscriber {
     engine: UserMessages,
     policy: Policy,
     is_allowed: bool,
-    /// Time-outs in a row.
+    /// Consecutive timeouts.
     misses: u64,
     is_disabled: bool,
-    /// The message that is waited for.
+    /// The id of the message that the turn waits for.
     waits: Option<String>,
-    /// While it was, an answer came that names no request.
+    /// Whether a response without a request arrived while the message was waiting.
     has_strayed: bool,
-    /// Requests of the engine, by the host's names for them.
+    /// The engine's keys of requests, by the host's tokens.
     keys: BTreeMap<u64, u64>,
 }
 
@@ -98,14 +99,14 @@ impl Subscriber {
     }
 }
 
-/// The room's side in a host.
+/// The proposal's host side.
 pub struct ConversationHostSide {
     policies: Policies,
     subscribers: BTreeMap<ServerId, Subscriber>,
 }
 
 impl ConversationHostSide {
-    /// With nobody connected.
+    /// A host side without connected servers.
     pub fn new(policies: &Policies) -> Self {
         Self { policies: policies.clone(), subscribers: BTreeMap::new() }
     }
@@ -123,7 +124,7 @@ impl ConversationHostSide {
                 }
                 Action::Notify { method, params } => cx.notify(server, method, params),
                 Action::Respond { id, result } => cx.respond(server, &id, Ok(result)),
-                // Only what belongs to the message that the turn waits for goes into its prompt.
+                // Only the context of the message that the current turn waits for is injected.
                 Action::Done(outcome) if subscriber.waits.as_ref() == Some(&outcome.message_id) => {
                     subscriber.waits = None;
                     done(cx, server, subscriber, &outcome);
@@ -139,8 +140,8 @@ impl ConversationHostSide {
         let ids: Vec<ServerId> = self.subscribers.keys().copied().collect();
         for server in ids {
             let Some(subscriber) = self.subscribers.get_mut(&server).filter(|one| one.is_asked()) else { continue };
-            let most = subscriber.policy.length("history");
-            let recent = &history[history.len() - history.len().min(most)..];
+            let max = subscriber.policy.length("history");
+            let recent = &history[history.len() - history.len().min(max)..];
             let entry = |said: &Utterance| HistoryEntry { role: said.role.to_owned(), content: said.text.clone() };
             let message = UserMessage {
                 message_id: message_id.to_owned(),
@@ -160,13 +161,19 @@ impl HostSide for ConversationHostSide {
         match subscription(&view.declared.server) {
             Subscription::Subscribed => {}
             Subscription::DeclaredNotSubscribed => {
-                let text = format!("{} declares conversationEvents, but does not subscribe", view.name);
+                let text = format!(
+                    "{} declares conversationEvents, but not onUserMessage: true, so it gets no user messages",
+                    view.name
+                );
                 return cx.report("not subscribed", Some(server), text, Value::Null);
             }
             Subscription::NotDeclared => return,
         }
         if !view.is_legacy {
-            let text = format!("{} subscribes in an era that has no carrier for it", view.name);
+            let text = format!(
+                "{} declares conversationEvents, which does not exist in the modern era; it gets no user messages",
+                view.name
+            );
             return cx.report("no carrier", Some(server), text, Value::Null);
         }
         let policy = self.policies.of("conversation", &view.name);
@@ -176,10 +183,11 @@ impl HostSide for ConversationHostSide {
             _ => Carrier::Auto,
         };
         let is_allowed = policy.flag("consent");
-        let sees = if is_allowed { "sees" } else { "would see (not approved yet)" };
-        cx.report("subscribed", Some(server), format!("{} {sees} what the user says", view.name), {
-            json!({"allowed": is_allowed})
-        });
+        let text = match is_allowed {
+            true => format!("{} receives the user's messages", view.name),
+            false => format!("{} wants to receive the user's messages; you have not approved this yet", view.name),
+        };
+        cx.report("subscribed", Some(server), text, json!({"allowed": is_allowed}));
         let engine = UserMessages::new(carrier, policy.time("deadline"));
         let subscriber = Subscriber {
             engine,
@@ -198,7 +206,7 @@ impl HostSide for ConversationHostSide {
         self.subscribers.remove(&server);
     }
 
-    fn moment(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
+    fn lifecycle_event(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
         if let LifecycleEvent::UserMessage { message_id, text, history } = *moment {
             self.fan_out(cx, message_id, text, history);
         }
@@ -219,20 +227,21 @@ impl HostSide for ConversationHostSide {
                 true
             }
             None => {
-                cx.report("stray", Some(server), "context from a server that did not subscribe", Value::Null);
+                let text = "a context from a server that did not declare conversationEvents.onUserMessage, dropped";
+                cx.report("stray", Some(server), text, Value::Null);
                 false
             }
         }
     }
 
-    /// A bare answer to the notification (way d of AMB-A1): it cannot be told which message it is for, so it counts as
-    /// none.
+    /// A bare response to the notification. It cannot be matched to a message, so it counts as no response (AMB-A1).
     fn stray(&mut self, cx: &mut HostCx<'_>, server: ServerId, _answer: &Inbound<'_>) -> bool {
         let Some(subscriber) = self.subscribers.get_mut(&server).filter(|one| one.waits.is_some()) else {
             return false;
         };
         subscriber.has_strayed = true;
-        let text = "an answer that names no request, while a message waits for its context: dropped";
+        let text =
+            "the server sent a response that belongs to no request while a user message waits for its context: dropped";
         cx.report("stray", Some(server), text, json!({"message_id": subscriber.waits, "carrier": "bare response"}));
         true
     }
@@ -245,36 +254,41 @@ impl HostSide for ConversationHostSide {
                 let actions = subscriber.engine.answered(cx.now, key, envelope);
                 self.act(cx, server, actions);
             }
-            // The engine keeps the time itself, and waits on for a late answer.
+            // The engine checks the deadline itself, and still accepts a late response.
             RequestOutcome::TimedOut => {}
             RequestOutcome::Failed(why) => {
                 let failed = subscriber.keys.remove(&token).and_then(|key| subscriber.engine.undelivered(key));
                 if failed.is_some() && failed == subscriber.waits {
                     subscriber.waits = None;
                 }
-                cx.report("failed", Some(server), format!("the message did not get through: {why}"), Value::Null);
+                cx.report(
+                    "failed",
+                    Some(server),
+                    format!("the user message could not be delivered: {why}"),
+                    Value::Null,
+                );
             }
         }
     }
 
-    fn wake(&mut self, cx: &mut HostCx<'_>) {
+    fn handle_timeout(&mut self, cx: &mut HostCx<'_>) {
         let ids: Vec<ServerId> = self.subscribers.keys().copied().collect();
         for server in ids {
-            let actions = self.subscribers.get_mut(&server).map(|subscriber| subscriber.engine.wake(cx.now));
+            let actions = self.subscribers.get_mut(&server).map(|subscriber| subscriber.engine.handle_timeout(cx.now));
             self.act(cx, server, actions.unwrap_or_default());
         }
     }
 
-    fn next_wake(&self) -> Option<Duration> {
-        self.subscribers.values().filter_map(|subscriber| subscriber.engine.next_wake()).min()
+    fn next_timeout(&self) -> Option<Duration> {
+        self.subscribers.values().filter_map(|subscriber| subscriber.engine.next_timeout()).min()
     }
 
     fn allow(&mut self, cx: &mut HostCx<'_>, server: ServerId, is_allowed: bool) {
         let Some(subscriber) = self.subscribers.get_mut(&server) else { return };
         (subscriber.is_allowed, subscriber.is_disabled, subscriber.misses) = (is_allowed, false, 0);
         let (what, text) = match is_allowed {
-            true => ("allowed", "sees what the user says from now on"),
-            false => ("revoked", "sees nothing of what the user says from now on"),
+            true => ("allowed", "receives the user's messages from now on"),
+            false => ("revoked", "receives no user messages from now on"),
         };
         cx.report(what, Some(server), text, Value::Null);
     }
@@ -295,7 +309,7 @@ fn members(outcome: &DeliveryOutcome) -> Value {
 
 fn done(cx: &mut HostCx<'_>, server: ServerId, subscriber: &mut Subscriber, outcome: &DeliveryOutcome) {
     let mut data = members(outcome);
-    // A notification that nobody answers is how a server says that it has nothing.
+    // A server without context may leave a notification without a response, so silence is not a timeout.
     let is_silence = outcome.carrier == Carrier::Notification && !subscriber.has_strayed;
     subscriber.misses = if outcome.timed_out && !is_silence { subscriber.misses + 1 } else { 0 };
     match (&outcome.context, &outcome.refused) {
@@ -315,13 +329,18 @@ fn done(cx: &mut HostCx<'_>, server: ServerId, subscriber: &mut Subscriber, outc
         }
         (None, None) if outcome.timed_out && !is_silence => {
             let misses = subscriber.misses;
-            cx.report("timed out", Some(server), format!("no context in time ({misses} in a row)"), data);
+            cx.report(
+                "timed out",
+                Some(server),
+                format!("no context in time ({})", counted(misses, "consecutive timeout", "consecutive timeouts")),
+                data,
+            );
             if misses >= subscriber.policy.number("disable_after") {
                 subscriber.is_disabled = true;
                 cx.report(
                     "disabled",
                     Some(server),
-                    format!("not asked any more after {misses} time-outs"),
+                    format!("receives no more user messages after {}", counted(misses, "timeout", "timeouts")),
                     Value::Null,
                 );
             }
@@ -330,8 +349,8 @@ fn done(cx: &mut HostCx<'_>, server: ServerId, subscriber: &mut Subscriber, outc
     }
 }
 
-/// Context that came too late is never moved to a later turn (A13).
+/// Context that came too late is never used for a later turn (SEP-1975, Timeouts).
 fn late(cx: &mut HostCx<'_>, server: ServerId, outcome: &DeliveryOutcome) {
     let ms = outcome.latency.as_millis();
-    cx.report("late", Some(server), format!("an answer after {ms} ms, dropped"), members(outcome));
+    cx.report("late", Some(server), format!("a context arrived after {ms} ms, too late: dropped"), members(outcome));
 }

@@ -57,12 +57,12 @@ fn a7_a_result_gives_the_context() {
     assert!(
         matches!(&asked[..], [Action::Request { key: 1, method: USER_MESSAGE, timeout, .. }] if *timeout == ms(500))
     );
-    assert_eq!(engine.next_wake(), Some(ms(600)));
+    assert_eq!(engine.next_timeout(), Some(ms(600)));
     let actions = answered(&mut engine, ms(130), 1, r#"{"id":9,"result":{"context":"remember"}}"#);
     let outcome = done(&actions);
     assert_eq!(text_of(outcome), Some("remember"));
     assert_eq!((outcome.carrier, outcome.latency, outcome.late), (Carrier::Request, ms(30), false));
-    assert_eq!(engine.next_wake(), None);
+    assert_eq!(engine.next_timeout(), None);
     assert!(matches!(&answered(&mut engine, ms(140), 1, r#"{"id":9,"result":{}}"#)[..], [Action::Stray(_)]));
 }
 
@@ -81,8 +81,8 @@ fn a9_empty_responses_inject_nothing() {
 fn a12_a13_a_slow_server_is_skipped_and_its_answer_reported_late() {
     let mut engine = engine(Carrier::Request);
     engine.start(ms(0), message("m1"));
-    assert!(engine.wake(ms(499)).is_empty());
-    let over = engine.wake(ms(500));
+    assert!(engine.handle_timeout(ms(499)).is_empty());
+    let over = engine.handle_timeout(ms(500));
     assert!(done(&over).timed_out && done(&over).context.is_none());
     engine.start(ms(600), message("m2"));
     let late = answered(&mut engine, ms(650), 1, r#"{"id":1,"result":{"context":"old"}}"#);
@@ -119,7 +119,7 @@ fn amb_a1_an_unknown_request_goes_again_as_a_notification() {
         engine.start(ms(0), message("m1"));
         let again = answered(&mut engine, ms(100), 1, &format!(r#"{{"id":1,"error":{error}}}"#));
         assert!(matches!(&again[..], [Action::Notify { method: USER_MESSAGE, .. }]));
-        assert_eq!(engine.next_wake(), Some(ms(500)), "the deadline covers both ways");
+        assert_eq!(engine.next_timeout(), Some(ms(500)), "the deadline covers both ways");
         let context = r#"{"method":"conversation/context","params":{"messageId":"m1","context":"c"}}"#;
         let actions = receive(&mut engine, ms(200), context);
         assert_eq!((done(&actions).carrier, text_of(done(&actions))), (Carrier::Notification, Some("c")));
@@ -150,7 +150,7 @@ fn amb_a1_unnamed_context_goes_to_the_only_message_that_waits() {
     let actions = receive(&mut engine, ms(5), unnamed);
     assert_eq!(done(&actions).remarks.len(), 1);
     engine.start(ms(10), message("m2"));
-    engine.wake(ms(510));
+    engine.handle_timeout(ms(510));
     engine.start(ms(600), message("m3"));
     assert!(matches!(&receive(&mut engine, ms(610), unnamed)[..], [Action::Stray(why)] if why.contains("2 messages")));
     let other = r#"{"method":"conversation/context","params":{"messageId":"m9"}}"#;

@@ -1,7 +1,7 @@
-//! Reading a server's hook declarations (seed 003, hook declaration schema). An entry that does not fit is dropped and
-//! told; the others stand (AMB-D5).
+//! Parses a server's hook declarations (SEP-2282, Hook declaration schema). Invalid entries are dropped and reported;
+//! the others remain in effect (AMB-D5).
 //!
-//! Never: events.
+//! This module must never handle events.
 
 use super::super::DESCRIPTOR;
 use super::{EventKind, Priority};
@@ -9,21 +9,21 @@ use crate::proposals::Side;
 use globset::{GlobBuilder, GlobMatcher};
 use serde_json::{Map, Value};
 
-/// When a hook of a tool event fires; every part given must match (D17).
+/// The conditions under which a hook on a tool event fires. All given conditions must match.
 #[derive(Clone, Debug)]
 pub struct Matcher {
-    /// The tool's name, as a glob (D18).
+    /// A glob for the tool's name.
     pub tool_name: Option<ToolGlob>,
-    /// Text that the tool's input must contain (D19).
+    /// A text that the tool's input must contain.
     pub input_contains: Option<String>,
-    /// The server that provides the tool (D20).
+    /// The server that provides the tool.
     pub tool_server: Option<String>,
 }
 
-/// A glob over tool names.
+/// A glob for tool names.
 #[derive(Clone, Debug)]
 pub struct ToolGlob {
-    /// As declared.
+    /// The pattern as declared.
     pub pattern: String,
     matcher: GlobMatcher,
 }
@@ -35,13 +35,13 @@ impl ToolGlob {
         Ok(Self { pattern: pattern.to_owned(), matcher: glob.compile_matcher() })
     }
 
-    /// Whether it matches the whole name; letter case counts.
+    /// Whether it matches the whole name. It is case-sensitive.
     pub fn matches(&self, name: &str) -> bool {
         self.matcher.is_match(name)
     }
 }
 
-/// The proposal's globs know `*`, `?` and `[]`; braces stand for themselves.
+/// Escapes braces: the proposal's globs support `*`, `?` and `[]` only.
 fn with_plain_braces(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len());
     let (mut escaped, mut in_class) = (false, false);
@@ -60,59 +60,59 @@ fn with_plain_braces(pattern: &str) -> String {
     out
 }
 
-/// What a hook injects (D10).
+/// What a hook injects.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HookContent {
-    /// A text with templates.
+    /// A text that may contain variables.
     Text(String),
-    /// The result of a tool of the declaring server.
+    /// The result of a tool of the server that declared the hook.
     Tool {
-        /// The tool.
+        /// The tool's name.
         name: String,
-        /// Its arguments with templates; an empty object where none are declared.
+        /// Its arguments, which may contain variables; an empty object if none are declared.
         arguments: Value,
     },
 }
 
-/// One declaration that fits the schema.
+/// A valid declaration.
 #[derive(Clone, Debug)]
 pub struct Hook {
-    /// Its place in the server's list.
+    /// The index in the server's list.
     pub index: usize,
-    /// When it fires.
+    /// The event.
     pub event: EventKind,
-    /// When, more closely.
+    /// The conditions.
     pub matcher: Option<Matcher>,
     /// What it injects.
     pub content: HookContent,
-    /// How strongly.
+    /// The priority.
     pub priority: Priority,
 }
 
-/// An entry of the list that does not fit.
+/// An invalid declaration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dropped {
-    /// Its place in the server's list.
+    /// The index in the server's list.
     pub index: usize,
-    /// Why, as a sentence fragment.
+    /// The reason, as a sentence fragment.
     pub reason: String,
 }
 
-/// A server's declarations.
+/// The declarations of a server.
 #[derive(Clone, Debug, Default)]
 pub struct Declarations {
-    /// Where they stood, as a dotted path below `capabilities`; `None` where the server declares no hooks.
+    /// Their place, as a dotted path below `capabilities`; `None` if the server declares no hooks.
     pub place: Option<String>,
-    /// Those that fit, in the server's order.
+    /// The valid declarations, in the server's order.
     pub hooks: Vec<Hook>,
-    /// Those that do not.
+    /// The invalid declarations.
     pub dropped: Vec<Dropped>,
-    /// What was unusual about the capability as a whole, as sentences.
+    /// What was unusual about the capability as a whole, as sentence fragments.
     pub notes: Vec<String>,
 }
 
 impl Declarations {
-    /// Reads a server's capabilities. Of two places, the top level wins (D7).
+    /// Parses a server's capabilities. If both places contain hooks, the top level applies.
     pub fn parse(capabilities: &Value) -> Self {
         let mut found = DESCRIPTOR.places.iter().filter(|place| place.side == Side::Server).filter_map(|place| {
             let value = place.path.iter().try_fold(capabilities, |value, name| value.get(name))?;
@@ -123,7 +123,7 @@ impl Declarations {
         if let Some((other, value)) = found.next()
             && value != capability
         {
-            declarations.notes.push(format!("{other} declares something else; the top level counts"));
+            declarations.notes.push(format!("{other} differs from hooks at the top level; the top level applies"));
         }
         declarations.read(capability);
         declarations
@@ -151,9 +151,9 @@ fn read_hook(index: usize, entry: &Value) -> Result<Hook, String> {
     let object = entry.as_object().ok_or("the declaration is not an object")?;
     only(object, MEMBERS, "the declaration")?;
     let name = text(object, "event")?.ok_or("event is missing")?;
-    let event = EventKind::parse(name).ok_or_else(|| format!("the event {name:?} is not known"))?;
+    let event = EventKind::parse(name).ok_or_else(|| format!("the event {name:?} is unknown"))?;
     let name = text(object, "priority")?.ok_or("priority is missing")?;
-    let priority = Priority::parse(name).ok_or_else(|| format!("the priority {name:?} is not known"))?;
+    let priority = Priority::parse(name).ok_or_else(|| format!("the priority {name:?} is unknown"))?;
     let matcher = object.get("matcher").map(read_matcher).transpose()?;
     Ok(Hook { index, event, matcher, content: read_content(object)?, priority })
 }

@@ -1,12 +1,15 @@
-//! Whether a hook matches an event (D16 to D20).
+//! Decides whether a hook matches an event (SEP-2282, Hook declaration schema).
 //!
-//! Never: what is injected.
+//! This module must never decide what is injected.
 
 use super::declaration::{Hook, Matcher, ToolGlob};
 use super::{Event, EventKind};
 use serde_json::Value;
 
-/// `Ok` where the hook fires, else why it does not. Notes tell what matched how.
+/// Checks a hook against an event, and adds notes about what matched.
+///
+/// # Errors
+/// Why the hook does not fire.
 pub fn judge(hook: &Hook, event: &Event, notes: &mut Vec<String>) -> Result<(), String> {
     if hook.event != event.kind {
         return Err(format!("declared for {}", hook.event.name()));
@@ -19,9 +22,9 @@ pub fn judge(hook: &Hook, event: &Event, notes: &mut Vec<String>) -> Result<(), 
     judge_matcher(matcher, event, notes)
 }
 
-/// AMB-D3: the schema lets a matcher stand on any event, the prose applies it to tool events only.
+/// The schema permits a matcher on any event, but the text applies it to tool events only (AMB-D3).
 fn ignored_matcher(kind: EventKind) -> String {
-    format!("warning: the matcher does not apply to {} and is ignored", kind.name())
+    format!("warning: matchers do not apply to {} events; this one is ignored", kind.name())
 }
 
 fn judge_matcher(matcher: &Matcher, event: &Event, notes: &mut Vec<String>) -> Result<(), String> {
@@ -32,7 +35,7 @@ fn judge_matcher(matcher: &Matcher, event: &Event, notes: &mut Vec<String>) -> R
         let names = [&event.tool_server, &event.tool_server_info_name];
         if !names.into_iter().flatten().any(|name| name == server) {
             let actual = event.tool_server.as_deref().unwrap_or("the host itself");
-            return Err(format!("tool_server is {server:?}, the tool is of {actual}"));
+            return Err(format!("tool_server is {server:?}, but the tool belongs to {actual}"));
         }
     }
     if let Some(needle) = &matcher.input_contains {
@@ -41,10 +44,10 @@ fn judge_matcher(matcher: &Matcher, event: &Event, notes: &mut Vec<String>) -> R
     Ok(())
 }
 
-/// D18: the bare name, and the name that hosts give a server's tool.
+/// Tries the tool's name by itself, and the prefixed name that hosts use.
 fn match_name(glob: &ToolGlob, event: &Event) -> Result<String, String> {
     let pattern = &glob.pattern;
-    let Some(tool) = &event.tool_name else { return Err("the event names no tool".to_owned()) };
+    let Some(tool) = &event.tool_name else { return Err("the event does not name a tool".to_owned()) };
     let qualified = event.tool_server.as_ref().map(|server| format!("mcp__{server}__{tool}"));
     let names = [Some(tool.clone()), qualified];
     match names.into_iter().flatten().find(|name| glob.matches(name)) {
@@ -53,7 +56,8 @@ fn match_name(glob: &ToolGlob, event: &Event) -> Result<String, String> {
     }
 }
 
-/// D19, AMB-D4: what "serialized" means is not said, so the compact text is searched, then each string in it unescaped.
+/// The proposal does not define "serialized": searches the compact JSON, then each string in it without escapes
+/// (AMB-D4).
 fn match_input(needle: &str, input: &Value) -> Result<String, String> {
     if input.to_string().contains(needle) {
         return Ok(format!("input_contains {needle:?} matched the compact JSON of the input"));
@@ -64,7 +68,7 @@ fn match_input(needle: &str, input: &Value) -> Result<String, String> {
     }
 }
 
-/// The JSON pointer of the first string that contains the needle.
+/// The JSON pointer of the first string that contains the text.
 fn leaf_with(needle: &str, value: &Value, place: &mut String) -> Option<String> {
     let within = |name: &str, value: &Value, place: &mut String| {
         let length = place.len();
@@ -76,7 +80,7 @@ fn leaf_with(needle: &str, value: &Value, place: &mut String) -> Option<String> 
     };
     match value {
         Value::String(text) if text.contains(needle) => {
-            Some(if place.is_empty() { "the top".to_owned() } else { place.clone() })
+            Some(if place.is_empty() { "the top level".to_owned() } else { place.clone() })
         }
         Value::Array(list) => {
             list.iter().enumerate().find_map(|(index, value)| within(&index.to_string(), value, place))

@@ -1,37 +1,37 @@
-//! Template variables in a hook's text and arguments (D22 to D25): one pass, so that a value that looks like a template
-//! is never expanded again (AMB-D13).
+//! Substitutes template variables in a hook's text and arguments (SEP-2282, Template variables), in a single pass: a
+//! value that looks like a variable is not expanded again (AMB-D13).
 //!
-//! Never: which hooks fire.
+//! This module must never decide which hooks fire.
 
 use super::{Event, EventKind};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// The longest tool output that is put in, in bytes (AMB-D12).
+/// The maximum length of a substituted tool output, in bytes (AMB-D12).
 pub const MAX_TOOL_OUTPUT_BYTES: usize = 8 * 1024;
 
-/// So many bytes are put in and no more: declarations may name a long value a million times.
+/// The maximum size of all substituted values, in bytes. A declaration could repeat a long value a million times.
 const MAX_BYTES: usize = 1 << 20;
-const TOO_LONG: &str = "too much would be put in";
-/// So many notes are kept of one declaration.
+const TOO_LONG: &str = "the substituted values would be too long";
+/// The maximum number of notes about one declaration.
 const MAX_NOTES: usize = 32;
 
 const NAMES: [&str; 5] = ["project_name", "tool_name", "tool_input", "tool_output", "session_id"];
 
-/// Fills the texts and arguments that one server declares, at one event.
+/// Substitutes the variables in the declarations of one server, at one event.
 pub struct Filling<'a> {
     event: &'a Event,
-    /// How many bytes may still be put in.
-    proposal: usize,
+    /// The number of bytes that may still be substituted.
+    remaining: usize,
 }
 
 impl<'a> Filling<'a> {
-    /// What this event says is put in.
+    /// Uses the values of this event.
     pub fn new(event: &'a Event) -> Self {
-        Self { event, proposal: MAX_BYTES }
+        Self { event, remaining: MAX_BYTES }
     }
 
-    /// Substitutes in every string value of an object or array, however deep; names of members stay (D25).
+    /// Substitutes variables in all strings of a value, at any depth, but not in the names of members.
     pub fn value(&mut self, value: &Value, notes: &mut Vec<String>) -> Value {
         match value {
             Value::String(text) => Value::String(self.text(text, notes)),
@@ -43,8 +43,8 @@ impl<'a> Filling<'a> {
         }
     }
 
-    /// Substitutes in a text. Unknown variables, and those that the event has no value for, stay as they are (D23, D24).
-    /// What was left as it stood or cut is noted, as sentences.
+    /// Substitutes variables in a text. Unknown variables, and those without a value at this event, remain unchanged.
+    /// Adds notes about variables that remained or were cut.
     pub fn text(&mut self, template: &str, notes: &mut Vec<String>) -> String {
         let mut text = String::with_capacity(template.len());
         let mut rest = template;
@@ -60,7 +60,7 @@ impl<'a> Filling<'a> {
             match self.put_in(name, notes) {
                 Ok(value) => text.push_str(&value),
                 Err(why) => {
-                    note(notes, format!("{whole} is left as it stands: {why}"));
+                    note(notes, format!("{whole} is unchanged: {why}"));
                     text.push_str(whole);
                 }
             }
@@ -70,15 +70,15 @@ impl<'a> Filling<'a> {
         text
     }
 
-    /// A variable's value, as long as there is room; where one finds none, none after it does.
+    /// The value of a variable, if it is not too long. After one that is too long, no variables are substituted.
     fn put_in(&mut self, name: &str, notes: &mut Vec<String>) -> Result<Cow<'a, str>, &'static str> {
-        if self.proposal == 0 {
+        if self.remaining == 0 {
             return Err(TOO_LONG);
         }
         let (value, noted) = value(name, self.event)?;
         noted.into_iter().for_each(|noted| note(notes, noted));
-        let left = self.proposal.checked_sub(value.len());
-        self.proposal = left.unwrap_or(0);
+        let left = self.remaining.checked_sub(value.len());
+        self.remaining = left.unwrap_or(0);
         left.map(|_| value).ok_or(TOO_LONG)
     }
 }
@@ -89,24 +89,24 @@ fn note(notes: &mut Vec<String>, noted: String) {
     }
 }
 
-/// The name in braces that `text` begins with, if it looks like a variable's.
+/// The name of the variable at the beginning of `text`, if there is one.
 fn variable(text: &str) -> Option<&str> {
-    // No further than the name goes: a text of opening braces alone would be read again for each of them.
+    // Stop at the end of the name; otherwise a text that consists of opening braces would take quadratic time.
     let inside = text.strip_prefix('{')?;
     let end = inside.find(|found: char| !(found.is_ascii_alphanumeric() || found == '_'))?;
     (end > 0 && inside[end..].starts_with('}')).then_some(&inside[..end])
 }
 
-/// A variable's value, and what is to be noted about it.
+/// A variable's value, and a note about it.
 fn value<'a>(name: &str, event: &'a Event) -> Result<(Cow<'a, str>, Option<String>), &'static str> {
     if !NAMES.contains(&name) {
-        return Err("no such variable");
+        return Err("the variable is unknown");
     }
     if name.starts_with("tool_") && !event.kind.is_tool_event() {
-        return Err("it exists in tool events only");
+        return Err("it exists only in tool events");
     }
     if name == "tool_output" && event.kind != EventKind::PostToolUse {
-        return Err("it exists in post_tool_use only");
+        return Err("it exists only in post_tool_use");
     }
     let text = |value: &'a Option<String>| value.as_deref().map(|text| (Cow::Borrowed(text), None));
     let found = match name {
@@ -116,7 +116,7 @@ fn value<'a>(name: &str, event: &'a Event) -> Result<(Cow<'a, str>, Option<Strin
         "tool_input" => Some((event.tool_input.to_string().into(), None)),
         _ => event.tool_output.as_ref().map(|output| cut(output.to_string())),
     };
-    found.ok_or("the event does not say it")
+    found.ok_or("it has no value at this event")
 }
 
 fn cut<'a>(mut output: String) -> (Cow<'a, str>, Option<String>) {
@@ -127,5 +127,5 @@ fn cut<'a>(mut output: String) -> (Cow<'a, str>, Option<String>) {
     let end = (0..=MAX_TOOL_OUTPUT_BYTES).rev().find(|at| output.is_char_boundary(*at)).unwrap_or(0);
     output.truncate(end);
     output.push_str(&format!("… [cut, {whole} bytes in all]"));
-    (output.into(), Some(format!("{{tool_output}} is cut from {whole} to {end} bytes")))
+    (output.into(), Some(format!("{{tool_output}} was cut from {whole} to {end} bytes")))
 }

@@ -170,7 +170,7 @@ fn d22_d23_d24_templates_are_substituted_once() {
     let (filled, notes) = text("{tool_name} {session_id}", &Event::new(EventKind::SessionEnd));
     assert_eq!(filled, "{tool_name} {session_id}");
     assert_eq!(notes.len(), 2);
-    // However much is known of a tool, at another event its variables stay (D24).
+    // At other events, variables about tools remain, even if the tool is known.
     let elsewhere = Event { kind: EventKind::PostRequest, ..event.clone() };
     let tool = "{tool_name} {tool_input} {tool_output}";
     assert_eq!(text(tool, &elsewhere).0, tool);
@@ -194,16 +194,16 @@ fn d25_arguments_are_substituted_in_values_however_deep() {
 
 #[test]
 fn what_a_declaration_blows_up_stays_small_and_is_filled_in_good_time() {
-    // Read again for each brace, this would take hours.
+    // This would take hours in quadratic time.
     let braces = "{".repeat(4 << 20);
     assert_eq!(text(&braces, &commit()), (braces, Vec::new()));
     let event = Event { tool_input: json!("x".repeat(100_000)), ..commit() };
     let (filled, notes) = text(&"{tool_input}".repeat(100_000), &event);
     assert!(filled.len() < 3 << 20, "{}", filled.len());
-    assert_eq!(notes, ["{tool_input} is left as it stands: too much would be put in"]);
+    assert_eq!(notes, ["{tool_input} is unchanged: the substituted values would be too long"]);
     let unknown: String = (0..50_000).map(|number| format!("{{u{number}}}")).collect();
     assert_eq!(text(&unknown, &commit()).1.len(), 32);
-    // Compared with each other, these would take minutes.
+    // This would take minutes if every text was compared with all others.
     let hook = |text: String| json!({"event": "session_end", "context": text, "priority": "required"});
     let list = (0..60_000).map(|number| hook(format!("text {}", number % 50_000))).collect();
     let selected = select(&declarations(list), &Event::new(EventKind::SessionEnd));

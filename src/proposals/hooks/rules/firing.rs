@@ -1,8 +1,8 @@
-//! Calls of context tools, held against the declarations that they come from.
+//! Checks calls of context tools against the declarations that cause them.
 //!
-//! An agent may call the same tools for itself, and the tool that a hook is about may be the host's own, which no
-//! recording shows. So a call is taken for a hook's only where its arguments have the shape of the hook's template,
-//! and its place in time is judged only where it names the input of a call on the same connection.
+//! The agent may call the same tools for other reasons, and a hook may concern a tool of the host's own, which a
+//! recording does not show. So a call counts as a hook's only if its arguments have the structure of the hook's
+//! template. The order of messages is checked only if the arguments contain the input of a call on the same connection.
 
 use super::{NOT_SUBSTITUTED, ORDER, Piece, TOOL_ARGUMENTS, VARIABLE_CHANGED, has_variable, pieces, variables};
 use crate::proposals::recent::{Digest, Recent, digest};
@@ -11,9 +11,9 @@ use crate::protocol::schema;
 use crate::wire::IdKey;
 use serde_json::{Value, json};
 
-/// How many declarations and calls are remembered.
+/// The maximum number of declarations, and of calls, that are remembered.
 const MAX: usize = 256;
-/// What careless template engines make of a variable that they do not know.
+/// What careless template engines substitute for unknown variables.
 const CARELESS: [&str; 5] = ["", "null", "None", "undefined", "$name"];
 
 /// A declaration with a context tool.
@@ -23,17 +23,17 @@ struct Hook {
     event: String,
     tool: String,
     arguments: Value,
-    /// Its arguments were held against the tool's schema.
+    /// Whether its arguments were checked against the tool's schema.
     checked: bool,
 }
 
-/// What is known of one connection.
+/// The declarations and calls of one connection.
 #[derive(Debug)]
 pub(super) struct Firing {
     hooks: Vec<Hook>,
-    /// Calls that wait for their result, with their arguments.
+    /// Calls without a result so far, by id, with their arguments.
     open: Recent<IdKey, Digest>,
-    /// Arguments of calls that have it.
+    /// The arguments of calls with a result.
     over: Recent<Digest>,
 }
 
@@ -53,7 +53,7 @@ impl Firing {
         }
     }
 
-    /// Tools were listed: the declared arguments are held against their schemas (D15).
+    /// Handles a list of tools: checks the declared arguments against their schemas.
     pub fn listed(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         let tools = message.content["tools"].as_array().map_or(&[][..], Vec::as_slice);
         for hook in self.hooks.iter_mut().filter(|hook| !hook.checked) {
@@ -65,12 +65,16 @@ impl Firing {
             };
             findings.check(&TOOL_ARGUMENTS, hook.seq, violations.is_empty(), || {
                 let reported: Vec<_> = violations.iter().map(ToString::to_string).collect();
-                format!("the arguments for {}: {}", hook.tool, reported.join("; "))
+                format!(
+                    "the context_tool_args for {} do not match its input schema: {}",
+                    hook.tool,
+                    reported.join("; ")
+                )
             });
         }
     }
 
-    /// A tool is called.
+    /// Handles a tool call.
     pub fn called(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         let empty = json!({});
         let arguments = message.content.get("arguments").unwrap_or(&empty);
@@ -82,7 +86,7 @@ impl Firing {
         }
     }
 
-    /// A tool has answered.
+    /// Handles a tool's result.
     pub fn answered(&mut self, message: &Observed<'_>) {
         if let Some(arguments) = message.envelope.id.and_then(|id| self.open.remove(&id.key())) {
             self.over.insert(arguments, ());
@@ -107,14 +111,20 @@ impl Firing {
             }
             self.check_firing(hook, &texts, seq, findings);
         } else if let Some(instead) = CARELESS.into_iter().find(|instead| fits(Some(instead))) {
-            findings.note(&VARIABLE_CHANGED, seq, format!("variables that {event} does not have became {instead:?}"));
+            findings.note(
+                &VARIABLE_CHANGED,
+                seq,
+                format!("the client replaced variables that have no value at {event} by {instead:?}"),
+            );
         }
     }
 
     fn check_firing(&self, hook: &Hook, texts: &[(&str, &str)], seq: u64, findings: &mut Findings) {
         for (template, text) in texts {
             if variables(template).any(|name| has_variable(&hook.event, name)) {
-                findings.check(&NOT_SUBSTITUTED, seq, template != text, || format!("{template:?} as it was declared"));
+                findings.check(&NOT_SUBSTITUTED, seq, template != text, || {
+                    format!("the client sent {template:?} without substituting its variables")
+                });
             }
             if *template != "{tool_input}" {
                 continue;
@@ -126,7 +136,7 @@ impl Firing {
             let late = hook.event == "pre_tool_use" && waits;
             if waits || over {
                 findings.check(&ORDER, seq, !early && !late, || {
-                    format!("the hook for {} fires while the call waits for its result", hook.event)
+                    format!("the hook on {} fired while the tool call had no result yet", hook.event)
                 });
             }
         }
@@ -142,7 +152,7 @@ fn holds_variables(value: &Value) -> bool {
     }
 }
 
-/// Whether arguments have the members and fixed values of a template; the texts of both go to `texts`.
+/// Whether arguments have the members and constant values of a template. Adds pairs of their texts to `texts`.
 fn same_shape<'a>(template: &'a Value, arguments: &'a Value, texts: &mut Vec<(&'a str, &'a str)>) -> bool {
     match (template, arguments) {
         (Value::String(template), Value::String(text)) => {
@@ -163,8 +173,8 @@ fn same_shape<'a>(template: &'a Value, arguments: &'a Value, texts: &mut Vec<(&'
     }
 }
 
-/// Whether a text may come of a template: variables that the event has stand for anything, the others for themselves,
-/// or for `unknown` (`$name` for their bare names).
+/// Whether a text can result from a template. Variables with a value at the event match anything. Others match
+/// themselves or, if it is given, `unknown` (`$name` means the variable's name).
 fn fits(template: &str, text: &str, event: &str, unknown: Option<&str>) -> bool {
     let mut stretches = vec![String::new()];
     for piece in pieces(template) {

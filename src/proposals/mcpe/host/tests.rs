@@ -3,7 +3,7 @@ use crate::proposals::host::{Effect, ModelView, ServerView};
 use crate::proposals::{Declared, settings};
 use crate::wire::Envelope;
 
-/// The side under test with one server.
+/// The host's side under test, with one server.
 struct Bench {
     side: McpeHostSide,
     view: ServerView,
@@ -27,19 +27,19 @@ impl Bench {
         let mut bench =
             Self { side: McpeHostSide::new(&policies), view, now: Duration::ZERO, tokens: 0, effects: Vec::new() };
         bench.with(|side, cx| side.connected(cx, SERVER));
-        assert!(bench.effects.is_empty(), "nothing is known before the list of tools is there");
+        assert!(bench.effects.is_empty(), "nothing is known before the list of tools");
         bench.with(|side, cx| side.listed(cx, SERVER));
-        // A list that comes again changes nothing.
+        // A second list changes nothing.
         bench.with(|side, cx| side.listed(cx, SERVER));
         bench
     }
 
-    /// A server with all that is needed.
+    /// A server with the capability and the tools.
     fn plain(set: &[(&str, Value)]) -> Self {
         Self::new(set, json!({"events": {"maxSubscriptions": 9}}), &[SUBSCRIBE])
     }
 
-    /// Asks the side, and shows it each tool that it calls thereby, as the engine does.
+    /// Calls the side and passes it each tool call that it makes, as the engine does.
     fn with<T>(&mut self, ask: impl FnOnce(&mut McpeHostSide, &mut HostCx<'_>) -> T) -> T {
         let before = self.effects.len();
         let answer = self.ask(ask);
@@ -49,10 +49,10 @@ impl Bench {
     }
 
     fn gate(&mut self, used: &ToolUse) {
-        self.ask(|side, cx| side.gate(cx, used, &mut json!({}))).expect("it refuses none");
+        self.ask(|side, cx| side.gate(cx, used, &mut json!({}))).expect("no call is refused");
     }
 
-    /// Somebody else calls a tool, which answers so.
+    /// Another client calls a tool, with this outcome.
     fn others(&mut self, tool: &str, arguments: Value, outcome: &Value) {
         let used = ToolUse { server: Some(SERVER), tool: tool.to_owned(), arguments, output: None };
         self.gate(&used);
@@ -111,10 +111,10 @@ impl Bench {
         self.effects.iter().filter(|effect| matches!(effect, Effect::Tell(fact) if fact.what == what)).count()
     }
 
-    /// What the next prompt has.
+    /// The injections for the next prompt.
     fn prompt(&mut self) -> Vec<String> {
         self.effects.clear();
-        self.with(|side, cx| side.moment(cx, &LifecycleEvent::Prompt(Agent::Main)));
+        self.with(|side, cx| side.lifecycle_event(cx, &LifecycleEvent::Prompt(Agent::Main)));
         let text = |effect: &Effect| match effect {
             Effect::Inject(injection) if injection.slot == SLOT => Some(injection.text.clone()),
             _ => None,
@@ -263,7 +263,7 @@ fn f3_events_go_where_their_route_says_and_begin_turns_within_limits() {
     let (token, _) = bench.called(SUBSCRIBE).expect("asked");
     bench.grant(token, "a");
     let wakes = |bench: &Bench| bench.effects.iter().filter(|effect| matches!(effect, Effect::Wake { .. })).count();
-    // Two that came together are one turn's.
+    // Two events that come together share a turn.
     bench.event("a", "one");
     bench.event("a", "two");
     assert_eq!(wakes(&bench), 1);
@@ -273,7 +273,7 @@ fn f3_events_go_where_their_route_says_and_begin_turns_within_limits() {
     bench.receive(EVENT, &other("four", "mail.came"));
     assert_eq!(wakes(&bench), 0);
     assert_eq!(bench.prompt(), ["github.issue.opened (low)"]);
-    // The third turn of a minute is not begun; the event is not lost.
+    // The third turn within a minute does not begin, but the event is not lost.
     bench.event("a", "five");
     bench.prompt();
     bench.event("a", "six");
@@ -289,8 +289,8 @@ fn f3_events_go_where_their_route_says_and_begin_turns_within_limits() {
 fn f3_events_of_subscriptions_that_others_make_count_as_the_hosts_own() {
     let mut bench = Bench::plain(&[("mcpe.renew", json!(true))]);
     bench.event("m", "0");
-    assert_eq!(bench.reported("stray"), 1, "nobody subscribes");
-    // The event overtakes the answer to the model's call.
+    assert_eq!(bench.reported("stray"), 1, "no call to subscribe is open");
+    // The event arrives before the response to the model's call.
     let call =
         |tool: &str, arguments: Value| ToolUse { server: Some(SERVER), tool: tool.to_owned(), arguments, output: None };
     let used = call(SUBSCRIBE, json!({"filter": {"eventTypes": ["github.*"], "tags": ["ci"]}}));
@@ -303,9 +303,9 @@ fn f3_events_of_subscriptions_that_others_make_count_as_the_hosts_own() {
     assert_eq!(bench.fact("subscribed"), Some("subscription m: github.*; tags: ci"));
     assert_eq!((bench.reported("event"), bench.reported("stray")), (2, 1));
     assert_eq!(bench.prompt().len(), 2);
-    // What is changed is what is made again, and what is ended is over.
+    // A renewal uses the changed arguments, and a removed subscription is forgotten.
     bench.others(UPDATE, json!({"subscriptionId": "m", "filter": {"tags": ["x"]}}), &json!({"status": "active"}));
-    assert_eq!(bench.fact("updated"), Some("subscription m: every type; tags: x"));
+    assert_eq!(bench.fact("updated"), Some("subscription m: all types; tags: x"));
     bench.receive(EXPIRED, &json!({"subscriptionId": "m"}));
     assert_eq!(bench.called(SUBSCRIBE).expect("made again").1, &json!({"filter": {"tags": ["x"]}}));
     bench.others(SUBSCRIBE, json!({}), &json!({"subscriptionId": "n"}));
@@ -318,12 +318,12 @@ fn e10_what_waits_for_an_answer_that_never_comes_is_reported_in_time() {
     let mut bench = Bench::plain(&[]);
     let used = ToolUse { server: Some(SERVER), tool: SUBSCRIBE.to_owned(), arguments: json!({}), output: None };
     bench.gate(&used);
-    assert_eq!(bench.side.next_wake(), None, "nothing waits");
+    assert_eq!(bench.side.next_timeout(), None, "nothing waits");
     bench.event("a", "1");
-    assert_eq!(bench.side.next_wake(), Some(DEADLINE));
+    assert_eq!(bench.side.next_timeout(), Some(DEADLINE));
     bench.now = DEADLINE;
-    bench.with(|side, cx| side.wake(cx));
-    assert_eq!((bench.reported("stray"), bench.side.next_wake()), (1, None));
+    bench.with(|side, cx| side.handle_timeout(cx));
+    assert_eq!((bench.reported("stray"), bench.side.next_timeout()), (1, None));
 }
 
 #[test]

@@ -1,20 +1,20 @@
-//! Whether an event matches a subscription's filter.
+//! Matches events against the filter of a subscription.
 
 use crate::proposals::mcpe::patterns::{matches, might_match};
 use serde_json::Value;
 
-/// What a filter says to an event.
+/// Whether an event matches a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It matches by every reading.
+    /// It matches however wildcards are treated.
     Matches,
-    /// It matches only by some servers' reading of wildcards.
+    /// It matches only as some servers treat wildcards.
     Differs,
     /// It does not match.
     Fails,
 }
 
-/// Judges an event. Members of the filter that are missing or empty let everything pass; the others must all match.
+/// Judges an event. Missing and empty members of the filter match everything; all others must match.
 pub fn judge(filter: &Value, event: &Value) -> Verdict {
     let metadata = &event["metadata"];
     let tags = metadata["tags"].as_array().map_or(&[][..], Vec::as_slice);

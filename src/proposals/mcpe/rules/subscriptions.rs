@@ -1,4 +1,4 @@
-//! Subscriptions as the tools make them, and whether deliveries keep to them.
+//! Subscriptions that clients make with the tools, and whether deliveries respect them.
 
 use super::filter::{self, Verdict};
 use super::*;
@@ -8,15 +8,15 @@ use crate::proposals::recent::Recent;
 use crate::proposals::timestamp;
 use std::collections::{BTreeSet, VecDeque};
 
-/// How long a delivery may still be on its way after a subscription was stopped, in nanoseconds.
+/// How long after a subscription was stopped a delivery may still have been in transit, in nanoseconds.
 const GRACE: i64 = 250_000_000;
-/// How far from its time something may happen, in nanoseconds (E24).
+/// How far from its scheduled time a delivery may be, in nanoseconds.
 const SLACK: i64 = 2_000_000_000;
-/// How many deliveries wait for the answer that makes their subscription known.
+/// How many deliveries wait for the response that makes their subscription known.
 const MAX_PARKED: usize = 256;
-/// How many events are remembered that came singly and are to come in a batch.
+/// How many single events are remembered that should also come in a batch.
 const MAX_UNBATCHED: usize = 256;
-/// How many calls about one subscription that wait are remembered.
+/// How many open calls about one subscription are remembered.
 const MAX_CHANGES: usize = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl State {
     }
 }
 
-/// A subscription that was granted.
+/// A granted subscription.
 #[derive(Debug)]
 struct Subscription {
     filter: Value,
@@ -46,25 +46,25 @@ struct Subscription {
     created: Option<jiff::Timestamp>,
     state: State,
     since: i64,
-    /// When it ends, and when it was granted by the reel's clock.
+    /// When it expires, and when it was granted (nanoseconds of the reel's clock).
     expires: Option<jiff::Timestamp>,
     granted: i64,
-    /// Calls about it that wait: until they are answered the old and the new are both right.
+    /// Open calls about it. Until they are answered, the old and the new state are both valid.
     changing: Vec<Change>,
-    /// It was stopped or changed, so that its one delivery may come later.
+    /// It was stopped or changed, so its scheduled delivery may come later.
     changed: bool,
     /// The latest timestamp of its events.
     latest: Option<jiff::Timestamp>,
-    /// Events that came singly and still are to come in a batch, in order.
+    /// Events that came singly and should also come in a batch, in order.
     unbatched: VecDeque<String>,
 }
 
-/// A call that waits and may change a subscription.
+/// An open call that may change a subscription.
 #[derive(Debug)]
 struct Change {
     seq: u64,
     resumes: bool,
-    /// For an update: what it asks for.
+    /// For an update: the requested filter.
     update: Option<Value>,
 }
 
@@ -73,9 +73,10 @@ struct Change {
 pub struct Subscriptions {
     known: Recent<String, Subscription>,
     delivered: Recent<(String, String)>,
-    /// Subscribe calls that wait.
+    /// Open calls of events_subscribe.
     pending: BTreeSet<u64>,
-    /// Deliveries for subscriptions not known yet: event, subscription, whether it expired (E10).
+    /// Deliveries for subscriptions that are not known yet: the event's number, the subscription, and whether it
+    /// expired.
     parked: Vec<(u64, String, bool)>,
     lost: bool,
 }
@@ -97,12 +98,12 @@ impl Subscriptions {
         *self = Self { lost: true, ..Self::default() };
     }
 
-    /// A subscribe call was sent.
+    /// Handles a call of events_subscribe.
     pub fn asked(&mut self, seq: u64) {
         self.pending.insert(seq);
     }
 
-    /// A call about a subscription was sent.
+    /// Handles a call about a subscription.
     pub fn changing(&mut self, seq: u64, tool: &str, arguments: &Value) {
         let id = arguments["subscriptionId"].as_str().unwrap_or_default();
         let Some(subscription) = self.known.get_mut(&id.to_owned()) else { return };
@@ -113,7 +114,7 @@ impl Subscriptions {
         subscription.changing.push(Change { seq, resumes: tool == "events_resume", update });
     }
 
-    /// A call about a subscription was answered.
+    /// Handles the response to a call about a subscription.
     fn changed(&mut self, asked: &crate::proposals::Asked) {
         let id = asked.params["arguments"]["subscriptionId"].as_str().unwrap_or_default();
         if let Some(subscription) = self.known.get_mut(&id.to_owned()) {
@@ -121,7 +122,7 @@ impl Subscriptions {
         }
     }
 
-    /// A tool call failed.
+    /// Handles a failed tool call.
     pub fn refused(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         let Some(asked) = message.request else { return };
         self.changed(asked);
@@ -134,9 +135,9 @@ impl Subscriptions {
         }
     }
 
-    /// Whether a subscription that is over made a new one be refused.
+    /// Checks whether a server refused a subscription although one had expired.
     fn check_refusal(&self, message: &Observed<'_>, findings: &mut Findings) {
-        // Its words alone: an error's code is a number too.
+        // Only the texts: an error's code also contains digits.
         let content = message.content;
         let words = content["content"].as_array().into_iter().flatten().map(|block| &block["text"]);
         let words = words.chain([&content["message"]]).filter_map(Value::as_str);
@@ -149,16 +150,18 @@ impl Subscriptions {
             return;
         }
         let declared = capability(message.declared).and_then(|events| events["maxSubscriptions"].as_u64());
-        // What is not declared is often told in the refusal itself.
+        // A limit that is not declared is often named in the refusal.
         let named =
             || reported.split(|found: char| !found.is_ascii_digit()).rev().find_map(|digits| digits.parse().ok());
         let Some(most) = declared.or_else(named) else { return };
         let now = self.known.values().filter_map(|it| it.own_time(message.time)).max();
         let live = self.known.values().filter(|it| it.is_live(now, message.time)).count() as u64;
-        findings.check(&EXPIRED_COUNTED, message.seq, live >= most, || format!("refused with {live} of {most} in use"));
+        findings.check(&EXPIRED_COUNTED, message.seq, live >= most, || {
+            format!("the server refused a subscription with {live} of {most} in use")
+        });
     }
 
-    /// A tool call went well.
+    /// Handles a successful tool call.
     pub fn granted(
         &mut self,
         tool: &str,
@@ -180,11 +183,11 @@ impl Subscriptions {
         let success = outcome["success"] != false;
         let there = self.known.get_mut(&id.to_owned());
         let usable = there.as_ref().is_some_and(|it| !matches!(it.state, State::Removed | State::Expired));
-        // An expired one may still be removed.
+        // An expired subscription may still be removed.
         let removable = tool == "events_unsubscribe" && there.as_ref().is_some_and(|it| it.state != State::Removed);
         let hidden = self.lost && there.is_none();
         findings.check(&UNKNOWN_ACCEPTED, message.seq, !success || usable || removable || hidden, || {
-            format!("{tool} of {id} went well")
+            format!("the server accepted {tool} of {id}")
         });
         let (Some(subscription), true) = (there, success) else { return };
         match tool {
@@ -237,19 +240,23 @@ impl Subscriptions {
             check_uuid(id, seq, findings);
             if let (Some(created), Some(expires)) = (subscription.created, subscription.expires) {
                 let over = outcome["status"] == "active" && expires <= created;
-                findings.check(&GRANTED_EXPIRED, seq, !over, || format!("{id} of {created} expires at {expires}"));
+                findings.check(&GRANTED_EXPIRED, seq, !over, || {
+                    format!("the server granted {id} at {created}, but it expired at {expires}")
+                });
             }
             self.known.insert(id.to_owned(), subscription);
             self.unpark(id, message, findings);
         }
         if let Some(most) = capability(message.declared).and_then(|events| events["maxSubscriptions"].as_f64()) {
             let live = self.known.values().filter(|it| it.is_live(now, message.time)).count();
-            findings.check(&TOO_MANY, seq, live as f64 <= most, || format!("{live} subscriptions, at most {most}"));
+            findings.check(&TOO_MANY, seq, live as f64 <= most, || {
+                format!("the server granted {live} subscriptions; its maxSubscriptions is {most}")
+            });
         }
         self.settle_if_none_pends(findings);
     }
 
-    /// Takes out what waited for this subscription to become known.
+    /// Handles the deliveries that waited for this subscription to become known.
     fn unpark(&mut self, id: &str, message: &Observed<'_>, findings: &mut Findings) {
         let (mine, others): (Vec<_>, Vec<_>) = self.parked.drain(..).partition(|(_, parked, _)| parked == id);
         self.parked = others;
@@ -257,7 +264,9 @@ impl Subscriptions {
             findings.hold(&UNKNOWN_SUBSCRIPTION);
         }
         let is_over = mine.iter().any(|(_, _, expired)| *expired);
-        findings.check(&EXPIRED_FIRST, message.seq, !is_over, || format!("{id} had expired before it was granted"));
+        findings.check(&EXPIRED_FIRST, message.seq, !is_over, || {
+            format!("the server reported that {id} expired before it granted it")
+        });
         if is_over && let Some(subscription) = self.known.get_mut(&id.to_owned()) {
             subscription.enter(State::Expired, message.time);
         }
@@ -269,14 +278,15 @@ impl Subscriptions {
         }
     }
 
-    /// Whatever still waits for its subscription waits in vain.
+    /// Reports the deliveries whose subscription was never granted.
     pub fn settle(&mut self, findings: &mut Findings) {
         for (seq, id, _) in self.parked.drain(..) {
-            findings.note(&UNKNOWN_SUBSCRIPTION, seq, format!("{id} was never granted"));
+            findings.note(&UNKNOWN_SUBSCRIPTION, seq, format!("the server never granted {id}"));
         }
     }
 
-    /// The connection is over at a time: who has ended by then and was not told so?
+    /// At the end of the connection, reports subscriptions whose expiry passed without a notification. `time` is the
+    /// end in nanoseconds.
     pub fn finish(&mut self, time: i64, findings: &mut Findings) {
         if self.lost {
             return;
@@ -285,12 +295,14 @@ impl Subscriptions {
             let now = subscription.own_time(time.saturating_sub(SLACK));
             let Some((now, expires)) = now.zip(subscription.expires) else { continue };
             if now > expires && matches!(subscription.state, State::Active | State::Paused) {
-                findings.check_overall(&EXPIRY_UNTOLD, false, || format!("expired at {expires}, and no word of it"));
+                findings.check_overall(&EXPIRY_UNTOLD, false, || {
+                    format!("a subscription expired at {expires} without a notification")
+                });
             }
         }
     }
 
-    /// What a list says of the subscriptions that are known.
+    /// Checks the result of events_list against the known subscriptions.
     fn listed(&self, outcome: &Value, seq: u64, findings: &mut Findings) {
         for entry in outcome["subscriptions"].as_array().into_iter().flatten() {
             let id = entry["id"].as_str().or_else(|| entry["subscriptionId"].as_str()).unwrap_or_default();
@@ -298,11 +310,13 @@ impl Subscriptions {
                 continue;
             };
             let fits = known.state.name() == status || !known.changing.is_empty();
-            findings.check(&LIST_STATUS, seq, fits, || format!("{id} is {}, listed as {status}", known.state.name()));
+            findings.check(&LIST_STATUS, seq, fits, || {
+                format!("{id} is {}, but the server lists it as {status}", known.state.name())
+            });
         }
     }
 
-    /// A delivery, or the word that a subscription expired.
+    /// Handles a delivery, or the notification that a subscription expired.
     pub fn delivery(&mut self, method: &str, message: &Observed<'_>, findings: &mut Findings) {
         let (seq, params) = (message.seq, message.content);
         let events: &[Value] = match method {
@@ -311,7 +325,7 @@ impl Subscriptions {
             _ => &[],
         };
         if method == BATCH {
-            findings.check(&EMPTY_BATCH, seq, !events.is_empty(), || "no events".to_owned());
+            findings.check(&EMPTY_BATCH, seq, !events.is_empty(), || "the batch contains no events".to_owned());
         }
         for event in events {
             check_event(seq, event, findings);
@@ -329,7 +343,7 @@ impl Subscriptions {
         let late = message.time.saturating_sub(subscription.since) > GRACE;
         let resumes = subscription.changing.iter().any(|change| change.resumes);
         findings.check(&INACTIVE, seq, subscription.state == State::Active || !late || resumes, || {
-            format!("{id} is {:?}", subscription.state).to_lowercase()
+            format!("the server delivered to {id}, which is {:?}", subscription.state).to_lowercase()
         });
         subscription.check_delivery(method, events, seq, findings);
         subscription.check_times(method, events, message, findings);
@@ -337,7 +351,9 @@ impl Subscriptions {
         let both = subscription.has_both_ways();
         for event in events.iter().filter_map(|event| event["id"].as_str()) {
             let again = self.delivered.insert((id.to_owned(), event.to_owned()), ()).is_some();
-            findings.check(&EVENT_TWICE, seq, !again || both, || format!("event {event} again"));
+            findings.check(&EVENT_TWICE, seq, !again || both, || {
+                format!("the server had already delivered the event {event}")
+            });
         }
     }
 
@@ -346,7 +362,7 @@ impl Subscriptions {
             return;
         }
         if self.pending.is_empty() || self.parked.len() >= MAX_PARKED {
-            findings.note(&UNKNOWN_SUBSCRIPTION, seq, format!("{id} was not granted"));
+            findings.note(&UNKNOWN_SUBSCRIPTION, seq, format!("the server did not grant {id}"));
         } else {
             self.parked.push((seq, id.to_owned(), expired));
         }
@@ -360,25 +376,28 @@ impl Subscription {
         self.since = time;
     }
 
-    /// What the server's clock shows at a time of the reel's, by the answer that granted it.
+    /// The time on the server's clock, estimated from the response that granted the subscription. `time` is in
+    /// nanoseconds of the reel's clock.
     fn own_time(&self, time: i64) -> Option<jiff::Timestamp> {
         let passed = jiff::SignedDuration::from_nanos(time.saturating_sub(self.granted));
         self.created?.checked_add(passed).ok()
     }
 
-    /// Whether a delivery comes when it should: before the end, in order, and on its schedule.
+    /// Checks whether a delivery comes before the expiry, in order, and on schedule.
     fn check_times(&mut self, method: &str, events: &[Value], message: &Observed<'_>, findings: &mut Findings) {
         let seq = message.seq;
         for event in events {
             let Some(at) = event["metadata"]["timestamp"].as_str().and_then(timestamp::instant) else { continue };
             let before = self.latest.filter(|before| at < *before);
-            findings.check(&ORDER, seq, before.is_none(), || format!("an event of {at} behind a later one"));
+            findings.check(&ORDER, seq, before.is_none(), || format!("an event of {at} came after a later one"));
             self.latest = self.latest.max(Some(at));
         }
         let Some(now) = self.own_time(message.time) else { return };
         if let Some(expires) = self.expires {
             let over = now.duration_since(expires).as_nanos() > i128::from(GRACE);
-            findings.check(&PAST_EXPIRY, seq, !over, || format!("delivered at {now}, expired at {expires}"));
+            findings.check(&PAST_EXPIRY, seq, !over, || {
+                format!("the delivery came at {now}, the subscription expired at {expires}")
+            });
         }
         let channels = &self.delivery["channels"];
         match (method == BATCH, lists(channels, "cron"), lists(channels, "scheduled")) {
@@ -386,13 +405,14 @@ impl Subscription {
             (true, false, true) if !self.changed => {
                 let Some(at) = deliver_at(&self.delivery["scheduledDelivery"]).max(self.created) else { return };
                 let off = now.duration_since(at).as_nanos().unsigned_abs() > u128::from(SLACK.unsigned_abs());
-                findings.check(&SCHEDULED_INSTANT, seq, !off, || format!("delivered at {now}, due at {at}"));
+                findings
+                    .check(&SCHEDULED_INSTANT, seq, !off, || format!("the delivery came at {now}, it was due at {at}"));
             }
             _ => {}
         }
     }
 
-    /// Whether a batch leaves out what came singly before what it holds.
+    /// Checks whether a batch skips an event that came singly before those in the batch.
     fn check_passed_over(&mut self, method: &str, events: &[Value], seq: u64, findings: &mut Findings) {
         if !self.has_both_ways() || self.changed {
             return self.unbatched.clear();
@@ -404,20 +424,22 @@ impl Subscription {
                 }
                 self.unbatched.push_back(id.to_owned());
             } else if let Some(place) = self.unbatched.iter().position(|reported| reported == id) {
-                findings.check(&PASSED_OVER, seq, place == 0, || format!("{} is not in it", self.unbatched[0]));
+                findings.check(&PASSED_OVER, seq, place == 0, || {
+                    format!("the batch does not contain the event {}", self.unbatched[0])
+                });
                 self.unbatched.drain(..=place);
             }
         }
     }
 
-    /// Whether it counts, at a time that is told by a server's clock and by the reel's.
+    /// Whether it counts towards the maximum, given a time on the server's clock and the reel's `time` in nanoseconds.
     fn is_live(&self, now: Option<jiff::Timestamp>, time: i64) -> bool {
         let own = self.own_time(time);
         let over = |at: Option<jiff::Timestamp>| at.zip(self.expires).is_some_and(|(at, expires)| expires <= at);
         matches!(self.state, State::Active | State::Paused) && !over(now) && !over(own)
     }
 
-    /// Whether the channels deliver singly and in batches, so that an event comes twice.
+    /// Whether events are delivered both singly and in batches, so that each comes twice.
     fn has_both_ways(&self) -> bool {
         let channels = &self.delivery["channels"];
         lists(channels, "realtime") && (lists(channels, "cron") || lists(channels, "scheduled"))
@@ -429,7 +451,7 @@ impl Subscription {
         let fits = if method == BATCH { batched } else { lists(channels, "realtime") || !batched };
         let updates = || self.changing.iter().filter_map(|change| change.update.as_ref());
         let fits = fits || updates().next().is_some();
-        findings.check(&DELIVERY_KIND, seq, fits, || format!("{method} for channels {channels}"));
+        findings.check(&DELIVERY_KIND, seq, fits, || format!("the server sent {method} for the channels {channels}"));
         for event in events {
             let mut verdict = filter::judge(&self.filter, event);
             if updates().any(|filter| filter::judge(filter, event) == Verdict::Matches) {
@@ -437,35 +459,41 @@ impl Subscription {
             }
             let kind = event["type"].as_str().unwrap_or_default();
             findings.check(&FILTER, seq, verdict != Verdict::Fails, || {
-                format!("{kind} with {} against {}", event["metadata"], self.filter)
+                format!(
+                    "the event {kind} with the metadata {} does not match the filter {}",
+                    event["metadata"], self.filter
+                )
             });
             findings.check(&WILDCARD_READING, seq, verdict != Verdict::Differs, || {
-                format!("{kind} against {}: some servers say yes, some no", self.filter["eventTypes"])
+                format!("whether {kind} matches {} depends on the server", self.filter["eventTypes"])
             });
             let at = event["metadata"]["timestamp"].as_str().and_then(timestamp::instant);
             if let (Some(at), Some(created)) = (at, self.created) {
-                findings.check(&OLD_EVENT, seq, at >= created, || format!("{kind} of {at}, subscribed at {created}"));
+                findings.check(&OLD_EVENT, seq, at >= created, || {
+                    format!("the event {kind} is of {at}, the subscription of {created}")
+                });
             }
         }
         if let (BATCH, Some(most)) = (method, self.delivery["cronSchedule"]["maxEventsPerDelivery"].as_f64()) {
             findings.check(&BATCH_SIZE, seq, events.len() as f64 <= most, || {
-                format!("{} events, at most {most}", events.len())
+                format!("the batch contains {} events; maxEventsPerDelivery is {most}", events.len())
             });
         }
     }
 }
 
-/// Whether a schedule fires around a time. One that cannot be read is nothing to judge by.
+/// Checks whether a schedule fires at about a time. A schedule that cannot be parsed is not checked.
 fn check_cron(schedule: &Value, now: jiff::Timestamp, seq: u64, findings: &mut Findings) {
     let expression = schedule["expression"].as_str().unwrap_or_default();
     let Ok(read) = Schedule::read(expression, schedule["timezone"].as_str()) else { return };
     let Ok(now_ns) = i64::try_from(now.as_nanosecond()) else { return };
     let near = read.next(now_ns.saturating_sub(SLACK + 1_000_000_000));
     let fires = near.is_some_and(|at| at <= now_ns.saturating_add(SLACK));
-    findings.check(&CRON_INSTANT, seq, fires, || format!("{expression:?} does not fire at {now}"));
+    findings
+        .check(&CRON_INSTANT, seq, fires, || format!("the batch came at {now}, which is not a time of {expression:?}"));
 }
 
-/// When a scheduled delivery is due: an offset says so, or the zone beside it.
+/// When a scheduled delivery is due, by the offset in the time or else the time zone next to it.
 fn deliver_at(scheduled: &Value) -> Option<jiff::Timestamp> {
     let text = scheduled["deliverAt"].as_str()?;
     let local = || {
@@ -475,17 +503,18 @@ fn deliver_at(scheduled: &Value) -> Option<jiff::Timestamp> {
     text.parse().ok().or_else(local)
 }
 
-/// Checks what was granted against what the server says it can.
+/// Checks a granted subscription against the server's capability.
 fn check_grant(seq: u64, events: &Value, granted: &Subscription, findings: &mut Findings) {
     for channel in granted.delivery["channels"].as_array().into_iter().flatten().filter_map(Value::as_str) {
         findings.check(&UNDECLARED_CHANNEL, seq, lists(&events["deliveryChannels"], channel), || {
-            format!("channel {channel}")
+            format!("the server granted the channel {channel}")
         });
     }
     if events["features"]["wildcards"] == false {
         let types = granted.filter["eventTypes"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let wild = types.into_iter().find(|pattern| patterns::is_wildcard(pattern));
-        findings.check(&WILDCARDS, seq, wild.is_none(), || format!("{:?}", wild.unwrap_or_default()));
+        findings
+            .check(&WILDCARDS, seq, wild.is_none(), || format!("the server granted {:?}", wild.unwrap_or_default()));
     }
 }
 
@@ -497,5 +526,5 @@ fn check_event(seq: u64, event: &Value, findings: &mut Findings) {
 }
 
 fn check_uuid(id: &str, seq: u64, findings: &mut Findings) {
-    findings.check(&NOT_UUID, seq, uuid::Uuid::parse_str(id).is_ok(), || format!("{id:?}"));
+    findings.check(&NOT_UUID, seq, uuid::Uuid::parse_str(id).is_ok(), || format!("the id {id:?} is not a UUID"));
 }

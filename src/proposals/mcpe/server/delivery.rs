@@ -1,17 +1,18 @@
-//! How a subscription wants its events: at once, on a schedule, at one time (§2, Delivery Modes).
+//! How the events of a subscription are delivered: at once, on a schedule, or at one time (MCPE 2025-01-01 §2 and
+//! Delivery Modes).
 
 use crate::proposals::mcpe::cron::{Schedule, zone};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use serde_json::{Value, json};
 
-/// What a subscription asked for, read. An event that waits is delivered once, by cron or at the scheduled time,
-/// whichever comes first.
+/// The parsed `delivery` of a subscription. A waiting event is delivered once: on the schedule or at the scheduled
+/// time, whichever comes first.
 #[derive(Clone, Debug)]
 pub struct Delivery {
     /// As it was given.
     pub given: Value,
-    /// Each event goes out when it happens.
+    /// Each event is sent when it happens.
     pub realtime: bool,
     /// Events wait for the schedule.
     pub cron: Option<CronDelivery>,
@@ -22,11 +23,11 @@ pub struct Delivery {
 /// Delivery on a schedule.
 #[derive(Clone, Debug)]
 pub struct CronDelivery {
-    /// When.
+    /// The schedule.
     pub schedule: Schedule,
-    /// How many events share a batch.
+    /// How many events a batch may contain.
     pub batch: usize,
-    /// How many events go out at once; the rest waits for the next time.
+    /// How many events may be delivered at once. The rest waits for the next time.
     pub most: usize,
 }
 
@@ -35,18 +36,18 @@ pub struct CronDelivery {
 pub struct Scheduled {
     /// When, in Unix nanoseconds.
     pub at: i64,
-    /// How many events share a batch.
+    /// How many events a batch may contain.
     pub batch: usize,
-    /// The subscription is over afterwards.
+    /// The subscription expires after the delivery.
     pub auto_expire: bool,
 }
 
 impl Delivery {
-    /// Reads `delivery`, which fits its schema; without it events come in real time (AMB-E2). `now` is in Unix
-    /// nanoseconds.
+    /// Parses `delivery`, which must already conform to its schema. Without it, events are delivered in real time
+    /// (AMB-E2). `now` is in Unix nanoseconds.
     ///
     /// # Errors
-    /// What cannot be done, as a sentence for the model.
+    /// What is not possible, as a sentence for the model.
     pub fn read(given: Option<&Value>, now: i64) -> Result<Self, String> {
         let Some(given) = given else {
             return Ok(Self { given: json!({"channels": ["realtime"]}), realtime: true, cron: None, scheduled: None });
@@ -61,7 +62,7 @@ impl Delivery {
             }
         }
         if given["channels"].as_array().is_none_or(Vec::is_empty) {
-            return Err("`channels` names no channel: nothing could be delivered".to_owned());
+            return Err("`channels` names no channel, so nothing could be delivered".to_owned());
         }
         let cron = has("cron").then(|| CronDelivery::read(&given["cronSchedule"], now)).transpose()?;
         let scheduled = has("scheduled").then(|| Scheduled::read(&given["scheduledDelivery"])).transpose()?;
@@ -79,13 +80,13 @@ impl CronDelivery {
         let expression = given["expression"].as_str().unwrap_or_default();
         let schedule = Schedule::read(expression, given["timezone"].as_str())?;
         if schedule.next(now).is_none() {
-            return Err(format!("cron expression {expression:?} never fires"));
+            return Err(format!("the cron expression {expression:?} never fires"));
         }
         let most = match given.get("maxEventsPerDelivery") {
             None => usize::MAX,
             Some(most) => {
                 let whole = most.as_u64().and_then(|most| usize::try_from(most).ok()).filter(|most| *most > 0);
-                whole.ok_or_else(|| format!("`maxEventsPerDelivery` {most}: a whole number from 1 on"))?
+                whole.ok_or_else(|| format!("invalid `maxEventsPerDelivery` {most}: expected a whole number from 1"))?
             }
         };
         Ok(Self { schedule, batch: batch(given), most })
@@ -93,7 +94,7 @@ impl CronDelivery {
 }
 
 impl Scheduled {
-    /// An offset says which instant is meant; without one the time zone does, UTC where none is named (AMB-E10).
+    /// The offset decides which instant is meant; without one, the time zone does, which is UTC by default (AMB-E10).
     fn read(given: &Value) -> Result<Self, String> {
         let text = given["deliverAt"].as_str().unwrap_or_default();
         let zone = zone(given["timezone"].as_str())?;
@@ -101,13 +102,13 @@ impl Scheduled {
             let local: DateTime = text.parse()?;
             local.to_zoned(zone).map(|time| time.timestamp())
         });
-        let instant = instant.map_err(|error| format!("`deliverAt` {text:?}: {error}"))?;
+        let instant = instant.map_err(|error| format!("invalid `deliverAt` {text:?}: {error}"))?;
         let at = i64::try_from(instant.as_nanosecond()).map_err(|_| format!("`deliverAt` {text:?} is out of range"))?;
         Ok(Self { at, batch: batch(given), auto_expire: given["autoExpire"] != false })
     }
 }
 
-/// Events that are not to be gathered come in batches of one.
+/// Without aggregation, each batch has one event.
 fn batch(given: &Value) -> usize {
     if given["aggregateEvents"] == false { 1 } else { usize::MAX }
 }

@@ -1,26 +1,26 @@
-//! An event before and after it has its id and time (§4).
+//! Events before and after they get an id and a timestamp (MCPE 2025-01-01 §4).
 
 use super::fits;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// What is told of an event that is to be published.
+/// An event to publish.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Draft {
-    /// Its hierarchical type.
+    /// The hierarchical type.
     #[serde(rename = "type")]
     pub event_type: String,
-    /// Its payload, an object.
+    /// The payload, an object.
     #[serde(default)]
     pub data: Map<String, Value>,
     /// `low`, `normal`, `high` or `critical`.
     #[serde(default = "normal")]
     pub priority: String,
-    /// Labels.
+    /// The tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// What its source calls it.
+    /// The id that the event has at its source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_event_id: Option<String>,
 }
@@ -29,24 +29,24 @@ fn normal() -> String {
     "normal".to_owned()
 }
 
-/// An event, ready to go out.
+/// An event that can be sent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// What it was made of.
+    /// What it was made from.
     pub draft: Draft,
-    /// Its id.
+    /// The id.
     pub id: String,
-    /// As it is sent.
+    /// The event as it is sent.
     pub value: Value,
-    /// The length of that as text.
+    /// The length of `value` as JSON, in bytes.
     pub bytes: usize,
 }
 
 impl Draft {
-    /// The event.
+    /// Makes an event with this id and timestamp.
     ///
     /// # Errors
-    /// What is against the proposal, as a sentence fragment.
+    /// What does not conform to MCPE, as a phrase.
     pub fn event(self, id: String, timestamp: &str) -> Result<Event, String> {
         let mut metadata = json!({"timestamp": timestamp, "priority": self.priority});
         if let Some(source) = &self.source_event_id {

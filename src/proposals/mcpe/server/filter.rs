@@ -1,13 +1,13 @@
-//! Which events a subscription is for (§5).
+//! Which events a subscription is for (MCPE 2025-01-01 §5).
 
 use crate::proposals::mcpe::patterns::{is_odd, matches, might_match};
 use serde::{Deserialize, Serialize};
 
-/// A filter; what is left out or empty matches everything.
+/// A filter. Missing and empty members match everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Filter {
-    /// Types: exact, `github.*` for all below `github.`, `*` for all.
+    /// Event types: exact names, `github.*` for everything below `github`, or `*` for everything.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub event_types: Vec<String>,
     /// Any of these tags.
@@ -19,13 +19,13 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Whether an event passes: all given members must match.
+    /// Whether an event matches: all given members must match.
     pub fn matches(&self, event_type: &str, tags: &[String], priority: &str) -> bool {
         self.takes(tags, priority)
             && (self.event_types.is_empty() || self.event_types.iter().any(|pattern| matches(pattern, event_type)))
     }
 
-    /// The pattern by which other implementations would let an event pass that does not pass here (E32).
+    /// The pattern by which other implementations would match an event that does not match here.
     pub fn near_miss(&self, event_type: &str, tags: &[String], priority: &str) -> Option<&str> {
         let passes = self.matches(event_type, tags, priority);
         let near = self.event_types.iter().find(|pattern| might_match(pattern, event_type));

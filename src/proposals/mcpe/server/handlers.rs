@@ -1,8 +1,8 @@
-//! What a subscription has done with its events: runs that wait, that are under way, that are tried again (Event
-//! Handlers). A handler is a part of the subscription, which only the server sees, so the server runs it.
+//! Runs the handlers of subscriptions: waiting, running and repeated runs (MCPE 2025-01-01, Event Handlers). A handler
+//! is a part of the subscription, which only the server sees, so the server runs it (AMB-E5).
 //!
-//! Of a subscription's runs one is under way at a time, in the order of its deliveries. Everything that begins or ends
-//! is told, and nothing is dropped without a word.
+//! Only one run of a subscription is active at a time, in the order of the deliveries. Every start and end is
+//! reported; it must never drop a run silently.
 
 pub mod handler;
 mod input;
@@ -17,42 +17,42 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long is waited before a webhook is tried again; twice as long each time.
+/// How long to wait before a webhook is tried again. The time doubles with each attempt.
 const BACK_OFF: Duration = Duration::from_secs(1);
-/// The longest wait, whatever the other side asks for.
+/// The maximum wait, whatever the webhook's server asks for.
 const LONGEST: Duration = Duration::from_secs(60);
-/// How often one try of a webhook may be sent elsewhere on its host.
+/// How often one attempt of a webhook may be redirected on its host.
 const MAX_HOPS: u32 = 3;
 
-/// One delivery for one handler.
+/// One delivery to one handler.
 #[derive(Clone, Debug)]
 struct Run {
     subscription: String,
     handler: Arc<Handler>,
     input: Input,
-    /// Counts from 1.
+    /// The number of the attempt, from 1.
     attempt: u32,
     hops: u32,
-    /// It is not tried again: its subscription or the session is over.
+    /// It is not tried again, because its subscription or the session is over.
     is_last: bool,
-    /// Where the webhook was sent to instead, for this try.
+    /// Where this attempt was redirected to.
     url: Option<String>,
-    /// Where it has moved to for good, for all tries (RFC 9110, 15.4.9).
+    /// Where the webhook has moved permanently, for all attempts (RFC 9110 §15.4.9).
     moved: Option<String>,
-    /// When it was begun, since the connection began.
+    /// When it began, since the start of the connection.
     began: Duration,
 }
 
-/// All of them.
+/// All runs.
 #[derive(Clone, Debug, Default)]
 pub struct Handlers {
     waiting: VecDeque<Run>,
     under_way: BTreeMap<u64, Run>,
-    /// Tried again at this time since the connection began.
+    /// Runs to try again, with the time since the start of the connection.
     asleep: Vec<(Duration, Run)>,
 }
 
-/// What follows from an outcome.
+/// What to do after an attempt.
 enum Verdict {
     Over(&'static str),
     Again(Duration),
@@ -60,7 +60,7 @@ enum Verdict {
 }
 
 impl Handlers {
-    /// Takes a delivery on.
+    /// Adds the run for a delivery.
     pub fn take(
         &mut self,
         subscription: &str,
@@ -81,13 +81,13 @@ impl Handlers {
             began: cx.now(),
         };
         if self.waiting.len() >= settings.most_handlers_waiting {
-            return run.ended("dropped", json!({"why": "too many wait"}), cx);
+            return run.ended("dropped", json!({"why": "too many deliveries are waiting"}), cx);
         }
         self.waiting.push_back(run);
         self.go(settings, cx);
     }
 
-    /// Begins what can be begun.
+    /// Starts the runs that can be started.
     fn go(&mut self, settings: &Settings, cx: &mut dyn ServerCx) {
         while self.under_way.len() < settings.most_handlers {
             let busy = |run: &Run| {
@@ -110,14 +110,14 @@ impl Handlers {
         }
     }
 
-    /// Takes what came of one; answers whether it was one.
+    /// Handles the outcome of a job. Returns whether the job belonged to a run.
     pub fn completed(&mut self, ticket: u64, outcome: &JobOutcome, settings: &Settings, cx: &mut dyn ServerCx) -> bool {
         let Some(mut run) = self.under_way.remove(&ticket) else { return false };
         match run.judge(&outcome.end, settings, cx) {
             Verdict::Over(how) => run.ended(how, reported(outcome), cx),
             Verdict::Elsewhere { url, for_good } => {
                 run.ended("redirected", reported(outcome), cx);
-                // What moved behind a detour is nothing to begin with.
+                // A permanent redirect counts only if it did not follow a temporary one.
                 if for_good && run.url == run.moved {
                     run.moved = Some(url.clone());
                 }
@@ -137,13 +137,13 @@ impl Handlers {
         true
     }
 
-    /// When one is tried again.
-    pub fn next_wake(&self) -> Option<Duration> {
+    /// When the next run is tried again.
+    pub fn next_timeout(&self) -> Option<Duration> {
         self.asleep.iter().map(|(at, _)| *at).min()
     }
 
-    /// Tries again what is due, before all that waits.
-    pub fn wake(&mut self, settings: &Settings, cx: &mut dyn ServerCx) {
+    /// Starts the runs that are due again, before the waiting ones.
+    pub fn handle_timeout(&mut self, settings: &Settings, cx: &mut dyn ServerCx) {
         let now = cx.now();
         let (due, asleep) = std::mem::take(&mut self.asleep).into_iter().partition(|(at, _)| *at <= now);
         self.asleep = asleep;
@@ -152,13 +152,12 @@ impl Handlers {
         self.go(settings, cx);
     }
 
-    /// A subscription is gone: what waits for it is not begun any more. What is under way goes on, and is not tried
-    /// again.
+    /// Drops the waiting runs of a removed subscription. A run that is active continues, but is not tried again.
     pub fn forget(&mut self, subscription: &str, cx: &mut dyn ServerCx) {
         self.drop_where(|run| run.subscription == subscription, "the subscription was removed", cx);
     }
 
-    /// The session is over: nothing is begun any more.
+    /// Drops all waiting runs at the end of the session.
     pub fn end(&mut self, cx: &mut dyn ServerCx) {
         self.drop_where(|_| true, "the session is over", cx);
     }
@@ -179,7 +178,7 @@ impl Handlers {
 /// The events of a delivery.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Delivered {
-    /// One, in real time.
+    /// One event, in real time.
     Event(Value),
     /// A batch.
     Batch(Vec<Value>),
@@ -219,7 +218,7 @@ impl Run {
         Verdict::Again(asked.unwrap_or_default().max(back_off).min(LONGEST))
     }
 
-    /// Where a redirect leads, on the same host only.
+    /// The target of a redirect, if it is on the same host.
     fn elsewhere(&self, location: &str) -> Option<String> {
         let here = url::Url::parse(self.url.as_deref().or(self.handler.url())?).ok()?;
         let there = here.join(location).ok()?;
@@ -242,7 +241,7 @@ impl Run {
     }
 }
 
-/// What is told of an outcome.
+/// What to report about an outcome.
 fn reported(outcome: &JobOutcome) -> Value {
     let mut reported = match &outcome.end {
         JobEnd::Exited { code } => json!({"exit_code": code}),
@@ -264,7 +263,7 @@ fn reported(outcome: &JobOutcome) -> Value {
     reported
 }
 
-/// What `Retry-After` asks for: seconds, or a date (RFC 9110, 10.2.3).
+/// The wait that `Retry-After` asks for, in seconds or as a date (RFC 9110 §10.2.3).
 fn wait_asked_for(text: &str, now_ns: i64) -> Option<Duration> {
     if let Ok(seconds) = text.trim().parse::<u64>() {
         return Some(Duration::from_secs(seconds));

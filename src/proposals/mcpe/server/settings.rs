@@ -1,4 +1,5 @@
-//! What can be set of the server's side: limits, lifetimes, rates, and who may hear what (Security Considerations).
+//! The settings of the server's side: limits, lifetimes, rates, and which events may be subscribed to (MCPE
+//! 2025-01-01, Security Considerations).
 
 use super::filter::Filter;
 use crate::proposals::mcpe::patterns::{covers, is_odd};
@@ -8,23 +9,23 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// How many subscriptions that have not expired a client may hold.
+    /// How many subscriptions a client may have at a time, not counting expired ones.
     pub max_subscriptions: usize,
-    /// How long a subscription lives that names no end, in seconds; 0: without end (E40).
+    /// The lifetime of a subscription without an expiry, in seconds; 0 means no limit.
     pub life_seconds: u64,
-    /// How many events are kept for a subscription until their delivery; the oldest make room.
+    /// How many events are kept for a subscription until their delivery. The oldest are dropped first.
     pub most_kept: usize,
-    /// How many subscriptions may be made in a minute (E38).
+    /// How many subscriptions a client may make per minute.
     pub subscriptions_per_minute: usize,
-    /// How many events a subscription may get in a minute (E38).
+    /// How many events a subscription may receive per minute.
     pub events_per_minute: usize,
-    /// How many handlers may be under way at once.
+    /// How many handlers may run at once.
     pub most_handlers: usize,
-    /// How many deliveries may wait for their handlers; what comes then is dropped.
+    /// How many deliveries may wait for their handlers. Further ones are dropped.
     pub most_handlers_waiting: usize,
-    /// How often a webhook is tried that cannot be reached or fails (5xx, 429).
+    /// How often a webhook is tried if it cannot be reached or fails (status 5xx or 429).
     pub webhook_attempts: u32,
-    /// Patterns of the event types that may be subscribed to (E37).
+    /// Patterns of the event types that clients may subscribe to.
     pub allow: Vec<String>,
 }
 
@@ -45,26 +46,28 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Whether the settings make sense.
+    /// Checks the settings.
     ///
     /// # Errors
-    /// What does not, as a sentence fragment.
+    /// What is wrong, as a phrase.
     pub fn check(&self) -> Result<(), String> {
         match self.allow.iter().find(|pattern| is_odd(pattern)) {
-            Some(pattern) => Err(format!("allow: {pattern:?} is no type pattern: only `*` and a trailing `.*` are")),
+            Some(pattern) => {
+                Err(format!("allow: invalid type pattern {pattern:?}: only `*` and a trailing `.*` are wildcards"))
+            }
             None => Ok(()),
         }
     }
 
-    /// Whether a filter asks for no more than what is allowed.
+    /// Checks that a filter asks only for permitted event types.
     ///
     /// # Errors
-    /// The pattern that goes beyond, in a sentence for the model.
+    /// The pattern that is not permitted, in a sentence for the model.
     pub fn authorize(&self, filter: &Filter) -> Result<(), String> {
         let all = ["*".to_owned()];
         let asked = if filter.event_types.is_empty() { &all[..] } else { &filter.event_types };
         match asked.iter().find(|asked| !self.allow.iter().any(|allowed| covers(allowed, asked))) {
-            Some(asked) => Err(format!("not allowed to subscribe to {asked:?}: allowed are {}", self.allow.join(", "))),
+            Some(asked) => Err(format!("not allowed to subscribe to {asked:?}; allowed: {}", self.allow.join(", "))),
             None => Ok(()),
         }
     }

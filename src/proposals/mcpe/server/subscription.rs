@@ -1,4 +1,4 @@
-//! One subscription: where it stands, what waits for it, and when it wants to be looked at.
+//! A subscription: its status, the events that wait for it, and when something is due.
 
 use super::delivery::Delivery;
 use super::event::Event;
@@ -10,18 +10,18 @@ use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// How many bytes of events wait for one subscription (64 KiB), as JSON text.
+/// How many bytes of events may wait for one subscription (64 KiB), counted as JSON.
 const MAX_HELD_BYTES: usize = 64 << 10;
 
-/// Where a subscription stands.
+/// The status of a subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Gets events.
+    /// It receives events.
     Active,
-    /// Gets none until it is resumed; what waited before waits on.
+    /// It receives none until it is resumed; events that already waited keep waiting.
     Paused,
-    /// Its time is over.
+    /// It expired.
     Expired,
 }
 
@@ -36,25 +36,25 @@ impl Status {
     }
 }
 
-/// What is due. Of what is due at the same time, deliveries come before the end.
+/// What is due. Deliveries come before an expiry at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Due {
     /// The schedule fires.
     Cron,
-    /// The one time has come.
+    /// The scheduled time has come.
     Scheduled,
-    /// Its lifetime is over.
+    /// The subscription expires.
     Expiry,
 }
 
-/// Times of the last minute, to hold a rate.
+/// The times within the last minute, in Unix nanoseconds, to limit a rate.
 #[derive(Clone, Debug, Default)]
 pub struct Minute(VecDeque<i64>);
 
 impl Minute {
     const LENGTH: i64 = 60 * 1_000_000_000;
 
-    /// Counts one more, where fewer than `most` were counted within the minute before.
+    /// Counts one more if fewer than `most` were counted in the last minute. Returns whether it did.
     pub fn admits(&mut self, most: usize, now: i64) -> bool {
         while self.0.front().is_some_and(|at| now.saturating_sub(*at) >= Self::LENGTH) {
             self.0.pop_front();
@@ -67,60 +67,60 @@ impl Minute {
     }
 }
 
-/// A subscription. All times are Unix nanoseconds.
+/// A subscription. All times are in Unix nanoseconds.
 #[derive(Clone, Debug)]
 pub struct Subscription {
-    /// Its id.
+    /// The id.
     pub id: String,
-    /// What it is for.
+    /// The events that it is for.
     pub filter: Filter,
-    /// How it wants its events.
+    /// How its events are delivered.
     pub delivery: Delivery,
-    /// What is done with its events beside.
+    /// What else to do with its events.
     pub handler: Option<Arc<Handler>>,
-    /// Where it stands.
+    /// The status.
     pub status: Status,
     /// When it was made.
     pub created: i64,
     /// When it was last changed.
     pub updated: i64,
-    /// When it ends.
+    /// When it expires.
     pub expires: Option<i64>,
-    /// Events that wait, oldest first.
+    /// Waiting events, oldest first.
     pub held: VecDeque<Event>,
-    /// When the schedule fires next; `None` while nothing waits for it.
+    /// When the schedule fires next; `None` if nothing waits for it.
     pub fires: Option<i64>,
-    /// When the one time is; `None` once it was.
+    /// When the scheduled delivery is due; `None` if there is none or it is over.
     pub at: Option<i64>,
-    /// When it got events.
+    /// When it received events.
     pub rate: Minute,
 }
 
 impl Subscription {
-    /// A fresh one.
+    /// A new subscription.
     pub fn new(id: String, filter: Filter, delivery: Delivery, expires: Option<i64>, now: i64) -> Self {
         let at = delivery.scheduled.as_ref().map(|scheduled| scheduled.at);
         let (status, held, fires, rate) = (Status::Active, VecDeque::new(), None, Minute::default());
         Self { id, filter, delivery, handler: None, status, created: now, updated: now, expires, held, fires, at, rate }
     }
 
-    /// Whether an event is for it now.
+    /// Whether it receives an event now.
     pub fn wants(&self, event: &Event) -> bool {
         self.status == Status::Active && self.passes(event)
     }
 
-    /// Whether an event passes its filter.
+    /// Whether an event matches its filter.
     pub fn passes(&self, event: &Event) -> bool {
         self.filter.matches(&event.draft.event_type, &event.draft.tags, &event.draft.priority)
     }
 
-    /// Whether an event would wait, and something will come for it.
+    /// Whether events wait for a later delivery.
     pub fn gathers(&self) -> bool {
         self.delivery.cron.is_some() || self.at.is_some()
     }
 
-    /// Keeps an event until its delivery. Answers with those that had to make room: the oldest, or the event itself if
-    /// it is longer than all that is kept.
+    /// Keeps an event until its delivery. Returns the events that are dropped for it: the oldest, or the event itself
+    /// if it is too long.
     pub fn hold(&mut self, event: Event, most: usize, now: i64) -> Vec<Event> {
         let mut gone = Vec::new();
         self.held.push_back(event);
@@ -136,20 +136,20 @@ impl Subscription {
         gone
     }
 
-    /// Finds when the schedule fires next, if anything waits for it.
+    /// Computes when the schedule fires next, if an event waits for it.
     pub fn set_fires(&mut self, now: i64) {
         let cron = self.delivery.cron.as_ref().filter(|_| !self.held.is_empty());
         self.fires = cron.and_then(|cron| cron.schedule.next(now));
     }
 
-    /// Whether it asks for another way of delivery from now on; what waits goes that way.
+    /// Changes how events are delivered, including those that already wait.
     pub fn set_delivery(&mut self, delivery: Delivery, now: i64) {
         self.at = delivery.scheduled.as_ref().map(|scheduled| scheduled.at);
         self.delivery = delivery;
         self.set_fires(now);
     }
 
-    /// What is due next, and when. Nothing is delivered to a subscription that is paused.
+    /// What is due next, and when. Nothing is delivered while it is paused.
     pub fn next_due(&self) -> Option<(i64, Due)> {
         let is_active = self.status == Status::Active;
         [
@@ -162,13 +162,14 @@ impl Subscription {
         .min()
     }
 
-    /// Takes the events of a delivery out, batch by batch.
+    /// Removes and returns the events of a delivery, in batches. `most` limits their number, `batch` the size of a
+    /// batch.
     pub fn take(&mut self, most: usize, batch: usize) -> Vec<Vec<Value>> {
         let going: Vec<Value> = self.held.drain(..most.min(self.held.len())).map(|event| event.value).collect();
         going.chunks(batch.clamp(1, going.len().max(1))).map(<[Value]>::to_vec).collect()
     }
 
-    /// Members that all answers about it have.
+    /// Adds the members that all results about a subscription have.
     pub fn describe(&self, out: &mut Value) {
         out["filter"] = json!(self.filter);
         out["delivery"] = self.delivery.given.clone();

@@ -1,7 +1,7 @@
-//! The subscriptions of one client: the six tools, whom an event goes to, and what is due.
+//! The subscriptions of one client: the six tools, where events go, and what is due.
 //!
-//! Pure: times are Unix nanoseconds and come in, notifications and facts go out as [`SubscriptionAction`]s. Events reach a
-//! subscription in the order in which they were published.
+//! It does no I/O: times are arguments in Unix nanoseconds, and notifications and reports are returned as
+//! [`SubscriptionAction`]s. A subscription receives events in the order in which they were published.
 
 use super::delivery::Delivery;
 use super::event::Event;
@@ -16,24 +16,24 @@ use crate::proposals::server::handler_job::HandlerPolicy;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// How many expired ones are kept for `events_list`.
+/// How many expired subscriptions are kept for `events_list`.
 const MAX_EXPIRED: usize = 32;
 const SECOND: i64 = 1_000_000_000;
 
-/// Who calls a tool, and when.
+/// A tool call.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
-    /// The tool.
+    /// The name of the tool.
     pub tool: &'a str,
-    /// Its arguments.
+    /// The arguments.
     pub arguments: &'a Value,
-    /// Now.
+    /// The current time in Unix nanoseconds.
     pub now: i64,
-    /// The client's name.
+    /// The name of the client.
     pub client: &'a str,
 }
 
-/// Something to do.
+/// Something that the caller has to do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SubscriptionAction {
     /// Send a notification.
@@ -42,31 +42,32 @@ pub enum SubscriptionAction {
     Handle(String, Arc<Handler>, Delivered),
     /// Drop what waits for the handler of this subscription.
     Forget(String),
-    /// Tell a fact.
+    /// Report something.
     Report(Value),
 }
 
-/// What a tool answers, and what is told beside it.
+/// The result of a tool, and what to do besides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolOutcome {
-    /// The tool's structured result.
+    /// The structured result.
     pub result: Value,
-    /// What is to be done.
+    /// What to do.
     pub acts: Vec<SubscriptionAction>,
 }
 
 /// The subscriptions of one client.
 #[derive(Clone, Debug, Default)]
 pub struct Subscriptions {
-    /// Limits and rights.
+    /// The limits and permissions.
     pub settings: Settings,
-    /// Which handlers may be had.
+    /// The permitted handlers.
     pub handler_policy: HandlerPolicy,
     table: Vec<Subscription>,
     made: Minute,
 }
 
-/// The fact that a subscription is now `active`, `paused`, `expired` or `removed`, with events that waited in vain.
+/// The report that a subscription is now `active`, `paused`, `expired` or `removed`, with the number of undelivered
+/// events.
 fn became(id: &str, status: &str, undelivered: usize) -> SubscriptionAction {
     let mut fact = json!({"report": "subscription", "id": id, "became": status});
     if undelivered > 0 {
@@ -76,25 +77,25 @@ fn became(id: &str, status: &str, undelivered: usize) -> SubscriptionAction {
 }
 
 impl Subscription {
-    /// What is done beside a delivery.
+    /// The handler to run for a delivery, if there is one.
     fn handled(&self, delivered: impl FnOnce() -> Delivered) -> Option<SubscriptionAction> {
         let handler = self.handler.as_ref()?;
         Some(SubscriptionAction::Handle(self.id.clone(), Arc::clone(handler), delivered()))
     }
 }
 
-/// The fact that an event does not reach a subscription that it was for.
+/// The report that an event does not reach a subscription that it matched.
 fn dropped(id: &str, event: &Event, why: &str) -> SubscriptionAction {
     SubscriptionAction::Report(json!({"report": "dropped", "id": id, "event_id": event.id, "why": why}))
 }
 
 impl Subscriptions {
-    /// Runs one of the six tools. `new_id` is used where a subscription is made.
+    /// Runs one of the six tools. `new_id` provides the id of a new subscription.
     ///
     /// # Errors
     /// What is refused and why, as a sentence for the model.
     pub fn call(&mut self, call: &Call<'_>, new_id: impl FnOnce() -> String) -> Result<ToolOutcome, String> {
-        // What is wrong with one of three kinds is said better by that kind.
+        // The check of the handler's own type gives a clearer error than the check of all three types.
         call.arguments.get("handler").map(check_shape).transpose()?;
         fits(&format!("tool:{}:arguments", call.tool), call.arguments)?;
         match call.tool {
@@ -104,7 +105,7 @@ impl Subscriptions {
             "events_pause" => self.switch(call, Status::Paused),
             "events_resume" => self.switch(call, Status::Active),
             "events_update" => self.update(call),
-            other => Err(format!("there is no tool {other}")),
+            other => Err(format!("unknown tool {other}")),
         }
     }
 
@@ -121,11 +122,11 @@ impl Subscriptions {
         check_end(&delivery, expires, call.now)?;
         let most = self.settings.max_subscriptions;
         if self.table.iter().filter(|known| known.status != Status::Expired).count() >= most {
-            return Err(format!("at most {most} subscriptions: unsubscribe from one first"));
+            return Err(format!("the limit of at most {most} subscriptions is reached: unsubscribe from one first"));
         }
         let rate = self.settings.subscriptions_per_minute;
         if !self.made.admits(rate, call.now) {
-            return Err(format!("at most {rate} subscriptions in a minute: try again later"));
+            return Err(format!("the limit of {rate} subscriptions in a minute is reached: try again later"));
         }
         let mut made = Subscription::new(id, filter, delivery, expires, call.now);
         made.handler = handler.map(Arc::new);
@@ -155,7 +156,7 @@ impl Subscriptions {
         ToolOutcome { result: json!({"subscriptions": listed}), acts: Vec::new() }
     }
 
-    /// Removing what is not there is no error: the result says that nothing was removed (E11).
+    /// Removing an unknown subscription is not an error: the result says that nothing was removed.
     fn unsubscribe(&mut self, call: &Call<'_>) -> ToolOutcome {
         let id = subscription_id(call.arguments);
         let removed = self.table.iter().position(|known| known.id == id).map(|at| self.table.remove(at));
@@ -174,13 +175,13 @@ impl Subscriptions {
         Ok(ToolOutcome { result, acts: vec![became(&known.id, status.name(), 0)] })
     }
 
-    /// Replaces each top-level member that is given. What waits and is no longer wanted is dropped, which is told.
+    /// Replaces each top-level member that is given. Waiting events that no longer match are dropped and reported.
     fn update(&mut self, call: &Call<'_>) -> Result<ToolOutcome, String> {
         if call.arguments.get("updates").is_some() {
-            return Err("the members of events_update stand beside subscriptionId, not in `updates`".to_owned());
+            return Err("the changes in events_update must be next to subscriptionId, not in `updates`".to_owned());
         }
         if call.arguments.get("handler").is_some() {
-            return Err("a handler cannot be changed: unsubscribe, and subscribe with another".to_owned());
+            return Err("a handler cannot be changed: unsubscribe, and subscribe with another handler".to_owned());
         }
         let given = call.arguments.get("delivery");
         let delivery = given.map(|_| Delivery::read(given, call.now)).transpose()?;
@@ -213,20 +214,20 @@ impl Subscriptions {
     fn usable(&mut self, arguments: &Value) -> Result<&mut Subscription, String> {
         let id = subscription_id(arguments);
         match self.table.iter_mut().find(|known| known.id == id) {
-            None => Err(format!("there is no subscription {id}")),
+            None => Err(format!("unknown subscription {id}")),
             Some(known) if known.status == Status::Expired => Err(format!("subscription {id} has expired")),
             Some(known) => Ok(known),
         }
     }
 
-    /// When a subscription ends that names no end: its lifetime counts from its delivery.
+    /// The end of a subscription that names none: its lifetime is counted from its delivery.
     fn default_end(&self, delivery: &Delivery, now: i64) -> Option<i64> {
         let life = i64::try_from(self.settings.life_seconds).unwrap_or(i64::MAX).saturating_mul(SECOND);
         let from = delivery.scheduled.as_ref().map_or(now, |scheduled| scheduled.at.max(now));
         (life > 0).then(|| from.saturating_add(life))
     }
 
-    /// Publishes an event: to whom it goes at once, for whom it waits, and who does not get it though it was for them.
+    /// Publishes an event: sends it, keeps it for later, or reports why a subscription does not get it.
     pub fn publish(&mut self, event: &Event, now: i64) -> Vec<SubscriptionAction> {
         let (mut acts, mut sent, mut held) = (Vec::new(), Vec::new(), Vec::new());
         let draft = &event.draft;
@@ -236,7 +237,7 @@ impl Subscriptions {
                     acts.push(SubscriptionAction::Report(
                         json!({"report": "read_otherwise", "id": known.id, "pattern": pattern,
                         "event_id": event.id, "event_type": draft.event_type,
-                        "text": "other servers deliver this event: they read the wildcard in another way"}),
+                        "text": "some servers would deliver this event, because they treat the wildcard differently"}),
                     ));
                 }
                 continue;
@@ -263,13 +264,13 @@ impl Subscriptions {
         acts
     }
 
-    /// When something is due next.
+    /// When something is due next, in Unix nanoseconds.
     pub fn next_due(&self) -> Option<i64> {
         self.table.iter().filter_map(Subscription::next_due).map(|(at, _)| at).min()
     }
 
-    /// Does what is due, in the order of its times. Afterwards [`Self::next_due`] lies ahead.
-    pub fn wake(&mut self, now: i64) -> Vec<SubscriptionAction> {
+    /// Does what is due, in chronological order. Afterwards [`Self::next_due`] is in the future.
+    pub fn handle_timeout(&mut self, now: i64) -> Vec<SubscriptionAction> {
         let mut acts = Vec::new();
         loop {
             let all = self.table.iter().enumerate().filter_map(|(index, known)| Some((known.next_due()?, index)));
@@ -296,7 +297,7 @@ impl Subscriptions {
     }
 }
 
-/// The schedule has fired: as much as may go at once goes, the rest waits for the next time.
+/// The schedule fired: delivers as many events as permitted; the rest waits for the next time.
 fn fire(known: &mut Subscription, now: i64, acts: &mut Vec<SubscriptionAction>) {
     let Some((most, batch)) = known.delivery.cron.as_ref().map(|cron| (cron.most, cron.batch)) else { return };
     deliver(known, "cron", most, batch, acts);
@@ -315,7 +316,7 @@ fn deliver_once(known: &mut Subscription, at: i64, acts: &mut Vec<SubscriptionAc
     }
 }
 
-/// Sends what waits, in batches; nothing where nothing waits (E23).
+/// Sends the waiting events in batches. Without events, it sends nothing (MCPE 2025-01-01 §3).
 fn deliver(known: &mut Subscription, by: &str, most: usize, batch: usize, acts: &mut Vec<SubscriptionAction>) {
     let batches = known.take(most, batch);
     let events: usize = batches.iter().map(Vec::len).sum();
@@ -337,12 +338,13 @@ fn expire(known: &mut Subscription, at: i64, acts: &mut Vec<SubscriptionAction>)
     acts.push(became(&known.id, "expired", undelivered));
 }
 
-/// What is told of a subscription that was made or changed: where it stands, and where others read it in another way.
+/// The reports about a subscription that was made or changed: its status, and a wildcard that some servers treat
+/// differently.
 fn reported(known: &Subscription) -> Vec<SubscriptionAction> {
     let mut acts = vec![became(&known.id, known.status.name(), 0)];
     if known.filter.event_types.iter().any(|pattern| pattern == "*") {
         acts.push(SubscriptionAction::Report(json!({"report": "read_otherwise", "id": known.id, "pattern": "*",
-            "text": "some servers read a lone * as an exact name and deliver nothing"})));
+            "text": "some servers treat a lone * as an exact name and deliver nothing"})));
     }
     acts
 }
@@ -351,22 +353,22 @@ fn subscription_id(arguments: &Value) -> &str {
     arguments.get("subscriptionId").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The longest filter of a subscription, as JSON text.
+/// The maximum length of a filter as JSON, in bytes.
 const LONGEST_FILTER: usize = 16 << 10;
 
 fn read_filter(arguments: &Value) -> Result<Option<Filter>, String> {
     let Some(given) = arguments.get("filter") else { return Ok(None) };
     if given.to_string().len() > LONGEST_FILTER {
-        return Err(format!("a filter has at most {LONGEST_FILTER} bytes"));
+        return Err(format!("the filter is too long: it may have at most {LONGEST_FILTER} bytes"));
     }
     let filter: Filter = serde_json::from_value(given.clone()).map_err(|error| format!("filter: {error}"))?;
     match filter.odd_pattern() {
-        Some(pattern) => Err(format!("type pattern {pattern:?}: only `*` and a trailing `.*` are wildcards")),
+        Some(pattern) => Err(format!("invalid type pattern {pattern:?}: only `*` and a trailing `.*` are wildcards")),
         None => Ok(Some(filter)),
     }
 }
 
-/// Reads `expiresAt`; null is no end.
+/// Reads `expiresAt`; null means no expiry.
 fn expiry(value: &Value, now: i64) -> Result<Option<i64>, String> {
     let Some(text) = value.as_str() else { return Ok(None) };
     let time: jiff::Timestamp = text.parse().map_err(|error| format!("`expiresAt` {text:?}: {error}"))?;
@@ -374,12 +376,12 @@ fn expiry(value: &Value, now: i64) -> Result<Option<i64>, String> {
     if ns <= now { Err(format!("`expiresAt` {text} has passed")) } else { Ok(Some(ns)) }
 }
 
-/// What would end before its one delivery is a mistake.
+/// Refuses a subscription that would expire before its scheduled delivery.
 fn check_end(delivery: &Delivery, expires: Option<i64>, now: i64) -> Result<(), String> {
     let at = delivery.scheduled.as_ref().map(|scheduled| scheduled.at).filter(|at| *at > now);
     match at.zip(expires) {
         Some((at, expires)) if expires < at => {
-            Err("`expiresAt` lies before `deliverAt`: nothing would be delivered".to_owned())
+            Err("`expiresAt` is before `deliverAt`: nothing would be delivered".to_owned())
         }
         _ => Ok(()),
     }

@@ -1,9 +1,9 @@
-//! Content blocks as text for a model that takes nothing else: texts as they are, everything else by its name (§10.3).
+//! Converts content blocks to text for the model: text stays as it is, other blocks are named (MCPL 0.4 §10.3).
 
 use crate::proposals::host::{cut, label};
 use serde_json::Value;
 
-/// The text of a content, within so many bytes: a string, or a list of blocks.
+/// The text of a content, which is a string or a list of blocks, cut to at most `most` bytes.
 pub fn text(content: &Value, most: usize) -> String {
     let text = match content {
         Value::String(text) => text.clone(),
@@ -20,7 +20,7 @@ fn block(block: &Value) -> String {
         (Some(text), _) if kind == "text" => text.to_owned(),
         (_, Some(uri)) => format!("[{} {}]", label(kind), label(uri)),
         _ => {
-            let mime = block["mimeType"].as_str().unwrap_or("of no known type");
+            let mime = block["mimeType"].as_str().unwrap_or("of unknown type");
             let bytes = block["data"].as_str().map_or(0, |data| data.len() / 4 * 3);
             format!("[{} {}, about {bytes} B]", label(kind), label(mime))
         }

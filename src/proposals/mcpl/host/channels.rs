@@ -1,4 +1,5 @@
-//! Channels (§14): which a server has, what comes in by them and what goes out, and whether it may.
+//! Channels (MCPL 0.4 §14): which channels a server has, their messages in both directions, and whether these are
+//! permitted.
 
 use super::push::Event;
 use super::sets::advertises;
@@ -9,30 +10,30 @@ use crate::protocol::errors;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Lacking the scope to publish or observe (Appendix A).
+/// The channel lacks the scope to publish or observe (MCPL 0.4 Appendix A).
 const NOT_PERMITTED: i64 = -32017;
-/// The id does not exist (Appendix A).
+/// The channel does not exist (MCPL 0.4 Appendix A).
 const UNKNOWN: i64 = -32023;
 
-/// The pseudo-channel that may only be watched (§14.5).
+/// The pseudo-channel that can only be observed (MCPL 0.4 §14.5).
 const THINKING: &str = "thinking";
-/// How many message ids of a server are remembered.
+/// How many message ids are remembered per server.
 const MAX_MESSAGES: usize = 65_536;
 /// How many channels a server may have.
 const MAX_CHANNELS: usize = 4096;
 
-/// Where a message came in.
+/// The message that began a turn.
 #[derive(Clone, Debug)]
 pub struct Origin {
-    /// The server.
+    /// The server that sent it.
     pub server: ServerId,
-    /// The channel's id.
+    /// The id of the channel.
     pub channel: String,
     message: String,
     thread: Option<String>,
 }
 
-/// One server's channels.
+/// The channels of one server.
 pub struct Channels {
     known: BTreeMap<String, Value>,
     closed: Vec<String>,
@@ -46,16 +47,18 @@ impl Default for Channels {
 }
 
 impl Channels {
-    /// Takes a descriptor in; answers what is odd about it.
+    /// Adds a descriptor. Returns a sentence if it is irregular.
     fn add(&mut self, descriptor: &Value, is_new: bool) -> Option<String> {
-        let Some(id) = descriptor["id"].as_str() else { return Some("a channel without an id is dropped".to_owned()) };
+        let Some(id) = descriptor["id"].as_str() else {
+            return Some("the server sent a channel without an id, which is dropped".to_owned());
+        };
         if self.known.len() >= MAX_CHANNELS && !self.known.contains_key(id) {
-            return Some(format!("{id} is dropped: {MAX_CHANNELS} channels are all there may be"));
+            return Some(format!("the channel {id} is dropped: a server may have at most {MAX_CHANNELS} channels"));
         }
         self.closed.retain(|closed| closed != id);
         match (self.known.insert(id.to_owned(), descriptor.clone()).is_some(), is_new) {
-            (true, true) => Some(format!("the channel {id} is registered twice")),
-            (false, false) => Some(format!("the channel {id} is updated, and was never registered")),
+            (true, true) => Some(format!("the server registered the channel {id} twice")),
+            (false, false) => Some(format!("the server updated the channel {id}, which was not registered")),
             _ => None,
         }
     }
@@ -65,7 +68,7 @@ impl Channels {
         self.known.values().collect()
     }
 
-    /// A scope's payload, with the id of the channel that its label names (§7.5).
+    /// A scope's payload, with the id of the channel that its label names (MCPL 0.4 §7.5).
     pub fn enriched(&self, label: &str, payload: &Value) -> Value {
         let named = self.known.iter().find(|(id, channel)| *id == label || channel["label"] == label);
         let mut payload = payload.clone();
@@ -77,7 +80,7 @@ impl Channels {
         payload
     }
 
-    /// What `context/beforeInference` says of channels (§14.4); nothing where there are none.
+    /// The `channels` member of `context/beforeInference` (MCPL 0.4 §14.4); `None` if there are no channels.
     pub fn context(&self, from: Option<&Origin>) -> Option<Value> {
         if self.known.is_empty() {
             return None;
@@ -96,15 +99,16 @@ impl Channels {
 }
 
 impl Peer {
-    /// Whether the server says that it can do something with channels; libraries flatten that to one yes (C60).
+    /// Whether the server declared that it can do `what` with channels. Some libraries declare all of it as a single
+    /// `true`.
     fn can(&self, what: &str) -> bool {
         self.block["channels"] == true || advertises(&self.block, &format!("/channels/{what}"))
     }
 
-    /// Whether a channel may be used in a direction.
+    /// Whether a channel may be used for `uses`, unless its direction is `not`.
     ///
     /// # Errors
-    /// -32023 for one that is not registered, -32017 for one that may not be used so.
+    /// -32023 if it is not registered, -32017 if this use is not permitted.
     fn may_use(&self, channel: &str, uses: &str, not: &str) -> Result<(), Refusal> {
         let forbidden = |why: String| Err(Refusal::new(NOT_PERMITTED, format!("Channel not permitted: {why}")));
         let Some(found) = self.channels.known.get(channel) else {
@@ -117,9 +121,9 @@ impl Peer {
             return forbidden(format!("{channel} is closed"));
         }
         if !self.sets.lets(uses) {
-            return forbidden(format!("no feature set that uses {uses} is on"));
+            return forbidden(format!("no feature set that uses {uses} is enabled"));
         }
-        // Patterns name a channel by its id, its label, or its type and address (AMB-C10).
+        // A pattern may match a channel's id, its label, or its type and address (AMB-C10).
         let address = found["address"].as_object().into_iter().flat_map(|address| address.values());
         let address = address.filter_map(Value::as_str).collect::<Vec<_>>().join("/");
         let place = format!("{}:{address}", found["type"].as_str().unwrap_or_default());
@@ -134,7 +138,7 @@ impl Peer {
 }
 
 impl McplHostSide {
-    /// `channels/register` (C62).
+    /// Handles `channels/register` (MCPL 0.4 §14.3).
     pub(super) fn register(&mut self, cx: &mut HostCx<'_>, server: ServerId, id: &[u8], params: &Value) {
         let Some(peer) = self.peers.get_mut(&server) else { return };
         let Some(channels) = params["channels"].as_array() else {
@@ -145,14 +149,14 @@ impl McplHostSide {
         cx.respond(server, id, Ok(json!({})));
     }
 
-    /// `channels/changed` (C63).
+    /// Handles `channels/changed` (MCPL 0.4 §14.3).
     pub(super) fn channels_changed(&mut self, cx: &mut HostCx<'_>, server: ServerId, params: &Value) {
         let Some(peer) = self.peers.get_mut(&server) else { return };
         let list = |name: &str| params[name].as_array().into_iter().flatten();
         let mut odd = Vec::new();
         for removed in list("removed").filter_map(Value::as_str) {
             if peer.channels.known.remove(removed).is_none() {
-                odd.push(format!("the channel {removed} is removed, and was never registered"));
+                odd.push(format!("the server removed the channel {removed}, which was not registered"));
             }
         }
         odd.extend(list("added").filter_map(|channel| peer.channels.add(channel, true)));
@@ -160,18 +164,18 @@ impl McplHostSide {
         report_channels(cx, server, peer, odd);
     }
 
-    /// `channels/list` by the server (C64).
+    /// Answers the server's `channels/list` (MCPL 0.4 §14.3).
     pub(super) fn list(&mut self, cx: &mut HostCx<'_>, server: ServerId, id: &[u8]) {
         let channels = self.peers.get(&server).map(|peer| json!(peer.channels.list())).unwrap_or_default();
         cx.respond(server, id, Ok(json!({"channels": channels})));
     }
 
-    /// `channels/incoming` (C68, C69): the messages of one channel are one event.
+    /// Handles `channels/incoming` (MCPL 0.4 §14.3). Messages of the same channel form one event.
     pub(super) fn incoming(&mut self, cx: &mut HostCx<'_>, server: ServerId, id: Option<&[u8]>, params: &Value) {
         let messages: Vec<&Value> = params["messages"].as_array().into_iter().flatten().collect();
         let is_whole = |message: &&Value| message["messageId"].is_string() && message["channelId"].is_string();
         if !params["messages"].is_array() || !messages.iter().all(is_whole) {
-            let why = "messages is missing, or one of them has no messageId or no channelId";
+            let why = "messages is missing, or a message lacks messageId or channelId";
             cx.report("malformed", Some(server), why, Value::Null);
             return Self::respond(cx, server, id, Err(Refusal::new(errors::INVALID_PARAMS, why)));
         }
@@ -202,7 +206,7 @@ impl McplHostSide {
             cx.report(
                 "odd",
                 Some(server),
-                "channels/incoming is a notification, so its results go nowhere",
+                "the server sent channels/incoming as a notification, so it gets no results",
                 Value::Null,
             );
         }
@@ -220,7 +224,7 @@ impl McplHostSide {
         }
     }
 
-    /// Messages of one channel, which begin one turn at most.
+    /// Messages of one channel, which begin at most one turn.
     fn message(
         &mut self,
         cx: &mut HostCx<'_>,
@@ -231,7 +235,7 @@ impl McplHostSide {
         let Some(peer) = self.peers.get_mut(&server) else { return Err("the server is gone".to_owned()) };
         let (most, lane) = (peer.policy.length("most_bytes"), peer.policy.word("incoming"));
         let line = |message: &&Value| {
-            let author = message["author"]["name"].as_str().unwrap_or("somebody");
+            let author = message["author"]["name"].as_str().unwrap_or("unknown author");
             format!("{}: {}", label(author), blocks::text(&message["content"], most))
         };
         let last = messages.last().copied().unwrap_or(&Value::Null);
@@ -252,12 +256,13 @@ impl McplHostSide {
         match &admitted {
             Ok(inference) => {
                 let wake = if inference.is_some() { "yes" } else { "no" };
-                let text = format!("{} messages in {channel}, wake={wake}", messages.len());
+                let plural = if messages.len() == 1 { "" } else { "s" };
+                let text = format!("{} message{plural} in {channel}, wake={wake}", messages.len());
                 let data = json!({"channel": channel, "messages": messages.len(), "wake": wake,
                     "inference_id": inference, "outcome": "success"});
                 cx.report("incoming", Some(server), text, data);
             }
-            // They may come again.
+            // The server may send them again.
             Err(_) => {
                 if let Some(peer) = self.peers.get_mut(&server) {
                     for message in messages {
@@ -270,8 +275,8 @@ impl McplHostSide {
         admitted.map(drop)
     }
 
-    /// An answer goes into the channel whose message began the turn: to who watches it, and out (C66, C67). Servers
-    /// that may change answers have seen it before, so it is moderated.
+    /// Sends an answer to the channel whose message began the turn, as observed output and as a published message
+    /// (MCPL 0.4 §14.3). Servers that may change answers have already moderated it.
     pub(super) fn deliver(&mut self, cx: &mut HostCx<'_>, answer: &str) {
         let Some(turn) = &self.turn else { return };
         let Some(origin) = turn.channel.clone() else { return };
@@ -298,15 +303,15 @@ impl McplHostSide {
             way => way == "request",
         };
         if let Err(refused) = self.publish(cx, server, &origin.channel, answer, is_request, false) {
-            let text = format!("the answer does not go into {}: {}", origin.channel, refused.message);
+            let text = format!("the answer was not published to {}: {}", origin.channel, refused.message);
             cx.report("refused", Some(server), text, json!({"channel": origin.channel, "code": refused.code}));
         }
     }
 
-    /// Has a server deliver a text into a channel.
+    /// Asks a server to publish a text to a channel.
     ///
     /// # Errors
-    /// It may not be: -32017, -32023.
+    /// -32017 if publishing is not permitted, -32023 if the channel is unknown.
     pub(super) fn publish(
         &mut self,
         cx: &mut HostCx<'_>,
@@ -317,15 +322,15 @@ impl McplHostSide {
         holds: bool,
     ) -> Result<(), Refusal> {
         let Some(peer) = self.peers.get(&server) else {
-            return Err(Refusal::new(UNKNOWN, "the server speaks of no channels"));
+            return Err(Refusal::new(UNKNOWN, "the server has no channels"));
         };
         let forbidden = |why: &str| Err(Refusal::new(NOT_PERMITTED, format!("Channel not permitted: {why}")));
         if channel == THINKING {
-            return forbidden("thinking may only be watched");
+            return forbidden("the channel thinking can only be observed");
         }
         peer.may_use(channel, "channels.publish", "inbound")?;
         if !peer.can("publish") {
-            return forbidden("the server does not publish");
+            return forbidden("the server did not declare channels.publish");
         }
         let params = json!({"conversationId": cx.session, "channelId": channel, "stream": false,
             "content": [{"type": "text", "text": text}]});
@@ -335,12 +340,15 @@ impl McplHostSide {
             self.ask(cx, server, ("channels/publish", params), timeout, asked, holds);
         } else {
             cx.notify(server, "channels/publish", params);
-            cx.report("published", Some(server), format!("into {channel}"), json!({"channel": channel}));
+            cx.report("published", Some(server), format!("to {channel}"), json!({"channel": channel}));
         }
         Ok(())
     }
 
-    /// What came of a request about channels: `Err` says what failed.
+    /// Handles the response to a request about channels.
+    ///
+    /// # Errors
+    /// What failed.
     pub(super) fn channel_answered(
         &mut self,
         cx: &mut HostCx<'_>,
@@ -353,9 +361,9 @@ impl McplHostSide {
             Asked::Open => {
                 let channel = &result["channel"];
                 if channel["id"].as_str().is_none() {
-                    return Err("the answer has no channel".to_owned());
+                    return Err("the response contains no channel".to_owned());
                 }
-                // It may have been registered in between.
+                // The server may have registered it in the meantime.
                 let is_new = !peer.channels.known.contains_key(text_of(channel, "id"));
                 peer.channels.add(channel, is_new);
                 cx.report("opened", Some(server), format!("{} is open", channel["id"]), channel.clone());
@@ -364,14 +372,14 @@ impl McplHostSide {
                 peer.channels.closed.push(channel.clone());
                 cx.report("closed", Some(server), format!("{channel} is closed"), json!({"channel": channel}));
             }
-            Asked::Close { channel } => return Err(format!("{channel} is not closed")),
+            Asked::Close { channel } => return Err(format!("the server did not close {channel}")),
             Asked::Publish { channel } if result["delivered"] == true => {
                 let data = json!({"channel": channel, "message_id": result["messageId"], "outcome": "success"});
-                cx.report("published", Some(server), format!("into {channel}"), data);
+                cx.report("published", Some(server), format!("to {channel}"), data);
             }
-            Asked::Publish { channel } => return Err(format!("nothing was delivered into {channel}")),
+            Asked::Publish { channel } => return Err(format!("the server did not deliver the text to {channel}")),
             _ => {
-                let text = format!("its channels are {}", result["channels"]);
+                let text = format!("the server's channels: {}", result["channels"]);
                 cx.report("channels", Some(server), text, result["channels"].clone());
             }
         }
@@ -381,7 +389,7 @@ impl McplHostSide {
     /// Whether a channel can be closed.
     ///
     /// # Errors
-    /// -32023 for one that is not registered.
+    /// Error -32023 and its message if the channel is not registered.
     pub(super) fn is_registered(&self, server: ServerId, channel: &str) -> Result<(), String> {
         let peer = self.peers.get(&server);
         let is_known = peer.is_some_and(|peer| peer.channels.known.contains_key(channel));
@@ -391,7 +399,7 @@ impl McplHostSide {
 
 fn report_channels(cx: &mut HostCx<'_>, server: ServerId, peer: &Peer, odd: Vec<String>) {
     let ids: Vec<&str> = peer.channels.known.keys().map(String::as_str).collect();
-    let text = format!("its channels are {}", ids.join(", "));
+    let text = format!("the server's channels: {}", ids.join(", "));
     cx.report("channels", Some(server), text, json!({"channels": ids}));
     odd.into_iter().for_each(|odd| cx.report("odd", Some(server), odd, Value::Null));
 }
@@ -400,7 +408,7 @@ fn text_of<'a>(value: &'a Value, name: &str) -> &'a str {
     value[name].as_str().unwrap_or_default()
 }
 
-/// A text in pieces of about so many bytes, none cut within a character.
+/// A text in pieces of at most `most` bytes, cut between characters.
 fn pieces(text: &str, most: usize) -> Vec<&str> {
     let (mut pieces, mut rest) = (Vec::new(), text);
     while rest.len() > most.max(4) {

@@ -1,4 +1,4 @@
-//! Context hooks (§10): what servers add before an inference, and what they learn and make of its answer.
+//! Context hooks (MCPL 0.4 §10): what servers add before an inference, and how they observe or change its answer.
 
 use super::channels::Origin;
 use super::sets::advertises;
@@ -11,29 +11,29 @@ use std::collections::VecDeque;
 const BEFORE: &str = "contextHooks.beforeInference";
 const AFTER: &str = "contextHooks.afterInference";
 
-/// The turn that runs.
+/// The current turn.
 pub struct Turn {
-    /// The inference's id.
+    /// The id of the inference.
     inference: String,
-    /// The conversation's: a sub-agent with a session of its own has one of its own.
+    /// The id of the conversation. A sub-agent with a session of its own has its own conversation.
     conversation: String,
     /// The turn's number in the conversation, from 0.
     index: u64,
-    /// What the user said; `None` where something else began it.
+    /// The user message; `None` if something else began the turn.
     message: Option<String>,
     usage: Usage,
-    /// The channel whose message began it.
+    /// The channel whose message began the turn.
     pub channel: Option<Origin>,
 }
 
 impl Turn {
-    /// What all hooks are told (§10.1).
+    /// The params that all hooks have in common (MCPL 0.4 §10.1).
     fn params(&self, cx: &HostCx<'_>) -> Value {
         json!({"inferenceId": self.inference, "conversationId": self.conversation, "turnIndex": self.index,
             "userMessage": self.message, "model": model_info(cx.model)})
     }
 
-    /// What a hook is told afterwards (§10.5).
+    /// The params of a hook after the inference (MCPL 0.4 §10.5).
     fn params_after(&self, cx: &HostCx<'_>, answer: &str) -> Value {
         let mut params = self.params(cx);
         params["assistantMessage"] = answer.into();
@@ -41,20 +41,21 @@ impl Turn {
         params
     }
 
-    /// The inference's id.
+    /// The id of the inference.
     pub fn inference(&self) -> &str {
         &self.inference
     }
 }
 
-/// The answer on its way through the servers that may change it.
+/// The answer, while it passes through the servers that may change it.
 pub struct Chain {
     left: VecDeque<ServerId>,
     text: String,
     is_changed: bool,
 }
 
-/// Whether a server may change answers: it says so, it is offered, and a set of it that does so is on.
+/// Whether a server may change answers: it declared a blocking hook, the host offers it, and a feature set that uses
+/// it is enabled.
 pub fn blocks(peer: &Peer) -> bool {
     peer.block.pointer("/contextHooks/afterInference/blocking") == Some(&Value::Bool(true)) && receives(peer)
 }
@@ -64,7 +65,7 @@ fn receives(peer: &Peer) -> bool {
 }
 
 impl McplHostSide {
-    /// A turn begins: what began it and what waited goes into its prompt, and servers are asked for context (C41, C42).
+    /// Begins a turn: injects what began it and what waited for it, and asks servers for context (MCPL 0.4 §10.1).
     pub(super) fn begin(&mut self, cx: &mut HostCx<'_>, begins: &Beginning<'_>) {
         let inference = match begins.woken {
             Some(("mcpl", key)) => key.to_owned(),
@@ -101,7 +102,7 @@ impl McplHostSide {
         self.turn = Some(turn);
     }
 
-    /// What a server answered before an inference (C44).
+    /// Handles a server's response to `context/beforeInference` (MCPL 0.4 §10.2).
     pub(super) fn prepared(&mut self, cx: &mut HostCx<'_>, server: ServerId, outcome: Result<Value, String>) {
         let inference = self.turn.as_ref().map(|turn| turn.inference.clone());
         let result = match outcome {
@@ -120,7 +121,8 @@ impl McplHostSide {
                 Some("beforeUser") => BEFORE_USER,
                 Some("afterUser") => AFTER_USER,
                 other => {
-                    let text = format!("an injection at {} is dropped", other.unwrap_or("no position"));
+                    let text =
+                        format!("an injection was dropped, because its position is {}", other.unwrap_or("missing"));
                     cx.report("malformed", Some(server), text, json!({"position": injection["position"]}));
                     continue;
                 }
@@ -132,10 +134,11 @@ impl McplHostSide {
         }
         let data = json!({"feature_set": result["featureSet"], "inference_id": inference, "injections": count,
             "outcome": "success"});
-        cx.report("context", Some(server), format!("{count} injections"), data);
+        let plural = if count == 1 { "" } else { "s" };
+        cx.report("context", Some(server), format!("{count} injection{plural}"), data);
     }
 
-    /// The model has answered: the servers that may change it see it one after another (AMB-C2).
+    /// After the model answered, shows its answer to the servers that may change it, one after another (AMB-C2).
     pub(super) fn begin_chain(&mut self, cx: &mut HostCx<'_>, answer: &str, usage: Usage) {
         let Some(turn) = &mut self.turn else { return };
         turn.usage = usage;
@@ -159,7 +162,7 @@ impl McplHostSide {
         }
     }
 
-    /// What a server made of the answer (C48), or that it failed (C75).
+    /// Handles a server's response to a blocking `context/afterInference` (MCPL 0.4 §10.5 and §13.3).
     pub(super) fn reviewed(&mut self, cx: &mut HostCx<'_>, server: ServerId, outcome: Result<Value, String>) {
         let inference = self.turn.as_ref().map(|turn| turn.inference.clone());
         match (outcome, self.peers.get(&server), &mut self.chain) {
@@ -169,7 +172,7 @@ impl McplHostSide {
                     (chain.text, chain.is_changed) = (text.to_owned(), true);
                     let data = json!({"feature_set": result["featureSet"], "inference_id": inference,
                         "metadata": result["metadata"], "outcome": "success"});
-                    cx.report("rewritten", Some(server), "it made another answer", data);
+                    cx.report("rewritten", Some(server), "the server changed the answer", data);
                 }
             }
             (Err(why), peer, _) => {
@@ -178,7 +181,9 @@ impl McplHostSide {
                 if is_closed {
                     self.chain = None;
                     let name = cx.server(server).map_or("", |view| view.name.as_str());
-                    cx.rewrite(Err(format!("{name} has to see it first, and failed: {why}")));
+                    cx.rewrite(Err(format!(
+                        "the answer is withheld, because the blocking hook of {name} failed: {why}"
+                    )));
                 }
             }
             _ => {}
@@ -186,7 +191,8 @@ impl McplHostSide {
         self.next_in_chain(cx);
     }
 
-    /// The answer is what it is: who only listens is told, and it goes where the message came from.
+    /// The answer is final: notifies servers with hooks that do not block, and sends it to the channel that began the
+    /// turn.
     pub(super) fn answered(&mut self, cx: &mut HostCx<'_>, answer: &str) {
         let Some(turn) = &self.turn else { return };
         for (server, peer) in &self.peers {
@@ -202,10 +208,11 @@ fn prepares(peer: &Peer) -> bool {
     peer.offers(BEFORE) && advertises(&peer.block, "/contextHooks/beforeInference") && peer.sets.lets(BEFORE)
 }
 
-/// Whether the set that a hook's result names may speak: an answer cannot be refused, so it is dropped (AMB-C14).
+/// Whether the set in a hook's result may contribute. A response cannot be refused, so it is dropped instead
+/// (AMB-C14).
 fn speaks_for_a_set(cx: &mut HostCx<'_>, server: ServerId, peer: &Peer, uses: &str, result: &Value) -> bool {
     if result["featureSet"].is_null() {
-        cx.report("odd", Some(server), "its answer names no feature set; taken all the same", Value::Null);
+        cx.report("odd", Some(server), "the response to a hook names no feature set, but is used", Value::Null);
         return true;
     }
     match peer.sets.gate(&result["featureSet"], uses, &peer.policy) {
@@ -214,7 +221,7 @@ fn speaks_for_a_set(cx: &mut HostCx<'_>, server: ServerId, peer: &Peer, uses: &s
             true
         }
         Err(refused) => {
-            let text = format!("what {} says is dropped: {}", result["featureSet"], refused.message);
+            let text = format!("the response of {} was dropped: {}", result["featureSet"], refused.message);
             let data = json!({"feature_set": result["featureSet"], "outcome": "failure"});
             cx.report("dropped", Some(server), text, data);
             false

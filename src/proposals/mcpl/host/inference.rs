@@ -1,32 +1,32 @@
-//! Inferences that servers ask for (§11): whether they may, and what goes back.
+//! Inferences that servers request (MCPL 0.4 §11): whether they are permitted, and the response.
 
 use super::{McplHostSide, Peer, blocks};
 use crate::proposals::host::{Finish, HostCx, Inference, Inferred, Refusal, ServerId, Usage, Utterance, tokens};
 use crate::protocol::errors;
 use serde_json::{Value, json};
 
-/// The policy or a budget forbids it; the proposal has no number for that.
+/// The policy or a limit forbids the inference. MCPL defines no error code for that.
 const NOT_PERMITTED: i64 = -32000;
 
-/// How many inferences of a server's may run or wait at once.
+/// How many inferences of a server may be open at once.
 const MAX_OPEN: usize = 64;
 
-/// An inference that runs.
+/// A running inference.
 pub struct Running {
-    /// Whose.
+    /// The server that requested it.
     pub server: ServerId,
-    /// The request's id as it stood.
+    /// The id of the request exactly as it was received.
     pub id: Vec<u8>,
     set: String,
     streams: bool,
-    /// What was sent in pieces, and how many.
+    /// The text that was sent in chunks, and how many chunks.
     sent: String,
     pieces: u64,
     given: u64,
 }
 
 impl Peer {
-    /// Whether the policy sends an inference to the model: the first route that fits decides.
+    /// Whether the policy lets an inference run: the first matching route decides (MCPL 0.4 §11.5).
     fn routes(&self, set: &str, conversation: &str) -> bool {
         let fits = |pattern: &str| match pattern.strip_prefix("conversation:") {
             Some(of) => of == conversation,
@@ -38,7 +38,7 @@ impl Peer {
 }
 
 impl McplHostSide {
-    /// A request (C53).
+    /// Handles `inference/request` (MCPL 0.4 §11.1).
     pub(super) fn infer(&mut self, cx: &mut HostCx<'_>, server: ServerId, id: &[u8], params: &Value) {
         let data = |outcome: &str| json!({"feature_set": params["featureSet"], "outcome": outcome});
         match self.may_infer(cx, server, params) {
@@ -57,10 +57,10 @@ impl McplHostSide {
                 let set = params["featureSet"].as_str().unwrap_or_default().to_owned();
                 let (id, sent) = (id.to_vec(), String::new());
                 self.inferring.insert(token, Running { server, id, set, streams, sent, pieces: 0, given });
-                cx.report("inference", Some(server), "it asks the model", data("begun"));
+                cx.report("inference", Some(server), "the server requested an inference", data("begun"));
             }
             Err(refused) => {
-                let text = format!("no inference: {} {}", refused.code, refused.message);
+                let text = format!("inference refused: {} {}", refused.code, refused.message);
                 cx.report("refused", Some(server), text, data("failure"));
                 cx.respond(server, id, Err(refused));
             }
@@ -76,13 +76,16 @@ impl McplHostSide {
         let odd = peer.sets.gate(&params["featureSet"], "inferenceRequest", &peer.policy)?;
         odd.into_iter().for_each(|odd| cx.report("odd", Some(server), odd, Value::Null));
         if is_in_hook && peer.policy.word("nested") == "refuse" {
-            return Err(Refusal::new(errors::INVALID_REQUEST, "a hook must not ask for an inference"));
+            return Err(Refusal::new(
+                errors::INVALID_REQUEST,
+                "a server must not request an inference while it handles a hook",
+            ));
         }
         let messages = messages(params, peer.policy.length("most_bytes"))?;
         let denied = |why: String| Err(Refusal::new(NOT_PERMITTED, why));
         let set = params["featureSet"].as_str().unwrap_or_default();
         if !peer.routes(set, params["conversationId"].as_str().unwrap_or_default()) {
-            return denied(format!("the host's policy runs no inferences of {set}"));
+            return denied(format!("the host's policy forbids inferences of {set}"));
         }
         if open >= MAX_OPEN || self.is_over {
             return denied(format!("{open} inferences are open, or the session ends"));
@@ -97,14 +100,14 @@ impl McplHostSide {
         Ok(messages)
     }
 
-    /// A piece of what the model says: goes on where it is wanted, in order (C55).
+    /// Handles a piece of the model's answer: sends it as a chunk if the server asked for a stream (MCPL 0.4 §11.4).
     pub(super) fn piece_of(&mut self, cx: &mut HostCx<'_>, token: u64, text: &str) {
         if let Some(running) = self.inferring.get_mut(&token).filter(|running| running.streams && !text.is_empty()) {
             running.piece(cx, text);
         }
     }
 
-    /// The end (C54).
+    /// Handles the end of the inference: sends the response (MCPL 0.4 §11.3).
     pub(super) fn end_of(&mut self, cx: &mut HostCx<'_>, token: u64, outcome: &Result<Inferred, String>) {
         let Some(mut running) = self.inferring.remove(&token) else { return };
         let server = running.server;
@@ -141,17 +144,17 @@ impl Running {
         self.sent.push_str(text);
     }
 
-    /// Pieces put together are the content: what is missing of it goes as the last one.
+    /// Sends what is missing as the last chunk: the chunks together must equal the content (MCPL 0.4 §11.4).
     fn rest(&mut self, cx: &mut HostCx<'_>, whole: &str) {
         match whole.strip_prefix(self.sent.as_str()).map(str::to_owned) {
             Some(rest) if self.streams && !rest.is_empty() => self.piece(cx, &rest),
             Some(_) => {}
-            None => cx.report("odd", Some(self.server), "the pieces are not the content", Value::Null),
+            None => cx.report("odd", Some(self.server), "the chunks do not equal the content", Value::Null),
         }
     }
 }
 
-/// The messages of a request; content blocks are taken too (AMB-C8).
+/// The messages of a request. Their content may also consist of blocks (AMB-C8).
 fn messages(params: &Value, most: usize) -> Result<Vec<Utterance>, Refusal> {
     let malformed = |why: &str| Refusal::new(errors::INVALID_PARAMS, why);
     let list = params["messages"].as_array().ok_or_else(|| malformed("messages is missing"))?;
@@ -167,5 +170,5 @@ fn messages(params: &Value, most: usize) -> Result<Vec<Utterance>, Refusal> {
         let content = Some(&message["content"]).filter(|content| content.is_string() || content.is_array())?;
         Some(Utterance { role, text: blocks::text(content, most) })
     };
-    list.iter().map(|message| said(message).ok_or_else(|| malformed("a message has no role or no content"))).collect()
+    list.iter().map(|message| said(message).ok_or_else(|| malformed("a message lacks role or content"))).collect()
 }

@@ -1,11 +1,12 @@
-//! What a user does by hand: rolling back, switching feature sets, deciding on scopes, channels. And what came of it.
+//! The orders by which the user rolls back, switches feature sets, decides on scopes and uses channels; and the
+//! outcomes of requests.
 
 use super::scopes::{approval, denial};
 use super::{Asked, McplHostSide, model_info};
 use crate::proposals::host::{HostCx, ServerId};
 use serde_json::{Value, json};
 
-/// The orders.
+/// The names of the orders.
 pub const NAMES: &[&str] = &[
     "rollback",
     "feature-sets",
@@ -29,7 +30,7 @@ fn needed(params: &Value, name: &str, usage: &str) -> Result<String, String> {
     text(params, name).ok_or_else(|| format!("{name} is missing: {usage}"))
 }
 
-/// Names as one text with commas, or as a list.
+/// Names in a string, separated by commas, or in a list.
 fn names(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => text.split(',').map(|name| name.trim().to_owned()).collect(),
@@ -39,14 +40,14 @@ fn names(value: &Value) -> Vec<String> {
 }
 
 impl McplHostSide {
-    /// Does an order.
+    /// Executes an order.
     ///
     /// # Errors
-    /// What is wrong with it, in words.
+    /// A sentence that says what is wrong with the order.
     pub(super) fn do_order(&mut self, cx: &mut HostCx<'_>, order: &str, params: &Value) -> Result<(), String> {
         if order == "model-info" {
             let info = model_info(cx.model);
-            cx.report("model info", None, format!("servers learn {info}"), info);
+            cx.report("model info", None, format!("servers that ask get {info}"), info);
             return Ok(());
         }
         let server = self.server_of(cx, params)?;
@@ -58,7 +59,7 @@ impl McplHostSide {
         }
     }
 
-    /// The server that is meant: the one named, or the only one.
+    /// The server that the order names, or the only one.
     fn server_of(&self, cx: &HostCx<'_>, params: &Value) -> Result<ServerId, String> {
         let name = |id: &ServerId| cx.server(*id).map_or("", |view| view.name.as_str());
         let known = || self.peers.keys().map(name).collect::<Vec<_>>().join(", ");
@@ -66,7 +67,7 @@ impl McplHostSide {
         let mut fitting = self.peers.keys().filter(|id| wanted.as_deref().is_none_or(|wanted| wanted == name(id)));
         match (fitting.next(), fitting.next()) {
             (Some(only), None) => Ok(*only),
-            (None, _) if self.peers.is_empty() => Err("no server speaks MCPL".to_owned()),
+            (None, _) if self.peers.is_empty() => Err("MCPL was negotiated with no server".to_owned()),
             (None, _) => Err(format!("{wanted:?} does not speak MCPL; there are: {}", known())),
             _ => Err(format!("say which server=NAME; there are: {}", known())),
         }
@@ -78,15 +79,15 @@ impl McplHostSide {
         let set = match text(params, "set") {
             Some(set) if can.contains(&set.as_str()) => set,
             None if can.len() == 1 => can[0].to_owned(),
-            _ => return Err(format!("say which set=SET; those that can roll back are: {}", can.join(", "))),
+            _ => return Err(format!("set=SET is missing; sets that can roll back: {}", can.join(", "))),
         };
         let usage = "rollback [server=NAME] [set=SET] checkpoint=ID, or back=STEPS";
         let checkpoint = match text(params, "back").map(|steps| steps.parse()) {
             Some(Ok(steps)) => {
                 let found = peer.states.get(&set).and_then(|tree| tree.back(steps));
-                found.ok_or_else(|| format!("{steps} steps back there is no checkpoint of {set}"))?.to_owned()
+                found.ok_or_else(|| format!("there is no known checkpoint {steps} steps back in {set}"))?.to_owned()
             }
-            Some(Err(_)) => return Err(format!("back is a number of steps: {usage}")),
+            Some(Err(_)) => return Err(format!("back is not a number of steps: {usage}")),
             None => needed(params, "checkpoint", usage)?,
         };
         let timeout = peer.policy.time("channel_timeout");
@@ -100,7 +101,9 @@ impl McplHostSide {
         let Some(peer) = self.peers.get_mut(&server) else { return Ok(()) };
         let (on, off) = (names(&params["enable"]), names(&params["disable"]));
         if on.is_empty() && off.is_empty() {
-            return Err("nothing is switched: feature-sets [server=NAME] enable=SET,… disable=SET,…".to_owned());
+            return Err(
+                "enable or disable is missing: feature-sets [server=NAME] enable=SET,… disable=SET,…".to_owned()
+            );
         }
         on.iter().for_each(|pattern| peer.sets.switch(pattern, true));
         off.iter().for_each(|pattern| peer.sets.switch(pattern, false));
@@ -108,7 +111,7 @@ impl McplHostSide {
         Ok(())
     }
 
-    /// The user decides on a scope; it is said to who waits for it and remembered.
+    /// Remembers the user's decision on a scope, and responds to the requests that wait for it.
     fn decide(&mut self, cx: &mut HostCx<'_>, server: ServerId, params: &Value) -> Result<(), String> {
         let usage = "scope [server=NAME] [set=SET] label=LABEL [approve=false]";
         let label = needed(params, "label", usage)?;
@@ -129,7 +132,7 @@ impl McplHostSide {
         }
         let what = if is_approved { "is approved" } else { "is denied" };
         let data = json!({"label": label, "sets": sets, "approved": is_approved, "outcome": "success"});
-        cx.report("scope", Some(server), format!("{label} {what}"), data);
+        cx.report("scope", Some(server), format!("the scope {label} {what}"), data);
         Ok(())
     }
 
@@ -168,7 +171,7 @@ impl McplHostSide {
         Ok(())
     }
 
-    /// What came of a request: its result, or why there is none.
+    /// Handles the outcome of a request: its result, or why there is none.
     pub(super) fn outcome(
         &mut self,
         cx: &mut HostCx<'_>,
@@ -193,7 +196,7 @@ impl McplHostSide {
         }
     }
 
-    /// What came of a rollback (C34).
+    /// Handles the result of `state/rollback` (MCPL 0.4 §8.6).
     fn rolled_back(
         &mut self,
         cx: &mut HostCx<'_>,
@@ -202,25 +205,25 @@ impl McplHostSide {
         result: &Value,
     ) -> Result<(), String> {
         if result["success"] != true {
-            let reason = result["reason"].as_str().unwrap_or("it gives no reason");
-            return Err(format!("not back to {checkpoint}: {reason}"));
+            let reason = result["reason"].as_str().unwrap_or("no reason given");
+            return Err(format!("the server did not roll back to {checkpoint}: {reason}"));
         }
         let named = result["checkpoint"].as_str().unwrap_or(checkpoint);
         if let Some(tree) = self.peers.get_mut(&server).and_then(|peer| peer.states.get_mut(set)) {
             tree.rolled_back(checkpoint, named);
         }
         if named != checkpoint {
-            let text = format!("it calls {checkpoint} {named} after the rollback");
+            let text = format!("after the rollback, the server calls the checkpoint {checkpoint} {named}");
             cx.report("odd", Some(server), text, Value::Null);
         }
         let data = json!({"feature_set": set, "checkpoint": checkpoint, "outcome": "success"});
-        cx.report("rolled back", Some(server), format!("{set} is back at {checkpoint}"), data);
+        cx.report("rolled back", Some(server), format!("{set} was rolled back to {checkpoint}"), data);
         Ok(())
     }
 }
 
 impl Asked {
-    /// The method.
+    /// The method of the request.
     fn name(&self) -> &'static str {
         match self {
             Self::Before => super::super::BEFORE_INFERENCE,

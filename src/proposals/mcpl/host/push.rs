@@ -1,4 +1,5 @@
-//! What begins turns: events that servers push (§9), and what a channel's messages share with them.
+//! What begins turns: events that servers push (MCPL 0.4 §9), and what they have in common with messages from
+//! channels.
 
 use super::channels::Origin;
 use super::{McplHostSide, blocks};
@@ -6,22 +7,22 @@ use crate::proposals::host::{HostCx, Refusal, ServerId};
 use crate::protocol::errors;
 use serde_json::{Value, json};
 
-/// Something that begins a turn, or waits for one.
+/// Something that begins a turn or waits for one.
 pub struct Event {
-    /// Whose.
+    /// The server that it comes from.
     pub server: ServerId,
-    /// The inference that it begins; `None` where it waits for whichever comes.
+    /// The inference that it begins; `None` if it waits for any turn.
     pub inference: Option<String>,
-    /// What it is, for its label.
+    /// A description, for its label in the prompt.
     pub what: String,
-    /// What it says.
+    /// Its text.
     pub text: String,
-    /// The channel it came by.
+    /// The channel that it came from.
     pub channel: Option<Origin>,
 }
 
 impl McplHostSide {
-    /// An event (C37 to C41).
+    /// Handles `push/event` (MCPL 0.4 §9).
     pub(super) fn push(&mut self, cx: &mut HostCx<'_>, server: ServerId, id: &[u8], params: &Value) {
         let mut data = json!({"feature_set": params["featureSet"], "event_id": params["eventId"], "wake": "no"});
         let (what, text, answer) = match self.pushed(cx, server, params) {
@@ -52,7 +53,10 @@ impl McplHostSide {
         cx.respond(server, id, answer);
     }
 
-    /// The inference that an event begins, if it begins one; or why it is not accepted; or an error.
+    /// Decides on an event. Returns the inference that it begins, if any, or a reason for `accepted: false`.
+    ///
+    /// # Errors
+    /// The error to respond with.
     fn pushed(
         &mut self,
         cx: &mut HostCx<'_>,
@@ -73,7 +77,9 @@ impl McplHostSide {
         let content = &params["payload"]["content"];
         match content {
             Value::Array(_) => {}
-            Value::String(_) => cx.report("odd", Some(server), "payload.content is a string, not blocks", Value::Null),
+            Value::String(_) => {
+                cx.report("odd", Some(server), "payload.content is a string instead of a list of blocks", Value::Null)
+            }
             _ => return malformed("payload.content is missing"),
         }
         let window = peer.policy.time("dedupe_window");
@@ -92,11 +98,11 @@ impl McplHostSide {
         Ok(admitted)
     }
 
-    /// Lets something begin a turn, or wait for one, by the lane that the policy gives it. Answers the inference that
-    /// it begins.
+    /// Lets an event begin a turn or wait for one, according to `lane`, an option's value. Returns the inference that
+    /// it begins, if any.
     ///
     /// # Errors
-    /// Why it is not taken.
+    /// Why it is not accepted.
     pub(super) fn admit(
         &mut self,
         cx: &mut HostCx<'_>,
@@ -111,10 +117,10 @@ impl McplHostSide {
             return Err("the session ends".to_owned());
         }
         if lane == "refuse" {
-            return Err("the host takes none".to_owned());
+            return Err("the host's policy accepts none".to_owned());
         }
         if self.waiting.iter().filter(|waiting| waiting.server == server).count() >= most {
-            return Err(format!("{most} wait for a turn already"));
+            return Err(format!("{most} are already waiting for a turn"));
         }
         let channel = |event: &Event| event.channel.as_ref().map(|origin| origin.channel.clone());
         let joined = self.waiting.iter().rfind(|other| {
@@ -122,7 +128,8 @@ impl McplHostSide {
         });
         event.inference = match joined {
             Some(other) => other.inference.clone(),
-            // What a hook sets off begins no turn, else hooks and turns could go on for ever (C51).
+            // What a server sends while it handles a hook begins no turn: hooks and turns could repeat for ever (MCPL
+            // 0.4 §10.7).
             None if lane == "queue" || refuses_nested && self.is_in_hook(server) => None,
             None => {
                 let inference = self.next_inference();
@@ -135,7 +142,7 @@ impl McplHostSide {
         Ok(inference)
     }
 
-    /// Whether a hook of the server's is open.
+    /// Whether a hook request to this server is open.
     pub(super) fn is_in_hook(&self, server: ServerId) -> bool {
         self.open.values().any(|open| open.server == server && open.asked.is_hook() && !open.is_late)
     }

@@ -1,4 +1,4 @@
-//! Scopes: what is on the lists, what the user said, and who waits for it.
+//! Scopes (MCPL 0.4 §7): the lists, the user's decisions, and the requests that wait for a decision.
 
 use crate::proposals::host::Refusal;
 use crate::proposals::policy::{Policy, regex_error};
@@ -9,32 +9,33 @@ use regex::Regex;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// How many decisions of the user's are remembered.
+/// How many decisions of the user are remembered.
 const MAX_DECISIONS: usize = 4096;
 /// How many requests may wait for the user.
 const MAX_WAITING: usize = 256;
 
-/// What becomes of a scope.
+/// The decision on a scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It may be used.
     Approved,
-    /// It may not, and why.
+    /// It may not be used, for this reason.
     Denied(String),
-    /// The user is to say.
+    /// The user has to decide.
     Ask,
 }
 
 /// One pattern of a list.
 struct Pattern {
-    /// The only set it is for.
+    /// The only feature set that it applies to, if any.
     set: Option<String>,
     text: String,
     matcher: Matcher,
 }
 
 enum Matcher {
-    /// What is no pattern, which is refused before it comes here, is on every blacklist and on no whitelist.
+    /// An invalid pattern. The options are checked earlier, so this is a fallback: it matches everything in a
+    /// blacklist and nothing in a whitelist.
     Broken {
         is_black: bool,
     },
@@ -44,7 +45,7 @@ enum Matcher {
 
 impl Pattern {
     /// # Errors
-    /// It is no such pattern.
+    /// The pattern is invalid.
     fn read(word: &str, is_regex: bool) -> Result<Self, String> {
         let (set, text) = match word.split_once('=') {
             Some(("", text)) => (None, text.to_owned()),
@@ -52,14 +53,14 @@ impl Pattern {
             _ => (None, word.to_owned()),
         };
         let matcher = match is_regex {
-            // By itself too: what it closes must be what it opens.
+            // Also compiled on its own: the group below must not hide unbalanced parentheses.
             true => Regex::new(&text)
                 .and_then(|_| Regex::new(&format!("^(?:{text})$")))
                 .map(Matcher::Regex)
-                .map_err(|error| format!("{text:?} is no regular expression: {}", regex_error(&error)))?,
+                .map_err(|error| format!("invalid regular expression {text:?}: {}", regex_error(&error)))?,
             false => {
                 let glob = GlobBuilder::new(&text).literal_separator(true).build();
-                let glob = glob.map_err(|error| format!("{text:?} is no glob: {}", error.kind()))?;
+                let glob = glob.map_err(|error| format!("invalid glob {text:?}: {}", error.kind()))?;
                 Matcher::Glob(glob.compile_matcher())
             }
         };
@@ -87,16 +88,16 @@ impl Pattern {
     }
 }
 
-/// Whether what stands before a `=` can be the name of a feature set. Else the `=` belongs to the pattern: a pattern that is
-/// taken for one of a set that does not exist would deny nothing.
+/// Whether the text before a `=` can be the name of a feature set. Otherwise the `=` belongs to the pattern: if it
+/// were taken for one of an unknown set, a blacklist would deny nothing.
 fn is_name(word: &str) -> bool {
     word.chars().all(|found| found.is_alphanumeric() || matches!(found, '_' | '-' | '.' | ':' | '/'))
 }
 
-/// Whether every pattern of the lists is one.
+/// Checks the patterns of both lists.
 ///
 /// # Errors
-/// The list, and what is wrong in it.
+/// The name of the list, and what is wrong in it.
 pub fn check(policy: &Policy) -> Result<(), (&'static str, String)> {
     let is_regex = policy.word("patterns") == "regex";
     for name in ["whitelist", "blacklist"] {
@@ -109,7 +110,7 @@ pub fn check(policy: &Policy) -> Result<(), (&'static str, String)> {
 
 /// A request that waits for the user.
 pub struct Pending {
-    /// Its id as it stood.
+    /// The id exactly as it was received.
     pub id: Vec<u8>,
     /// The feature set.
     pub set: String,
@@ -117,11 +118,11 @@ pub struct Pending {
     pub label: String,
     /// The scope's payload.
     pub payload: Value,
-    /// When it is denied for want of an answer.
+    /// When it is denied if the user does not decide.
     pub until: Duration,
 }
 
-/// One server's scopes.
+/// The scopes of one server.
 pub struct Scopes {
     white: Vec<Pattern>,
     black: Vec<Pattern>,
@@ -129,12 +130,12 @@ pub struct Scopes {
     keeps: bool,
     timeout: Duration,
     said: Recent<(String, String), bool>,
-    /// Who waits for the user, oldest first.
+    /// The requests that wait for the user, oldest first.
     pub pending: Vec<Pending>,
 }
 
 impl Scopes {
-    /// With the policy's lists.
+    /// With the lists of the policy.
     pub fn new(policy: &Policy) -> Self {
         Self {
             white: Pattern::list(policy, "whitelist"),
@@ -147,13 +148,14 @@ impl Scopes {
         }
     }
 
-    /// The blacklist beats the whitelist beats what the user said beats the policy (§7.6).
+    /// Decides on a scope. In order of precedence: the blacklist, the whitelist, the user's decision, the policy (MCPL
+    /// 0.4 §7.6).
     pub fn judge(&self, set: &str, label: &str) -> Verdict {
         let fits = |list: &[Pattern]| list.iter().any(|pattern| pattern.is_for(set) && pattern.fits(label));
         if fits(&self.black) {
             return Verdict::Denied("it is on the blacklist".to_owned());
         }
-        // A path that climbs out of its folder is in no folder that a pattern names.
+        // A path with `..` may lead out of any folder that a pattern names.
         let climbs = label.split(['/', '\\']).any(|segment| segment == "..");
         if !climbs && fits(&self.white) {
             return Verdict::Approved;
@@ -166,8 +168,8 @@ impl Scopes {
         }
     }
 
-    /// Whether the host may do something itself that is known by these names: none is denied, and one is approved, or
-    /// there is no whitelist to be on.
+    /// Whether the host itself may do something that is known by these names: none of them is denied, and one is
+    /// approved or there is no whitelist.
     ///
     /// # Errors
     /// Why not.
@@ -177,16 +179,16 @@ impl Scopes {
         match verdicts.iter().find(|verdict| matches!(verdict, Verdict::Denied(_))) {
             Some(Verdict::Denied(why)) => Err(why.clone()),
             _ if verdicts.contains(&Verdict::Approved) || !is_listed => Ok(()),
-            _ => Err("it is not on the whitelist, and nobody approved it".to_owned()),
+            _ => Err("it is not on the whitelist, and the user did not approve it".to_owned()),
         }
     }
 
-    /// Whether a list has anything on a set.
+    /// Whether a list has a pattern for a set.
     pub fn has_rules(&self, set: &str) -> bool {
         self.white.iter().chain(&self.black).any(|pattern| pattern.is_for(set))
     }
 
-    /// The lists of these sets, as a server is told them; `Null` where there are none.
+    /// The lists of these sets, for the server; `Null` if there are none.
     pub fn lists<'a>(&self, sets: impl Iterator<Item = &'a str>) -> Value {
         let of = |list: &[Pattern], set: &str| -> Vec<Value> {
             list.iter().filter(|pattern| pattern.is_for(set)).map(|pattern| pattern.text.as_str().into()).collect()
@@ -198,13 +200,13 @@ impl Scopes {
         if lists.is_empty() { Value::Null } else { lists.into() }
     }
 
-    /// Lets a request wait for the user.
+    /// Adds a request that waits for the user.
     ///
     /// # Errors
-    /// Too many wait.
+    /// Too many requests wait.
     pub fn wait(&mut self, now: Duration, id: &[u8], set: &str, scope: &Value) -> Result<(), Refusal> {
         if self.pending.len() >= MAX_WAITING {
-            return Err(Refusal::new(errors::INTERNAL_ERROR, "too many scopes wait for the user"));
+            return Err(Refusal::new(errors::INTERNAL_ERROR, "too many scopes are waiting for the user"));
         }
         let label = scope["label"].as_str().unwrap_or_default().to_owned();
         let (id, set, payload) = (id.to_vec(), set.to_owned(), scope["payload"].clone());
@@ -212,7 +214,7 @@ impl Scopes {
         Ok(())
     }
 
-    /// The user said something of a label, for one set or for all: it is remembered, and who waited for it comes back.
+    /// Remembers the user's decision on a label, for these sets. Returns the requests that waited for it.
     pub fn say(&mut self, sets: &[&str], label: &str, is_approved: bool) -> Vec<Pending> {
         for set in sets.iter().filter(|_| self.keeps) {
             self.said.insert(((*set).to_owned(), label.to_owned()), is_approved);
@@ -220,7 +222,7 @@ impl Scopes {
         self.take(|pending| pending.label == label && sets.contains(&pending.set.as_str()))
     }
 
-    /// Takes those out that wait and fit.
+    /// Removes and returns the waiting requests that match.
     pub fn take(&mut self, fits: impl Fn(&Pending) -> bool) -> Vec<Pending> {
         let (taken, left) = std::mem::take(&mut self.pending).into_iter().partition(fits);
         self.pending = left;
@@ -228,7 +230,7 @@ impl Scopes {
     }
 }
 
-/// The result that approves: the payload goes back (§7.5).
+/// The result that approves a scope; it contains the payload (MCPL 0.4 §7.5).
 pub fn approval(payload: &Value) -> Value {
     let mut result = json!({"approved": true});
     if !payload.is_null() {
@@ -237,7 +239,7 @@ pub fn approval(payload: &Value) -> Value {
     result
 }
 
-/// The result that denies.
+/// The result that denies a scope.
 pub fn denial(reason: &str) -> Value {
     json!({"approved": false, "reason": reason})
 }

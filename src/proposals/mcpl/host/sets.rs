@@ -1,4 +1,4 @@
-//! Negotiation and feature sets: what the server declares, which sets are on, and what of it the server is told.
+//! Negotiation and feature sets: what the server declares, which sets are enabled, and what the host sends about them.
 
 use super::super::feature_sets;
 use crate::proposals::host::Refusal;
@@ -7,12 +7,12 @@ use crate::protocol::errors;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// The message used a disabled feature set (Appendix A).
+/// The message used a disabled feature set (MCPL 0.4 Appendix A).
 const NOT_ENABLED: i64 = -32001;
-/// The message used a feature set that was never declared (Appendix A).
+/// The message used a feature set that was never declared (MCPL 0.4 Appendix A).
 const UNKNOWN_SET: i64 = -32003;
 
-/// The host's block (§5.2): what the option `offer` names; `None` where it names nothing.
+/// The host's capability block (MCPL 0.4 §5.2), from the option `offer`; `None` if the option is empty.
 pub fn host_block(policy: &Policy) -> Option<Value> {
     let offers = |what: &str| policy.words("offer").iter().any(|word| word == what);
     if policy.words("offer").is_empty() {
@@ -42,25 +42,28 @@ pub fn host_block(policy: &Policy) -> Option<Value> {
     Some(block)
 }
 
-/// What is odd about a server's block, as sentences (C-V05, C8).
+/// A sentence for each irregularity of a server's capability block (MCPL 0.4 §5.1 and §6.1).
 pub fn oddities(block: &Value) -> Vec<String> {
     let mut odd = Vec::new();
     match block["version"].as_str() {
         Some("0.4") => {}
         Some(version) if version.starts_with("0.4.") => {}
         Some(version) if version == "0.5" || version.starts_with("0.5.") => odd.push(format!(
-            "it speaks {version}, which is treated as 0.4: there featureSets/update is a request, scopes and \
-             afterInference are gone, and a manifest takes the place of featureSets/changed"
+            "the server speaks MCPL {version}, which mcpreel treats as 0.4; in 0.5, featureSets/update is a request, \
+             there are no scopes and no afterInference, and a manifest replaces featureSets/changed"
         )),
-        other => odd.push(format!("its version is {}, treated as 0.4", other.unwrap_or("missing"))),
+        other => odd.push(format!(
+            "the version of the server's MCPL is {}, which mcpreel treats as 0.4",
+            other.unwrap_or("missing")
+        )),
     }
     if block["featureSets"].is_array() {
-        odd.push("its featureSets are an array, not a map; taken by their names".to_owned());
+        odd.push("the server's featureSets is an array instead of an object; its names are used".to_owned());
     }
     odd
 }
 
-/// A server's feature sets and which of them are on.
+/// The feature sets of a server, and which of them are enabled.
 pub struct Sets {
     declared: BTreeMap<String, Value>,
     enabled: Vec<String>,
@@ -68,14 +71,14 @@ pub struct Sets {
     /// What the user switched by hand, the latest last.
     by_hand: Vec<(String, bool)>,
     takes_prefix: bool,
-    /// The user lets the server do what its sets say.
+    /// The user consents to what the server's feature sets do.
     pub is_consented: bool,
-    /// What the server was told last.
+    /// What the server was last informed of.
     reported: Option<BTreeMap<String, bool>>,
 }
 
 impl Sets {
-    /// Reads a server's block.
+    /// Reads a server's capability block.
     pub fn new(block: &Value, policy: &Policy) -> Self {
         Self {
             declared: feature_sets(&block["featureSets"]),
@@ -88,12 +91,12 @@ impl Sets {
         }
     }
 
-    /// The sets' names.
+    /// The names of the sets.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.declared.keys().map(String::as_str)
     }
 
-    /// Those that say yes to a property, like `scoped`.
+    /// The sets with a property such as `scoped`.
     pub fn with(&self, property: &'static str) -> impl Iterator<Item = &str> {
         let says = move |set: &&Value| set[property] == true;
         self.declared.iter().filter(move |(_, set)| says(set)).map(|(name, _)| name.as_str())
@@ -104,18 +107,18 @@ impl Sets {
         self.declared.contains_key(set)
     }
 
-    /// Whether a set is declared with a property, like `rollback`.
+    /// Whether a set is declared with a property such as `rollback`.
     pub fn says(&self, set: &str, property: &'static str) -> bool {
         self.with(property).any(|name| name == set)
     }
 
-    /// Those that list a use.
+    /// The sets that list a use.
     pub fn using(&self, what: &str) -> impl Iterator<Item = &str> {
         let lists = move |set: &&Value| set["uses"].as_array().into_iter().flatten().any(|name| name == what);
         self.declared.iter().filter(move |(_, set)| lists(set)).map(|(name, _)| name.as_str())
     }
 
-    /// Whether a set may work.
+    /// Whether a set is enabled.
     pub fn is_on(&self, set: &str) -> bool {
         let fits = |patterns: &[String]| patterns.iter().any(|pattern| self.fits(pattern, set));
         let by_hand = self.by_hand.iter().rfind(|(pattern, _)| self.fits(pattern, set));
@@ -123,7 +126,7 @@ impl Sets {
         self.is_consented && is_wanted
     }
 
-    /// Whether something that sets are declared to use may be used at all: some set that lists it is on, or none does.
+    /// Whether something that feature sets are declared to use may be used: an enabled set lists it, or no set does.
     pub fn lets(&self, what: &str) -> bool {
         let mut sets = self.using(what).peekable();
         match sets.peek() {
@@ -132,8 +135,8 @@ impl Sets {
         }
     }
 
-    /// Whether a set falls under a pattern: `*` stands for one segment, or at a pattern's end for all that follow;
-    /// alone for everything (C9).
+    /// Whether a set matches a pattern. `*` stands for one segment, and on its own for everything (MCPL 0.4 §6.3).
+    /// With the option `wildcard=prefix`, a final `*` stands for everything that follows.
     pub fn fits(&self, pattern: &str, set: &str) -> bool {
         if pattern == "*" {
             return true;
@@ -153,10 +156,12 @@ impl Sets {
         }
     }
 
-    /// Whether a message of the server's may speak for the set it names. What is odd about it and tolerated comes back.
+    /// Whether a message of the server may use the set that it names. Returns a sentence if it is irregular but
+    /// tolerated.
     ///
     /// # Errors
-    /// -32602 without a set, -32003 for an unknown one, -32001 for one that is off or lacks the use (§6.6).
+    /// -32602 without a set, -32003 for an unknown set, -32001 for one that is disabled or lacks the use (MCPL 0.4
+    /// §6.6).
     pub fn gate(&self, set: &Value, uses: &str, policy: &Policy) -> Result<Option<String>, Refusal> {
         let Some(set) = set.as_str() else {
             return Err(Refusal::new(errors::INVALID_PARAMS, "featureSet is missing"));
@@ -181,8 +186,8 @@ impl Sets {
         }
     }
 
-    /// The params of a `featureSets/update`, where the server is to be told something: all sets the first time, then
-    /// what has changed, or all again. `scopes` are for the first one.
+    /// The params of a `featureSets/update` if one is due: first all sets, later the changes or again all sets.
+    /// `scopes` is included only with all sets.
     pub fn update(&mut self, policy: &Policy, scopes: Value) -> Option<Value> {
         let now: BTreeMap<String, bool> = self.declared.keys().map(|set| (set.clone(), self.is_on(set))).collect();
         let is_first = self.reported.is_none();
@@ -213,25 +218,25 @@ impl Sets {
         self.by_hand.push((pattern.to_owned(), is_on));
     }
 
-    /// Takes a `featureSets/changed` in; answers what is odd about it.
+    /// Handles `featureSets/changed`. Returns a sentence for each irregularity.
     pub fn changed(&mut self, params: &Value) -> Vec<String> {
         let mut odd = Vec::new();
         for name in params["removed"].as_array().into_iter().flatten().filter_map(Value::as_str) {
             if self.declared.remove(name).is_none() {
-                odd.push(format!("{name} is removed, and was never declared"));
+                odd.push(format!("the server removed {name}, which it did not declare"));
             }
         }
         self.declared.extend(feature_sets(&params["added"]));
         odd
     }
 
-    /// The sets and whether they are on, for the user.
+    /// The sets and whether they are enabled, for display.
     pub fn state(&self) -> Value {
         self.declared.keys().map(|set| (set.clone(), Value::from(self.is_on(set)))).collect::<Map<_, _>>().into()
     }
 }
 
-/// Whether a server's block says yes to what stands at a path: `true` or an object.
+/// Whether a server's block declares the capability at a path, by `true` or an object.
 pub fn advertises(block: &Value, pointer: &str) -> bool {
     matches!(block.pointer(pointer), Some(Value::Bool(true) | Value::Object(_)))
 }

@@ -1,36 +1,38 @@
-//! The state that a server's results carry: checkpoints as a tree, with data or patches, and where the host stands.
+//! The state in the results of a server's tools: a tree of checkpoints with data or patches, and the current
+//! checkpoint.
 
 use crate::proposals::recent::Recent;
 use serde_json::{Value, json};
 
-/// How many checkpoints of a feature set are kept.
+/// How many checkpoints are kept per feature set.
 const MAX_CHECKPOINTS: usize = 4096;
 
-/// How many bytes of data they may have together (16 MiB); the oldest lose theirs.
+/// How many bytes of data the checkpoints may have together (16 MiB). The oldest lose their data first.
 const MAX_DATA: usize = 16 << 20;
 
 /// A checkpoint.
 #[derive(Clone, Debug, PartialEq)]
 struct Checkpoint {
     parent: Option<String>,
-    /// The whole state, where the server gave it.
+    /// The whole state, if the server sent it.
     data: Option<Value>,
-    /// How many bytes that has as JSON.
+    /// The size of the data as JSON, in bytes.
     bytes: usize,
 }
 
-/// One feature set's state.
+/// The state of one feature set.
 #[derive(Debug)]
 pub struct Tree {
-    /// All that were given, where more than the latest is kept.
+    /// All checkpoints, if more than the latest is kept.
     checkpoints: Option<Recent<String, Checkpoint>>,
     max_bytes: usize,
-    /// Where the host stands.
+    /// The current checkpoint.
     current: Option<(String, Checkpoint)>,
 }
 
 impl Tree {
-    /// An empty one. `is_full` keeps all checkpoints, else only the latest is.
+    /// An empty tree. With `is_full` it keeps all checkpoints, otherwise only the latest. A state whose data has more
+    /// than `max_bytes` bytes is kept without data.
     pub fn new(is_full: bool, max_bytes: usize) -> Self {
         Self { checkpoints: is_full.then(|| Recent::new(MAX_CHECKPOINTS)), max_bytes, current: None }
     }
@@ -40,37 +42,37 @@ impl Tree {
         current.or_else(|| self.checkpoints.as_ref()?.get(&checkpoint.to_owned()))
     }
 
-    /// Takes the `state` of a result in; answers what is odd about it, as sentences.
+    /// Adds the `state` of a result. Returns a sentence for each irregularity.
     pub fn take(&mut self, state: &Value) -> Vec<String> {
         let mut odd = Vec::new();
         let Some(checkpoint) = state["checkpoint"].as_str() else {
-            return vec!["a state without a checkpoint is not kept".to_owned()];
+            return vec!["the server sent a state without a checkpoint, which is dropped".to_owned()];
         };
         let parent = state["parent"].as_str();
         if self.get(checkpoint).is_some() {
-            odd.push(format!("the checkpoint {checkpoint} is given twice"));
+            odd.push(format!("the server sent the checkpoint {checkpoint} twice"));
         }
         if let Some(unknown) = parent.filter(|parent| self.get(parent).is_none()) {
-            odd.push(format!("its parent {unknown} is not known"));
+            odd.push(format!("the parent {unknown} of the checkpoint is not known"));
         }
         let base = parent.and_then(|parent| self.get(parent)).and_then(|found| found.data.clone());
         let data = match (state.get("data"), state.get("patch")) {
             (Some(data), patch) => {
                 if patch.is_some() {
-                    odd.push("it has both data and a patch; the data counts".to_owned());
+                    odd.push("the state has both data and a patch; the patch is ignored".to_owned());
                 }
                 Some(data.clone()).filter(|data| self.fits(data))
             }
             (None, Some(patch)) => match base {
-                None => Err("there is no data below it".to_owned()),
+                None => Err("the parent has no data".to_owned()),
                 Some(base) => self.patched(base, patch),
             }
-            .map_err(|why| odd.push(format!("its patch cannot be applied: {why}")))
+            .map_err(|why| odd.push(format!("the patch of the state cannot be applied: {why}")))
             .ok(),
             (None, None) => None,
         };
         if data.is_none() && state.get("data").is_some() {
-            odd.push(format!("its data is larger than {} B and not kept", self.max_bytes));
+            odd.push(format!("the data of the state has more than {} bytes and is dropped", self.max_bytes));
         }
         let bytes = data.as_ref().map_or(0, |data| data.to_string().len());
         let found = Checkpoint { parent: parent.map(str::to_owned), data, bytes };
@@ -82,7 +84,7 @@ impl Tree {
         odd
     }
 
-    /// Forgets the data of the oldest checkpoints where there is too much.
+    /// Drops the data of the oldest checkpoints while there is too much.
     fn shed_data(&mut self) {
         let Some(checkpoints) = &mut self.checkpoints else { return };
         let mut left: usize = checkpoints.values().map(|found| found.bytes).sum();
@@ -98,19 +100,19 @@ impl Tree {
         data.to_string().len() <= self.max_bytes
     }
 
-    /// Applies a patch step by step, so that one that copies over and over ends where it gets too large.
+    /// Applies a patch one operation at a time, to stop one that copies repeatedly before the state becomes too large.
     fn patched(&self, mut data: Value, patch: &Value) -> Result<Value, String> {
         let patch: json_patch::Patch = serde_json::from_value(patch.clone()).map_err(|error| error.to_string())?;
         for operation in patch.0 {
             json_patch::patch(&mut data, std::slice::from_ref(&operation)).map_err(|error| error.to_string())?;
             if !self.fits(&data) {
-                return Err(format!("the state becomes larger than {} B", self.max_bytes));
+                return Err(format!("the state would have more than {} bytes", self.max_bytes));
             }
         }
         Ok(data)
     }
 
-    /// What a request carries: the state where the host has it, else the checkpoint (§8.4).
+    /// What a tool call carries: the state if the host has its data, else the checkpoint (MCPL 0.4 §8.4).
     pub fn member(&self) -> Option<(&'static str, Value)> {
         let (checkpoint, found) = self.current.as_ref()?;
         Some(match &found.data {
@@ -119,7 +121,7 @@ impl Tree {
         })
     }
 
-    /// The checkpoint so many steps before the one where the host stands; `None` where it is not known.
+    /// The checkpoint `steps` before the current one; `None` if it is not known.
     pub fn back(&self, steps: u64) -> Option<&str> {
         let (mut name, mut found) = self.current.as_ref().map(|(name, found)| (name, found))?;
         for _ in 0..steps {
@@ -129,7 +131,7 @@ impl Tree {
         Some(name)
     }
 
-    /// The server went back to a checkpoint, which it may call by another name now.
+    /// Makes `target` the current checkpoint. The server may call it by another name from now on.
     pub fn rolled_back(&mut self, target: &str, named: &str) {
         let found = self.get(target).cloned().unwrap_or(Checkpoint { parent: None, data: None, bytes: 0 });
         if let Some(checkpoints) = self.checkpoints.as_mut().filter(|_| named != target) {
@@ -139,14 +141,14 @@ impl Tree {
         self.current = Some((named.to_owned(), found));
     }
 
-    /// The server does not know a checkpoint any more.
+    /// The server no longer knows a checkpoint.
     pub fn forget(&mut self, checkpoint: &str) {
         if let Some(checkpoints) = &mut self.checkpoints {
             checkpoints.remove(&checkpoint.to_owned());
         }
     }
 
-    /// Where the host stands, and the tree, for the user.
+    /// The current checkpoint and the tree, for display.
     pub fn state(&self) -> Value {
         let known = self.checkpoints.iter().flat_map(Recent::keys).filter_map(|name| Some((name, self.get(name)?)));
         let one = |(name, found): (&String, &Checkpoint)| {

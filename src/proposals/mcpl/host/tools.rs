@@ -1,5 +1,5 @@
-//! What goes along with tools: which feature set they are of, whether it is on, their scope (§7), their state (§8). And
-//! scopes that servers ask for.
+//! What accompanies tool calls: the tool's feature set, its scope (MCPL 0.4 §7) and its state (§8). Also the scopes
+//! that servers request.
 
 use super::scopes::{Verdict, approval, denial};
 use super::{McplHostSide, Peer, Tree};
@@ -8,7 +8,7 @@ use crate::protocol::errors;
 use serde_json::{Map, Value, json};
 
 impl Peer {
-    /// The feature set of a tool: as its definition says, else the only one that uses tools (AMB-C4).
+    /// The feature set of a tool: the one in its definition, else the only set that uses tools (AMB-C4).
     fn set_of(&self, tools: &[Value], tool: &str) -> Option<String> {
         let definition = tools.iter().find(|known| known["name"] == tool);
         let named = definition.and_then(|known| known["featureSet"].as_str().or(known["_meta"]["featureSet"].as_str()));
@@ -16,7 +16,7 @@ impl Peer {
         named.or_else(|| using.next().filter(|_| using.next().is_none())).map(str::to_owned)
     }
 
-    /// A tool's scope, from the first argument that tells it.
+    /// A tool's scope, from the first argument that contains one.
     fn scope_of(&self, used: &ToolUse) -> Option<Value> {
         let mut names = self.policy.words("scope_arguments").iter();
         let (name, label) = names.find_map(|name| Some((name, used.arguments[name.as_str()].as_str()?)))?;
@@ -26,7 +26,8 @@ impl Peer {
 }
 
 impl McplHostSide {
-    /// Before a tool is called (C26, C32, F7).
+    /// Prepares a tool call: refuses it if its set is disabled or its scope denied, and adds scope and state (MCPL 0.4
+    /// §7.7 and §8.4).
     pub(super) fn gate_tool(&mut self, cx: &mut HostCx<'_>, used: &ToolUse, params: &mut Value) -> Result<(), String> {
         let Some((server, peer)) = used.server.and_then(|server| Some((server, self.peers.get(&server)?))) else {
             return Ok(());
@@ -34,13 +35,13 @@ impl McplHostSide {
         let tools = cx.server(server).map_or(&[][..], |view| &view.tools);
         let set = peer.set_of(tools, &used.tool).unwrap_or_default();
         if peer.sets.is_known(&set) && !peer.sets.is_on(&set) {
-            return Err(format!("its feature set {set} is off"));
+            return Err(format!("its feature set {set} is disabled"));
         }
         if peer.sets.says(&set, "scoped")
             && let Some(scope) = peer.scope_of(used)
         {
             let label = scope["label"].as_str().unwrap_or_default();
-            peer.scopes.may(&set, &[label]).map_err(|why| format!("{label} is out of its scope: {why}"))?;
+            peer.scopes.may(&set, &[label]).map_err(|why| format!("the scope {label} is denied: {why}"))?;
             params["scope"] = scope;
         }
         if let Some((name, value)) = peer.states.get(&set).and_then(Tree::member) {
@@ -49,7 +50,7 @@ impl McplHostSide {
         Ok(())
     }
 
-    /// After a tool was called, by whomever (C28, C29).
+    /// Handles the state in a tool's result (MCPL 0.4 §8.2 and §8.3), even if another client called the tool.
     pub(super) fn tool_called(&mut self, cx: &mut HostCx<'_>, used: &ToolUse, result: &Value) {
         let Some(state) = result.get("state").filter(|state| state.is_object()) else { return };
         let Some((server, peer)) = used.server.and_then(|server| Some((server, self.peers.get_mut(&server)?))) else {
@@ -70,7 +71,7 @@ impl McplHostSide {
         odd.into_iter().for_each(|odd| cx.report("odd", Some(server), odd, Value::Null));
     }
 
-    /// A server asks for a scope (C20, C21).
+    /// Handles `scope/elevate`, by which a server requests a scope (MCPL 0.4 §7.4).
     pub(super) fn elevate(&mut self, cx: &mut HostCx<'_>, server: ServerId, id: &[u8], params: &Value) {
         let Some(peer) = self.peers.get_mut(&server) else { return };
         let (set, scope) = (&params["featureSet"], &params["scope"]);
@@ -85,25 +86,33 @@ impl McplHostSide {
                 cx.report(
                     "refused",
                     Some(server),
-                    format!("scope: {}", refused.message),
+                    format!("scope request refused: {}", refused.message),
                     json!({"outcome": "failure"}),
                 );
                 return cx.respond(server, id, Err(refused));
             }
         };
         if !peer.sets.says(set, "scoped") {
-            cx.report("odd", Some(server), format!("{set} is not declared as scoped"), Value::Null);
+            cx.report(
+                "odd",
+                Some(server),
+                format!("the server requested a scope for {set}, which is not declared as scoped"),
+                Value::Null,
+            );
         }
         let verdict = peer.scopes.judge(set, label);
         let mut data = json!({"feature_set": set, "label": label});
         let (outcome, text) = match &verdict {
-            Verdict::Approved => ("success", format!("{label} is approved")),
-            Verdict::Denied(why) => ("failure", format!("{label} is denied: {why}")),
+            Verdict::Approved => ("success", format!("the scope {label} is approved")),
+            Verdict::Denied(why) => ("failure", format!("the scope {label} is denied: {why}")),
             Verdict::Ask => {
                 let name = cx.server(server).map_or("", |view| view.name.as_str());
                 (
                     "waits",
-                    format!("{label} waits for you: /do scope server={name} set={set} label={label} approve=true"),
+                    format!(
+                        "the scope {label} waits for your decision: \
+                         /do scope server={name} set={set} label={label} approve=true"
+                    ),
                 )
             }
         };

@@ -1,21 +1,21 @@
-//! Channels: registered before they are used, used the way they go, told to observers in order.
+//! Channels: whether they are registered before use, used in their direction, and observed in order.
 
 use super::*;
 use crate::proposals::recent::{Digest, Recent, digest};
 use crate::proposals::timestamp;
 use std::collections::BTreeMap;
 
-/// How far the output for one inference and channel has come.
+/// The progress of the output of one inference to one channel.
 #[derive(Debug, Default)]
 struct Outgoing {
     next: u64,
     text: Digest,
     complete: bool,
-    /// Its first chunks may be missing.
+    /// The session is incomplete, so the first chunks may be missing.
     partial: bool,
 }
 
-/// A channel as it was told.
+/// A channel as its server described it.
 #[derive(Debug)]
 struct Channel {
     direction: String,
@@ -23,7 +23,7 @@ struct Channel {
     address: Option<Digest>,
 }
 
-/// Channels of one connection.
+/// The channels of one connection.
 #[derive(Debug)]
 pub struct Channels {
     known: Recent<String, Channel>,
@@ -42,7 +42,7 @@ impl Channels {
         *self = Self { lost: true, ..Self::default() };
     }
 
-    /// Whether a channel may be there although it is not known.
+    /// Whether a channel may exist although it is not known.
     fn may_be_hidden(&self) -> bool {
         self.lost || self.known.has_forgotten()
     }
@@ -92,7 +92,7 @@ impl Channels {
                 () => None,
             });
             findings.check(&CHANNEL_REUSED, seq, other.is_none(), || {
-                format!("{id:?} is registered already, with another {}", other.unwrap_or_default())
+                format!("{id:?} is already registered, with another {}", other.unwrap_or_default())
             });
             self.note(channel);
         }
@@ -104,7 +104,9 @@ impl Channels {
         let updated = content["updated"].as_array().into_iter().flatten().filter_map(|channel| channel["id"].as_str());
         for id in removed.clone().chain(updated) {
             let known = self.known.contains(&id.to_owned()) || self.may_be_hidden();
-            findings.check(&CHANNEL_CHANGE, message.seq, known, || format!("{id:?} is not registered"));
+            findings.check(&CHANNEL_CHANGE, message.seq, known, || {
+                format!("the server named {id:?}, which is not registered")
+            });
         }
         for id in removed {
             self.known.remove(&id.to_owned());
@@ -113,11 +115,11 @@ impl Channels {
         self.add(&content["added"], message.seq, findings);
     }
 
-    /// Checks that a channel is registered; answers its direction.
+    /// Checks that a channel is registered, and returns its direction if it is known.
     fn registered(&self, id: &str, seq: u64, findings: &mut Findings) -> Option<&str> {
         let direction = self.known.get(&id.to_owned()).map(|reported| reported.direction.as_str());
         let known = direction.is_some() || self.may_be_hidden();
-        findings.check(&UNREGISTERED, seq, known, || format!("channel {id:?}"));
+        findings.check(&UNREGISTERED, seq, known, || format!("channel {id:?} is not registered"));
         direction
     }
 
@@ -125,13 +127,13 @@ impl Channels {
         let Some(id) = message.content["channelId"].as_str() else { return };
         findings.hold(&CONTENT_STRING);
         let thinking = matches!(id, "thinking" | "channels.thinking");
-        findings.check(&PUBLISH_THINKING, message.seq, !thinking, || format!("publishing to {id:?}"));
+        findings.check(&PUBLISH_THINKING, message.seq, !thinking, || format!("the host published to {id:?}"));
         if thinking {
             return;
         }
         if let Some(direction) = self.registered(id, message.seq, findings) {
             findings.check(&CHANNEL_DIRECTION, message.seq, direction != "inbound", || {
-                format!("publishing to {id:?}, which is inbound")
+                format!("the host published to {id:?}, which is inbound")
             });
         }
     }
@@ -144,7 +146,7 @@ impl Channels {
             let Some(id) = incoming["channelId"].as_str() else { continue };
             if let Some(direction) = self.registered(id, message.seq, findings) {
                 findings.check(&CHANNEL_DIRECTION, message.seq, direction != "outbound", || {
-                    format!("a message from {id:?}, which is outbound")
+                    format!("the server sent a message from {id:?}, which is outbound")
                 });
             }
         }
@@ -163,7 +165,7 @@ impl Channels {
         }
         let output = self.outgoing.get_mut(&key)?;
         findings.check(&OUTGOING_COMPLETED, message.seq, !output.complete, || {
-            format!("{inference} on {channel:?} is complete already")
+            format!("the output of {inference} to {channel:?} was already complete")
         });
         Some(output)
     }
@@ -175,7 +177,7 @@ impl Channels {
         let begins = output.next == 0 && output.text == Digest::default();
         output.partial &= index != Some(0);
         findings.check(&OUTGOING_ORDER, message.seq, index == Some(output.next) || (begins && output.partial), || {
-            format!("chunk {} where {} is next", params["index"], output.next)
+            format!("chunk {} came, but {} was expected", params["index"], output.next)
         });
         output.next = index.unwrap_or(output.next).saturating_add(1);
         output.text.append(params["delta"].as_str().unwrap_or_default());
@@ -192,7 +194,7 @@ impl Channels {
             text.append(block["text"].as_str().unwrap_or_default());
         }
         findings.check(&OUTGOING_TEXT, message.seq, text == output.text, || {
-            format!("the {} chunks make up another text", output.next)
+            format!("the chunks ({} received) make up another text", output.next)
         });
     }
 }
@@ -207,8 +209,8 @@ fn check_results(message: &Observed<'_>, findings: &mut Findings) {
     }
     let wrong = counts.iter().find(|(_, count)| **count != 0);
     findings.check(&INCOMING_RESULTS, message.seq, wrong.is_none(), || match wrong {
-        Some((id, 1..)) => format!("no result for {id:?}"),
-        Some((id, _)) => format!("a result too many for {id:?}"),
+        Some((id, 1..)) => format!("{id:?} has no result"),
+        Some((id, _)) => format!("{id:?} has too many results"),
         None => String::new(),
     });
 }

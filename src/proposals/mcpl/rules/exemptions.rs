@@ -1,10 +1,10 @@
-//! Strict misfits that real peers are known for: told under a rule of their own, or not at all.
+//! Deviations from the schema that real peers are known for. They are reported under a rule of their own, or accepted.
 
 use super::*;
 use crate::proposals::Exemption;
 use crate::protocol::schema::SchemaViolation;
 
-/// What to make of a misfit.
+/// What to do about a violation of the schema.
 pub fn exemption(definition: &str, value: &Value, violation: &SchemaViolation) -> Exemption {
     let place = violation.place.as_str();
     let at = value.pointer(place).unwrap_or(&Value::Null);
@@ -49,12 +49,12 @@ fn is_message_content(place: &str) -> bool {
     place.starts_with("/messages/") && place.ends_with("/content")
 }
 
-/// A refusal of the right shape that only lacks its reason.
+/// Whether the result is a refusal of the right shape that only lacks its reason.
 fn refuses_bare(result: &Value, member: &str) -> bool {
     result[member] == Value::Bool(false) && result.get("reason").is_none()
 }
 
-/// A content block in a form that is almost the proposal's.
+/// The rule for a content block that is almost in MCPL's form.
 fn block_exemption(block: &Value) -> Option<&'static crate::proposals::Rule> {
     let lacks = |name: &str| block.get(name).is_none();
     match block["type"].as_str()? {

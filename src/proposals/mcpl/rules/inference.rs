@@ -1,4 +1,4 @@
-//! Context hooks around an inference, and inferences that a server asks for.
+//! Context hooks before and after an inference, and inferences that a server requests.
 
 use super::*;
 use crate::proposals::recent::{Digest, Recent, digest};
@@ -8,12 +8,12 @@ use std::collections::HashMap;
 const BEFORE: &str = "context/beforeInference";
 const AFTER: &str = "context/afterInference";
 
-/// After this long a hook that was never answered is over, in nanoseconds.
+/// A hook without a response is considered finished after this time, in nanoseconds.
 const HOOK_OVER: i64 = 10_000_000_000;
-/// How many hooks that wait are remembered.
+/// How many open hooks are remembered.
 const MAX_HOOKS: usize = 256;
 
-/// An inference/request that waits, and what was streamed for it.
+/// An open inference/request, and what was streamed for it.
 #[derive(Debug, Default)]
 struct Stream {
     asked: bool,
@@ -21,12 +21,12 @@ struct Stream {
     text: Digest,
 }
 
-/// Hooks and inferences.
+/// Hooks and inferences of one connection.
 #[derive(Debug)]
 pub struct Inferences {
     turns: Recent<String, i64>,
     before: Recent<String>,
-    /// Hook requests that wait: event and time.
+    /// Open hook requests: the event's number and its time in nanoseconds.
     hooks: Vec<(u64, i64)>,
     streams: HashMap<IdKey, Stream, foldhash::fast::RandomState>,
     lost: bool,
@@ -82,12 +82,14 @@ impl Inferences {
         }
         if let Some(id) = params["inferenceId"].as_str() {
             let again = self.before.insert(id.to_owned(), ()).is_some();
-            findings.check(&INFERENCE_REUSED, seq, !again, || format!("{id} was announced before"));
+            findings.check(&INFERENCE_REUSED, seq, !again, || {
+                format!("{id} was used by an earlier context/beforeInference")
+            });
         }
         if let (Some(conversation), Some(turn)) = (params["conversationId"].as_str(), params["turnIndex"].as_i64()) {
             let last = self.turns.insert(conversation.to_owned(), turn);
             findings.check(&TURN_ORDER, seq, last.is_none_or(|last| last <= turn), || {
-                format!("turn {turn} of {conversation} after turn {}", last.unwrap_or_default())
+                format!("turn {turn} of {conversation} came after turn {}", last.unwrap_or_default())
             });
         }
     }
@@ -99,13 +101,13 @@ impl Inferences {
             let hook = &block(declared, side)?["contextHooks"]["afterInference"];
             (!hook.is_null()).then(|| hook["blocking"] == true)
         };
-        // The server's flag asks for a request, the host's says that it can send one (AMB-C2).
+        // The server's flag asks for a request; the host's says that it supports blocking hooks (AMB-C2).
         if let (Some(server), Some(host)) = (blocks(Side::Server), blocks(Side::Client)) {
             let wanted = server && host;
             let is_request = message.envelope.kind == MessageKind::Request;
             findings.check(&AFTER_FORM, seq, is_request == wanted, || {
                 let form = if is_request { "a request" } else { "a notification" };
-                format!("{form}; the server says blocking {server}, the host {host}")
+                format!("it was {form}; the server declared blocking: {server}, the host blocking: {host}")
             });
         }
         let both = [Side::Client, Side::Server]
@@ -113,7 +115,7 @@ impl Inferences {
             .all(|side| grants(block(declared, *side), &["contextHooks", "beforeInference"]));
         if let (Some(id), true) = (message.content["inferenceId"].as_str(), both) {
             let known = self.before.contains(&id.to_owned()) || self.before.has_forgotten() || self.lost;
-            findings.check(&AFTER_ORPHAN, seq, known, || format!("no beforeInference for {id}"));
+            findings.check(&AFTER_ORPHAN, seq, known, || format!("the host sent no context/beforeInference for {id}"));
         }
     }
 
@@ -123,7 +125,7 @@ impl Inferences {
         let took = message.time.saturating_sub(asked.time);
         let limit = if method == BEFORE { 5_000_000_000 } else { 10_000_000_000 };
         findings.check(&SLOW_HOOK, message.seq, took <= limit, || {
-            format!("{method} answered after {} ms", took / 1_000_000)
+            format!("the server answered {method} after {} ms", took / 1_000_000)
         });
     }
 
@@ -133,7 +135,7 @@ impl Inferences {
         findings.hold(&CONTENT_BLOCKS);
         findings.check(&INFERENCE_IN_HOOK, seq, self.hooks.is_empty(), || {
             format!(
-                "may be set off by the hook of event {}, which waits",
+                "the server may have sent it because of the hook in event {}, which has no response yet",
                 self.hooks.first().map_or(0, |(seq, _)| *seq)
             )
         });
@@ -151,13 +153,13 @@ impl Inferences {
         };
         let stream = self.streams.get_mut(&key);
         findings.check(&CHUNK_UNKNOWN, seq, stream.is_some() || self.lost, || {
-            format!("no inference/request {} waits", params["requestId"])
+            format!("no inference/request with id {} is open", params["requestId"])
         });
         let Some(stream) = stream else { return };
-        findings.check(&CHUNK_UNASKED, seq, stream.asked, || "the request did not ask for a stream".to_owned());
+        findings.check(&CHUNK_UNASKED, seq, stream.asked, || "the request did not contain stream: true".to_owned());
         let index = params["index"].as_u64();
         findings.check(&CHUNK_ORDER, seq, index == Some(stream.next), || {
-            format!("chunk {} where {} is next", params["index"], stream.next)
+            format!("chunk {} came, but {} was expected", params["index"], stream.next)
         });
         stream.next = index.unwrap_or(stream.next).saturating_add(1);
         stream.text.append(params["delta"].as_str().unwrap_or_default());
@@ -167,8 +169,9 @@ impl Inferences {
         let Some(stream) = message.envelope.id.and_then(|id| self.streams.remove(&id.key())) else { return };
         if stream.next > 0 && message.envelope.kind == MessageKind::Result {
             let same = digest(&message.content["content"]) == stream.text;
-            findings
-                .check(&CHUNK_TEXT, message.seq, same, || format!("the {} chunks make up another text", stream.next));
+            findings.check(&CHUNK_TEXT, message.seq, same, || {
+                format!("the chunks ({} received) make up another text", stream.next)
+            });
         }
     }
 }

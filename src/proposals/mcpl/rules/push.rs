@@ -1,10 +1,10 @@
-//! Push events: when they happened, and that a host takes each once.
+//! Push events: their timestamps, and that a host accepts each event once.
 
 use super::*;
 use crate::proposals::recent::Recent;
 use crate::proposals::timestamp;
 
-/// Events that a host accepted.
+/// The events that a host accepted.
 #[derive(Debug)]
 pub struct Pushes {
     accepted: Recent<String>,
@@ -32,7 +32,7 @@ impl Pushes {
                 let id = message.request.and_then(|asked| asked.params["eventId"].as_str());
                 if let (Some(id), true) = (id, message.content["accepted"] == true) {
                     let again = self.accepted.insert(id.to_owned(), ()).is_some();
-                    findings.check(&EVENT_TWICE, message.seq, !again, || format!("{id} was accepted before"));
+                    findings.check(&EVENT_TWICE, message.seq, !again, || format!("the host had already accepted {id}"));
                 }
             }
             _ => {}

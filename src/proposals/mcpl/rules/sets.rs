@@ -1,39 +1,39 @@
-//! Feature sets: what the server declared, what the host enabled, and who keeps to it; scopes with them.
+//! Feature sets and their scopes: what the server declared, what the host enabled, and whether both respect it.
 
 use super::*;
 use crate::proposals::mcpl::feature_sets;
 use std::collections::BTreeMap;
 
-/// How long a message may still be on its way when an update crosses it, in nanoseconds.
+/// How long after an update a message may still have been in transit when it was sent, in nanoseconds.
 const GRACE: i64 = 250_000_000;
-/// How many switches are kept; the host's own patterns, so few.
+/// How many switched patterns are kept. They are the host's own patterns, so there are few.
 const MAX_SWITCHES: usize = 4096;
 
-/// A pattern that the host switched.
+/// A pattern of feature sets that the host enabled or disabled.
 #[derive(Debug)]
 struct Switch {
     pattern: String,
     enabled: bool,
     time: i64,
-    /// Which update switched it; one update may name a set in both its lists.
+    /// The number of the update that switched it. One update may name a set in both of its lists.
     update: u64,
 }
 
-/// Feature sets and their switches.
+/// The declared feature sets and how the host switched them.
 #[derive(Debug, Default)]
 pub struct Sets {
-    /// What the server declared; `None` where it declared no feature sets at all.
+    /// What the server declared; `None` if it declared no feature sets at all.
     declared: Option<BTreeMap<String, Value>>,
     switches: Vec<Switch>,
     updates: u64,
     updated: bool,
     early_reported: bool,
-    /// Updates and changes may be missing.
+    /// Events are missing from the reel, perhaps updates and changes, too.
     lost: bool,
 }
 
 impl Sets {
-    /// Takes in what the server's block declares.
+    /// Reads what the server's block declares.
     pub fn declared(&mut self, block: &Value, findings: &mut Findings) {
         let Some(sets) = block.get("featureSets") else { return };
         for rule in [&SETS_ARRAY, &UNKNOWN_USE] {
@@ -47,12 +47,12 @@ impl Sets {
         *self = Self { lost: true, updates: self.updates, ..Self::default() };
     }
 
-    /// The declaration of a set, where it is known.
+    /// The declaration of a set, if it is known.
     pub fn get(&self, set: &str) -> Option<&Value> {
         self.declared.as_ref()?.get(set)
     }
 
-    /// Whether the server declared feature sets, so that a name can be unknown.
+    /// Whether a set is certainly not declared. Without any declared sets, no name counts as unknown.
     fn is_unknown(&self, set: &str) -> bool {
         !self.lost && self.declared.as_ref().is_some_and(|sets| !sets.contains_key(set))
     }
@@ -91,42 +91,45 @@ impl Sets {
     }
 
     fn check_early(&mut self, method: &str, message: &Observed<'_>, findings: &mut Findings) {
-        // Where not both sides speak MCPL no update is due, and whoever speaks it has other findings.
+        // If only one side declares MCPL, no update is due, and other rules apply.
         if !is_agreed(message.declared) {
             return;
         }
         if self.updated || !(self.early_reported || self.lost) {
             self.early_reported |= !self.updated;
-            findings
-                .check(&BEFORE_UPDATE, message.seq, self.updated, || format!("{method} before any featureSets/update"));
+            findings.check(&BEFORE_UPDATE, message.seq, self.updated, || {
+                format!("{method} was sent before the first featureSets/update")
+            });
         }
     }
 
-    /// Checks a message of the server's that names the feature set it speaks for.
+    /// Checks a message in which the server names a feature set.
     fn tagged(&self, uses: &str, message: &Observed<'_>, findings: &mut Findings) {
         let Some(set) = message.content["featureSet"].as_str() else { return };
         if self.declared.is_some() {
-            findings.check(&UNKNOWN_SET, message.seq, !self.is_unknown(set), || format!("{set:?} is not declared"));
+            findings.check(&UNKNOWN_SET, message.seq, !self.is_unknown(set), || {
+                format!("the server did not declare {set:?}")
+            });
         }
         if let Some(declared) = self.get(set).filter(|_| !uses.is_empty()) {
             let listed = declared["uses"].as_array().is_none_or(|list| list.iter().any(|name| name == uses));
             findings.check(&UNLISTED_USE, message.seq, listed, || {
-                format!("{set:?} uses {uses}; it lists {}", declared["uses"])
+                format!("{set:?} was used for {uses}, but its uses are {}", declared["uses"])
             });
         }
         let Some(switch) = self.switch_of(set, i64::MAX) else { return };
         let age = message.time.saturating_sub(switch.time);
         let crossed = age <= GRACE;
         findings.check(&DISABLED_SET, message.seq, switch.enabled || crossed, || {
-            format!("{set:?}, disabled {} ms before", age / 1_000_000)
+            format!("the host disabled {set:?} {} ms earlier", age / 1_000_000)
         });
         findings.check(&DISABLED_RACE, message.seq, switch.enabled || !crossed, || {
-            format!("{set:?}, disabled {} ms before", age / 1_000_000)
+            format!("the host disabled {set:?} {} ms earlier", age / 1_000_000)
         });
     }
 
-    /// The last switch at or before a time that a set falls under. In one update its exact name beats a pattern;
-    /// where that update says both all the same, it is undetermined.
+    /// The last switch of a set at or before `time` (nanoseconds). Within one update, the exact name takes precedence
+    /// over a pattern; `None` if the update both enables and disables the set.
     fn switch_of(&self, set: &str, time: i64) -> Option<&Switch> {
         let under = || self.switches.iter().rev().filter(|it| it.time <= time && matches(&it.pattern, set));
         let update = under().next()?.update;
@@ -150,11 +153,14 @@ impl Sets {
         };
         let disabled = self.switch_of(set, asked.time).is_some_and(|switch| !switch.enabled);
         let unknown = self.is_unknown(set);
-        findings.check(&DISABLED_ACCEPTED, message.seq, !disabled || !accepted, || format!("{set:?} is disabled"));
-        findings
-            .check(&UNKNOWN_SET_ACCEPTED, message.seq, !unknown || !accepted, || format!("{set:?} was never declared"));
+        findings.check(&DISABLED_ACCEPTED, message.seq, !disabled || !accepted, || {
+            format!("the host accepted a message of {set:?}, which it disabled")
+        });
+        findings.check(&UNKNOWN_SET_ACCEPTED, message.seq, !unknown || !accepted, || {
+            format!("the host accepted a message of {set:?}, which the server did not declare")
+        });
         findings.check(&REFUSAL_FORM, message.seq, accepted || !(disabled || unknown), || {
-            format!("a result refuses {set:?}")
+            format!("the host refused a message of {set:?} by a result")
         });
     }
 
@@ -180,12 +186,16 @@ impl Sets {
     fn check_named(&self, pattern: &str, seq: u64, findings: &mut Findings) {
         let Some(sets) = self.declared.as_ref().filter(|_| !self.lost) else { return };
         let known = sets.keys().any(|set| matches(pattern, set));
-        findings.check(&UPDATE_UNKNOWN, seq, known, || format!("{pattern:?} matches no declared feature set"));
+        findings.check(&UPDATE_UNKNOWN, seq, known, || {
+            format!("the update names {pattern:?}, which matches no declared feature set")
+        });
     }
 
     fn check_scoped(&self, set: &str, seq: u64, findings: &mut Findings) {
         if let Some(declared) = self.get(set) {
-            findings.check(&SCOPE_UNSCOPED, seq, declared["scoped"] == true, || format!("{set:?} is not scoped"));
+            findings.check(&SCOPE_UNSCOPED, seq, declared["scoped"] == true, || {
+                format!("{set:?} is not declared as scoped")
+            });
         }
     }
 
@@ -194,7 +204,9 @@ impl Sets {
         let sets = self.declared.get_or_insert_default();
         for set in message.content["removed"].as_array().into_iter().flatten().filter_map(Value::as_str) {
             let known = sets.remove(set).is_some() || self.lost;
-            findings.check(&REMOVED_UNKNOWN, message.seq, known, || format!("{set:?} is not declared"));
+            findings.check(&REMOVED_UNKNOWN, message.seq, known, || {
+                format!("the server removed {set:?}, which it did not declare")
+            });
         }
         sets.extend(feature_sets(&message.content["added"]));
     }
@@ -205,7 +217,7 @@ impl Sets {
             && declared.ready
             && self.declared.as_ref().is_some_and(|sets| !sets.is_empty())
         {
-            findings.check_overall(&NO_UPDATE, self.updated, || "no featureSets/update was sent".to_owned());
+            findings.check_overall(&NO_UPDATE, self.updated, || "the host sent no featureSets/update".to_owned());
         }
     }
 }
@@ -215,7 +227,7 @@ fn is_agreed(declared: &Declared) -> bool {
     [Side::Client, Side::Server].iter().all(|side| block(declared, *side).is_some())
 }
 
-/// Whether a set falls under a pattern: `*` stands for one segment, alone for everything (C9).
+/// Whether a set matches a pattern: `*` stands for one segment, and on its own for everything (MCPL 0.4 §6.3).
 fn matches(pattern: &str, set: &str) -> bool {
     if pattern == "*" {
         return true;
@@ -237,7 +249,7 @@ fn check_payload(message: &Observed<'_>, asked: &Value, findings: &mut Findings)
     }
     let lost = wanted.iter().find(|(name, value)| message.content["payload"].get(name.as_str()) != Some(*value));
     findings.check(&SCOPE_PAYLOAD, message.seq, lost.is_none(), || {
-        format!("{:?} does not come back as it was", lost.map_or("", |(name, _)| name))
+        format!("the host changed or left out {:?}", lost.map_or("", |(name, _)| name))
     });
 }
 
@@ -250,6 +262,6 @@ fn check_refusal_data(message: &Observed<'_>, findings: &mut Findings) {
         &REFUSAL_DATA,
         message.seq,
         data["featureSet"].is_string() && data["canEnable"].is_boolean(),
-        || format!("data is {data}"),
+        || format!("the error's data is {data}"),
     );
 }

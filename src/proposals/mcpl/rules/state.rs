@@ -1,16 +1,16 @@
-//! State that a server hands out with its results: checkpoints, their lineage, and rolling back.
+//! State in the results of a server's tools: checkpoints, their parents, and rollbacks.
 
 use super::sets::Sets;
 use super::*;
 use crate::proposals::mcpl::SCHEMAS;
 use crate::proposals::recent::{Digest, Recent, digest};
 
-/// Checkpoints given out.
+/// The checkpoints that a server returned.
 #[derive(Debug)]
 pub struct States {
-    /// Each with what it was told to be, where that was told.
+    /// Digests of data, patch and parent; `None` for an id that is known only from a rollback.
     checkpoints: Recent<String, Option<Digest>>,
-    /// The checkpoint last rolled back to, until the next one is given out.
+    /// The checkpoint of the last rollback, until the server returns the next one.
     rolled_back: Option<String>,
     lost: bool,
 }
@@ -27,12 +27,12 @@ impl States {
         self.rolled_back = None;
     }
 
-    /// Whether a checkpoint may have been given out.
+    /// Whether the server may have returned a checkpoint.
     fn may_know(&self, checkpoint: &str) -> bool {
         self.checkpoints.contains(&checkpoint.to_owned()) || self.checkpoints.has_forgotten() || self.lost
     }
 
-    /// Sees a `tools/call` or its answer. Without both declarations `state` is just somebody's member.
+    /// Checks a `tools/call` or its response. Unless both sides declared MCPL, `state` is a member like any other.
     pub fn tool_call(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         if [Side::Client, Side::Server].iter().any(|side| block(message.declared, *side).is_none()) {
             return;
@@ -47,7 +47,7 @@ impl States {
     fn given(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         let (seq, state) = (message.seq, &message.content["state"]);
         let both = state.get("data").is_some() && state.get("patch").is_some();
-        findings.check(&STATE_BOTH, seq, !both, || "data and patch".to_owned());
+        findings.check(&STATE_BOTH, seq, !both, || "the state contains data and patch".to_owned());
         let mut violations = SCHEMAS.check("State", state).unwrap_or_default();
         violations.retain(|violation| !(both && violation.place == "/patch"));
         findings.check(&STATE_SHAPE, seq, violations.is_empty(), || join(&violations));
@@ -55,17 +55,17 @@ impl States {
         let parent = state["parent"].as_str();
         if let Some(target) = self.rolled_back.take() {
             findings.check(&ROLLBACK_PARENT, seq, parent == Some(target.as_str()), || {
-                format!("parent {} after a rollback to {target:?}", state["parent"])
+                format!("the parent is {} after a rollback to {target:?}", state["parent"])
             });
         }
         if let Some(parent) = parent {
             let known = self.may_know(parent);
-            findings.check(&UNKNOWN_PARENT, seq, known, || format!("parent {parent:?}"));
+            findings.check(&UNKNOWN_PARENT, seq, known, || format!("the server never returned the parent {parent:?}"));
         }
         let reported = digest(&Value::from_iter(["data", "patch", "parent"].map(|name| state[name].clone())));
         let first = self.checkpoints.get(&checkpoint.to_owned()).copied();
         let same = first.flatten().is_none_or(|first| first == reported);
-        findings.check(&CHECKPOINT_REUSED, seq, same, || format!("{checkpoint:?} again, as another state"));
+        findings.check(&CHECKPOINT_REUSED, seq, same, || format!("{checkpoint:?} occurred before, with another state"));
         if first.is_none() {
             self.checkpoints.insert(checkpoint.to_owned(), Some(reported));
         }
@@ -77,7 +77,7 @@ impl States {
                 let set = message.content["featureSet"].as_str().unwrap_or_default();
                 if let Some(declared) = sets.get(set) {
                     findings.check(&ROLLBACK_UNDECLARED, message.seq, declared["rollback"] == true, || {
-                        format!("{set:?} is declared without rollback")
+                        format!("{set:?} is not declared with rollback: true")
                     });
                 }
             }
@@ -90,12 +90,12 @@ impl States {
         let Some(wanted) = message.request.and_then(|asked| asked.params["checkpoint"].as_str()) else { return };
         let answered = &message.content["checkpoint"];
         findings.check(&ROLLBACK_CHECKPOINT, message.seq, *answered == wanted, || {
-            format!("{answered} in answer to {wanted:?}")
+            format!("the host asked for {wanted:?}, the server answered {answered}")
         });
         let success = message.content["success"] == true;
         let known = self.may_know(wanted);
         findings.check(&ROLLBACK_UNKNOWN, message.seq, known, || {
-            format!("{wanted:?} was never given out; answered with success {success}")
+            format!("the server never returned {wanted:?}, but answered with success: {success}")
         });
         if success {
             self.rolled_back = Some(wanted.to_owned());
@@ -116,10 +116,10 @@ fn check_call(message: &Observed<'_>, findings: &mut Findings) {
     findings.check(&CALL_MEMBERS, seq, violations.is_empty(), || join(&violations));
     let state = params.get("state");
     findings.check(&STATE_AND_CHECKPOINT, seq, state.is_none() || params.get("checkpoint").is_none(), || {
-        "state and checkpoint".to_owned()
+        "the call contains state and checkpoint".to_owned()
     });
     let wrapped = state.is_some_and(|state| state["checkpoint"].is_string());
-    findings.check(&STATE_WRAPPED, seq, !wrapped, || "state has a checkpoint in it".to_owned());
+    findings.check(&STATE_WRAPPED, seq, !wrapped, || "the state contains a checkpoint".to_owned());
 }
 
 fn join(violations: &[crate::protocol::schema::SchemaViolation]) -> String {

@@ -1,6 +1,7 @@
-//! Channels (§14): which there are, what the host does with them, and messages that come in by them.
+//! Channels (MCPL 0.4 §14): which the server has, what the host does with them, and messages that come from them.
 //!
-//! They lead nowhere: what is published is reported, and what comes in is fired. Off until they are set.
+//! They are simulated: mcpreel reports what is published, and incoming messages are fired by hand. Without configured
+//! channels, the server declares none.
 
 use super::negotiated::{Negotiated, scoped};
 use super::outgoing::{Observed, Outgoing};
@@ -10,28 +11,28 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Lacking the scope to publish or to observe (§14.6).
+/// The channel lacks the scope to publish or to observe (MCPL 0.4 §14.6).
 pub const NOT_PERMITTED: i64 = -32017;
-/// No such channel (§14.6).
+/// The channel does not exist (MCPL 0.4 §14.6).
 pub const UNKNOWN_CHANNEL: i64 = -32023;
-/// The channel that was asked for could not be opened (§14.6).
+/// The requested channel could not be opened (MCPL 0.4 §14.6).
 pub const OPEN_FAILED: i64 = -32024;
 
 /// Registers channels.
 pub const REGISTER: &str = "channels/register";
-/// Tells of changes.
+/// Announces changes of channels.
 pub const CHANGED: &str = "channels/changed";
-/// Asks what the other side has; either side may.
+/// Asks for the other side's channels; either side may.
 pub const LIST: &str = "channels/list";
-/// Brings messages in.
+/// Sends messages that came in.
 pub const INCOMING: &str = "channels/incoming";
 
 const PUBLISH_SET: &str = "channels.publish";
 const OBSERVE_SET: &str = "channels.observe";
-/// The set for the private channel that may only be watched (§14.5).
+/// The feature set for the private channel that can only be observed (MCPL 0.4 §14.5).
 const THINKING_SET: &str = "channels.thinking";
 
-/// Whether a channel is the private one of the model's thinking. The proposal gives it no id.
+/// Whether a channel is the private one with the model's thinking. MCPL defines no id for it.
 pub fn is_thinking(id: &str) -> bool {
     matches!(id, "thinking" | THINKING_SET)
 }
@@ -39,15 +40,15 @@ pub fn is_thinking(id: &str) -> bool {
 /// The channels of one connection, by id.
 #[derive(Debug, Default)]
 pub struct Channels {
-    /// Those that it can open, as they were set; `None`: it has nothing to do with channels.
+    /// The configured channels, which can be opened; `None` without channels.
     offered: Option<Vec<Value>>,
-    /// Those that are there.
+    /// The registered and open channels.
     known: BTreeMap<String, Value>,
     published: u64,
     outgoing: Outgoing,
 }
 
-/// A message from a channel, as it is fired.
+/// A message from a channel, in the form in which it is fired.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Draft {
@@ -58,11 +59,11 @@ struct Draft {
     text: Option<String>,
     content: Vec<Value>,
     metadata: Option<Value>,
-    /// Several at once; then there is nothing beside it.
+    /// Several messages at once, instead of the members above.
     messages: Vec<Draft>,
 }
 
-/// A change of channels, as it is fired.
+/// A change of channels, in the form in which it is fired.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 struct Change {
@@ -88,10 +89,11 @@ fn not_permitted(id: &str, why: &str) -> Refusal {
 }
 
 impl Channels {
-    /// Sets which channels there are. A name alone is one for both ways, of the type before its colon.
+    /// Configures the channels. An id without a descriptor is a channel in both directions, of the type before its
+    /// colon.
     ///
     /// # Errors
-    /// One is no channel.
+    /// A descriptor is invalid.
     pub fn offer(&mut self, channels: Vec<Value>) -> Result<(), String> {
         let offered: Vec<Value> = channels.into_iter().map(described).collect();
         for channel in &offered {
@@ -105,19 +107,19 @@ impl Channels {
         Ok(())
     }
 
-    /// Whether there is anything to do with channels.
+    /// Whether channels are configured.
     pub fn is_on(&self) -> bool {
         self.offered.is_some()
     }
 
-    /// Declares the sets that gate them (§14.1).
+    /// Declares the feature sets that control channels (MCPL 0.4 §14.1).
     pub fn add_sets(negotiated: &mut Negotiated) {
         negotiated.add_set(PUBLISH_SET, scoped("channels.publish", "Publishes to channels"));
-        negotiated.add_set(OBSERVE_SET, scoped("channels.observe", "Observes what goes out by channels"));
+        negotiated.add_set(OBSERVE_SET, scoped("channels.observe", "Observes outgoing messages of channels"));
         negotiated.add_set(THINKING_SET, scoped("channels.observe", "Observes the model's thinking, and only that"));
     }
 
-    /// What stands at `experimental.mcpl.channels`.
+    /// The value of `experimental.mcpl.channels`.
     pub fn capability() -> Value {
         json!({"register": true, "publish": true, "observe": true, "lifecycle": true, "streaming": true})
     }
@@ -126,7 +128,7 @@ impl Channels {
         json!({"channels": self.known.values().collect::<Vec<_>>()})
     }
 
-    /// Registers what there is once the connection is open; a host without channels is left alone, which is reported.
+    /// Registers the channels once the session is open, or reports that the host does not support it.
     pub fn begin(&self, negotiated: &Negotiated, cx: &mut dyn ServerCx) {
         if self.known.is_empty() {
             return;
@@ -137,7 +139,7 @@ impl Channels {
         }
     }
 
-    /// Sends what is fired.
+    /// Fires a message.
     ///
     /// # Errors
     /// Why it was not sent.
@@ -151,13 +153,13 @@ impl Channels {
         if !self.is_on() {
             return Err(Unsent::new(
                 "no_channels",
-                "the server has no channels: its setting mcpl.channels gives it some",
+                "the server has no channels; configure them with the setting mcpl.channels",
             ));
         }
         match kind {
             "channel-register" => self.register(params, negotiated, cx),
             "channel-changed" => self.change(params, negotiated, cx),
-            "channel-incoming" => self.complete_io_in(params, negotiated, cx),
+            "channel-incoming" => self.send_incoming(params, negotiated, cx),
             _ => {
                 negotiated.host_has("channels")?;
                 Ok(cx.ask(LIST, &json!({}), json!({"listing": self.known.keys().collect::<Vec<_>>()})))
@@ -187,8 +189,9 @@ impl Channels {
         Ok(cx.send(CHANGED, &json!({"added": added, "removed": change.removed, "updated": updated})))
     }
 
-    /// Messages from channels. Each has an id, an author and a time, made up where none is given.
-    fn complete_io_in(
+    /// Sends messages from channels. Each has an id, an author and a timestamp, which are generated if they are
+    /// missing.
+    fn send_incoming(
         &mut self,
         params: &Value,
         negotiated: &Negotiated,
@@ -206,7 +209,7 @@ impl Channels {
     fn message(&self, draft: Draft, cx: &mut dyn ServerCx) -> Result<Value, Unsent> {
         let first =
             || self.known.iter().find(|(_, channel)| channel["direction"] != "outbound").map(|(id, _)| id.clone());
-        let none = || Unsent::new("unknown_channel", "there is no channel that messages come in by");
+        let none = || Unsent::new("unknown_channel", "there is no channel for incoming messages");
         let channel = draft.channel_id.or_else(first).ok_or_else(none)?;
         match self.known.get(&channel) {
             None => return Err(no_channel(&channel)),
@@ -220,7 +223,7 @@ impl Channels {
         let mut message = json!({
             "channelId": channel,
             "messageId": draft.message_id.unwrap_or_else(|| format!("msg_{}", cx.uuid_v7())),
-            "author": draft.author.unwrap_or_else(|| json!({"id": "u_1", "name": "Somebody"})),
+            "author": draft.author.unwrap_or_else(|| json!({"id": "u_1", "name": "Someone"})),
             "timestamp": cx.stamp(),
             "content": text.into_iter().chain(draft.content).collect::<Vec<_>>(),
         });
@@ -233,7 +236,7 @@ impl Channels {
         Ok(message)
     }
 
-    /// Answers the host; `None`: it is none of these, or there are no channels.
+    /// Responds to the host; `None` if the method is another one, or channels are not configured.
     pub fn request(
         &mut self,
         method: &str,
@@ -253,7 +256,7 @@ impl Channels {
         })
     }
 
-    /// Opens one of those that were set, by its type and address.
+    /// Opens a configured channel by its type and address.
     fn open(&mut self, params: &Value, cx: &mut dyn ServerCx) -> Answer {
         let kind = text(params, "type")?;
         let address = &params["address"];
@@ -285,11 +288,11 @@ impl Channels {
         Ok(json!({"closed": true}))
     }
 
-    /// Delivers to a channel: it is there, takes content, and what the host told of scopes allows it (§14.5).
+    /// Publishes to a channel, if it exists, has the direction, and the host's scopes permit it (MCPL 0.4 §14.5).
     fn publish(&mut self, params: &Value, negotiated: &Negotiated, cx: &mut dyn ServerCx) -> Answer {
         let id = text(params, "channelId")?;
         if is_thinking(id) {
-            return Err(not_permitted(id, "the thinking channel is only observed"));
+            return Err(not_permitted(id, "the thinking channel can only be observed"));
         }
         let channel = self.known.get(id).ok_or_else(|| unknown(id))?;
         if channel["direction"] == "inbound" {
@@ -303,7 +306,7 @@ impl Channels {
         Ok(json!({"delivered": true, "messageId": message_id}))
     }
 
-    /// Hears the host; `false`: it is none of these, or there are no channels.
+    /// Handles a notification; `false` if the method is another one, or channels are not configured.
     pub fn receive(&mut self, method: &str, params: &Value, negotiated: &Negotiated, cx: &mut dyn ServerCx) -> bool {
         if !self.is_on() {
             return false;
@@ -333,7 +336,7 @@ impl Channels {
         true
     }
 
-    /// Whether this may be observed at all.
+    /// Whether a channel may be observed.
     fn may_observe(&self, id: &str, negotiated: &Negotiated) -> Result<(), String> {
         if is_thinking(id) {
             return permitted(THINKING_SET, &json!({"id": id}), negotiated);
@@ -342,7 +345,7 @@ impl Channels {
         permitted(OBSERVE_SET, channel, negotiated)
     }
 
-    /// What the host made of messages that came in: a result for each (§14.3, C69).
+    /// Reports the host's results for incoming messages, one each (MCPL 0.4 §14.3).
     pub fn taken(sent: &Value, granted: &Granted<'_>, cx: &mut dyn ServerCx) {
         let sent: BTreeSet<&str> = sent.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let mut reported = Map::new();
@@ -378,7 +381,7 @@ impl Channels {
         cx.report(report);
     }
 
-    /// What the host has for channels, held against what there was when it was asked.
+    /// Compares the host's list of channels with those that the server had when it asked.
     pub fn listed(had: &Value, granted: &Granted<'_>, cx: &mut dyn ServerCx) {
         let had: BTreeSet<&str> = had.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let listed = granted.result["channels"].as_array().into_iter().flatten();
@@ -389,20 +392,20 @@ impl Channels {
     }
 }
 
-/// A descriptor of what may be given as a name alone: `discord:#general` is a channel for both ways.
+/// The descriptor of a channel that may be given as an id: `discord:#general` is a channel in both directions.
 fn described(channel: Value) -> Value {
     let Value::String(id) = channel else { return channel };
     let kind = id.split_once(':').map_or("plain", |(kind, _)| kind);
     json!({"id": id, "type": kind, "label": id, "direction": "bidirectional"})
 }
 
-/// A channel's id without its type.
+/// The id of a channel without its type.
 fn name_of(channel: &Value) -> &str {
     let id = channel["id"].as_str().unwrap_or_default();
     id.split_once(':').map_or(id, |(_, name)| name)
 }
 
-/// Whether a set is on and its scopes allow a channel, by its id, its label, or its type and address (AMB-C10).
+/// Whether a set is enabled and its scopes permit a channel, by its id, its label, or its type and address (AMB-C10).
 fn permitted(set: &str, channel: &Value, negotiated: &Negotiated) -> Result<(), String> {
     if !negotiated.is_on(set) {
         return Err(format!("feature set {set} is not enabled"));
@@ -413,9 +416,9 @@ fn permitted(set: &str, channel: &Value, negotiated: &Negotiated) -> Result<(), 
     let labels: Vec<&str> = [&channel["id"], &channel["label"]].into_iter().filter_map(Value::as_str).collect();
     let labels: Vec<&str> = labels.into_iter().chain([place.as_str()]).collect();
     match negotiated.rules(set) {
-        Some(rules) if rules.judge(&labels) == Standing::Forbidden => Err("the blacklist has it".to_owned()),
+        Some(rules) if rules.judge(&labels) == Standing::Forbidden => Err("it is on the blacklist".to_owned()),
         Some(rules) if rules.has_whitelist() && rules.judge(&labels) == Standing::Open => {
-            Err("the whitelist does not have it".to_owned())
+            Err("it is not on the whitelist".to_owned())
         }
         _ => Ok(()),
     }

@@ -1,23 +1,23 @@
-//! A compliance server (§15.2): has afterInference waited for and takes out of the response what patterns match.
+//! A compliance server (MCPL 0.4 §15.2): declares `afterInference` as blocking, and redacts what matches its patterns.
 
 use regex::Regex;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// The feature set that it answers for.
+/// The feature set of its responses.
 pub const REDACTION: &str = "compliance.redaction";
 
 const MARK: &str = "[REDACTED]";
 
-/// The patterns, by what they find. None: nothing is redacted and nobody waits.
+/// The patterns with the kind of text that they find. Without any, nothing is redacted, and the hook does not block.
 #[derive(Clone, Debug, Default)]
 pub struct Redactor(Vec<(String, Regex)>);
 
 impl Redactor {
-    /// From regular expressions by what they find.
+    /// Compiles regular expressions, given by the kind of text that they find.
     ///
     /// # Errors
-    /// One is none, or matches nothing at all.
+    /// A pattern is invalid, or matches the empty text.
     pub fn new(patterns: &BTreeMap<String, String>) -> Result<Self, String> {
         let read = |(kind, pattern): (&String, &String)| match Regex::new(pattern) {
             Ok(regex) if regex.is_match("") => Err(format!("redact.{kind}: {pattern:?} matches the empty text")),
@@ -27,13 +27,13 @@ impl Redactor {
         patterns.iter().map(read).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Whether there is anything to look for.
+    /// Whether there is a pattern.
     pub fn is_on(&self) -> bool {
         !self.0.is_empty()
     }
 
-    /// The answer to a blocking `context/afterInference` (§10.5). A redaction's `position` is where it was in the
-    /// response: its first character and the one after its last, counted from 0. What overlaps is one redaction.
+    /// The result of a blocking `context/afterInference` (MCPL 0.4 §10.5). The `position` of a redaction is a
+    /// half-open range of characters in the original response, from 0. Overlapping matches become one redaction.
     pub fn answer(&self, response: &str) -> Value {
         let hits = self.find(response);
         let mut answer = json!({"featureSet": REDACTION});
@@ -55,7 +55,7 @@ impl Redactor {
         answer
     }
 
-    /// What matches, in order and apart, as byte places.
+    /// The matches as byte ranges, in order and without overlaps.
     fn find(&self, text: &str) -> Vec<(usize, usize, &str)> {
         let mut hits: Vec<(usize, usize, &str)> = Vec::new();
         for (kind, regex) in &self.0 {

@@ -1,4 +1,4 @@
-//! Inferences that the server asks for (§11): what it asks, the chunks of a streamed answer, and the answer.
+//! Inferences that the server requests (MCPL 0.4 §11): the request, the chunks of a stream, and the response.
 
 use super::CONSOLIDATION;
 use crate::proposals::server::handler_job::Infer;
@@ -6,7 +6,7 @@ use crate::proposals::server::{Granted, ServerCx};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// A part of a streamed inference came: it is kept with the request, under its index.
+/// Handles a chunk of a streamed inference: keeps it with the request, under its index.
 pub fn receive_chunk(params: &Value, cx: &mut dyn ServerCx) {
     let chunks = params["requestId"].as_i64().and_then(|id| cx.about(id)?.pointer_mut("/inference/chunks"));
     match (chunks, params["index"].as_u64(), &params["delta"]) {
@@ -16,13 +16,13 @@ pub fn receive_chunk(params: &Value, cx: &mut dyn ServerCx) {
     }
 }
 
-/// So many memories are summed up at once: the latest.
+/// How many memories are summarized at once: the latest.
 const CONSOLIDATED: usize = 8;
 
-/// The answer to an inference: holds the chunks against it, and remembers a summary.
+/// Handles the response to an inference: compares it with the chunks, and remembers a summary.
 pub fn inferred(inference: &Value, granted: &Granted<'_>, cx: &mut dyn ServerCx) {
     let count = inference["chunks"].as_object().map_or(0, serde_json::Map::len);
-    // As many as there are, from 0 on: a gap shows as a text that is missing.
+    // The chunks from 0 on. A gap makes the text incomplete.
     let whole: Option<String> = (0..count).map(|index| inference["chunks"][index.to_string()].as_str()).collect();
     let content = granted.result["content"].as_str();
     let agree = (count > 0).then(|| whole.as_deref().is_some_and(|whole| Some(whole) == content));
@@ -39,21 +39,21 @@ pub fn inferred(inference: &Value, granted: &Granted<'_>, cx: &mut dyn ServerCx)
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Ask {
-    /// The prompt; a summary of the memories where there is none.
+    /// The prompt; a summary of the memories by default.
     pub prompt: Option<String>,
-    /// The conversation it belongs to.
+    /// The conversation that it belongs to.
     pub conversation_id: Option<String>,
-    /// Whether to stream.
+    /// Whether to stream the answer.
     pub stream: bool,
-    /// In whose name; [`CONSOLIDATION`] where none is given.
+    /// The feature set of the request; [`CONSOLIDATION`] by default.
     pub feature_set: Option<String>,
-    /// How much the model may say at most, in tokens; 500 where nothing is given.
+    /// The maximum length of the answer in tokens; 500 by default.
     pub max_tokens: Option<u64>,
-    /// How freely it may choose; 0.2 where nothing is given.
+    /// The temperature; 0.2 by default.
     pub temperature: Option<f64>,
 }
 
-/// The params of `inference/request` . Streams only where the host can.
+/// The params of `inference/request`. They ask for a stream only if the host supports it.
 pub fn inference(ask: &Ask, memories: &[&str], can_stream: bool) -> Value {
     let prompt = match &ask.prompt {
         Some(prompt) => prompt.clone(),
@@ -73,7 +73,7 @@ pub fn inference(ask: &Ask, memories: &[&str], can_stream: bool) -> Value {
     params
 }
 
-/// The same for something that another room wants of a model, in the name of a feature set.
+/// The params of `inference/request` for a job of another proposal, with a feature set.
 pub fn of_job(asked: &Infer, set: &str) -> Value {
     let said = |role: &str, text: &str| json!({"role": role, "content": text});
     let mut messages: Vec<Value> = asked.system_prompt.iter().map(|text| said("system", text)).collect();

@@ -1,4 +1,5 @@
-//! What was negotiated on one connection: the block and feature sets, and what the host lets the server send.
+//! What was negotiated on a connection: the capability block, the feature sets, and what the host lets the server
+//! send.
 
 use super::scopes::Rules;
 use super::{CONSOLIDATION, EXTRACTION, NOTES_SET, PAGES, PROACTIVE, RETRIEVAL};
@@ -8,31 +9,31 @@ use crate::proposals::{Declared, Side};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The message used a disabled feature set (Appendix A).
+/// The message used a disabled feature set (MCPL 0.4 Appendix A).
 pub const NOT_ENABLED: i64 = -32001;
-/// The message used a feature set that was never declared (Appendix A).
+/// The message used a feature set that was never declared (MCPL 0.4 Appendix A).
 pub const UNKNOWN_SET: i64 = -32003;
 
-/// A feature set's declaration (§6.2).
+/// The declaration of a feature set (MCPL 0.4 §6.2).
 pub fn set(uses: &str, description: &str) -> Value {
     json!({"description": description, "uses": [uses]})
 }
 
-/// The same where actions of it take a scope (§7.1).
+/// The declaration of a feature set whose actions need scopes (MCPL 0.4 §7.1).
 pub fn scoped(uses: &str, description: &str) -> Value {
     json!({"description": description, "uses": [uses], "scoped": true})
 }
 
-/// The sets that every server has.
+/// The feature sets that the built-in server always has.
 fn own_sets() -> Map<String, Value> {
     let before = "Finds memories that fit the user's message before an inference";
     let all = [
         (RETRIEVAL, set("contextHooks.beforeInference", before)),
         (EXTRACTION, set("contextHooks.afterInference", "Remembers what was asked and answered")),
-        (PROACTIVE, set("pushEvents", "Tells of events as they happen")),
+        (PROACTIVE, set("pushEvents", "Reports events as they happen")),
         (CONSOLIDATION, set("inferenceRequest", "Has the host's model summarize the memories")),
         (NOTES_SET, json!({"description": "Edits notes", "uses": ["tools"], "rollback": true})),
-        (PAGES, scoped("tools", "Writes notes under a path, each with the host's leave")),
+        (PAGES, scoped("tools", "Writes notes under paths that the host approves")),
     ];
     all.into_iter().map(|(name, set)| (name.to_owned(), set)).collect()
 }
@@ -45,20 +46,20 @@ fn disabled(set: &str) -> Refusal {
     Refusal::new(NOT_ENABLED, "Feature set not enabled").about(json!({"featureSet": set, "canEnable": true}))
 }
 
-/// What a `featureSets/update` changed. Names that are nobody's are listed, not refused: it is a notification.
+/// What a `featureSets/update` changed. Unknown names are listed, not refused: an update is a notification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Update {
-    /// Sets that are on now and were off.
+    /// Sets that were enabled.
     pub enabled: Vec<String>,
-    /// Sets that are off now and were on.
+    /// Sets that were disabled.
     pub disabled: Vec<String>,
-    /// Sets whose scopes were told.
+    /// Sets that got new scopes.
     pub scopes: Vec<String>,
-    /// Names that fit no set.
+    /// Names that match no set.
     pub unknown: Vec<String>,
 }
 
-/// The negotiated proposal on one connection.
+/// The state of MCPL on one connection.
 #[derive(Clone, Debug)]
 pub struct Negotiated {
     host: Value,
@@ -74,22 +75,22 @@ impl Default for Negotiated {
 }
 
 impl Negotiated {
-    /// Declares a feature set more; one that is there stays as it is.
+    /// Declares a feature set, unless one of this name exists.
     pub fn add_set(&mut self, name: &str, set: Value) {
         self.sets.entry(name).or_insert(set);
     }
 
-    /// Leaves out the sets that every server has.
+    /// Removes the sets that the built-in server always has.
     pub fn forgo_own_sets(&mut self) {
         self.sets.clear();
     }
 
-    /// Declares a feature set, in place of one that is there.
+    /// Declares a feature set, and replaces one of this name.
     pub fn put_set(&mut self, name: &str, set: Value) {
         self.sets.insert(name.to_owned(), set);
     }
 
-    /// Reads the host's block. `false` where it has none: then nothing of the proposal may be used (§3.2).
+    /// Reads the host's capability block. `false` if there is none: then nothing of MCPL may be used (MCPL 0.4 §3.2).
     pub fn negotiate(&mut self, client_capabilities: &Value) -> bool {
         let declared = Declared { client: client_capabilities.clone(), ..Declared::default() };
         let host = declared.find(&DESCRIPTOR, Side::Client).map(|(_, host)| host.clone());
@@ -97,7 +98,8 @@ impl Negotiated {
         self.host.is_object()
     }
 
-    /// What stands at `capabilities.experimental.mcpl` (§5.1, §6.1); `blocks`: whether afterInference is waited for.
+    /// The server's block at `capabilities.experimental.mcpl` (MCPL 0.4 §5.1 and §6.1). `blocks` is whether
+    /// `afterInference` is blocking.
     pub fn block(&self, blocks: bool) -> Value {
         let only_pushes = self.sets.values().all(|set| set["uses"] == json!(["pushEvents"]));
         if only_pushes {
@@ -113,8 +115,8 @@ impl Negotiated {
         })
     }
 
-    /// Takes a `featureSets/update` in: a change to what held before (AMB-C3); where a set is named by both lists,
-    /// it is off. `memory.*` names all sets below `memory.` (§6.3). A set's scopes replace those told before.
+    /// Applies a `featureSets/update` as a change (AMB-C3). A set in both lists is disabled. `memory.*` matches all
+    /// sets below `memory.` (MCPL 0.4 §6.3). New scopes of a set replace the earlier ones.
     pub fn update(&mut self, params: &Value) -> Update {
         let mut update = Update::default();
         let before = self.disabled.clone();
@@ -147,10 +149,10 @@ impl Negotiated {
         update
     }
 
-    /// Changes what is declared, as `featureSets/changed` tells it (§6.7).
+    /// Changes the declared sets before a `featureSets/changed` (MCPL 0.4 §6.7).
     ///
     /// # Errors
-    /// A set that is to go is not there, or the host does not want to hear of it.
+    /// A set to remove does not exist, or the host does not support feature sets.
     pub fn change(&mut self, added: &Map<String, Value>, removed: &[String]) -> Result<(), Unsent> {
         if self.host.get("featureSets") == Some(&Value::Bool(false)) {
             return Err(Unsent::host_lacks("featureSets"));
@@ -167,12 +169,12 @@ impl Negotiated {
         Ok(())
     }
 
-    /// Whether the host lets a set work. What it never named counts as on.
+    /// Whether a set is enabled. Sets that the host never named are.
     pub fn is_on(&self, set: &str) -> bool {
         self.sets.contains_key(set) && !self.disabled.contains(set)
     }
 
-    /// Refuses what a disabled or unknown set would do on the host's behalf (§6.6).
+    /// Checks whether a set may be used (MCPL 0.4 §6.6).
     ///
     /// # Errors
     /// -32003 for an unknown set, -32001 for a disabled one.
@@ -184,12 +186,12 @@ impl Negotiated {
         }
     }
 
-    /// The scopes that the host told for a set.
+    /// The scopes that the host sent for a set.
     pub fn rules(&self, set: &str) -> Option<&Rules> {
         self.scopes.get(set)
     }
 
-    /// Whether a message of the server's own may go out in the name of a set (§5, §6).
+    /// Whether the server may send a message of its own for a set (MCPL 0.4 §5 and §6).
     ///
     /// # Errors
     /// Why not.
@@ -204,7 +206,7 @@ impl Negotiated {
         self.may_work(set)
     }
 
-    /// Whether a scope of this set may be asked for (§7.1, §7.4).
+    /// Whether a scope of this set may be requested (MCPL 0.4 §7.1 and §7.4).
     ///
     /// # Errors
     /// Why not.
@@ -225,7 +227,7 @@ impl Negotiated {
         Err(reason.with("feature_set", set))
     }
 
-    /// Whether the host declared a capability; `true` on the way to it stands for all below (C60).
+    /// Checks whether the host declared a capability. `true` on the way to it stands for everything below.
     ///
     /// # Errors
     /// It did not.
@@ -233,8 +235,8 @@ impl Negotiated {
         if mcpl::has(&self.host, capability) { Ok(()) } else { Err(Unsent::host_lacks(capability)) }
     }
 
-    /// Whether `model/info` may be asked. The example of a host's block has no `modelInfo` (§5.2), so only an
-    /// explicit no counts.
+    /// Whether `model/info` may be sent. The example of a host's block has no `modelInfo` (MCPL 0.4 §5.2), so only an
+    /// explicit `false` forbids it.
     ///
     /// # Errors
     /// Why not.

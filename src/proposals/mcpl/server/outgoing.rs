@@ -1,12 +1,12 @@
-//! What the server observes of a model's output to channels (§14.3): chunks in order, then the whole, which agrees.
+//! The model's output to channels, as the server observes it (MCPL 0.4 §14.3): chunks in order, then the whole text.
 
 use crate::proposals::recent::{Digest, Recent};
 use serde_json::Value;
 
-/// How many outputs are kept in mind.
+/// How many outputs are remembered.
 const MAX: usize = 1024;
 
-/// One inference's output to one channel.
+/// The output of one inference to one channel.
 #[derive(Debug, Default)]
 struct Output {
     chunks: u64,
@@ -14,7 +14,7 @@ struct Output {
     complete: bool,
 }
 
-/// All that are under way.
+/// The current outputs.
 #[derive(Debug)]
 pub struct Outgoing(Recent<(String, String), Output>);
 
@@ -27,24 +27,24 @@ impl Default for Outgoing {
 /// A completed output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observed {
-    /// How many chunks came before.
+    /// How many chunks it had.
     pub chunks: u64,
-    /// Whether they are its text; `None` where there were none. Moderation may have changed it since.
+    /// Whether the chunks equal the text; `None` without chunks. They may differ because of moderation.
     pub agrees: Option<bool>,
-    /// Its text.
+    /// The whole text.
     pub text: String,
 }
 
-/// What came of a message.
+/// What a message about an output led to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SendResult {
-    /// What is wrong with it, as sentence fragments.
+    /// What is wrong with the message, as phrases.
     pub faults: Vec<&'static str>,
     /// The output, once it is complete.
     pub complete: Option<Observed>,
 }
 
-/// The text in a list of content blocks.
+/// The text of a list of content blocks.
 pub fn text_of(content: &Value) -> String {
     content.as_array().into_iter().flatten().filter_map(|block| block["text"].as_str()).collect()
 }
@@ -59,27 +59,27 @@ impl Outgoing {
         self.0.get_mut(&key)
     }
 
-    /// A chunk: numbered from 0 without gaps, and before the whole.
+    /// Handles a chunk. Chunks are numbered from 0 without gaps, and come before the whole text.
     pub fn chunk(&mut self, params: &Value) -> SendResult {
         let Some(output) = self.output(params) else { return nameless() };
         let mut reported = SendResult::default();
         if output.complete {
-            reported.faults.push("a chunk after the whole");
+            reported.faults.push("a chunk came after the whole text");
         }
         if params["index"].as_u64() != Some(output.chunks) {
-            reported.faults.push("a chunk out of order");
+            reported.faults.push("a chunk is out of order");
         }
         output.chunks = params["index"].as_u64().unwrap_or(output.chunks).saturating_add(1);
         output.text.append(params["delta"].as_str().unwrap_or_default());
         reported
     }
 
-    /// The whole: once, and what the chunks were.
+    /// Handles the whole text, which comes once and equals the chunks.
     pub fn complete(&mut self, params: &Value) -> SendResult {
         let Some(output) = self.output(params) else { return nameless() };
         let mut reported = SendResult::default();
         if output.complete {
-            reported.faults.push("the whole came before");
+            reported.faults.push("the whole text came twice");
         }
         output.complete = true;
         let text = text_of(&params["content"]);
@@ -115,9 +115,9 @@ mod tests {
         let whole = params(json!({"content": [{"type": "text", "text": "Hello team"}]}));
         let reported = outgoing.complete(&whole).complete.expect("complete");
         assert_eq!((reported.chunks, reported.agrees, reported.text.as_str()), (2, Some(true), "Hello team"));
-        assert_eq!(outgoing.complete(&whole).faults, ["the whole came before"]);
+        assert_eq!(outgoing.complete(&whole).faults, ["the whole text came twice"]);
         let late = outgoing.chunk(&params(json!({"index": 7, "delta": "x"})));
-        assert_eq!(late.faults, ["a chunk after the whole", "a chunk out of order"]);
+        assert_eq!(late.faults, ["a chunk came after the whole text", "a chunk is out of order"]);
         assert_eq!(outgoing.chunk(&json!({})).faults, ["inferenceId or channelId is missing"]);
     }
 

@@ -1,7 +1,8 @@
-//! Scopes (§7): the lists that the host told, and a tool that asks the host before it acts outside of them.
+//! Scopes (MCPL 0.4 §7): the host's lists, and a tool that asks the host before it leaves them.
 //!
-//! Patterns are globs, whose `*` ends at a `/` and whose `**` does not; what is no glob stands for itself. The proposal
-//! leaves that to the host (§7.2), so a label that no list allows is asked about rather than refused here (§7.4).
+//! Patterns are globs, in which `*` does not match a `/` and `**` does; an invalid glob matches only itself. MCPL
+//! leaves the evaluation to the host (§7.2), so the server asks about a label that is on no list instead of refusing
+//! it (§7.4).
 
 use super::negotiated::Negotiated;
 use super::{McplServerSide, PAGES};
@@ -12,29 +13,29 @@ use serde_json::{Value, json};
 
 /// The tool that writes a note under a path.
 const WRITE_NOTE: &str = "write_note";
-/// Asks the host for a scope (§7.4).
+/// Requests a scope from the host (MCPL 0.4 §7.4).
 pub const ELEVATE: &str = "scope/elevate";
 
-/// One set's lists (§7.2).
+/// The lists of one feature set (MCPL 0.4 §7.2).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules {
     white: Vec<String>,
     black: Vec<String>,
 }
 
-/// What the lists say of a label.
+/// What the lists say about a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// The whitelist has it and the blacklist does not.
+    /// It is on the whitelist, and not on the blacklist.
     Allowed,
-    /// The blacklist has it.
+    /// It is on the blacklist.
     Forbidden,
-    /// Neither.
+    /// It is on neither list.
     Open,
 }
 
 impl Rules {
-    /// From a member of `scopes`.
+    /// Reads a member of `scopes`.
     pub fn read(rules: &Value) -> Self {
         let list = |name: &str| {
             let patterns = rules[name].as_array().into_iter().flatten();
@@ -43,8 +44,8 @@ impl Rules {
         Self { white: list("whitelist"), black: list("blacklist") }
     }
 
-    /// What they say of something that has these names. A path that climbs by `..` is on no whitelist: it may lead
-    /// anywhere.
+    /// What the lists say about something with these names. A path with `..` may lead anywhere, so it is on no
+    /// whitelist.
     pub fn judge(&self, labels: &[&str]) -> Standing {
         let lists = |patterns: &[String]| patterns.iter().any(|one| labels.iter().any(|label| fits(one, label)));
         match () {
@@ -54,7 +55,7 @@ impl Rules {
         }
     }
 
-    /// Whether there is a whitelist, outside of which nothing is allowed without asking.
+    /// Whether there is a whitelist. What is not on it needs the host's approval.
     pub fn has_whitelist(&self) -> bool {
         !self.white.is_empty()
     }
@@ -69,7 +70,7 @@ fn fits(pattern: &str, label: &str) -> bool {
     pattern == label || glob.is_ok_and(|glob| glob.compile_matcher().is_match(label))
 }
 
-/// A scope to ask for, as it is fired.
+/// A scope to request, in the form in which it is fired.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Draft {
@@ -78,30 +79,30 @@ struct Draft {
     feature_set: Option<String>,
 }
 
-/// What a tool call is to write.
+/// The arguments of the tool.
 #[derive(Clone, Debug, Deserialize)]
 struct Page {
     path: String,
     text: String,
 }
 
-/// What becomes of a call.
+/// What to do about a call.
 enum Step {
-    /// It is done, under this path.
+    /// Write the note.
     Write(Page),
-    /// The host is asked first.
+    /// Ask the host first.
     Ask(Page),
 }
 
-/// The tool as `tools/list` shows it. It names its feature set: nothing on the wire says which tool belongs to which
+/// The tool's definition for `tools/list`. It names its feature set, because MCPL does not define how a tool does
 /// (AMB-C4).
 pub fn tool() -> Value {
     json!({
         "name": WRITE_NOTE,
         "title": "Write a note",
-        "description": "Writes a note under a path, if the host allows that path",
+        "description": "Writes a note under a path, if the host approves the path",
         "inputSchema": {"type": "object", "required": ["path", "text"], "properties": {
-            "path": {"type": "string", "description": "Where: the label of the scope that it takes"},
+            "path": {"type": "string", "description": "The note's path, which is also the label of its scope"},
             "text": {"type": "string", "description": "The note"},
         }},
         "_meta": {"featureSet": PAGES},
@@ -113,7 +114,7 @@ fn wait(ticket: Option<u64>, label: &str, page: Option<&Page>) -> Value {
     json!({"scope": {"label": label, "ticket": ticket, "page": page}})
 }
 
-/// The params of `scope/elevate` (§7.4).
+/// The params of `scope/elevate` (MCPL 0.4 §7.4).
 fn params(set: &str, label: &str, payload: Option<&Value>) -> Value {
     let mut scope = json!({"label": label});
     if let Some(payload) = payload {
@@ -122,7 +123,7 @@ fn params(set: &str, label: &str, payload: Option<&Value>) -> Value {
     json!({"featureSet": set, "scope": scope})
 }
 
-/// Writes the page: it is remembered, with its path as where it comes from.
+/// Writes the note: remembers it with its path as the source.
 fn write(page: Page, cx: &mut dyn ServerCx) -> Value {
     let reported = format!("Wrote {} characters to {}", page.text.chars().count(), page.path);
     cx.remember(page.text, page.path);
@@ -130,8 +131,8 @@ fn write(page: Page, cx: &mut dyn ServerCx) -> Value {
 }
 
 impl Negotiated {
-    /// What is to be done about a call. A scope that the host sent along with this path as its label was granted by
-    /// it (§7.7), unless its own lists forbid it.
+    /// Decides what to do about a call. If the host sent a scope with this path as its label, it granted the scope
+    /// (MCPL 0.4 §7.7), unless its own lists forbid it.
     fn step(&self, call: &ToolCall<'_>) -> Result<Step, Answer> {
         let page = Page::deserialize(call.arguments);
         let mut page = page.map_err(|error| Ok(failure(&format!("arguments of {WRITE_NOTE}: {error}"))))?;
@@ -151,7 +152,7 @@ impl Negotiated {
 }
 
 impl McplServerSide {
-    /// Takes a call over for which the host has to be asked.
+    /// Takes over a call for which the host has to be asked.
     pub(super) fn ask_to_write(&self, call: &ToolCall<'_>, ticket: u64, cx: &mut dyn ServerCx) -> bool {
         if call.tool != WRITE_NOTE {
             return false;
@@ -162,16 +163,16 @@ impl McplServerSide {
         true
     }
 
-    /// Answers a call for which nobody has to be asked; `None`: it is another tool's.
+    /// Answers a call that can be answered at once; `None` if it is for another tool.
     pub(super) fn write_page(&self, call: &ToolCall<'_>, cx: &mut dyn ServerCx) -> Option<Answer> {
         (call.tool == WRITE_NOTE).then(|| match self.negotiated.step(call) {
             Ok(Step::Write(page)) => Ok(write(page, cx)),
-            Ok(Step::Ask(page)) => Ok(failure(&format!("{} takes the host's leave", page.path))),
+            Ok(Step::Ask(page)) => Ok(failure(&format!("{} needs the host's approval", page.path))),
             Err(answer) => answer,
         })
     }
 
-    /// Asks for a scope without wanting to do anything with it.
+    /// Requests a scope on its own, without a call.
     pub(super) fn elevate(&self, draft: &Value, cx: &mut dyn ServerCx) -> Result<String, Unsent> {
         let Draft { label, payload, feature_set } = Draft::deserialize(draft).map_err(Unsent::invalid)?;
         let set = feature_set.as_deref().unwrap_or(PAGES);
@@ -180,8 +181,8 @@ impl McplServerSide {
     }
 }
 
-/// The host said whether a scope is granted (§7.5): the call that waits for it is done or fails. What the host added
-/// to the payload counts: a page goes where its `path` says.
+/// Handles the host's decision on a scope (MCPL 0.4 §7.5): executes the call that waits for it, or lets it fail. The
+/// host may have added to the payload: the note is written to the payload's `path`.
 pub fn said(scope: &Value, granted: &Granted<'_>, cx: &mut dyn ServerCx) {
     let Granted { id, result, latency_us, late, .. } = *granted;
     let (approved, reason) = (result["approved"].as_bool(), result["reason"].as_str());
@@ -195,12 +196,12 @@ pub fn said(scope: &Value, granted: &Granted<'_>, cx: &mut dyn ServerCx) {
             }
             write(page, cx)
         }
-        _ => refused(scope, reason.unwrap_or("no reason was given")),
+        _ => refused(scope, reason.unwrap_or("no reason given")),
     };
     cx.settle(ticket, Ok(answer));
 }
 
-/// The host refused the question or did not answer it: the call that waits fails.
+/// Lets the waiting call fail after the host refused the request or did not respond.
 pub fn unsaid(scope: &Value, error: Option<&Value>, cx: &mut dyn ServerCx) {
     if let Some(ticket) = scope["ticket"].as_u64() {
         let why = error.map_or("the host did not answer", |error| error["message"].as_str().unwrap_or_default());

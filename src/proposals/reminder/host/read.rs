@@ -1,20 +1,20 @@
-//! Reading a reminder, from its own notification or from the older envelope.
+//! Parses reminders, from `notifications/reminder` or from the older form.
 //!
-//! Never: queues, policy.
+//! This module must never use queues or policies.
 
 use crate::proposals::clip;
 use crate::wire::json;
 use serde_json::{Map, Value};
 
-/// Who else sees it.
+/// The agents that see a reminder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Propagate {
     /// Every agent.
     All,
-    /// The agents of this session.
+    /// All agents of this session.
     #[default]
     Session,
-    /// This agent alone.
+    /// Only this agent.
     None,
 }
 
@@ -23,44 +23,44 @@ pub enum Propagate {
 pub struct Spec {
     /// Its id.
     pub id: String,
-    /// What the model should know.
+    /// The text for the model.
     pub body: String,
-    /// A newer one with the same key replaces it while it waits.
+    /// The key. A newer reminder with the same key replaces this one while it waits.
     pub dedupe_key: Option<String>,
-    /// For how many turns.
+    /// The number of turns that it lasts.
     pub ttl_turns: Option<u64>,
-    /// It outlives a compaction.
+    /// Whether it survives a compaction.
     pub preserve_on_compact: bool,
-    /// Who else sees it.
+    /// The agents that see it.
     pub propagate: Propagate,
-    /// As whom the host should say it; as it stood.
+    /// The role that the host should use for it, as received.
     pub role_hint: Option<String>,
 }
 
 impl Spec {
-    /// Whether it belongs to the user's side of the prompt rather than the system's.
+    /// Whether it belongs into the user's part of the prompt instead of the system prompt.
     pub fn is_for_user_block(&self) -> bool {
         matches!(self.role_hint.as_deref(), Some("user_block" | "ephemeral_cache"))
     }
 
-    /// Its beginning.
+    /// The beginning of the body.
     pub fn outline(&self) -> String {
         format!("{:?}", clip(&self.body, 60))
     }
 }
 
-/// What was read.
+/// A parsed reminder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
     /// The reminder.
     pub spec: Spec,
-    /// What was odd about it, as sentences.
+    /// What was unusual about it, as sentence fragments.
     pub remarks: Vec<String>,
-    /// It came in the older envelope.
+    /// Whether it arrived in the older form.
     pub is_legacy: bool,
 }
 
-/// The members of the older envelope, and what they are called now.
+/// The names of members in the older form, and the current ones.
 const SNAKE: &[(&str, &str)] = &[
     ("dedupe_key", "dedupeKey"),
     ("ttl_turns", "ttlTurns"),
@@ -69,20 +69,22 @@ const SNAKE: &[(&str, &str)] = &[
     ("fired_at_turn", "firedAtTurn"),
 ];
 
-/// Reads the params of `notifications/reminder` (B2 to B12).
+/// Parses the params of `notifications/reminder` (Reminder RFC, Proposed wire format).
 ///
 /// # Errors
-/// Why it is no reminder, as a sentence fragment.
+/// Why it is not a reminder, as a sentence fragment.
 pub fn canonical(params: &Value) -> Result<Read, String> {
-    let reminder = params["reminder"].as_object().ok_or("params.reminder is no object")?;
+    let reminder = params["reminder"].as_object().ok_or("params.reminder is not an object")?;
     if let Some((old, new)) = SNAKE.iter().find(|(old, _)| reminder.contains_key(*old)) {
-        return Err(format!("{old} is {new} here (snake case belongs to _meta.harn.reminder)"));
+        return Err(format!(
+            "the member {old} must be spelled {new}; only the older form _meta.harn.reminder uses snake case"
+        ));
     }
     read(reminder, false)
 }
 
-/// Reads the older envelope, `_meta.harn.reminder` on a log message (B24, B27): below `params`, or below the message
-/// (AMB-B8). `None` where there is none.
+/// Parses the older form, `_meta.harn.reminder` in a log message (Reminder RFC, From the current `_meta` envelope).
+/// `_meta` is a member of `params`, or of the message (AMB-B8). Returns `None` if the message contains no reminder.
 pub fn legacy(params: &Value, message: &[u8]) -> Option<Result<Read, String>> {
     let below = |meta: &Value| meta["harn"]["reminder"].as_object().cloned();
     let on_message = || {
@@ -101,7 +103,7 @@ pub fn legacy(params: &Value, message: &[u8]) -> Option<Result<Read, String>> {
         .collect();
     let mut read = read(&renamed, true);
     if let (Ok(read), true) = (&mut read, is_misplaced) {
-        read.remarks.push("_meta stands on the message, not in its params".to_owned());
+        read.remarks.push("_meta is next to params instead of in it".to_owned());
     }
     Some(read)
 }
@@ -109,16 +111,16 @@ pub fn legacy(params: &Value, message: &[u8]) -> Option<Result<Read, String>> {
 fn read(reminder: &Map<String, Value>, is_legacy: bool) -> Result<Read, String> {
     let text = |name: &str| match reminder.get(name) {
         None | Some(Value::Null) => Ok(None),
-        Some(value) => value.as_str().map(|text| Some(text.to_owned())).ok_or_else(|| format!("{name} is no string")),
+        Some(value) => {
+            value.as_str().map(|text| Some(text.to_owned())).ok_or_else(|| format!("{name} is not a string"))
+        }
     };
     let mut remarks = Vec::new();
     let body = text("body")?.filter(|body| !body.is_empty()).ok_or("its body is missing or empty")?;
     let id = text("id")?.ok_or("its id is missing")?;
     let ttl_turns = match reminder.get("ttlTurns") {
         None | Some(Value::Null) => None,
-        Some(turns) => {
-            Some(turns.as_u64().filter(|turns| *turns > 0).ok_or("ttlTurns is no whole number of at least 1")?)
-        }
+        Some(turns) => Some(turns.as_u64().filter(|turns| *turns > 0).ok_or("ttlTurns is not a positive integer")?),
     };
     let propagate = match text("propagate")?.as_deref() {
         None | Some("session") => Propagate::Session,
@@ -130,10 +132,10 @@ fn read(reminder: &Map<String, Value>, is_legacy: bool) -> Result<Read, String> 
     if let Some(hint) = role_hint.as_deref()
         && !["system", "developer", "user_block", "ephemeral_cache"].contains(&hint)
     {
-        remarks.push(format!("the roleHint {hint:?} is not known; taken as system"));
+        remarks.push(format!("the roleHint {hint:?} is unknown; system is used instead"));
     }
     if reminder.get("firedAtTurn").is_some_and(Value::is_number) {
-        remarks.push("firedAtTurn is given, which only a host can know".to_owned());
+        remarks.push("the server set firedAtTurn, which only a host can know".to_owned());
     }
     let preserve_on_compact = reminder.get("preserveOnCompact") == Some(&Value::Bool(true));
     let dedupe_key = text("dedupeKey")?;

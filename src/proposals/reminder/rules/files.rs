@@ -1,19 +1,21 @@
-//! Reminders of changed files, and the `resources/updated` that comes with each (B23).
+//! Checks that a reminder about a changed file comes with `notifications/resources/updated` (Reminder RFC, Positioning
+//! vs file-watcher / build-watcher use cases).
 //!
-//! A server tells only those who subscribed. So a reminder is judged where the server has subscriptions and the client
-//! subscribed to a resource whose URI ends in the path that the reminder's key names after its first colon.
+//! A server sends that notification only to clients that subscribed. So this applies only if the server supports
+//! subscriptions, and the client subscribed to a resource whose URI ends with the path after the first colon of the
+//! reminder's key.
 
 use super::NO_UPDATE;
 use crate::proposals::recent::Recent;
 use crate::proposals::{Findings, Observed};
 use std::collections::VecDeque;
 
-/// How far apart the two may be, in nanoseconds.
+/// The maximum time between the two messages, in nanoseconds.
 const APART: i64 = 2_000_000_000;
-/// How many of each are remembered.
+/// The maximum number of entries of each kind.
 const MAX: usize = 256;
 
-/// A reminder of a file whose update has not come yet.
+/// A reminder about a file without an update so far.
 #[derive(Debug)]
 struct Awaited {
     seq: u64,
@@ -21,7 +23,7 @@ struct Awaited {
     uri: String,
 }
 
-/// What is known of one session's files.
+/// The subscriptions, updates and reminders about files of one session.
 #[derive(Debug)]
 pub(super) struct Files {
     subscribed: Recent<String>,
@@ -52,7 +54,7 @@ impl Files {
         }
     }
 
-    /// A reminder with this key came.
+    /// Handles a reminder with this key.
     pub fn reminded(&mut self, message: &Observed<'_>, key: &str, findings: &mut Findings) {
         let Some((_, path)) = key.split_once(':').filter(|(_, path)| !path.is_empty()) else { return };
         if message.declared.server["resources"]["subscribe"] != true {
@@ -71,12 +73,19 @@ impl Files {
         }
     }
 
-    /// Time went on.
+    /// Handles the passing of time.
     pub fn pass(&mut self, now: i64, findings: &mut Findings) {
         while let Some(awaited) = self.awaited.front()
             && now.saturating_sub(awaited.time) > APART
         {
-            findings.note(&NO_UPDATE, awaited.seq, format!("no resources/updated for {} within 2 s", awaited.uri));
+            findings.note(
+                &NO_UPDATE,
+                awaited.seq,
+                format!(
+                    "the server sent no notifications/resources/updated for {} within 2 s of the reminder",
+                    awaited.uri
+                ),
+            );
             self.awaited.pop_front();
         }
     }

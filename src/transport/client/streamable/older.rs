@@ -1,5 +1,5 @@
-//! HTTP+SSE (2024-11-05) from the client's side: one stream carries all that the server says, and names where messages
-//! go.
+//! HTTP+SSE (2024-11-05) on the client side: one stream carries all messages of the server, and announces where the
+//! client posts its own.
 
 use super::super::remote::TransportNotice;
 use super::{Call, Client, Failure, REFUSAL_LIMIT, StreamPosition};
@@ -11,12 +11,15 @@ use hyper::header::HeaderMap;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// How long the first event may take.
+/// The time limit for the first event.
 const ENDPOINT: Duration = Duration::from_secs(10);
 
 impl Client {
-    /// HTTP+SSE: asks for the stream that names where messages go, then sends `initialize` there and passes on what the
-    /// stream carries, to its end. The first failure stands where there is no such stream.
+    /// Opens the event stream, sends `initialize` to the endpoint that it announces, and passes on the stream's
+    /// messages to its end.
+    ///
+    /// # Errors
+    /// There is no such stream; returns the first failure.
     pub(super) async fn fall_back(&self, call: &Call, first: Failure) -> Result<(), Failure> {
         let status = first.status.map(|status| status.to_string()).unwrap_or_default();
         self.step(format!("POST initialize → {status}; trying HTTP+SSE"));
@@ -31,7 +34,7 @@ impl Client {
         let mut place = StreamPosition::default();
         let mut answered = false;
         let (end, ()) = tokio::join!(self.receive(events, None, &mut place, &mut answered), asked);
-        (self.report)(TransportNotice::Advice(&format!("the stream of HTTP+SSE {end}")));
+        (self.report)(TransportNotice::Advice(&format!("the HTTP+SSE stream {end}")));
         let _ = self.incoming.send(Incoming::Closed).await;
         Ok(())
     }
@@ -40,7 +43,7 @@ impl Client {
         let first = async {
             let answer = self.get(None).await.map_err(|error| error.to_string())?;
             if !answer.is_stream() {
-                return Err(format!("GET → {}, no stream of events", answer.status()));
+                return Err(format!("GET → {}, not an event stream", answer.status()));
             }
             let from = answer.endpoint.clone();
             let mut events = answer.events(self.limit);
@@ -48,7 +51,7 @@ impl Client {
                 let block = events
                     .next()
                     .await
-                    .map_err(|end| format!("GET → a stream that {end} before it named an endpoint"))?;
+                    .map_err(|end| format!("GET → an event stream that {end} before it announced an endpoint"))?;
                 let event = SseEvent::parse(&block);
                 if event.event.as_deref() == Some("endpoint") {
                     let data = event.data.unwrap_or_default();
@@ -71,7 +74,7 @@ impl Client {
         }
     }
 
-    /// HTTP+SSE: a message is only handed in; its answer comes on the stream.
+    /// Posts a message; its answer arrives on the stream.
     pub(super) async fn hand_in(&self, endpoint: &Endpoint, call: &Call) -> Result<(), Failure> {
         let answer = endpoint.ask(Method::POST, &call.headers, Some(call.message.clone())).await?;
         if answer.status().is_success() {

@@ -1,5 +1,5 @@
-//! Sessions that are one connection of their client's each: a WebSocket, lines over a socket, HTTP+SSE (2024-11-05).
-//! Nothing is to be told apart there: what one side says goes to the other.
+//! Sessions with one connection each: WebSockets, lines over sockets, and HTTP+SSE (2024-11-05). Everything that one
+//! side sends goes to the other.
 
 use super::session::LAST_WORDS;
 use super::{Backend, Gateway, MAX_SESSIONS, Opened, Refusal, SERVER_ENDED, full_up, lock, plain};
@@ -27,46 +27,49 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::sync::oneshot;
 
-/// Where HTTP+SSE's messages go.
+/// The path for messages of HTTP+SSE.
 pub const MESSAGES: &str = "/messages";
-/// Where HTTP+SSE's stream is.
+/// The path of the stream of HTTP+SSE.
 pub const SSE: &str = "/sse";
 
-/// The sessions of this kind that live.
+/// The live sessions of this kind.
 #[derive(Default)]
 pub struct Directs {
     open: Mutex<BTreeMap<u32, Direct>>,
-    /// The streams of HTTP+SSE, by the id that its client was told.
+    /// The streams of HTTP+SSE by their session ids.
     streams: Mutex<HashMap<String, Sse>>,
 }
 
 /// A stream of HTTP+SSE.
 struct Sse {
-    /// Where its client's messages go; gone once the client has hung up.
+    /// Where its client's messages go; closed once the client has disconnected.
     to: WeakSender<Incoming>,
-    /// The client's end, until its first message. Any page may have asked for the stream, but only who reads it can
-    /// send a message: so nothing is started before.
+    /// The client's end, until its first message. Any web page can request the stream, but only a reader of the stream
+    /// can send a message, so the server starts only then.
     waiting: Option<Link>,
     since: Instant,
 }
 
-/// One of them, from outside.
+/// The handle of such a session.
 struct Direct {
     to_server: WeakSender<Vec<u8>>,
     to_client: WeakSender<Vec<u8>>,
-    /// Dropped, it ends the session.
+    /// Dropping it ends the session.
     _keep: oneshot::Sender<()>,
-    /// Over once the session has ended.
+    /// Completes when the session has ended.
     ended: oneshot::Receiver<()>,
 }
 
 impl Directs {
-    /// Their numbers.
+    /// The session numbers.
     pub fn numbers(&self) -> Vec<u32> {
         lock(&self.open).keys().copied().collect()
     }
 
-    /// Puts a message into one; `None` where there is none with this number.
+    /// Injects a message; `None` if there is no session with this number.
+    ///
+    /// # Errors
+    /// The peer cannot take a message now.
     pub fn put(
         &self,
         stream: u32,
@@ -82,13 +85,13 @@ impl Directs {
         };
         let way = way.upgrade();
         let room = way.as_ref().and_then(|way| way.try_reserve(message.len()));
-        Some(room.ok_or_else(|| format!("the {peer} takes nothing now")).map(|room| {
+        Some(room.ok_or_else(|| format!("the {peer} cannot take another message now")).map(|room| {
             see(&message);
             room.send(message);
         }))
     }
 
-    /// Ends all, and waits for what stands behind them.
+    /// Ends all sessions and waits for their backends.
     pub async fn finish(&self) {
         lock(&self.streams).clear();
         let all = std::mem::take(&mut *lock(&self.open));
@@ -98,14 +101,14 @@ impl Directs {
 }
 
 impl Gateway {
-    /// Serves clients that speak lines over TCP, for ever.
+    /// Serves clients that send lines over TCP, forever.
     pub(super) async fn serve_tcp(self: Arc<Self>, listener: TcpListener) {
         let next = async || listener.accept().await.map(|(stream, _)| stream);
         proxy::accept(next, move |stream: TcpStream, _| {
             let gateway = Arc::clone(&self);
             async move {
                 let _ = stream.set_nodelay(true);
-                // A page in a browser can send anything here, but behind the head of a request only.
+                // A web page can connect here, but its data begins with an HTTP head, never with JSON.
                 let mut first = [0];
                 if stream.peek(&mut first).await.is_ok() && matches!(first[0], b'{' | b'[') {
                     gateway.carry_lines(stream.into_split()).await;
@@ -115,7 +118,7 @@ impl Gateway {
         .await;
     }
 
-    /// The same over a Unix socket.
+    /// As `serve_tcp`, over a Unix socket.
     pub(super) async fn serve_unix(self: Arc<Self>, listener: UnixListener) {
         let next = async || listener.accept().await.map(|(stream, _)| stream);
         proxy::accept(next, move |stream, _| {
@@ -148,7 +151,7 @@ impl Gateway {
         }
     }
 
-    /// A WebSocket for a client that asks for one.
+    /// Accepts a client's WebSocket.
     pub(super) fn upgrade(
         self: &Arc<Self>,
         headers: &HeaderMap,
@@ -166,15 +169,15 @@ impl Gateway {
         Ok(response)
     }
 
-    /// HTTP+SSE: a stream of all that the server says, which names where messages go. The server is started for the
-    /// first of them.
+    /// Begins HTTP+SSE: a stream of all server messages, which announces where to post messages. The server starts with
+    /// the first of these.
     pub(super) fn begin_sse(&self) -> Result<Response<Body>, Refusal> {
         let (client, Served { outgoing, incoming }) = Link::served();
         let id = uuid::Uuid::new_v4().to_string();
         let mut streams = lock(&self.directs.streams);
         streams.retain(|_, stream| stream.to.strong_count() > 0);
         if streams.len() >= MAX_SESSIONS {
-            // A client speaks at once; who has said nothing for longest is none.
+            // Clients send a message at once, so the longest silent one is probably not a client.
             let silent = streams.iter().filter(|(_, stream)| stream.waiting.is_some());
             let oldest = silent.min_by_key(|(_, stream)| stream.since).map(|(id, _)| id.clone());
             streams.remove(&oldest.ok_or_else(full_up)?);
@@ -182,7 +185,7 @@ impl Gateway {
         streams.insert(id.clone(), Sse { to: incoming.downgrade(), waiting: Some(client), since: Instant::now() });
         drop(streams);
         let first = Bytes::from(format!("event: endpoint\ndata: {MESSAGES}?session={id}\n\n"));
-        // The session ends with the stream, which holds its client's end.
+        // The stream holds the client's end, so the session ends with it.
         let said = futures_util::stream::unfold((outgoing, incoming), |(mut outgoing, incoming)| async move {
             let message = outgoing.recv().await?;
             let block = [b"event: message\ndata: ", &message[..], b"\n\n"].concat().into();
@@ -197,9 +200,9 @@ impl Gateway {
         Ok(response)
     }
 
-    /// Takes a message of HTTP+SSE to its session, which begins with the first.
+    /// Passes a message of HTTP+SSE to its session, which begins with the first message.
     pub(super) async fn post_sse(self: &Arc<Self>, query: &str, line: Vec<u8>) -> Result<(), Refusal> {
-        let unknown = || plain(StatusCode::NOT_FOUND, "there is no such session, or no more");
+        let unknown = || plain(StatusCode::NOT_FOUND, "this session does not exist or has ended");
         let session = {
             let mut streams = lock(&self.directs.streams);
             let found = query.strip_prefix("session=").and_then(|id| streams.get_mut(id)).ok_or_else(unknown)?;
@@ -228,7 +231,7 @@ impl Gateway {
         Ok((stream, opened))
     }
 
-    /// Carries messages between a client and its server until either has enough.
+    /// Carries messages between a client and its server until either ends.
     async fn carry(self: Arc<Self>, stream: u32, client: Link, opened: Opened) {
         let Opened { link, end } = opened;
         let ((Some(to_server), from_server), (Some(to_client), from_client)) = (link.split(), client.split()) else {
@@ -242,7 +245,7 @@ impl Gateway {
         let inward = async {
             let failed = pump(backend, stream, Direction::ClientToServer, from_client, to_server).await;
             is_left.store(true, Ordering::Relaxed);
-            // What was asked for is still answered: a client may have ended its own direction only.
+            // Still deliver pending answers: the client may have closed only its sending direction.
             if failed.is_none() {
                 tokio::time::sleep(LAST_WORDS).await;
             }
@@ -266,8 +269,8 @@ impl Gateway {
     }
 }
 
-/// Takes one direction's messages past the backend, until there are no more or nobody takes them. Answers why the
-/// connection failed, where it did.
+/// Passes one direction's messages through the backend until either end closes. Returns why the connection failed, if
+/// it did.
 async fn pump(
     backend: &dyn Backend,
     stream: u32,

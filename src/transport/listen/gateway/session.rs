@@ -1,6 +1,6 @@
-//! One session behind a gateway: its link to a server, and the streams toward its client.
+//! One session behind a gateway: its link to a server, and the streams to its client.
 //!
-//! What the server says is always taken at once, whoever reads it or not: a server that waits to be heard hears
+//! Always reads the server's messages at once, even if no client reads them: a server that is blocked on writing reads
 //! nothing.
 
 use super::streams::{ClientRequest, StreamMessage, Streams};
@@ -14,29 +14,29 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
-/// How long a server may take for its last words, once the session ends.
+/// How long a server may continue to send after the session ends.
 pub const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// See the module.
 pub struct Session {
-    /// Its id; empty in the stateless era.
+    /// The session id; empty in the modern era.
     pub id: String,
-    /// Its number.
+    /// The session's number.
     pub stream: u32,
     backend: Arc<dyn Backend>,
     outgoing: Sender<Vec<u8>>,
     streams: Mutex<Streams>,
-    /// When the client last asked for something.
+    /// When the client last sent something.
     used: Mutex<Option<Instant>>,
-    /// How many messages of its client are on their way in.
+    /// The number of incoming messages of its client.
     arriving: AtomicUsize,
     closed: AtomicBool,
-    /// Told when the session is to end, and when it has.
+    /// Notifies that the session is to end, and that it has ended.
     ending: Notify,
     ended: Notify,
 }
 
-/// A message that is on its way in: as long as it is, its session is in use.
+/// An incoming message, which keeps its session in use.
 pub struct Arriving(Arc<Session>);
 
 impl Drop for Arriving {
@@ -46,23 +46,23 @@ impl Drop for Arriving {
     }
 }
 
-/// What a POST gets.
+/// The result of a POST.
 pub struct Posted {
-    /// What is said to it, up to the last answer.
+    /// The messages for it, up to the last answer.
     pub said: StreamMessage,
-    /// Gives the POST up when its client goes away.
+    /// Handles the client's disconnection.
     pub guard: PostGuard,
 }
 
-/// Watches over a POST. In the stateless era hanging up is cancelling (2026-07-28, cancellation); before, it is not,
-/// and the client may come back (2025-03-26 to 2025-11-25, resumability).
+/// Handles the disconnection of a POST's client. In the modern era, disconnecting cancels the request (MCP 2026-07-28,
+/// Cancellation); before, it does not, and the client may resume (MCP 2025-03-26 to 2025-11-25, Resumability).
 pub struct PostGuard {
     session: Arc<Session>,
     stream: u64,
 }
 
 impl Session {
-    /// Starts the session on its link. What is kept of it, and what waits for its client, is a part of `backlog`.
+    /// Starts the session on its link. Its stored and waiting messages count toward `backlog`.
     pub fn start(
         id: String,
         stream: u32,
@@ -87,17 +87,17 @@ impl Session {
         session
     }
 
-    /// Whether its link is gone.
+    /// Whether the link is closed.
     pub fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
     }
 
-    /// Whether a client can come back to it: not in the stateless era.
+    /// Whether a client can resume its streams; not in the modern era.
     pub fn is_resumable(&self) -> bool {
         !self.id.is_empty()
     }
 
-    /// Ends the session and what stands behind it.
+    /// Ends the session and its backend.
     pub async fn close(&self, by: &str) {
         if self.closed.swap(true, Ordering::AcqRel) {
             return;
@@ -108,24 +108,24 @@ impl Session {
         self.backend.closed(self.stream, by);
     }
 
-    /// Whether nobody's answers, progress or log messages could be taken for those to this message.
+    /// Whether answers, progress and log messages for others cannot be confused with those for this message.
     pub fn has_room_for(&self, message: &[u8]) -> bool {
         self.lock().has_room_for(message)
     }
 
-    /// Since when the client wants nothing and hears nothing; `None` where it does, also where an answer is owed to it
-    /// for which it may come back.
+    /// Since when the client neither sends nor waits for anything; `None` if it does, or if an answer is pending that
+    /// it may resume to read.
     pub fn idle_since(&self) -> Option<Instant> {
         self.used_last().filter(|_| self.arriving.load(Ordering::Acquire) == 0 && self.lock().is_idle())
     }
 
-    /// Keeps the session in use while a message to it comes in.
+    /// Keeps the session in use while a message arrives.
     pub fn awaits_body(self: &Arc<Self>) -> Arriving {
         self.arriving.fetch_add(1, Ordering::AcqRel);
         Arriving(Arc::clone(self))
     }
 
-    /// Since when the client is gone: it hears nothing, whether something is owed to it or not.
+    /// Since when the client is gone: it reads nothing, even if answers are pending.
     fn gone_since(&self) -> Option<Instant> {
         self.used_last().filter(|_| !self.lock().is_read())
     }
@@ -134,7 +134,7 @@ impl Session {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Over once the client hears nothing for this long. It is looked at as often, so it may take twice that.
+    /// Completes once the client has read nothing for `span`. Checked at this interval, so it may take twice as long.
     pub async fn left(&self, span: Duration) {
         loop {
             let gone = self.gone_since();
@@ -149,8 +149,8 @@ impl Session {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 
-    /// Hands a message to the server. `Some(Some(…))` where answers are to come, `None` where the server is gone and
-    /// nobody is owed an answer.
+    /// Sends a message to the server. `Some(Some(…))` if answers will follow, `None` if the server is gone and no
+    /// answer is due.
     pub async fn post(self: &Arc<Self>, message: Vec<u8>) -> Option<Option<Posted>> {
         self.is_used();
         let asked = ClientRequest::read(&message);
@@ -168,32 +168,39 @@ impl Session {
         Some(posted)
     }
 
-    /// Hands a message to the server that is no client's.
+    /// Injects a message to the server.
+    ///
+    /// # Errors
+    /// The server cannot take a message now.
     pub fn put(&self, message: Vec<u8>, see: impl FnOnce(&[u8])) -> Result<(), String> {
-        let room = self.outgoing.try_reserve(message.len()).ok_or_else(|| "the server takes nothing now".to_owned())?;
+        let room = self
+            .outgoing
+            .try_reserve(message.len())
+            .ok_or_else(|| "the server cannot take another message now".to_owned())?;
         see(&message);
         room.send(message);
         Ok(())
     }
 
-    /// The stream for what is no answer; `None` where there is one already.
+    /// Opens the stream for messages that are not answers; `None` if one is already open.
     pub fn listen(&self) -> Option<StreamMessage> {
         self.is_used();
         self.lock().listen()
     }
 
-    /// Goes on with a stream behind the event with this id; `None` where nothing is known of it.
+    /// Resumes a stream after the event with this id; `None` if it is unknown.
     pub fn resume(&self, last: &str) -> Option<StreamMessage> {
         self.is_used();
         let (said, lost) = self.lock().resume(last)?;
         if lost > 0 {
-            let reported = format!("a client came back for a stream of which {lost} messages are not kept any more");
+            let reported =
+                format!("a client resumed a stream, but {lost} of its messages are lost: only recent ones are stored");
             self.backend.lost(self.stream, &reported);
         }
         Some(said)
     }
 
-    /// Nobody can come back to this stream.
+    /// Drops a stream's stored events, because no client can resume it.
     pub fn forget(&self, stream: u64) {
         self.lock().forget(stream);
     }
@@ -221,7 +228,7 @@ impl Session {
                     }
                     Some(Incoming::Undelivered(_)) | None => {}
                 },
-                // The server is sent what it was promised, and no more; its last words are still taken.
+                // Nothing new is sent to the server, but its remaining messages are still read.
                 () = self.ending.notified(), if until.is_none() => {
                     until = Some(tokio::time::Instant::now() + LAST_WORDS);
                     to_server.close();
@@ -229,7 +236,7 @@ impl Session {
                 () = tokio::time::sleep_until(until.unwrap_or_else(tokio::time::Instant::now)), if until.is_some() => break,
             }
         }
-        // From here on nobody can hand in what would not be answered.
+        // From here on, no message can be added that would not be answered.
         drop((link, to_server));
         end.await;
         if is_cut {
@@ -243,7 +250,7 @@ impl Session {
         self.ended.notify_waiters();
     }
 
-    /// Whoever still waits learns that nothing comes.
+    /// Ends the streams of clients that still wait.
     fn end_streams(&self) {
         self.lock().end(|made| self.backend.made(self.stream, made));
     }
@@ -259,7 +266,10 @@ impl Session {
         }
     }
 
-    /// Hands a message to whom it is for on the client's side. The error says what was lost.
+    /// Sends a message to the right stream of the client.
+    ///
+    /// # Errors
+    /// What was lost.
     pub fn hand_on(&self, message: Vec<u8>) -> Result<(), &'static str> {
         self.lock().hand_on(message).map_or(Ok(()), Err)
     }

@@ -1,7 +1,7 @@
-//! The streams of one session toward its client: which of them gets what the server says, under which number, and what
-//! is kept of it for a client that lost a stream and comes back (2025-03-26 to 2025-11-25, resumability).
+//! The streams of one session to its client: chooses the stream and event number for each message of the server, and
+//! stores messages for clients that resume a stream (MCP 2025-03-26 to 2025-11-25, Resumability).
 //!
-//! In the stateless era a link has many clients. There a message goes to the request that it belongs to, or to nobody.
+//! In the modern era, a link has many clients; a message goes to the request that it belongs to, or is dropped.
 
 use crate::protocol::revision::meta;
 use crate::transport::budget::{Budget, BudgetPermit};
@@ -13,61 +13,61 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// How many bytes may wait on a stream whose client does not read, and how many are kept of a session (16 MiB).
+/// The maximum bytes that wait on a stream whose client does not read, and that are stored per session (16 MiB).
 const MAX_BYTES: usize = 16 << 20;
-/// How many messages are kept of a session.
+/// The maximum number of stored messages per session.
 const MAX_KEPT: usize = 4096;
-/// How many requests may wait whose client went away; nobody asks for more answers than that.
+/// The maximum number of waiting POSTs whose client has disconnected.
 const MAX_LEFT: usize = 1024;
-/// So long the answer to a request that was hung up on may still come: until then nobody else may use its id.
+/// How long the answer to an abandoned request may still arrive; until then, its id cannot be reused.
 const LATE: Duration = Duration::from_secs(60);
-/// The number of the stream for what belongs to no request.
+/// The number of the stream for messages that belong to no request.
 const LISTENER: u64 = 0;
 
-/// Where a message could not go, told once for each session.
-const NOBODY: &str = "what belongs to no request of a client goes to none: a message of the server's was dropped";
-const UNRECEIVED: &str = "no client listens, and more waits than is kept: the oldest messages were dropped";
-const UNREAD: &str = "a client does not read: messages on their way to it were dropped";
+/// Why a message was dropped; reported once per session.
+const NOBODY: &str = "a message of the server was dropped, because it belongs to no request of a client";
+const UNRECEIVED: &str = "no client listens, and too many messages are waiting: the oldest were dropped";
+const UNREAD: &str = "a client does not read its stream: messages to it were dropped";
 
 /// See the module.
 #[derive(Default)]
 pub struct Streams {
-    /// Whether a client can come back to a stream; else it is the stateless era.
+    /// Whether clients can resume streams; if not, this is the modern era.
     is_resumable: bool,
     posts: Vec<Post>,
     listener: Stream,
-    /// Whether the client has ever listened: then it comes back for what it misses.
+    /// Whether the client has ever opened the GET stream; if so, it will resume it.
     has_listened: bool,
-    /// The listener's last event that was given to a client.
+    /// The GET stream's last event that was given to a client.
     received: u64,
     newest: u64,
-    /// What was said, the oldest first.
+    /// Stored events, oldest first.
     kept: VecDeque<Event>,
     kept_bytes: usize,
-    /// Its part of what is kept of all sessions.
+    /// This session's share of the memory for stored messages.
     share: BudgetPermit,
-    /// Where parts for what waits come from.
+    /// Provides shares for waiting messages.
     budget: Option<Arc<Budget>>,
-    /// Requests that were hung up on, and when.
+    /// Abandoned requests, and when that happened.
     abandoned: Vec<(ClientRequest, Instant)>,
     reported: Vec<&'static str>,
     is_cut: Arc<AtomicBool>,
 }
 
-/// A request of a client's.
+/// A client's request.
 #[derive(Clone, Debug)]
 pub struct ClientRequest {
     id: IdKey,
-    /// The id as it stands.
+    /// The id as written.
     text: Vec<u8>,
-    /// The token by which progress is told (`_meta.progressToken`).
+    /// The progress token (`_meta.progressToken`).
     token: Option<IdKey>,
-    /// Whether it asks for log messages, which say nothing of whose they are (2026-07-28, logging).
+    /// Whether it requests log messages, which do not name their request (MCP 2026-07-28, Logging).
     logs: bool,
 }
 
 impl ClientRequest {
-    /// The requests in a message: more than one where it is a batch.
+    /// The requests in a message; several for a batch.
     pub fn read(message: &[u8]) -> Vec<Self> {
         each(message, |item, envelope| {
             let id = envelope.id.filter(|_| envelope.kind == MessageKind::Request)?;
@@ -77,12 +77,12 @@ impl ClientRequest {
         })
     }
 
-    /// Whether what is said to one of them could be taken for what is said to the other.
+    /// Whether answers or notifications for one could be confused with those for the other.
     fn meets(&self, other: &Self) -> bool {
         self.id == other.id || self.token.is_some() && self.token == other.token || self.logs && other.logs
     }
 
-    /// The client's word that it wants no answer any more.
+    /// The notification that cancels this request.
     pub fn cancellation(&self) -> Vec<u8> {
         let start = br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"#;
         [&start[..], &self.text, br#","reason":"the client hung up"}}"#].concat()
@@ -100,7 +100,7 @@ struct Post {
     stream: Stream,
 }
 
-/// One stream toward the client, whether somebody reads it or not.
+/// One stream to the client, whether or not it is being read.
 #[derive(Default)]
 struct Stream {
     number: u64,
@@ -127,7 +127,7 @@ pub struct Event {
     number: u64,
     /// The message.
     pub message: Bytes,
-    /// It was made here, not by the server.
+    /// The gateway made it, not the server.
     pub is_made: bool,
 }
 
@@ -138,25 +138,25 @@ impl Event {
         kind.is_response() || kind == MessageKind::Batch
     }
 
-    /// The event as it is sent, with its id where a client can come back for what follows.
+    /// The event as sent, with its id if the stream can be resumed.
     pub fn block(&self, is_resumable: bool) -> Bytes {
         let id = if is_resumable { format!("id: {}-{}\n", self.stream, self.number) } else { String::new() };
         [id.as_bytes(), b"event: message\ndata: ", &self.message, b"\n\n"].concat().into()
     }
 }
 
-/// Into a stream.
+/// The sending end of a stream.
 struct Sender {
     channel: mpsc::UnboundedSender<Event>,
     waiting: Arc<Waiting>,
 }
 
-/// How many bytes wait on a stream, and their part of what waits in all sessions.
+/// The bytes that wait on a stream, and their share of the memory for all sessions.
 #[derive(Default)]
 struct Waiting(Mutex<(usize, BudgetPermit)>);
 
 impl Waiting {
-    /// Takes so many bytes more in where there is room for them, or in any case; whether it did.
+    /// Adds bytes if there is space, or unconditionally. Returns whether it did.
     fn add(&self, bytes: usize, in_any_case: bool) -> bool {
         let (waiting, share) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let most = waiting.saturating_add(bytes);
@@ -176,11 +176,11 @@ impl Waiting {
     }
 }
 
-/// What is said on a stream toward the client, in order.
+/// The receiving end of a stream to the client.
 pub struct StreamMessage {
     /// The stream's number.
     pub stream: u64,
-    /// The number of the event behind which it begins.
+    /// The number of the event after which it begins.
     behind: u64,
     channel: mpsc::UnboundedReceiver<Event>,
     waiting: Arc<Waiting>,
@@ -188,12 +188,12 @@ pub struct StreamMessage {
 }
 
 impl Sender {
-    /// Says it where there is room; whether it did.
+    /// Sends an event if there is space. Returns whether it did.
     fn offer(&self, event: Event) -> bool {
         self.waiting.add(event.message.len(), false) && self.channel.send(event).is_ok()
     }
 
-    /// Says it, whatever waits already; false where nobody reads any more.
+    /// Sends an event unconditionally; false if no one reads any more.
     fn give(&self, event: Event) -> bool {
         self.waiting.add(event.message.len(), true);
         self.channel.send(event).is_ok()
@@ -208,24 +208,24 @@ impl StreamMessage {
         Some(event)
     }
 
-    /// Whether the connection to the server broke: then the end of the stream is no end of what was to be said.
+    /// Whether the connection to the server broke, so that the end of the stream is not a regular end.
     pub fn is_cut(&self) -> bool {
         self.is_cut.load(Ordering::Acquire)
     }
 
-    /// Whether nothing waits and nothing comes any more.
+    /// Whether nothing waits and nothing more will come.
     pub fn is_over(&self) -> bool {
         self.channel.is_closed() && self.channel.is_empty()
     }
 
-    /// An event that says nothing but where the stream begins, so that its client can come back before anything else
-    /// was said (2025-11-25).
+    /// An event without data that only marks the beginning of the stream, so that its client can resume even before the
+    /// first message (2025-11-25).
     pub fn priming(&self) -> Bytes {
         format!("id: {}-{}\ndata: \n\n", self.stream, self.behind).into()
     }
 }
 
-/// Who gets a message.
+/// The stream that gets a message.
 enum Recipient {
     Post(usize),
     Listener,
@@ -238,14 +238,14 @@ impl Streams {
         Self { is_resumable, ..Self::default() }
     }
 
-    /// The same, which keep and hold back no more than there is in all sessions.
+    /// As [`Streams::new`], within the memory budget of all sessions.
     pub fn within(is_resumable: bool, budget: &Arc<Budget>) -> Self {
         Self { share: budget.share(), budget: Some(Arc::clone(budget)), ..Self::new(is_resumable) }
     }
 
-    /// A POST with these requests: the stream of what is said to it, up to the last answer.
+    /// Adds a POST with these requests. Returns the stream of messages for it, up to the last answer.
     pub fn expect(&mut self, waiting: Vec<ClientRequest>) -> StreamMessage {
-        // Who uses an id again does not wait for the first answer any more.
+        // A client that reuses an id no longer waits for the first answer.
         let same = |post: &Post| post.waiting.iter().any(|old| waiting.iter().any(|new| old.id == new.id));
         self.posts.retain(|post| post.stream.is_read() || !same(post));
         if self.posts.len() >= MAX_LEFT
@@ -260,7 +260,8 @@ impl Streams {
         said
     }
 
-    /// The stream for what is no answer, with what came since one was read; `None` where there is one already.
+    /// Opens the stream for messages that are not answers, beginning with those that came since the last one; `None` if
+    /// one is already open.
     pub fn listen(&mut self) -> Option<StreamMessage> {
         if self.listener.is_read() {
             return None;
@@ -268,8 +269,8 @@ impl Streams {
         Some(self.attach_listener(self.received))
     }
 
-    /// Goes on with a stream behind the event with this id, and says how many of its messages are not kept any more;
-    /// `None` where nothing is known of that event.
+    /// Resumes a stream after the event with this id. Also returns the number of its messages that are no longer
+    /// stored. `None` if the event is unknown.
     pub fn resume(&mut self, last: &str) -> Option<(StreamMessage, u64)> {
         let (stream, behind) = last.split_once('-')?;
         let (stream, behind): (u64, u64) = (stream.parse().ok()?, behind.parse().ok()?);
@@ -300,7 +301,7 @@ impl Streams {
         said
     }
 
-    /// A way into a stream on which waits what is kept of it behind this event.
+    /// A new channel for a stream, which begins with the stored events after this one.
     fn replay(&self, stream: u64, behind: u64) -> (Sender, StreamMessage) {
         let (sender, said) = self.channel(stream, behind);
         for event in self.kept.iter().filter(|event| event.stream == stream && event.number > behind) {
@@ -317,14 +318,14 @@ impl Streams {
         (Sender { channel: sender, waiting }, said)
     }
 
-    /// Nobody can come back to this stream, since it was answered without one.
+    /// Drops the stored events of a stream that was answered without events, because no client can resume it.
     pub fn forget(&mut self, stream: u64) {
         self.kept.retain(|event| event.stream != stream);
         self.kept_bytes = self.kept.iter().map(|event| event.message.len()).sum();
         let _ = self.share.hold(self.kept_bytes);
     }
 
-    /// The client of a POST has gone, in the stateless era: what it still waited for.
+    /// Removes a POST whose client has disconnected, in the modern era. Returns the requests it still waited for.
     pub fn abandon(&mut self, stream: u64) -> Vec<ClientRequest> {
         let Some(place) = self.posts.iter().position(|post| post.stream.number == stream) else { return Vec::new() };
         let post = self.posts.remove(place);
@@ -333,7 +334,7 @@ impl Streams {
         post.waiting
     }
 
-    /// Whether nothing that is said to others could be taken for what is said to this message.
+    /// Whether messages for others cannot be confused with those for this message.
     pub fn has_room_for(&mut self, message: &[u8]) -> bool {
         self.abandoned.retain(|(_, since)| since.elapsed() < LATE);
         let abandoned = self.abandoned.iter().map(|(asked, _)| asked);
@@ -342,17 +343,17 @@ impl Streams {
         !others.any(|other| asked.iter().any(|asked| asked.meets(other)))
     }
 
-    /// Whether a client reads anything here.
+    /// Whether a client reads any stream.
     pub fn is_read(&self) -> bool {
         self.listener.is_read() || self.posts.iter().any(|post| post.stream.is_read())
     }
 
-    /// Whether no client reads anything here, and none is owed an answer.
+    /// Whether no client reads any stream or waits for an answer.
     pub fn is_idle(&self) -> bool {
         self.posts.is_empty() && !self.listener.is_read()
     }
 
-    /// Hands a message to whom it is for on the client's side. Answers what is lost, in words.
+    /// Sends a message to the right stream. Returns a description of what was lost, if anything.
     pub fn hand_on(&mut self, message: Vec<u8>) -> Option<&'static str> {
         let envelope = Envelope::scan(&message);
         let answered = answered(&message);
@@ -367,7 +368,7 @@ impl Streams {
             Recipient::Nobody => Some(NOBODY),
             Recipient::Listener => {
                 let event = self.listener.next(message, false);
-                // A client that does not read loses the stream, nobody else anything.
+                // Only a client that does not read loses the stream.
                 self.listener.sender.take_if(|sender| !sender.offer(event.clone()));
                 if self.listener.sender.is_some() {
                     self.received = event.number;
@@ -384,7 +385,7 @@ impl Streams {
         }
     }
 
-    /// Whether this was not told before.
+    /// Whether this has not been reported before.
     pub fn is_news(&mut self, reported: &'static str) -> bool {
         let is_news = !self.reported.contains(&reported);
         if is_news {
@@ -393,8 +394,8 @@ impl Streams {
         is_news
     }
 
-    /// Gives an answer to who waits for it; false where nobody does, or ever did. What was answered before is not
-    /// kept from the client: that a server answers twice is the client's to see.
+    /// Sends an answer to the POST that waits for it; false if there is none. A second answer to a request is passed on
+    /// like other messages, so that the client can see the server's mistake.
     fn answer(&mut self, answered: &[IdKey], message: &[u8]) -> bool {
         let left = self.abandoned.len();
         self.abandoned.retain(|(asked, _)| !answered.contains(&asked.id));
@@ -402,7 +403,7 @@ impl Streams {
         let Some(place) = self.posts.iter().position(is_asked) else { return self.abandoned.len() < left };
         let post = &mut self.posts[place];
         post.waiting.retain(|asked| !answered.contains(&asked.id));
-        // However much waits there: an answer is what the client has asked for.
+        // Sent however much waits: the client has requested it.
         let event = post.stream.next(message.to_vec(), false);
         post.stream.sender.as_ref().map(|sender| sender.give(event.clone()));
         if post.waiting.is_empty() {
@@ -412,7 +413,7 @@ impl Streams {
         true
     }
 
-    /// Over standard output a server ends a subscription with a word; over HTTP its stream ends (2026-07-28).
+    /// Over stdio, a server ends a subscription with a notification; over HTTP, its stream ends (MCP 2026-07-28).
     fn end_subscription(&mut self, message: &[u8]) {
         let id = key_at(message, &["params", "requestId"]);
         self.posts.iter_mut().for_each(|post| post.waiting.retain(|asked| Some(&asked.id) != id.as_ref()));
@@ -426,8 +427,8 @@ impl Streams {
         if !self.is_resumable {
             return Recipient::Nobody;
         }
-        // A request of the server's is most often part of what it is doing for the newest request; what cannot be read
-        // was most often to be its answer.
+        // A server's request usually belongs to the newest client request, and an unreadable message was usually meant
+        // as its answer.
         let is_request = matches!(envelope.kind, MessageKind::Request | MessageKind::Malformed);
         match self.posts.iter().rposition(|post| post.stream.is_read()) {
             Some(read) if is_request || !self.has_listened => Recipient::Post(read),
@@ -439,8 +440,8 @@ impl Streams {
         }
     }
 
-    /// The POST that a notification belongs to, by what it says of itself; log messages of the stateless era, by who is
-    /// the only one to have asked for such.
+    /// The POST that a notification belongs to, by subscription id or progress token; for log messages of the modern
+    /// era, the only POST that requested them.
     fn post_of(&self, envelope: &Envelope<'_>, message: &[u8]) -> Option<usize> {
         let that =
             |fits: &dyn Fn(&ClientRequest) -> bool| self.posts.iter().position(|post| post.waiting.iter().any(fits));
@@ -454,7 +455,7 @@ impl Streams {
         that(&|asked| is_log && asked.logs)
     }
 
-    /// Keeps an event for who comes back. Whether something is lost by that which nobody has heard.
+    /// Stores an event for clients that resume. Returns whether this dropped an event that no client received.
     fn keep(&mut self, event: Event) -> bool {
         if !self.is_resumable {
             return false;
@@ -471,13 +472,13 @@ impl Streams {
         is_lost
     }
 
-    /// The connection to the server broke: nobody is told anything any more.
+    /// The connection to the server broke: drops all streams.
     pub fn cut(&mut self) {
         self.is_cut.store(true, Ordering::Release);
         *self = Self::new(self.is_resumable);
     }
 
-    /// The server has ended: every request that waits is answered with an error, which `made` sees first.
+    /// The server has ended: answers all waiting requests with errors, after passing them to `made`.
     pub fn end(&mut self, mut made: impl FnMut(&[u8])) {
         for mut post in self.posts.drain(..) {
             for asked in std::mem::take(&mut post.waiting) {
@@ -491,7 +492,7 @@ impl Streams {
     }
 }
 
-/// Goes through a message, or through those of a batch (2025-03-26).
+/// Applies `read` to a message, or to each message of a batch (2025-03-26).
 fn each<T>(message: &[u8], read: impl Fn(&[u8], &Envelope<'_>) -> Option<T>) -> Vec<T> {
     let envelope = Envelope::scan(message);
     match envelope.kind {
@@ -500,7 +501,7 @@ fn each<T>(message: &[u8], read: impl Fn(&[u8], &Envelope<'_>) -> Option<T>) -> 
     }
 }
 
-/// The requests that a message answers.
+/// The ids of the requests that a message answers.
 fn answered(message: &[u8]) -> Vec<IdKey> {
     each(message, |_, envelope| envelope.id.filter(|_| envelope.kind.is_response()).map(|id| id.key()))
 }

@@ -2,9 +2,8 @@
 
 use super::{Format, Talk};
 use crate::cli::client_session;
-use crate::cli::error::CommandError;
 use crate::cli::hosting::lines::{COMMANDS, Line};
-use crate::cli::hosting::model::Model;
+use crate::error::CommandError;
 use crate::host::engine::{ModelReply, OrderResult, Output};
 use crate::host::prompt::Prompt;
 use crate::proposals::host::{HostEvent, ServerId, ServerView};
@@ -12,6 +11,7 @@ use crate::render;
 use crate::render::line::visible_text;
 use crate::render::rows::Rows;
 use crate::runtime::host::HostNotice;
+use crate::runtime::model::Model;
 use crate::wire::Envelope;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -27,7 +27,7 @@ fn e32_other_globs_are_odd_and_a_near_miss_names_its_pattern() {
     assert_eq!((near.near_miss("a", &[], "low"), near.near_miss("a.b", &[], "high")), (None, None));
 }
 
-/// The same as the proposal says it, segment by segment and without any short cut.
+/// The same as [`Filter::matches`], as MCPE describes it: segment by segment, and without shortcuts.
 fn reference(filter: &Filter, event_type: &str, tags: &[String], priority: &str) -> bool {
     let segments: Vec<&str> = event_type.split('.').collect();
     let mut by_type = filter.event_types.is_empty();
@@ -74,7 +74,7 @@ proptest! {
 /// Run by hand: `cargo test --release --lib decisions_a_second -- --ignored --nocapture`.
 #[test]
 #[ignore = "a measurement"]
-#[expect(clippy::print_stdout, reason = "a measurement is told")]
+#[expect(clippy::print_stdout, reason = "a measurement prints its result")]
 fn decisions_a_second() {
     let filters: Vec<Filter> = (0..1000)
         .map(|n| {
@@ -89,6 +89,6 @@ fn decisions_a_second() {
         passed += filters.iter().filter(|filter| filter.matches(&event_type, &tags, priority)).count() as u64;
     }
     let seconds = began.elapsed().as_secs_f64();
-    println!("{:.0} decisions a second ({passed} of 100,000,000 passed)", 1e8 / seconds);
+    println!("{:.0} decisions per second ({passed} of 100,000,000 passed)", 1e8 / seconds);
     assert!(1e8 / seconds > 200_000.0);
 }

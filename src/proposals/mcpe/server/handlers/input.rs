@@ -1,10 +1,10 @@
-//! What a handler is given of a delivery: the event as JSON, or a batch's events as an array; and the same in variables
-//! (behaviour E35).
+//! What a handler receives of a delivery: the event as JSON, or the events of a batch as an array; and the same as
+//! variables.
 
 use super::Delivered;
 use serde_json::Value;
 
-/// A delivery, as handlers are given it.
+/// A delivery in the forms that handlers need.
 #[derive(Clone, Debug)]
 pub struct Input {
     subscription: String,
@@ -12,7 +12,7 @@ pub struct Input {
 }
 
 impl Input {
-    /// Of this subscription.
+    /// The delivery to a subscription.
     pub fn new(subscription: &str, delivered: Delivered) -> Self {
         Self { subscription: subscription.to_owned(), delivered }
     }
@@ -24,12 +24,12 @@ impl Input {
         }
     }
 
-    /// The events' ids.
+    /// The ids of the events.
     pub fn ids(&self) -> Vec<&str> {
         self.events().iter().filter_map(|event| event["id"].as_str()).collect()
     }
 
-    /// The event, or the array of a batch.
+    /// The event, or the events of a batch as an array, as JSON.
     pub fn json(&self) -> String {
         match &self.delivered {
             Delivered::Event(event) => event.to_string(),
@@ -37,7 +37,7 @@ impl Input {
         }
     }
 
-    /// What the notification carries: the subscription with the event, or with the events of a batch.
+    /// The params of the notification: the subscription with the event or events.
     pub fn params(&self) -> Value {
         match &self.delivered {
             Delivered::Event(event) => serde_json::json!({"subscriptionId": self.subscription, "event": event}),
@@ -45,7 +45,7 @@ impl Input {
         }
     }
 
-    /// The variables. What belongs to one event is left out of a batch.
+    /// The variables. Those of a single event are missing for a batch.
     pub fn variables(&self) -> Vec<(String, String)> {
         let named = |name: &str, value: String| (format!("MCPE_{name}"), value);
         let mut all = vec![
@@ -65,14 +65,14 @@ impl Input {
                 named("EVENT_DATA", event["data"].to_string()),
             ]);
         }
-        // The system takes none with a NUL in it.
+        // Operating systems accept no NUL in variables.
         all.iter_mut().for_each(|(_, value)| value.retain(|letter| letter != '\0'));
         all
     }
 }
 
-/// Puts variables into a text where it says `$NAME` or `${NAME}`, once: what is put in is not looked at again. Other
-/// names stay as they are. `None` where it comes to more than `most` bytes, of which no more are made.
+/// Expands `$NAME` and `${NAME}` in a text; the inserted values are not expanded again. Unknown names stay as they
+/// are. `None` if the result would have more than `most` bytes.
 pub fn expand(text: &str, variables: &[(String, String)], most: usize) -> Option<String> {
     let mut out = String::new();
     let mut push = |piece: &str| (out.len() + piece.len() <= most).then(|| out.push_str(piece));

@@ -20,7 +20,7 @@ fn event(data: Value) -> Delivered {
 }
 
 fn script(handler: Value, data: Value) -> Result<Script, String> {
-    let handler = read(handler).expect("it may be had");
+    let handler = read(handler).expect("a permitted handler");
     match handler.job(&Input::new("s1", event(data)), None)? {
         HandlerJob::Script(script) => Ok(script),
         other => panic!("{other:?}"),
@@ -34,13 +34,13 @@ fn e34_a_webhook_goes_by_https_and_its_secrets_to_their_hosts_only() {
         assert!(to(url, json!({})).is_ok(), "{url}");
     }
     for (url, why) in [
-        ("http://example.com/", "only https"),
-        ("http://127.0.0.1.example.com/", "only https"),
-        ("http://localhost.example.com/", "only https"),
-        ("http://10.0.0.1/", "only https"),
-        ("ftp://example.com/", "no https"),
-        ("file:///etc/passwd", "no https"),
-        ("https://me:word@example.com/", "name and password"),
+        ("http://example.com/", "must use https"),
+        ("http://127.0.0.1.example.com/", "must use https"),
+        ("http://localhost.example.com/", "must use https"),
+        ("http://10.0.0.1/", "must use https"),
+        ("ftp://example.com/", "must use https"),
+        ("file:///etc/passwd", "must use https"),
+        ("https://me:word@example.com/", "user name or password"),
         ("nonsense", "url"),
     ] {
         assert!(to(url, json!({})).is_err_and(|reported| reported.contains(why)), "{url}");
@@ -50,11 +50,14 @@ fn e34_a_webhook_goes_by_https_and_its_secrets_to_their_hosts_only() {
     assert!(to("http://127.0.0.1:8443/", json!({"X-Key": "${LOCAL}"})).is_ok());
     for url in ["https://api.example.com:8443/", "http://127.0.0.1/", "http://127.0.0.1:8444/"] {
         for header in ["${TOKEN}", "${LOCAL}"] {
-            assert!(to(url, json!({"X-Key": header})).is_err_and(|reported| reported.contains("may not get")), "{url}");
+            assert!(
+                to(url, json!({"X-Key": header})).is_err_and(|reported| reported.contains("must not be sent")),
+                "{url}"
+            );
         }
     }
     for url in ["https://example.com/", "https://api.example.com.evil.test/", "https://evil.test/?api.example.com"] {
-        assert!(to(url, bearer()).is_err_and(|reported| reported.contains("may not get")), "{url}");
+        assert!(to(url, bearer()).is_err_and(|reported| reported.contains("must not be sent")), "{url}");
     }
     for header in ["${HOME}", "${TOKEN", "${TOKEN} ${", "${", "a ${TOKEN} ${HOME}"] {
         assert!(to("https://api.example.com/", json!({"X-Key": header})).is_err(), "{header}");
@@ -108,7 +111,7 @@ fn e33_a_handlers_own_variables_are_set_by_its_shell_alone() {
 #[test]
 fn e34_a_webhooks_url_is_sent_to_as_it_was_read() {
     let given = json!({"type": "webhook", "url": "HTTP://LOCALHOST\\@example.com"});
-    let handler = read(given.clone()).expect("it is this machine's");
+    let handler = read(given.clone()).expect("it is on this machine");
     assert_eq!((handler.url(), handler.given()), (Some("http://localhost/@example.com"), &given));
 }
 

@@ -7,7 +7,8 @@ const HOUR: i64 = 60 * MINUTE;
 /// 2026-01-01T00:00:00Z.
 const START: i64 = 1_767_225_600 * SECOND;
 
-/// Subscriptions under test, with a clock and ids of their own. Every result and notification is held to its schema.
+/// The subscriptions under test, with a clock and ids of their own. Every result and notification is checked against
+/// its schema.
 struct Desk {
     subscriptions: Subscriptions,
     now: i64,
@@ -45,7 +46,7 @@ impl Desk {
         self.call("events_subscribe", arguments).expect_err("refused")
     }
 
-    /// Publishes an event named by a number.
+    /// Publishes an event with a number.
     fn publish(&mut self, number: u32, event: Value) -> Vec<SubscriptionAction> {
         let draft: Draft = serde_json::from_value(event).expect("a draft");
         let event = draft.event(Self::id(number), &stamp(self.now)).expect("an event");
@@ -58,12 +59,12 @@ impl Desk {
         self.publish(number, json!({"type": "tick"}))
     }
 
-    /// Lets time pass and wakes in time; what was done, with the time.
+    /// Lets time pass up to an instant and wakes when something is due. Returns the actions with their times.
     fn pass(&mut self, until: i64) -> Vec<(i64, SubscriptionAction)> {
         let mut all = Vec::new();
         while let Some(at) = self.subscriptions.next_due().filter(|at| *at <= until) {
             self.now = self.now.max(at);
-            let acts = self.subscriptions.wake(self.now);
+            let acts = self.subscriptions.handle_timeout(self.now);
             verify(&acts);
             all.extend(acts.into_iter().map(|act| (self.now, act)));
         }
@@ -80,7 +81,7 @@ fn verify(acts: &[SubscriptionAction]) {
     }
 }
 
-/// Notifications by method, with the numbers of their events.
+/// The notifications: method, and the numbers of the events.
 fn sent(acts: &[SubscriptionAction]) -> Vec<(&'static str, Vec<u64>)> {
     let number = |event: &Value| event["id"].as_str().and_then(|id| id[24..].parse().ok()).expect("a number");
     let notified = |act: &SubscriptionAction| match act {
@@ -207,7 +208,7 @@ fn e9_e12_e26_e40_subscriptions_end_and_free_their_place() {
     let listed = shared.call("events_list", json!({"status": "expired"})).expect("listed").result;
     assert_eq!(listed["subscriptions"].as_array().map(Vec::len), Some(3));
     assert!(shared.about("events_resume", &Desk::id(1)).is_err_and(|why| why.contains("expired")));
-    let done = shared.call("events_subscribe", json!({})).expect("a free place");
+    let done = shared.call("events_subscribe", json!({})).expect("there is space again");
     assert_eq!(done.result["expiresAt"], json!(stamp(START + 25 * HOUR)), "a lifetime of its own");
     let mut endless = Desk::new(Settings { life_seconds: 0, ..Settings::default() });
     assert_eq!(endless.call("events_subscribe", json!({})).expect("made").result.get("expiresAt"), None);
@@ -306,7 +307,7 @@ fn e13_what_waits_stays_through_a_pause() {
     shared.tick(1);
     shared.about("events_pause", &id).expect("paused");
     shared.tick(2);
-    assert_eq!(shared.pass(START + 90 * MINUTE), [], "nothing is delivered meanwhile");
+    assert_eq!(shared.pass(START + 90 * MINUTE), [], "nothing is delivered while it is paused");
     shared.about("events_resume", &id).expect("resumed");
     assert_eq!(timed(&shared.pass(START + 2 * HOUR)), [(START + 2 * HOUR, BATCH, vec![1])]);
 }
@@ -323,7 +324,7 @@ fn e25_one_batch_at_its_time_and_then_the_end() {
     let stays = shared.subscribe(scheduled(shared.now + HOUR, false));
     shared.tick(3);
     assert_eq!(timed(&shared.pass(START + 4 * HOUR)), [(START + 3 * HOUR, BATCH, vec![3])]);
-    assert_eq!(facts(&shared.tick(4), "published")[0]["held"], json!([]), "its one time is over");
+    assert_eq!(facts(&shared.tick(4), "published")[0]["held"], json!([]), "its only delivery is over");
     let mut again = scheduled(shared.now + HOUR, true);
     again["subscriptionId"] = json!(stays);
     shared.call("events_update", again).expect("another time");

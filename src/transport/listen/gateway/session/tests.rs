@@ -3,7 +3,7 @@ use crate::transport::Link;
 use crate::transport::budget::Budget;
 use serde_json::Value;
 
-/// Everything passes and nothing is opened; what was made or lost is kept, in words.
+/// A backend that passes everything, cannot be opened, and stores descriptions of what was made or lost.
 #[derive(Default)]
 struct Through(Mutex<Vec<String>>);
 
@@ -29,7 +29,7 @@ impl Backend for Through {
     fn closed(&self, _: u32, _: &str) {}
 }
 
-/// A session, its server's end of the link, and what stands behind it.
+/// A session, its server's end of the link, and its backend.
 fn session(id: &str) -> (Arc<Session>, Link, Arc<Through>) {
     let (link, theirs) = Link::pair();
     let opened = Opened { link, end: Box::pin(std::future::ready(())) };

@@ -26,7 +26,7 @@ fn expect(streams: &mut Streams, id: u32, more: &str) -> StreamMessage {
     streams.expect(ClientRequest::read(&request(id, more)))
 }
 
-/// The ids of what waits on a stream.
+/// The ids of the messages that wait on a stream.
 fn waiting(said: &mut StreamMessage) -> Vec<String> {
     let mut ids = Vec::new();
     while let Ok(event) = said.channel.try_recv() {
@@ -276,7 +276,7 @@ fn what_a_broken_server_says_is_not_kept_from_its_client() {
     assert_eq!((messages(&mut first), messages(&mut listener)), (vec![once.clone()], vec![once]));
     streams.hand_on(b"{\"jsonrpc\":".to_vec());
     assert_eq!(messages(&mut second).len(), 1, "the answer that it was to be belongs there");
-    // Where clients share a link nobody can say whose it was.
+    // Where clients share a link, such a message cannot be assigned to one of them.
     let mut shared = Streams::new(false);
     let mut said = expect(&mut shared, 1, "");
     shared.hand_on(result(1));

@@ -4,10 +4,9 @@
 //! Traffic comes first. If the reel cannot be written, the session continues with a reel in another folder or without
 //! one, unless recording is required.
 
-use super::error::{CommandError, ErrorKind};
 use super::places::{Kind, Places};
-use super::printer::note;
-use super::{Context, quantity, reels};
+use super::reels;
+use crate::error::{CommandError, ErrorKind, Warn};
 use crate::record::queue::OnOverload;
 use crate::record::recorder::{Recorder, RecorderOptions, Summary};
 use crate::record::status::Status;
@@ -107,7 +106,7 @@ impl Recording {
     /// # Errors
     ///
     /// The file exists and must not get another name, or recording is required and the reel cannot be written.
-    pub fn start(plan: &Plan<'_>) -> Result<Self, CommandError> {
+    pub fn start(plan: &Plan<'_>, warn: Warn) -> Result<Self, CommandError> {
         // Exceeding the maximum file size must be a failed write, which is reported, instead of a signal that kills
         // us. A signal that is ignored stays so for the server; a handler is not inherited.
         if !is_ignored(SIGXFSZ) {
@@ -118,13 +117,13 @@ impl Recording {
             queue_bytes: plan.queue_bytes,
             on_overload: plan.on_overload,
             is_required: plan.need == Need::Always,
-            complain: Box::new(note),
+            complain: Box::new(warn),
         };
         let (started, place) = if plan.output == Some(Path::new("-")) {
             (Recorder::start(SingleReel::new(ForwardOnly(io::stdout())), options), PathBuf::from("-"))
         } else {
             let named = plan.output.map_or_else(|| PathBuf::from("the reel"), Path::to_owned);
-            (Recorder::start(open(plan)?, options), named)
+            (Recorder::start(open(plan, warn)?, options), named)
         };
         let recorder = started
             .map_err(|error| CommandError::new(ErrorKind::Internal, format!("cannot start the recorder: {error}")))?;
@@ -183,15 +182,15 @@ impl End {
     ///
     /// # Errors
     /// The recording was required and failed.
-    pub fn report(&self, summary: &Summary, is_verbose: bool, context: &Context) -> Result<(), CommandError> {
+    pub fn report(&self, summary: &Summary, is_verbose: bool, warn: Warn) -> Result<(), CommandError> {
         let place = self.place();
         if summary.lost_bytes > 0 {
             let lost = summary.lost_bytes;
-            context.printer.note(&format!("{lost} bytes of traffic are missing in {}", place.display()));
+            warn(&format!("{lost} bytes of traffic are missing in {}", place.display()));
         }
         if is_verbose {
-            let events = quantity(summary.events, "event");
-            context.printer.note(&format!("{events} in {}", place.display()));
+            let plural = if summary.events == 1 { "" } else { "s" };
+            warn(&format!("{} event{plural} in {}", summary.events, place.display()));
         }
         match self.status.given_up() {
             Some(why) => Err(CommandError::new(ErrorKind::Internal, format!("recording failed: {why}"))
@@ -202,11 +201,11 @@ impl End {
 }
 
 /// Opens the first reel, if possible, and determines where later ones can be created.
-fn open(plan: &Plan<'_>) -> Result<Files, CommandError> {
+fn open(plan: &Plan<'_>, warn: Warn) -> Result<Files, CommandError> {
     let name = plan.name.to_owned();
     let Some(path) = plan.output else {
         let locations = own_locations(&name);
-        let first = match open_one_of(&locations) {
+        let first = match open_one_of(&locations, warn) {
             Ok(first) => Some(first),
             Err(None) if plan.need != Need::Wanted => return Err(reels::no_folder()),
             Err(Some((path, error))) if plan.need != Need::Wanted => return Err(CommandError::writing(&path, &error)),
@@ -216,13 +215,13 @@ fn open(plan: &Plan<'_>) -> Result<Files, CommandError> {
     };
     let location =
         ReelLocation { path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()), makes_folder: false };
-    let first = match open_named(path, &location, plan) {
+    let first = match open_named(path, &location, plan, warn) {
         Ok(first) => Some(first),
         Err(error) if error.kind == ErrorKind::Usage || plan.need != Need::Wanted => return Err(error),
         Err(error) => {
-            let first = open_one_of(&own_locations(&name)).ok();
+            let first = open_one_of(&own_locations(&name), warn).ok();
             if let Some(place) = first.as_ref().and_then(Sink::place) {
-                note(&format!("{}; recording to {} instead", error.message, place.path.display()));
+                warn(&format!("{}; recording to {} instead", error.message, place.path.display()));
             }
             first
         }
@@ -238,7 +237,7 @@ fn own_locations(name: &str) -> Vec<ReelLocation> {
 }
 
 /// Opens the file that the user named.
-fn open_named(path: &Path, location: &ReelLocation, plan: &Plan<'_>) -> Result<ReelFile, CommandError> {
+fn open_named(path: &Path, location: &ReelLocation, plan: &Plan<'_>, warn: Warn) -> Result<ReelFile, CommandError> {
     let failed = |error| CommandError::writing(path, &error);
     match reels::create(path, plan.force) {
         Ok(file) if reels::is_written_in_place(path) => Ok(ReelFile::in_place(file)),
@@ -246,7 +245,7 @@ fn open_named(path: &Path, location: &ReelLocation, plan: &Plan<'_>) -> Result<R
         Err(error) if error.kind == ErrorKind::Usage && plan.on_existing == OnExisting::Rename => {
             let reel = open_free(location).map_err(failed)?;
             let place = reel.place().map(|place| place.path).unwrap_or_default();
-            note(&format!("{}; recording to {}", error.message, place.display()));
+            warn(&format!("{}; recording to {}", error.message, place.display()));
             Ok(reel)
         }
         Err(error) => Err(error),
@@ -254,7 +253,7 @@ fn open_named(path: &Path, location: &ReelLocation, plan: &Plan<'_>) -> Result<R
 }
 
 /// Creates a reel in the first folder where that is possible. The error is that of the first folder, if there is one.
-fn open_one_of(locations: &[ReelLocation]) -> Result<ReelFile, Option<(PathBuf, io::Error)>> {
+fn open_one_of(locations: &[ReelLocation], warn: Warn) -> Result<ReelFile, Option<(PathBuf, io::Error)>> {
     let mut failure: Option<(PathBuf, io::Error)> = None;
     for location in locations {
         match open_free(location) {
@@ -264,7 +263,7 @@ fn open_one_of(locations: &[ReelLocation]) -> Result<ReelFile, Option<(PathBuf, 
                 }
                 if let Some((failed, error)) = &failure {
                     let (failed, place) = (failed.display(), location.path.display());
-                    note(&format!("cannot write {failed}: {error}; recording to {place} instead"));
+                    warn(&format!("cannot write {failed}: {error}; recording to {place} instead"));
                 }
                 return Ok(reel);
             }

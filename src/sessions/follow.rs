@@ -1,7 +1,7 @@
 //! The notifications of a live session's server. They go to the session's client, so they are read from the reel.
 
-use super::Live;
-use crate::cli::error::CommandError;
+use super::live::Live;
+use crate::error::CommandError;
 use crate::sessions::injection::is_ours;
 use crate::trace::{Item, ReelReader};
 use crate::wire::{Direction, MessageKind};

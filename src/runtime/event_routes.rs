@@ -1,7 +1,6 @@
 //! Where events of subscriptions (MCPE) go in addition to the next prompt: lines of a file, the stdin of a command.
 
-use crate::cli::error::CommandError;
-use crate::cli::printer::note;
+use crate::error::{CommandError, Warn};
 use crate::proposals::host::HostEvent;
 use crate::proposals::mcpe::patterns::{is_odd, matches};
 use crate::proposals::server::handler_job::{HandlerJob, JobEnd, JobOutcome, Script};
@@ -30,7 +29,8 @@ pub struct Routes(Vec<Route>);
 
 struct Route {
     pattern: String,
-    way: EventRoute,
+    route: EventRoute,
+    warn: Warn,
 }
 
 enum EventRoute {
@@ -44,8 +44,8 @@ impl Routes {
     /// # Errors
     ///
     /// A value is malformed, or a file cannot be written.
-    pub fn open(words: &[String]) -> Result<Self, CommandError> {
-        words.iter().map(|word| Route::open(word)).collect::<Result<_, _>>().map(Self)
+    pub fn open(words: &[String], warn: Warn) -> Result<Self, CommandError> {
+        words.iter().map(|word| Route::open(word, warn)).collect::<Result<_, _>>().map(Self)
     }
 
     /// Delivers the event of a subscription, if the host event is one.
@@ -58,20 +58,20 @@ impl Routes {
     fn take(&mut self, event: &Value) {
         let kind = event["type"].as_str().unwrap_or_default();
         for route in self.0.iter_mut().filter(|route| matches(&route.pattern, kind)) {
-            route.way.take(event);
+            route.route.take(event, route.warn);
         }
     }
 }
 
 impl Route {
-    fn open(word: &str) -> Result<Self, CommandError> {
+    fn open(word: &str, warn: Warn) -> Result<Self, CommandError> {
         let wrong = || CommandError::usage(format!("--on-event: invalid route {word:?}")).hint(USAGE);
         let (pattern, place) = word.split_once('=').filter(|parts| !parts.0.is_empty()).ok_or_else(wrong)?;
         if is_odd(pattern) {
             return Err(CommandError::usage(format!("--on-event: invalid pattern {pattern:?}"))
                 .hint("a pattern is an event type, `a.*` for all types below `a`, or `*`"));
         }
-        let way = match place.split_once(':').filter(|(_, rest)| !rest.is_empty()).ok_or_else(wrong)? {
+        let route = match place.split_once(':').filter(|(_, rest)| !rest.is_empty()).ok_or_else(wrong)? {
             ("file", path) => {
                 let file = OpenOptions::new().append(true).create(true).open(path);
                 let file = file.map_err(|error| CommandError::writing(Path::new(path), &error))?;
@@ -80,28 +80,29 @@ impl Route {
             ("command", command) => {
                 let (waiting, events) = sync_channel(MAX_WAITING);
                 let text = command.to_owned();
-                let worker = std::thread::Builder::new().name("on-event".into()).spawn(move || work(&text, &events));
+                let worker =
+                    std::thread::Builder::new().name("on-event".into()).spawn(move || work(&text, &events, warn));
                 let worker = worker.map_err(|error| CommandError::usage(format!("cannot start a thread: {error}")))?;
                 EventRoute::Command { command: command.to_owned(), waiting: Some(waiting), worker: Some(worker) }
             }
             _ => return Err(wrong()),
         };
-        Ok(Self { pattern: pattern.to_owned(), way })
+        Ok(Self { pattern: pattern.to_owned(), route, warn })
     }
 }
 
 impl EventRoute {
-    fn take(&mut self, event: &Value) {
+    fn take(&mut self, event: &Value, warn: Warn) {
         let line = format!("{event}\n");
         match self {
             Self::File { name, file } => {
                 if let Err(error) = file.write_all(line.as_bytes()) {
-                    note(&format!("cannot write an event to {name}: {error}"));
+                    warn(&format!("cannot write an event to {name}: {error}"));
                 }
             }
             Self::Command { command, waiting, .. } => {
                 if let Some(Err(TrySendError::Full(_))) = waiting.as_ref().map(|waiting| waiting.try_send(line)) {
-                    note(&format!("{MAX_WAITING} events are already waiting for {command:?}; dropped {}", event["id"]));
+                    warn(&format!("{MAX_WAITING} events are already waiting for {command:?}; dropped {}", event["id"]));
                 }
             }
         }
@@ -118,7 +119,7 @@ impl Drop for EventRoute {
 }
 
 /// Runs a command for one event after another.
-fn work(command: &str, events: &Receiver<String>) {
+fn work(command: &str, events: &Receiver<String>, warn: Warn) {
     let shell = ["sh", "-c"].map(Into::into).to_vec();
     let folder = std::env::current_dir().unwrap_or_default();
     let options = HandlerOptions { shell, program: None, is_program_bare: false, folder, secrets: BTreeMap::new() };
@@ -134,7 +135,7 @@ fn work(command: &str, events: &Receiver<String>) {
         if let Ok(outcome) = reported.recv()
             && let Some(why) = failure(&outcome)
         {
-            note(&format!("{command:?} {why}"));
+            warn(&format!("{command:?} {why}"));
         }
     }
 }
@@ -157,7 +158,7 @@ mod tests {
     fn events_go_to_files_by_their_type() {
         let home = tempfile::tempdir().expect("a folder");
         let path = home.path().join("builds");
-        let mut routes = Routes::open(&[format!("build.*=file:{}", path.display())]).expect("routes");
+        let mut routes = Routes::open(&[format!("build.*=file:{}", path.display())], |_| {}).expect("routes");
         for kind in ["build.failed", "mail.came", "build.done"] {
             routes.take(&json!({"id": "1", "type": kind}));
         }
@@ -168,7 +169,7 @@ mod tests {
     #[test]
     fn words_that_say_nothing_are_refused() {
         for word in ["build.*", "=file:x", "b*x=file:x", "build.*=file:", "build.*=mail:x"] {
-            let refused = Routes::open(&[word.to_owned()]).err().expect(word);
+            let refused = Routes::open(&[word.to_owned()], |_| {}).err().expect(word);
             assert!(refused.message.contains("--on-event"), "{word}: {}", refused.message);
         }
     }

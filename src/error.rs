@@ -5,6 +5,9 @@ use crate::trace::FormatError;
 use std::io;
 use std::path::Path;
 
+/// Reports something to the user that does not end the command, as one line.
+pub type Warn = fn(&str);
+
 /// The kind of a failure, which determines the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {

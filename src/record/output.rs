@@ -3,8 +3,8 @@
 //! The target of a link is replaced, not the link, and keeps its mode and owner. Devices, pipes and open descriptors
 //! are written in place.
 
-use super::error::CommandError;
 use super::reels;
+use crate::error::CommandError;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};

@@ -1,12 +1,10 @@
 //! Opening reels: a path, `-` for stdin, or the newest reel.
 
-use super::error::{CommandError, ErrorKind};
 use super::places::{Kind, Places, listed};
-use super::printer::Printer;
-use super::quantity;
-use crate::render::text::visible_text;
+use crate::error::{CommandError, ErrorKind, Warn};
 use crate::session::message_replay::MAX_CONNECTIONS;
 use crate::trace::{AheadReader, Event, Item, ReelReader};
+use crate::wire::text::visible_text;
 use std::fs::{File, TryLockError};
 use std::io::{self, IsTerminal};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -21,7 +19,7 @@ use std::path::{Path, PathBuf};
 pub fn each_event(
     reader: ReelReader,
     path: &Path,
-    printer: &Printer,
+    warn: Warn,
     mut take: impl FnMut(&Event<'_>) -> Result<(), CommandError>,
 ) -> Result<bool, CommandError> {
     let failed = |error| CommandError::reading(path, &error);
@@ -31,7 +29,7 @@ pub fn each_event(
         match item {
             Item::Damage(damage) => {
                 damaged = true;
-                printer.note(&damage.to_string());
+                warn(&damage.to_string());
             }
             Item::Block(block) => {
                 block.events().try_for_each(|event| take(&event))?;
@@ -43,10 +41,10 @@ pub fn each_event(
 }
 
 /// Reports how many events were skipped because the reel has too many streams.
-pub fn report_left_out(events: u64, printer: &Printer) {
+pub fn report_left_out(events: u64, warn: Warn) {
     if events > 0 {
-        let events = quantity(events, "event");
-        printer.note(&format!("skipped {events}: at most {MAX_CONNECTIONS} streams are followed"));
+        let plural = if events == 1 { "" } else { "s" };
+        warn(&format!("skipped {events} event{plural}: at most {MAX_CONNECTIONS} streams are followed"));
     }
 }
 
@@ -151,13 +149,13 @@ pub fn open(path: Option<&Path>) -> Result<(ReelReader, PathBuf), CommandError> 
 /// # Errors
 ///
 /// The reel cannot be read.
-pub fn open_whole(path: Option<&Path>, printer: &Printer) -> Result<(ReelReader, PathBuf), CommandError> {
+pub fn open_whole(path: Option<&Path>, warn: Warn) -> Result<(ReelReader, PathBuf), CommandError> {
     let (reader, path) = open(path)?;
     if !reader.is_finished().map_err(|error| CommandError::reading(&path, &error))? {
         if is_being_written(&path) {
             return Ok((reader.following(), path));
         }
-        printer.note(&format!(
+        warn(&format!(
             "{} has no usable index; if its recorder was killed, the last events may be missing",
             path.display()
         ));
@@ -186,13 +184,13 @@ fn is_being_written(path: &Path) -> bool {
 /// # Errors
 ///
 /// There is no reel.
-pub fn named_or_newest(path: Option<&Path>, printer: &Printer) -> Result<PathBuf, CommandError> {
+pub fn named_or_newest(path: Option<&Path>, warn: Warn) -> Result<PathBuf, CommandError> {
     if let Some(path) = path {
         return Ok(path.to_owned());
     }
     let path = newest()?;
     if io::stderr().is_terminal() {
-        printer.note(&format!("newest reel: {}", path.display()));
+        warn(&format!("newest reel: {}", path.display()));
     }
     Ok(path)
 }

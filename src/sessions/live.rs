@@ -1,13 +1,10 @@
 //! Live sessions: the socket of a new session, finding a session by its name, and the handshake in its reel.
 
-pub mod follow;
-
-use super::error::{CommandError, ErrorKind};
-use super::places::{Kind, Places, listed};
-use super::printer::Printer;
+use crate::error::{CommandError, ErrorKind, Warn};
 use crate::host::client::{Handshake, Joined};
 use crate::protocol::Era;
 use crate::protocol::revision::meta;
+use crate::record::places::{Kind, Places, listed};
 use crate::record::status::Status;
 use crate::runtime::client::Answer;
 use crate::session::Tracker;
@@ -50,9 +47,9 @@ pub fn open(
     about: About,
     session: Arc<dyn Session>,
     answers: &Arc<Answers>,
-    printer: &Printer,
+    warn: Warn,
 ) -> Result<Option<BoundSocket>, CommandError> {
-    let (bound, control) = open_socket(about, printer).unzip();
+    let (bound, control) = open_socket(about, warn).unzip();
     if let Some(control) = control {
         control.start(session, Arc::clone(answers)).map_err(|error| {
             CommandError::new(ErrorKind::Internal, format!("cannot answer on the control socket: {error}"))
@@ -62,7 +59,7 @@ pub fn open(
 }
 
 /// Creates the socket of a new session. If that fails, it is reported and the session continues without it.
-pub fn open_socket(about: About, printer: &Printer) -> Option<(BoundSocket, Control)> {
+pub fn open_socket(about: About, warn: Warn) -> Option<(BoundSocket, Control)> {
     let plain = |found: &char| found.is_ascii_alphanumeric() || matches!(found, '-' | '_' | '.');
     let name: String = about.name.chars().filter(plain).take(40).collect();
     let name = name.trim_matches('.');
@@ -75,7 +72,7 @@ pub fn open_socket(about: About, printer: &Printer) -> Option<(BoundSocket, Cont
         }
         Err(error) => {
             let next = remedy(&error);
-            printer.note(&format!("other commands cannot use this session (no control socket): {error}; {next}"));
+            warn(&format!("other commands cannot use this session (no control socket): {error}; {next}"));
             return None;
         }
     };
@@ -88,7 +85,7 @@ pub fn open_socket(about: About, printer: &Printer) -> Option<(BoundSocket, Cont
     info.insert("transport".into(), about.transport.into());
     info.extend(about.listen.map(|url| ("listen".to_owned(), url.into())));
     info.insert("reel".into(), Value::Null);
-    Some((bound, Control { listener, info, recording: about.recording, warn: Box::new(super::printer::note) }))
+    Some((bound, Control { listener, info, recording: about.recording, warn: Box::new(warn) }))
 }
 
 fn remedy(error: &SocketError) -> &'static str {
@@ -148,7 +145,7 @@ impl Live {
     pub fn other_reel(&self, followed: (u64, u64)) -> Option<PathBuf> {
         let info = sockets::info(&self.socket).ok()?;
         let current = PathBuf::from(info.get("reel")?.as_str()?);
-        (super::reels::identity(&current)? != followed).then_some(current)
+        (crate::record::reels::identity(&current)? != followed).then_some(current)
     }
 
     /// Whether it is still running. Its process id does not show that, because a dead process may not have been

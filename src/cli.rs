@@ -1,4 +1,4 @@
-//! The command line: arguments, context, printer, errors, exit codes. One file a subcommand under `commands`.
+//! The command line: arguments, context, printer, errors and exit codes. Each subcommand has a file below `commands`.
 
 mod client_session;
 pub mod clients;
@@ -20,10 +20,10 @@ use std::io::{self, IsTerminal, Write};
 use std::process::{ExitCode, ExitStatus};
 use std::sync::Arc;
 
-/// Tap, keep, show, check, diff and poke Model Context Protocol traffic.
+/// Record, inspect, validate, compare and inject Model Context Protocol (MCP) traffic.
 ///
-/// Put `mcpreel record --` in front of a server's command in your client's configuration, work as usual, then look
-/// at what crossed the wire with `mcpreel show`.
+/// Put `mcpreel record --` in front of a server's command in your client's configuration and work as usual. Each
+/// session is recorded to a file, a reel. `mcpreel show` prints the newest.
 #[derive(Debug, Parser)]
 #[command(name = "mcpreel", version, propagate_version = false, arg_required_else_help = true, max_term_width = 110)]
 #[command(after_help = EXAMPLES)]
@@ -37,39 +37,42 @@ pub struct Cli {
 /// The options of every command.
 #[derive(Debug, Args)]
 struct Everywhere {
-    /// When to colour output.
+    /// When to colour the output.
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = ColorChoice::Auto)]
     color: ColorChoice,
-    /// Tell more on standard error; twice for more still.
+    /// Print more detail to stderr (-vv for even more).
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  mcpreel demo                               everything, on the built-in server
-  mcpreel record -- npx -y some-mcp-server   the tap, in place of a server
-  mcpreel wrap --all --config .mcp.json      into a client's configuration
-  mcpreel show                               the newest reel, one line a message
+  mcpreel demo                               # a tour with the built-in server
+  mcpreel record -- npx -y some-mcp-server   # in place of the server
+  mcpreel wrap --all --config .mcp.json      # record a client's servers
+  mcpreel show                               # the newest reel
   mcpreel show session.reel 'method:tools/* slow:>500ms'
   mcpreel call tools/call name=echo arguments.message=hi -- some-mcp-server
   mcpreel fire user-message 'what did we decide?' -- some-memory-server
   mcpreel validate session.reel && mcpreel diff before.reel after.reel
 
-Exit codes:
-  0    clean
-  1    findings, differences or failed expectations
-  2    usage
-  3    unreadable input
-  4    the peer or the transport failed
-  5    a time limit passed
-  130  interrupted
-  `record` passes the wrapped server's own exit code through.";
+The five proposals (conversation, reminder, mcpl, hooks and mcpe) are drafts that let servers take part in a \
+conversation; docs/proposals.md explains them.
 
-/// When to colour.
+Exit codes:
+  0    success
+  1    findings, differences, failed expectations, error responses
+  2    wrong usage
+  3    input cannot be read
+  4    the other side or the transport failed
+  5    a time limit was exceeded
+  130  interrupted
+  `record` exits as the recorded server does.";
+
+/// When to colour the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ColorChoice {
-    /// On a terminal, unless NO_COLOR is set.
+    /// If the output is a terminal and NO_COLOR is not set.
     Auto,
     /// Always.
     Always,
@@ -77,27 +80,27 @@ enum ColorChoice {
     Never,
 }
 
-/// How a command ended, where it did not fail.
+/// How a command ended, unless it failed.
 #[derive(Debug)]
 pub enum Outcome {
     /// Exit code 0.
     Clean,
     /// Findings, differences or failed expectations: exit code 1.
     Findings,
-    /// The wrapped server's own end.
+    /// The recorded server's exit status, which becomes ours.
     Server(ExitStatus),
 }
 
-/// What every command gets.
+/// What every command receives.
 struct Context {
     printer: Printer,
     verbose: u8,
 }
 
-/// Runs the program.
+/// Runs the program and returns its exit code.
 pub fn run() -> ExitCode {
-    // Whoever started this may ignore the ends of its children, and handed that on. Then nobody is told how a child
-    // ended; with a handler, whatever it does, this process is, and its children begin without.
+    // A parent that ignores SIGCHLD passes that on, and then we could not learn how a child ended. Any handler, even
+    // one that does nothing, prevents that here, and is not inherited by the children.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGCHLD, Arc::default());
     let Cli { everywhere, command } = match parse() {
         Ok(cli) => cli,
@@ -126,7 +129,7 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Reads the command line. Commands are made when they are named; for a help or an error, whatever it may list, all are.
+/// Reads the command line. Subcommands are built when they are named; for a help text or an error, all are built.
 fn parse() -> Result<Cli, clap::Error> {
     Cli::try_parse().or_else(|error| match error.kind() {
         clap::error::ErrorKind::DisplayVersion => Err(error),
@@ -134,7 +137,7 @@ fn parse() -> Result<Cli, clap::Error> {
     })
 }
 
-/// A short name for the server that a URL names.
+/// A short name for the server at a URL.
 fn url_name(url: &str) -> String {
     let parsed = url::Url::parse(url).ok();
     let host = parsed.as_ref().and_then(url::Url::host_str).unwrap_or("server").replace(['[', ']', ':', '/'], "");
@@ -151,7 +154,12 @@ fn run_words(words: &[&str], context: &Context) -> Result<Outcome, CommandError>
     cli.command.run(context)
 }
 
-/// The trampoline could not become the server: as a shell would tell it.
+/// A number with its noun, which gets a plural `s` if needed.
+fn quantity(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Reports that the trampoline could not become the server, with the exit code that a shell would use.
 pub fn trampoline_failed(error: &io::Error) -> ExitCode {
     let is_denied = error.kind() == io::ErrorKind::PermissionDenied;
     let error = CommandError::new(ErrorKind::Peer, format!("cannot start the server: {error}"));
@@ -160,14 +168,14 @@ pub fn trampoline_failed(error: &io::Error) -> ExitCode {
     ExitCode::from(if is_denied { 126 } else { 127 })
 }
 
-/// The whole command line, with what each of its commands is about.
+/// The whole command line, with the description of each command.
 pub fn command() -> clap::Command {
     let mut built = Cli::command();
     built.build();
     described(Cli::command(), &built)
 }
 
-/// Commands that are made when they are named, each with what `built` says it is about.
+/// The commands, still built only when they are named, each with the description that `built` has.
 fn described(command: clap::Command, built: &clap::Command) -> clap::Command {
     command.mut_subcommands(|inner| match built.find_subcommand(inner.get_name()) {
         Some(built) => described(inner.about(built.get_about().cloned().unwrap_or_default()), built),
@@ -191,7 +199,7 @@ fn usage_error(error: &clap::Error) -> ExitCode {
     ExitCode::from(if error.use_stderr() { ErrorKind::Usage.exit_code() } else { 0 })
 }
 
-/// Prints a help or what is wrong with the command line, which may repeat words of it.
+/// Prints help, or what is wrong with the command line; an error may repeat words of it and is therefore escaped.
 fn print_usage(error: &clap::Error) {
     if !error.use_stderr() {
         let _ = error.print();
@@ -207,7 +215,7 @@ fn print_usage(error: &clap::Error) {
 fn mirror(status: ExitStatus) -> ExitCode {
     use std::os::unix::process::ExitStatusExt;
     if let Some(signal) = status.signal() {
-        // The server left its core file already, if it left one.
+        // If the server dumped core, it has done so already.
         let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
         let _ = rustix::process::setrlimit(rustix::process::Resource::Core, none);
         let _ = signal_hook::low_level::emulate_default_handler(signal);
@@ -234,7 +242,7 @@ mod tests {
             seen += usize::from(command.get_after_help().is_some());
             let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
             let lines: Vec<&str> = text.lines().collect();
-            // A paragraph of prose is one line, which clap folds.
+            // A paragraph of prose is one line, which clap wraps.
             let is_folded = |at: usize| {
                 let is_prose = |at: usize| lines.get(at).is_some_and(|line| !line.is_empty() && !line.starts_with(' '));
                 is_prose(at) && !is_prose(at + 1) && (at == 0 || !is_prose(at - 1))

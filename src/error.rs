@@ -1,4 +1,4 @@
-//! One error at the top: what failed, why, and what to do next, with the exit code that goes with it.
+//! The errors that commands report: what failed, why, what to do next, and the exit code.
 
 use crate::scenario::ScenarioError;
 use crate::trace::FormatError;
@@ -8,24 +8,24 @@ use std::path::Path;
 /// Reports something to the user that does not end the command, as one line.
 pub type Warn = fn(&str);
 
-/// What kind of failure it is; each has its exit code.
+/// The kind of a failure, which determines the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The command line asks for something that cannot be.
+    /// The command line is invalid.
     Usage,
-    /// What was expected did not hold: counts as a finding.
+    /// An expectation was not met: counts as a finding.
     Unmet,
-    /// A file cannot be read or is not what it should be.
+    /// A file cannot be read or has invalid content.
     Input,
-    /// The peer or the transport failed.
+    /// The other side or the transport failed.
     Peer,
-    /// A time limit passed.
+    /// A time limit was exceeded.
     Timeout,
-    /// The user interrupted.
+    /// The user interrupted the command.
     Interrupted,
-    /// Something here failed: the disk, the system.
+    /// Something on this machine failed: the disk, the system.
     Internal,
-    /// Whoever read our output has gone: nothing to say.
+    /// The reader of our output is gone: nothing to report.
     Quiet,
 }
 
@@ -44,10 +44,10 @@ impl ErrorKind {
     }
 }
 
-/// What a command failed of.
+/// Why a command failed.
 #[derive(Debug)]
 pub struct CommandError {
-    /// What kind of failure.
+    /// The kind of the failure.
     pub kind: ErrorKind,
     /// What failed and why.
     pub message: String,
@@ -56,24 +56,24 @@ pub struct CommandError {
 }
 
 impl CommandError {
-    /// A failure without a hint.
+    /// An error without hints.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), hints: Vec::new() }
     }
 
-    /// Adds what to do next.
+    /// Adds a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
     }
 
-    /// The command line asks for something that cannot be.
+    /// The command line is invalid.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Usage, message)
     }
 
-    /// Writing the command's own output failed; a closed pipe is no failure.
+    /// The command's own output could not be written. A closed pipe is not reported.
     pub fn output(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self::new(ErrorKind::Quiet, "");
@@ -81,12 +81,12 @@ impl CommandError {
         Self::new(ErrorKind::Internal, format!("cannot write the output: {error}"))
     }
 
-    /// Reading a file failed.
+    /// A file could not be read.
     pub fn reading(path: &Path, error: &io::Error) -> Self {
         Self::new(ErrorKind::Input, format!("cannot read {}: {error}", path.display()))
     }
 
-    /// What is wrong with a document, at its line.
+    /// A document is invalid, with the line.
     pub fn document(path: &Path, error: &ScenarioError) -> Self {
         let (line, column) = (error.place.line, error.place.column);
         match line {
@@ -96,7 +96,7 @@ impl CommandError {
         }
     }
 
-    /// Writing a file failed.
+    /// A file could not be written. A closed pipe is not reported.
     pub fn writing(path: &Path, error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self::new(ErrorKind::Quiet, "");
@@ -104,13 +104,13 @@ impl CommandError {
         Self::new(ErrorKind::Internal, format!("cannot write {}: {error}", path.display()))
     }
 
-    /// A file is no readable reel.
+    /// A file is not a readable reel.
     pub fn reel(path: &Path, error: &FormatError) -> Self {
         let reported = Self::new(ErrorKind::Input, format!("{}: {error}", path.display()));
         match error {
             FormatError::TooNew(_) | FormatError::UnknownFeatures(_) => reported.hint("update mcpreel"),
             FormatError::Io(error) if error.kind() == io::ErrorKind::NotFound => {
-                reported.hint("`mcpreel show` without a file shows the newest recording")
+                reported.hint("`mcpreel show` without a file shows the newest reel")
             }
             _ => reported,
         }

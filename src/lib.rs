@@ -1,7 +1,9 @@
-//! mcpreel: a toolkit for Model Context Protocol traffic. It taps sessions, keeps them exactly in reels, shows,
-//! checks, compares and pokes them, and speaks five proposals that make servers part of a conversation.
+//! mcpreel is a toolkit for Model Context Protocol traffic. It records sessions byte for byte in reels, shows,
+//! validates, compares and injects messages, and implements five proposals that let servers take part in a
+//! conversation.
 //!
-//! `ARCHITECTURE.md` draws the layers; each module opens with its duty and what it must never know.
+//! `ARCHITECTURE.md` describes the layers. Each module's documentation begins with what the module does and what it
+//! must never do.
 
 pub mod cli;
 pub mod config;

@@ -1,4 +1,5 @@
-//! The `mcpreel` binary: parse, run, map the outcome to an exit code. Nothing else.
+//! The `mcpreel` binary: it parses the command line, runs the command and maps the outcome to an exit code. Nothing
+//! else.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! What `call` and `fire` share: options of the client, opening the connection, telling what happened, the reel.
+//! What `call` and `fire` share: client options, opening the connection, reporting what happens, the reel.
 
 use super::Context;
 use super::commands::record::spawn_error;
@@ -35,47 +35,47 @@ use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long an answer may take where the user does not say.
+/// The response timeout if the user gives none.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How to be a client.
+/// The options of a client.
 #[derive(Clone, Debug, Args)]
 pub struct ClientOptions {
-    /// The era to work in. The modern one has no carrier for the proposals: there `host` says so, and `fire` sends
-    /// nothing and exits with 1.
+    /// The era to use. The proposals need the legacy era: in the modern one, `host` continues without them, and
+    /// `fire` sends nothing and exits with 1.
     #[arg(long, value_enum, default_value_t = EraArg::Auto)]
     era: EraArg,
-    /// The protocol version to ask for, known or not.
+    /// The protocol version to request, known or not.
     #[arg(long, value_name = "VERSION")]
     protocol_version: Option<String>,
-    /// How long an answer may take: 30s where nothing is said.
+    /// Response timeout (default: 30s).
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     timeout: Option<Duration>,
     /// A root to offer to the server: a folder or a URI (repeatable).
     #[arg(long = "root", value_name = "PATH")]
     roots: Vec<String>,
-    /// Keep the session in a reel.
+    /// Record the session to this reel.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 }
 
-/// The era to work in.
+/// The era to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum EraArg {
-    /// Whichever the server speaks. `call` asks with `server/discover` and falls back to `initialize`; `host`, `fire` and
-    /// `events watch`, which need the handshake, do the reverse.
+    /// Whichever the server speaks. `call` tries `server/discover` and falls back to `initialize`; `host`, `fire` and
+    /// `events watch` need the handshake and try it first.
     Auto,
-    /// The latter.
+    /// Either, but `initialize` first.
     #[value(skip)]
     Handshake,
-    /// `initialize`: revisions up to 2025-11-25.
+    /// With `initialize`: revisions up to 2025-11-25.
     Legacy,
-    /// `server/discover`: revision 2026-07-28.
+    /// With `server/discover`: revision 2026-07-28.
     Modern,
 }
 
 impl ClientOptions {
-    /// The engine's settings. `capabilities` is declared beside what the options say.
+    /// The engine's settings. `capabilities` is declared in addition to what the options declare.
     pub fn config(&self, capabilities: Value) -> ClientConfig {
         let mut config = ClientConfig::new("mcpreel", env!("CARGO_PKG_VERSION"));
         config.era = match self.era {
@@ -93,18 +93,18 @@ impl ClientOptions {
 }
 
 impl ClientOptions {
-    /// Starts recording a session that is kept in any case: where the user says, or with the other recordings.
+    /// Starts a recording, whether or not the user asked for one: in the named reel, or in the folder of reels.
     pub fn recording(&self, name: &str, need: Need) -> Result<Recording, CommandError> {
         let need = if self.record.is_some() { Need::ToBegin } else { need };
         Recording::start(&Plan::of(self.record.as_deref(), name, need), note)
     }
 
-    /// The same where the user wants the session kept.
+    /// Starts a recording if the user named a reel.
     fn recording_if_named(&self) -> Result<Option<Recording>, CommandError> {
         self.record.as_ref().map(|_| self.recording("session", Need::ToBegin)).transpose()
     }
 
-    /// Where such a session's reel lies.
+    /// The path of the reel of [`Self::recording`].
     pub fn reel(&self, name: &str) -> Result<PathBuf, CommandError> {
         match &self.record {
             Some(path) => Ok(path.clone()),
@@ -112,40 +112,44 @@ impl ClientOptions {
         }
     }
 
-    /// The same for what stands on a handshake, as the proposals do: a server of both eras is met in that one.
+    /// These options, but trying `initialize` first: the proposals need the handshake.
     pub fn with_handshake(&self) -> Self {
         let era = if self.era == EraArg::Auto { EraArg::Handshake } else { self.era };
         Self { era, ..self.clone() }
     }
 
-    /// Whether the session is kept in a reel.
+    /// Whether the user wants a reel.
     pub fn is_recording(&self) -> bool {
         self.record.is_some()
     }
 
-    /// How long an answer may take.
+    /// The response timeout.
     pub fn timeout(&self) -> Duration {
         self.timeout.unwrap_or(DEFAULT_TIMEOUT)
     }
 
-    /// The same, where the user said so.
+    /// The response timeout, if the user gave one.
     pub fn timeout_given(&self) -> Option<Duration> {
         self.timeout
     }
 
-    /// What one joins was agreed on by others, and is recorded by them.
+    /// Refuses options that have no effect in a live session, which was negotiated and is recorded by others.
     pub fn check_joined(&self) -> Result<(), CommandError> {
         let record = self.record.as_ref().map(|_| "--record");
-        refuse(record, "--session", "the session has its own reel already")?;
+        refuse(record, "--session", "the session is already recorded in its own reel")?;
         self.check_agreed()
     }
 
-    /// What one joins was agreed on by others.
+    /// Refuses options that have no effect in a live session, because its own client and server negotiated them.
     pub fn check_agreed(&self) -> Result<(), CommandError> {
         let given = [
-            ("--era", self.era != EraArg::Auto, "the session works in the era that its client and server agreed on"),
-            ("--protocol-version", self.protocol_version.is_some(), "client and server agreed on the session's"),
-            ("--root", !self.roots.is_empty(), "the session's own client answers for its roots"),
+            ("--era", self.era != EraArg::Auto, "the session's client and server have already negotiated the era"),
+            (
+                "--protocol-version",
+                self.protocol_version.is_some(),
+                "the session's client and server have already negotiated the version",
+            ),
+            ("--root", !self.roots.is_empty(), "the session's own client answers requests for roots"),
         ];
         given.into_iter().try_for_each(|(option, is_given, why)| refuse(is_given.then_some(option), "--session", why))
     }
@@ -159,31 +163,31 @@ fn root_uri(root: &str) -> String {
     format!("file://{}", path.display())
 }
 
-/// A server that was started or attached to for a command, and the recorder beside it.
+/// A server that was started or connected to for a command, and its recorder.
 pub struct Peer {
-    /// The process, where one was started.
+    /// The process, if one was started.
     server: Option<StdioServer>,
     recording: Option<Recording>,
-    /// Records what passes over HTTP.
+    /// Records HTTP exchanges.
     exchanges: Option<Arc<Exchanges>>,
-    /// What the transport said can be done about its failures.
+    /// The transport's advice about its failures.
     advice: Advice,
-    /// The live session that is joined, and as what.
+    /// The live session that was joined, and the state it was joined with.
     joined: Option<(live::Live, Joined)>,
 }
 
 type Advice = Arc<Mutex<Vec<String>>>;
 
 impl Peer {
-    /// Starts the server or attaches to it; its link comes beside it.
+    /// Starts the server or connects to it. Returns the link and the peer.
     pub async fn start(
         target: &Target,
         options: &ClientOptions,
         context: &Context,
     ) -> Result<(Link, Self), CommandError> {
         if options.record.as_deref() == Some(Path::new("-")) {
-            let refused = CommandError::usage("the result goes to standard output; the reel cannot go there too");
-            return Err(refused.hint("write to another descriptor: --record /dev/fd/3 3>session.reel"));
+            let refused = CommandError::usage("the result goes to stdout, so the reel cannot");
+            return Err(refused.hint("use another file descriptor: --record /dev/fd/3 3>session.reel"));
         }
         match target.resolve(context)? {
             TargetKind::Command(command) => Self::spawn(&command, options),
@@ -212,7 +216,7 @@ impl Peer {
         Ok((link, Self { server: None, recording, exchanges, advice, joined: None }))
     }
 
-    /// Joins a live session, beside its client.
+    /// Joins a live session in addition to its client.
     fn join(name: &str, options: &ClientOptions) -> Result<(Link, Self), CommandError> {
         options.check_joined()?;
         let live = live::find(name)?;
@@ -230,17 +234,17 @@ impl Peer {
         ))
     }
 
-    /// The engine's settings toward this peer. `capabilities` is declared beside what the options say.
+    /// The engine's settings for this peer. `capabilities` is declared in addition to what the options declare.
     pub fn config(&self, options: &ClientOptions, capabilities: Value) -> ClientConfig {
         ClientConfig { join: self.joined.as_ref().map(|(_, joined)| joined.clone()), ..options.config(capabilities) }
     }
 
-    /// Whether it was started for this command, and ends with it.
+    /// Whether the server was started for this command, and ends with it.
     pub fn is_started(&self) -> bool {
         self.server.is_some()
     }
 
-    /// Whether it is a live session that was joined.
+    /// Whether this is a live session that was joined.
     pub fn is_joined(&self) -> bool {
         self.joined.is_some()
     }
@@ -250,7 +254,8 @@ impl Peer {
         self.joined.as_ref().map(|(live, _)| live)
     }
 
-    /// Lets the server end and finishes the reel; a failure is told with the server's end, where it ended by itself.
+    /// Lets the server end, finishes the reel, and completes the error with how the server ended, if it did so by
+    /// itself.
     pub async fn end_after(self, mut error: CommandError, context: &Context) -> CommandError {
         let since = Instant::now();
         let advice = Arc::clone(&self.advice);
@@ -280,32 +285,32 @@ impl Peer {
             let (code, signal) = status.map_or((None, None), |status| (status.code(), status.signal()));
             recording.recorder().note(EventKind::StreamClosed, &json!({"exit_code": code, "signal": signal}));
             let (summary, end) = recording.finish();
-            // Nothing of this session is required.
+            // The reel was optional, so a failure to write it is only reported.
             let _ = end.report(&summary, context.verbose > 0, note);
         }
         status
     }
 }
 
-/// A link to a server that runs elsewhere, and what stands beside it.
+/// A link to a server that runs elsewhere.
 pub struct RemoteLink {
     /// The connection.
     pub link: Link,
-    /// Records what passes over HTTP.
+    /// Records HTTP exchanges.
     pub exchanges: Option<Arc<Exchanges>>,
-    /// What the transport said can be done about its failures.
+    /// The transport's advice about its failures.
     advice: Advice,
 }
 
-/// One of several servers that are recorded into one reel.
+/// For one of several servers that are recorded into one reel.
 pub struct SharedRecording<'a> {
     /// Where the numbers of its streams come from.
     pub numbers: &'a Arc<Numbers>,
-    /// Its name.
+    /// The server's name.
     pub server: &'a str,
 }
 
-/// Attaches to a server; what passes goes to the recorder, where there is one.
+/// Connects to a server. If there is a recorder, it receives all traffic.
 pub async fn attach(
     remote: &Remote,
     recorder: Option<&Recorder>,
@@ -314,7 +319,7 @@ pub async fn attach(
 ) -> Result<RemoteLink, CommandError> {
     let carrier = remote.carrier().map_err(remote_error)?;
     if remote.insecure && remote.speaks_tls() {
-        context.printer.note("warning: the server's certificate is not checked (--insecure)");
+        context.printer.note("warning: the server's certificate is not verified (--insecure)");
     }
     let url = redact::redact_url(&remote.url);
     let is_http = carrier == Carrier::Http;
@@ -355,7 +360,7 @@ pub async fn attach(
     Ok(RemoteLink { link, exchanges, advice })
 }
 
-/// A server that has closed its output and ends so soon was not asked to.
+/// A server that ends this soon after closing its output was not asked to end.
 const BY_ITSELF: Duration = Duration::from_secs(1);
 
 fn end_text(status: ExitStatus) -> String {
@@ -366,7 +371,7 @@ fn end_text(status: ExitStatus) -> String {
     }
 }
 
-/// Hands every byte that passes to the recorder.
+/// Passes every byte to the recorder.
 fn copy_to(recorder: &Recorder) -> ByteObserver {
     let queue = Arc::clone(recorder.queue());
     Arc::new(move |pipe, bytes| {
@@ -382,7 +387,7 @@ fn copy_to(recorder: &Recorder) -> ByteObserver {
     })
 }
 
-/// The same as frames of one stream, beside others.
+/// Like [`copy_to`], but as frames of one of several streams.
 pub fn copy_lines_to(recorder: &Recorder, stream: u32) -> ByteObserver {
     let queue = Arc::clone(recorder.queue());
     let framers = [(); 2].map(|()| Mutex::new(LineFramer::with_limit(PIECE)));
@@ -409,7 +414,7 @@ pub fn copy_lines_to(recorder: &Recorder, stream: u32) -> ByteObserver {
     })
 }
 
-/// The same for messages that come one in a frame.
+/// Like [`copy_lines_to`], for transports where each frame is one message.
 fn copy_frames_to(recorder: &Recorder, stream: u32) -> websocket::MessageObserver {
     let queue = Arc::clone(recorder.queue());
     Arc::new(move |direction, message| {
@@ -422,7 +427,7 @@ fn copy_frames_to(recorder: &Recorder, stream: u32) -> websocket::MessageObserve
     })
 }
 
-/// What a reel calls a way to reach a server.
+/// The name of a transport in reels.
 pub fn transport_name(carrier: &Carrier) -> &'static str {
     match carrier {
         Carrier::Http => "http",
@@ -445,12 +450,12 @@ pub fn remote_error(error: HttpError) -> CommandError {
     }
 }
 
-/// Runs an asynchronous command on this thread; interruption ends it with its own exit code.
+/// Runs an asynchronous command on this thread. An interrupt ends it, with exit code 130.
 pub fn block_on<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
     block_on_to_the_end(unless_interrupted(work))
 }
 
-/// The same for a command that has something to do after an interruption: it listens for one itself.
+/// Like [`block_on`], for a command that handles interrupts itself.
 pub fn block_on_to_the_end<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -459,7 +464,7 @@ pub fn block_on_to_the_end<T>(work: impl Future<Output = Result<T, CommandError>
     runtime.block_on(work)
 }
 
-/// Work that an interruption ends.
+/// Runs `work` until it is done or interrupted.
 pub async fn unless_interrupted<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
     tokio::select! {
         done = work => done,
@@ -467,7 +472,7 @@ pub async fn unless_interrupted<T>(work: impl Future<Output = Result<T, CommandE
     }
 }
 
-/// Opens the connection and waits for the handshake; `-v` tells its steps.
+/// Opens the connection and waits for the handshake. With `-v`, its steps are reported.
 pub async fn open(
     peer: &Peer,
     link: Link,
@@ -485,24 +490,23 @@ pub async fn open(
     }
 }
 
-/// An error where a server is met in the era in which the proposals have no carrier. `kind` decides the exit code.
+/// Returns an error if the server is in the modern era, in which the proposals have no carrier. `kind` decides the
+/// exit code.
 pub fn need_carrier(era: Era, server: &str, kind: ErrorKind) -> Result<(), CommandError> {
     if era == Era::Legacy {
         return Ok(());
     }
-    let reported = format!(
-        "{server} works in revision {}, which has no carrier for the five proposals",
-        Revision::NEWEST.as_str()
-    );
+    let reported =
+        format!("{server} speaks revision {}, which cannot carry the five proposals", Revision::NEWEST.as_str());
     Err(CommandError::new(kind, reported)
-        .hint("the proposals need a server that accepts initialize (revisions up to 2025-11-25)"))
+        .hint("they need a server that accepts `initialize` (revisions up to 2025-11-25)"))
 }
 
-/// Tells the handshake where the user wants to hear of it, and in any case where it is not what was asked for.
+/// Reports the handshake with `-v`, and in any case if the version is not the one that the user requested.
 pub fn report_handshake(handshake: &Handshake, options: &ClientOptions, context: &Context) {
     if let Some(wanted) = options.protocol_version.as_ref().filter(|wanted| **wanted != handshake.version_text) {
         let agreed = &handshake.version_text;
-        context.printer.note(&format!("revision {wanted} was asked for, the server speaks {agreed}"));
+        context.printer.note(&format!("requested revision {wanted}, but the server speaks {agreed}"));
     }
     if context.verbose == 0 {
         if options.era == EraArg::Modern {
@@ -510,20 +514,20 @@ pub fn report_handshake(handshake: &Handshake, options: &ClientOptions, context:
         }
         return;
     }
-    let name = handshake.server_info["name"].as_str().unwrap_or("a server without a name");
+    let name = handshake.server_info["name"].as_str().unwrap_or("an unnamed server");
     let (era, version) = (handshake.era.name(), &handshake.version_text);
     context.printer.note(&format!("connected to {name}, {era} era, revision {version}"));
     handshake.notes.iter().for_each(|note| context.printer.note(note));
 }
 
-/// Tells what happens beside what was asked: what the server asks, says and prints.
+/// With `-v`, reports what else happens: the server's requests, notifications and invalid output.
 pub fn report(output: &Output, context: &Context) {
     if context.verbose > 0 {
         in_words(output, "the server").iter().for_each(|text| context.printer.note(text));
     }
 }
 
-/// The same in words; `server` is whose it is.
+/// Describes an output in words. `server` is the name of the server that caused it.
 pub fn in_words(output: &Output, server: &str) -> Option<String> {
     let clipped = |bytes: &[u8]| {
         let text: String = String::from_utf8_lossy(bytes).chars().map(line::visible).take(200).collect();
@@ -531,24 +535,25 @@ pub fn in_words(output: &Output, server: &str) -> Option<String> {
     };
     let text = match output {
         Output::ServerRequest { method, answered_with, .. } => match answered_with {
-            Some(Ok(_)) => format!("{server} asked {method}; answered"),
-            Some(Err((code, reason))) => format!("{server} asked {method}; refused with {code}: {reason}"),
-            None => format!("{server} asked {method}"),
+            Some(Ok(_)) => format!("{server} sent the request {method}; answered"),
+            Some(Err((code, reason))) => format!("{server} sent the request {method}; refused with {code}: {reason}"),
+            None => format!("{server} sent the request {method}"),
         },
-        Output::Notification { message } => format!("notification of {server}: {}", clipped(message)),
-        Output::Noise { message } => format!("not a message, on standard output of {server}: {}", clipped(message)),
-        Output::Stray { message } => format!("{server} answered nothing that was asked: {}", clipped(message)),
-        Output::Renewing { reason } => format!("{server}: {reason}; opening a new one, then asking again"),
-        Output::Answered { method, late: true, .. } => format!("a late answer of {server} to {method}"),
+        Output::Notification { message } => format!("notification from {server}: {}", clipped(message)),
+        Output::Noise { message } => format!("{server} printed something that is not a message: {}", clipped(message)),
+        Output::Stray { message } => format!("{server} sent a response without a request: {}", clipped(message)),
+        Output::Renewing { reason } => format!("{server}: {reason}; opening a new session and repeating the request"),
+        Output::Answered { method, late: true, .. } => format!("late response from {server} to {method}"),
         _ => return None,
     };
     Some(text)
 }
 
-/// So many of the server's last lines are told with a failure: an interpreter's stack trace fits.
+/// At most this many of the server's last lines on stderr are shown with a failure: an interpreter's stack trace
+/// fits.
 const LINES_REPORTED: usize = 12;
 
-/// A failure with what the server said last on standard error.
+/// A failure, with what the server last printed to stderr.
 pub fn failed(failure: Failure, stderr: &[u8]) -> CommandError {
     let kind = match failure {
         Failure::TimedOut { .. } => ErrorKind::Timeout,
@@ -558,10 +563,10 @@ pub fn failed(failure: Failure, stderr: &[u8]) -> CommandError {
     let said = String::from_utf8_lossy(stderr);
     let last: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
     for said in &last[last.len().saturating_sub(LINES_REPORTED)..] {
-        error = error.hint(format!("the server said: {}", said.chars().map(line::visible).collect::<String>()));
+        error = error.hint(format!("server's stderr: {}", said.chars().map(line::visible).collect::<String>()));
     }
     if kind == ErrorKind::Timeout {
-        error = error.hint("give it longer with --timeout");
+        error = error.hint("allow more time with --timeout");
     }
     error
 }

@@ -1,6 +1,6 @@
-//! MCP clients' configurations: where they lie, which servers they name, and what an entry comes to.
+//! MCP clients' configurations: where they are, which servers they name, and how a server is found in them.
 //!
-//! `tree`, `expand`, `entry`, `wrap` and `shown` are pure; files and the environment are read here and in `file`.
+//! The folder `config` has what is pure; files and the environment are read here and in `file`.
 
 pub mod file;
 
@@ -18,13 +18,13 @@ const OF_PROJECTS: [&str; 3] = [".mcp.json", ".cursor/mcp.json", ".vscode/mcp.js
 /// Files of a user, below the home folder.
 const OF_HOME: [&str; 4] =
     [".claude.json", ".cursor/mcp.json", ".codeium/windsurf/mcp_config.json", ".codex/config.toml"];
-/// Files of a user, below the folder of configurations.
+/// Files of a user, below the configuration folder.
 const OF_CONFIG: [&str; 2] = ["Claude/claude_desktop_config.json", "Code/User/mcp.json"];
-/// The same on macOS, below the home folder.
+/// Claude Desktop's file on macOS, below the home folder.
 const OF_MAC: &str = "Library/Application Support/Claude/claude_desktop_config.json";
 
-/// Where clients keep their configurations, whether there or not, the nearest first: from the current folder upwards,
-/// then the user's.
+/// Where clients keep their configurations, whether the files exist or not, nearest first: from the current folder
+/// upwards, then the user's own.
 pub fn usual_places(current: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     let mut places: Vec<PathBuf> = current.ancestors().flat_map(|folder| below(folder, &OF_PROJECTS)).collect();
     places.extend(user_places(variable));
@@ -38,7 +38,7 @@ pub fn usual_places(current: &Path, variable: &dyn Fn(&str) -> Option<OsString>)
     places
 }
 
-/// Where clients keep what is the user's in every project.
+/// Where clients keep the configuration that the user has in every project.
 fn user_places(variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     let mut places = Vec::new();
     let folder = |name: &str| variable(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
@@ -58,21 +58,25 @@ fn below(folder: &Path, names: &[&str]) -> Vec<PathBuf> {
     names.iter().map(|name| folder.join(name)).collect()
 }
 
-/// The folder of the project that a configuration belongs to, where its name tells.
+/// The folder of the project that a configuration belongs to, if its name shows that.
 fn project_folder(path: &Path) -> Option<&Path> {
     let depth = |name: &&&str| path.ends_with(name).then(|| Path::new(name).components().count());
     let depth = OF_PROJECTS.iter().filter_map(|name| depth(&name)).max()?;
     path.ancestors().nth(depth)
 }
 
-/// The configurations that there are in the usual places. One that cannot be read is told and passed over.
+/// The configurations that exist in the usual places. Files that cannot be read are reported and skipped.
+///
+/// # Errors
+///
+/// The current folder cannot be determined.
 pub(super) fn usual_files(context: &Context) -> Result<Vec<ConfigFile>, CommandError> {
     let current = current_folder()?;
     let mut files = Vec::new();
     for path in usual_places(&current, &|name| std::env::var_os(name)).iter().filter(|path| path.is_file()) {
         match ConfigFile::read(path) {
             Ok(file) => files.push(file),
-            Err(error) => context.printer.note(&format!("passed over: {}", error.message)),
+            Err(error) => context.printer.note(&format!("skipped: {}", error.message)),
         }
     }
     Ok(files)
@@ -82,17 +86,21 @@ pub(super) fn current_folder() -> Result<PathBuf, CommandError> {
     std::env::current_dir().map_err(|error| CommandError::reading(Path::new("."), &error))
 }
 
-/// A server found.
+/// A server that was found in a configuration.
 #[derive(Debug)]
 pub struct Found {
-    /// Where it stands.
+    /// The file.
     pub path: PathBuf,
-    /// What stands there.
+    /// The server's entry in it.
     pub entry: Entry,
 }
 
-/// The server that `--config` and `--server` name. Of several, the first place wins, and in it the project that the
-/// current folder is in; the others are told.
+/// Finds the server that `--config` and `--server` name. If there are several, the first file wins, and in it the
+/// project that contains the current folder; the others are reported.
+///
+/// # Errors
+///
+/// There is no such server, or the options match several, or a file cannot be read.
 pub(super) fn find(config: Option<&Path>, name: Option<&str>, context: &Context) -> Result<Found, CommandError> {
     let files = match config {
         Some(path) => vec![ConfigFile::read(path)?],
@@ -111,12 +119,12 @@ pub(super) fn find(config: Option<&Path>, name: Option<&str>, context: &Context)
         context.printer.note(&format!("{name} is taken from {place}"));
     }
     if first.entry.is_disabled() {
-        context.printer.note(&format!("{name} is disabled in {place}; it is used all the same"));
+        context.printer.note(&format!("{name} is disabled in {place}; using it anyway"));
     }
     Ok(first)
 }
 
-/// Every server of the name, the one to take first.
+/// Every server with this name, best match first.
 fn of_name(name: &str, files: &[ConfigFile]) -> Result<Vec<Found>, CommandError> {
     let current = current_folder()?;
     let mut found = Vec::new();
@@ -128,37 +136,37 @@ fn of_name(name: &str, files: &[ConfigFile]) -> Result<Vec<Found>, CommandError>
     if found.is_empty() { Err(unknown(name, files)) } else { Ok(found) }
 }
 
-/// A file with one server needs no name.
+/// The only server of the only file, which needs no name.
 fn only_one(files: Vec<ConfigFile>) -> Result<Found, CommandError> {
     match files.as_slice() {
         [ConfigFile { path, entries, .. }] if entries.len() == 1 => {
             Ok(Found { path: path.clone(), entry: entries[0].clone() })
         }
         [file] if file.entries.is_empty() => {
-            Err(CommandError::usage(format!("there is no server in {}", file.path.display())))
+            Err(CommandError::usage(format!("no servers found in {}", file.path.display())))
         }
         files => Err(listed(CommandError::usage("which server? name one with --server"), files)),
     }
 }
 
-/// Whether a configuration belongs to a project, which others share: it has the name of one, or is in a repository.
-/// What is the user's own, wherever it is, does not.
+/// Whether a configuration belongs to a project that others share: its name says so, or it is in a repository. The
+/// user's own configurations are never shared.
 pub(super) fn is_shared(path: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> bool {
     let is_in_repository = || path.ancestors().skip(1).any(|folder| folder.join(".git").exists());
     !user_places(variable).iter().any(|own| own == path) && (project_folder(path).is_some() || is_in_repository())
 }
 
-/// What `${workspaceFolder}` and relative paths of an entry mean.
+/// What `${workspaceFolder}` and relative paths of an entry refer to.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Workspace {
     /// The folder.
     pub folder: PathBuf,
-    /// Whether it is a project's, where a client starts its servers.
+    /// Whether it is a project's folder, in which a client starts its servers.
     pub is_project: bool,
 }
 
 impl Found {
-    /// The folder it works in: its project's; the current one for what is the user's everywhere; else the file's.
+    /// The folder of the entry: its project's; for the user's own configuration, the current one; else the file's.
     pub fn workspace(&self, current: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> Workspace {
         if let Some(project) = &self.entry.project {
             return Workspace { folder: project.into(), is_project: true };
@@ -171,7 +179,7 @@ impl Found {
         }
     }
 
-    /// Where it stands, for people.
+    /// The file and project, for display.
     pub fn place(&self) -> String {
         match &self.entry.project {
             Some(project) => format!("{} (project {project})", self.path.display()),
@@ -180,8 +188,8 @@ impl Found {
     }
 }
 
-/// How near an entry is to the current folder: its project's own are nearer than those of all, and those nearer than
-/// another project's.
+/// How near an entry is to the current folder: entries of its own project are nearest, then entries of no project,
+/// then those of other projects.
 fn nearness(project: Option<&str>, current: &Path) -> usize {
     match project {
         Some(project) if current.starts_with(project) => 1 + Path::new(project).components().count(),
@@ -190,14 +198,14 @@ fn nearness(project: Option<&str>, current: &Path) -> usize {
     }
 }
 
-/// There is no server of this name: what there is, and what may have been meant.
+/// An error for a name that no server has, with the servers that exist and the closest name.
 pub fn unknown(name: &str, files: &[ConfigFile]) -> CommandError {
     let place = match files {
         [] => " in the usual places".to_owned(),
         [file] => format!(" in {}", file.path.display()),
         files => format!(" in {} configurations", files.len()),
     };
-    let mut error = CommandError::usage(format!("there is no server {name:?}{place}"));
+    let mut error = CommandError::usage(format!("no server named {name:?}{place}"));
     let names: Vec<&str> = files.iter().flat_map(|file| &file.entries).map(|entry| entry.name.as_str()).collect();
     if let Some(nearest) = similar::get_close_matches(name, &names, 1, 0.6).first() {
         error = error.hint(format!("did you mean {nearest:?}?"));
@@ -205,7 +213,7 @@ pub fn unknown(name: &str, files: &[ConfigFile]) -> CommandError {
     listed(error, files)
 }
 
-/// The error with every server as a hint.
+/// The error, with every known server as a hint.
 pub fn listed(mut error: CommandError, files: &[ConfigFile]) -> CommandError {
     for file in files {
         for entry in &file.entries {
@@ -214,7 +222,7 @@ pub fn listed(mut error: CommandError, files: &[ConfigFile]) -> CommandError {
         }
     }
     if files.iter().all(|file| file.entries.is_empty()) {
-        error = error.hint("no server was found; name a client's configuration with --config FILE");
+        error = error.hint("no servers found; name a client's configuration with --config FILE");
     }
     error
 }

@@ -1,4 +1,4 @@
-//! The subcommands, one file each: its arguments, its help, its run.
+//! The subcommands, one file each: arguments, help and implementation.
 
 mod call;
 mod completions;
@@ -26,7 +26,7 @@ use super::{Context, Outcome};
 use crate::error::CommandError;
 use clap::Subcommand;
 
-/// What can be done.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub enum Command {

@@ -1,4 +1,4 @@
-//! Which handlers of subscriptions the built-in server may run, and with what: the options, checked.
+//! The options for handlers of subscriptions: which ones the built-in server may run, and with what.
 
 use super::printer::note;
 use crate::error::{CommandError, ErrorKind};
@@ -13,30 +13,32 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What subscriptions may have done with their events. Whoever may subscribe decides what is run.
+/// What subscriptions may do with their events. Subscribers decide what is run.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Handlers of subscriptions")]
 pub struct HandlerArgs {
-    /// Let subscriptions have handlers of this kind (repeatable, or with commas). With bash, whoever subscribes runs
-    /// any command as you. Without it, a subscription with a handler is refused.
+    /// Allow subscriptions to have handlers of this kind (repeatable, or with commas). With bash, subscribers can run
+    /// any command as you. Subscriptions with other handlers are refused.
     #[arg(long = "allow-handlers", value_enum, value_name = "KIND", value_delimiter = ',')]
     allowed: Vec<KindArg>,
-    /// How long a handler may take at most.
+    /// The maximum time a handler may run.
     #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "30s", requires = "allowed")]
     handler_timeout: Duration,
-    /// The folder where bash handlers run; their own is found from there.
+    /// The folder in which bash handlers run.
     #[arg(long, value_name = "DIR", default_value = ".", requires = "allowed")]
     handler_dir: PathBuf,
-    /// What takes a bash handler's command as its last argument: a sandbox, as in 'bwrap --ro-bind / / bash -c'.
+    /// The program that runs bash handlers, with the handler's command as its last argument; for example a sandbox
+    /// such as 'bwrap --ro-bind / / bash -c'.
     #[arg(long, value_name = "COMMAND", default_value = "bash -c", requires = "allowed")]
     handler_shell: String,
-    /// Let webhooks to this host have the environment's variable NAME where their headers say ${NAME} (repeatable).
-    /// Without a port, only the scheme's own (443 for https, 80 for http) gets it. An IPv6 address stands in brackets
-    /// before a port.
+    /// Replace ${NAME} in the headers of webhooks to this host with the environment variable NAME (repeatable).
+    /// Without a port, this applies only to the scheme's default port (443 for https, 80 for http). Put an IPv6
+    /// address in brackets before a port.
     #[arg(long = "handler-secret", value_name = "NAME@HOST[:PORT]", requires = "allowed")]
     handler_secrets: Vec<String>,
-    /// Answer agent handlers with this program, not with the host's model: what is asked comes as JSON on its standard
-    /// input. Where bash is allowed too, which could look into it, it finds as little in its environment.
+    /// Run agent handlers with this program instead of the host's model: it reads the request as JSON on stdin. If
+    /// bash handlers are allowed, too, the program gets as small an environment as they do, because they could read
+    /// it.
     #[arg(long, value_name = "COMMAND", requires = "allowed")]
     agent_command: Option<String>,
 }
@@ -44,25 +46,29 @@ pub struct HandlerArgs {
 /// A kind of handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum KindArg {
-    /// A command of the subscriber's in a shell.
+    /// A shell command that the subscriber chooses.
     Bash,
     /// An HTTP POST.
     Webhook,
-    /// The host's model, or --agent-command.
+    /// A prompt to the host's model, or to --agent-command.
     Agent,
 }
 
-/// Handlers that may be run, and whoever does it.
+/// The allowed handlers, and the runner for them.
 #[derive(Clone)]
 pub struct Allowed {
-    /// What the engine may want.
+    /// What the engine may ask for.
     pub handler_policy: HandlerPolicy,
-    /// Whoever does it.
+    /// What runs the handlers.
     pub jobs: Arc<HandlerRunner>,
 }
 
 impl HandlerArgs {
-    /// What is allowed; nothing where nothing is.
+    /// The allowed handlers, or `None` if there are none. Hides this process's environment from handlers.
+    ///
+    /// # Errors
+    ///
+    /// An option is invalid, or the environment cannot be hidden.
     pub fn prepare(&self) -> Result<Option<Allowed>, CommandError> {
         if self.allowed.is_empty() {
             return Ok(None);
@@ -75,8 +81,8 @@ impl HandlerArgs {
             secrets.push(secret);
         }
         if !self.handler_dir.is_dir() {
-            let reported = format!("{:?} is no folder to run handlers in", self.handler_dir);
-            return Err(CommandError::usage(reported).hint("name another with --handler-dir"));
+            let reported = format!("{:?} is not a folder, so handlers cannot run in it", self.handler_dir);
+            return Err(CommandError::usage(reported).hint("choose another folder with --handler-dir"));
         }
         let program = self.agent_command.as_deref().map(words).transpose()?;
         let kinds = self.allowed.iter().map(|kind| kind.kind()).collect();
@@ -90,7 +96,7 @@ impl HandlerArgs {
         let handler_policy =
             HandlerPolicy { kinds, secrets, has_program: program.is_some(), limit: self.handler_timeout };
         let folder = std::path::absolute(&self.handler_dir).unwrap_or_else(|_| self.handler_dir.clone());
-        // What a command could read of this process it must not: its environment holds what was not lent.
+        // Handlers must not read this process, because its environment contains secrets that they were not given.
         supervisor::hide()
             .map_err(|error| CommandError::new(ErrorKind::Internal, format!("cannot hide from handlers: {error}")))?;
         let shell = words(&self.handler_shell)?;
@@ -119,17 +125,17 @@ fn secret(word: &str) -> Result<(Secret, String), CommandError> {
     let parts = word.split_once('@').filter(|(name, _)| !name.is_empty());
     let parts = parts.and_then(|(name, place)| Some((name, place_of(place)?)));
     let (name, (host, port)) = parts.ok_or_else(|| {
-        CommandError::usage(format!("{word:?} names no variable and host"))
-            .hint("write NAME@HOST or NAME@HOST:PORT, as in: --handler-secret WEBHOOK_TOKEN@api.example.com:8443")
+        CommandError::usage(format!("invalid secret {word:?}: expected NAME@HOST or NAME@HOST:PORT"))
+            .hint("for example: --handler-secret WEBHOOK_TOKEN@api.example.com:8443")
     })?;
     let value = std::env::var(name).map_err(|_| {
-        CommandError::usage(format!("there is no variable {name} in the environment"))
-            .hint("set it, or leave --handler-secret out")
+        CommandError::usage(format!("the environment variable {name} is not set"))
+            .hint("set it, or omit --handler-secret")
     })?;
     Ok((Secret { name: name.to_owned(), host, port }, value))
 }
 
-/// A host, as it is written in a URL that was read, and the port behind it.
+/// A host, normalised as in parsed URLs, and its port.
 fn place_of(text: &str) -> Option<(String, Option<u16>)> {
     let is_bare_address = text.parse::<std::net::Ipv6Addr>().is_ok();
     let (host, port) = match text.rsplit_once(':') {
@@ -147,7 +153,8 @@ fn place_of(text: &str) -> Option<(String, Option<u16>)> {
 fn words(command: &str) -> Result<Vec<OsString>, CommandError> {
     match shlex::split(command).filter(|words| !words.is_empty()) {
         Some(words) => Ok(words.into_iter().map(OsString::from).collect()),
-        None => Err(CommandError::usage(format!("{command:?} is no command")).hint("quotes in it must be closed")),
+        None => Err(CommandError::usage(format!("invalid command {command:?}"))
+            .hint("it must not be empty, and its quotes must be closed")),
     }
 }
 

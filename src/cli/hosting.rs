@@ -1,5 +1,5 @@
-//! What stands around a host: its servers, started or attached to and recorded side by side in one reel, its model,
-//! and the lines by which a user steers it.
+//! The parts around a host: its servers, started or connected to and recorded in one reel, its model, and the
+//! commands with which a user controls it.
 
 pub mod editor;
 pub mod lines;
@@ -43,18 +43,22 @@ pub struct NamedServer {
 
 /// Where a server is.
 pub enum ServerLocation {
-    /// In a process that is started for the host.
+    /// A process to start for the host.
     Process(ServerCommand),
-    /// Somewhere on the network, or where a live session listens.
+    /// On the network, or at the address of a live session.
     Remote(Box<Remote>),
-    /// In a live session, shared with its client.
+    /// In a live session, on the connection of its client.
     Session(Box<(Live, Joined)>),
     /// In this process.
     Builtin(Box<Config>),
 }
 
 impl ServerLocation {
-    /// Where a target is. A session is joined: client and server must have agreed by now.
+    /// Where a target is. A live session is joined, for which its handshake must be complete.
+    ///
+    /// # Errors
+    ///
+    /// The target cannot be resolved, or the session cannot be joined.
     pub fn of(target: &Target, context: &Context) -> Result<Self, CommandError> {
         Ok(match target.resolve(context)? {
             TargetKind::Command(command) => Self::Process(command),
@@ -68,7 +72,7 @@ impl ServerLocation {
         })
     }
 
-    /// The connection of others that is joined.
+    /// The state of the live session that is joined, if it is one.
     pub fn joined(&self) -> Option<&Joined> {
         match self {
             Self::Session(session) => Some(&session.1),
@@ -77,11 +81,11 @@ impl ServerLocation {
     }
 }
 
-/// A host's servers, at work.
+/// The running servers of a host.
 pub struct HostServers {
     /// Their links, in order.
     pub links: Vec<Link>,
-    /// Where orders for built-in servers go, by place.
+    /// For built-in servers, where to send orders; by position.
     pub orders: Vec<Option<mpsc::UnboundedSender<Fired>>>,
     processes: Vec<StdioServer>,
     exchanges: Vec<Arc<Exchanges>>,
@@ -91,7 +95,11 @@ pub struct HostServers {
 }
 
 impl HostServers {
-    /// Starts or attaches to all of them; what passes goes to the recorder, each server in a stream of its own.
+    /// Starts or connects to all servers. Each server is recorded to a stream of its own.
+    ///
+    /// # Errors
+    ///
+    /// A server cannot be reached, or the only one cannot be started.
     pub async fn gather(named: &[NamedServer], recorder: &Recorder, context: &Context) -> Result<Self, CommandError> {
         let (links, orders, processes, exchanges, streams) = Default::default();
         let numbers = Arc::<Numbers>::default();
@@ -118,7 +126,7 @@ impl HostServers {
                             parties.processes.push(process);
                             link
                         }
-                        // The others can be talked to all the same.
+                        // The host can still talk to the others.
                         Err(error) if named.len() > 1 => failed_link(spawn_error(error).message),
                         Err(error) => return Err(spawn_error(error)),
                     }
@@ -169,7 +177,7 @@ impl HostServers {
 /// A link that failed before it began.
 fn failed_link(why: String) -> Link {
     let (link, served) = Link::served();
-    // A new link has room.
+    // A new link has capacity.
     let _ = served.incoming.try_send(Incoming::Failed(why));
     link
 }
@@ -178,11 +186,12 @@ fn opened(recorder: &Recorder, stream: u32, about: &serde_json::Value) {
     recorder.queue().note(Ready::about(EventKind::StreamOpened, stream), about);
 }
 
-/// What a host cannot do in a connection of others.
-const BESIDE: &str = "joined beside the session's own client: what the server asks (pushes, inferences, channels) is \
-    that client's to answer, and it hears all that the server tells";
+/// What a host cannot do on the connection of another client.
+const BESIDE: &str = "joined the connection of the session's own client, which responds to the server's requests (pushes, \
+    inferences, channels) and receives all its notifications, too";
 
-/// A link whose messages are recorded as they pass; with what the server says to others, where that is heard.
+/// A link whose messages are recorded. `overheard` has the server's messages to the session's own client, if there is
+/// one.
 fn watched(
     mut inner: Link,
     mut overheard: Option<mpsc::UnboundedReceiver<Vec<u8>>>,
@@ -231,7 +240,7 @@ fn watched(
     link
 }
 
-/// The next message that is overheard; for ever nothing where none is.
+/// The next overheard message; waits forever if there is no source.
 async fn received(overheard: &mut Option<mpsc::UnboundedReceiver<Vec<u8>>>) -> Vec<u8> {
     let said = match overheard {
         Some(said) => said.recv().await,
@@ -243,11 +252,15 @@ async fn received(overheard: &mut Option<mpsc::UnboundedReceiver<Vec<u8>>>) -> V
     }
 }
 
-/// What `NAME=SPEC` names: a server with a name, and a URL, a live session or a command.
+/// Parses `NAME=SPEC`: a server's name, and a URL, a live session or a command.
+///
+/// # Errors
+///
+/// The word is malformed, or the server cannot be found.
 pub fn named(word: &str, limits: Limits, context: &Context) -> Result<NamedServer, CommandError> {
     let (name, spec) = word.split_once('=').filter(|(name, _)| is_name(name)).ok_or_else(|| {
-        CommandError::usage(format!("{word:?} names no server"))
-            .hint("write NAME=COMMAND or NAME=URL, as in: -s memory='npx -y some-server'")
+        CommandError::usage(format!("invalid server {word:?}: expected NAME=COMMAND or NAME=URL"))
+            .hint("for example: -s memory='npx -y some-server'")
     })?;
     Ok(NamedServer {
         name: name.to_owned(),
@@ -255,19 +268,23 @@ pub fn named(word: &str, limits: Limits, context: &Context) -> Result<NamedServe
     })
 }
 
-/// The built-in server under a name, and which proposals it declares: `NAME` or `NAME:ROOM,ROOM`.
+/// Parses `NAME` or `NAME:PROPOSAL,PROPOSAL`: the built-in server's name, and the proposals that it declares.
+///
+/// # Errors
+///
+/// The name is invalid, or a proposal is unknown.
 pub fn builtin_named(word: &str, seed: u64) -> Result<NamedServer, CommandError> {
     let (name, proposals) = word.split_once(':').map_or((word, None), |(name, proposals)| (name, Some(proposals)));
     if !is_name(name) {
-        return Err(CommandError::usage(format!("{word:?} names no server")).hint("write it as in: --builtin memory"));
+        return Err(CommandError::usage(format!("invalid server name {word:?}")).hint("for example: --builtin memory"));
     }
     let mut config = Config { seed, ..Config::default() };
     if let Some(proposals) = proposals {
         config.declare = proposals.split(',').filter(|proposal| !proposal.is_empty()).map(str::to_owned).collect();
         if let Some(unknown) = config.declare.iter().find(|proposal| crate::proposals::by_name(proposal).is_none()) {
             let known: Vec<_> = crate::proposals::REGISTRY.iter().map(|proposal| proposal.descriptor().name).collect();
-            return Err(CommandError::usage(format!("there is no proposal {unknown:?}"))
-                .hint(format!("there are: {}", known.join(", "))));
+            return Err(CommandError::usage(format!("unknown proposal {unknown:?}"))
+                .hint(format!("the proposals are {}", known.join(", "))));
         }
     }
     let time = jiff::Timestamp::now().as_nanosecond();
@@ -279,7 +296,11 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|found| found.is_ascii_alphanumeric() || matches!(found, '-' | '_' | '.'))
 }
 
-/// A file in YAML or JSON.
+/// Reads a file in YAML or JSON.
+///
+/// # Errors
+///
+/// The file cannot be read or parsed.
 pub fn read_yaml(path: &Path) -> Result<serde_json::Value, CommandError> {
     let text = std::fs::read_to_string(path).map_err(|error| CommandError::reading(path, &error))?;
     serde_saphyr::from_str(&text)

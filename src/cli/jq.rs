@@ -1,4 +1,4 @@
-//! `--jq`: a jq program run on each event's JSON object, by the jaq crates.
+//! `--jq` and `--expect`: a jq program that is run on JSON objects, with the jaq crates.
 
 use crate::error::CommandError;
 use crate::render::text::{Escaping, printable};
@@ -10,22 +10,26 @@ use jaq_json::{Val, read};
 use std::io::Write;
 use std::rc::Rc;
 
-/// What is nested deeper is not read: jaq calls itself for each level, and a peer may nest until the stack is full.
+/// The maximum nesting of objects: jaq recurses for each level, and a peer could overflow the stack.
 const DEEPEST: usize = 10_000;
-/// What is nested deeper than this is read on a thread that has room for it.
+/// Objects that are nested deeper than this are processed on a thread with a larger stack.
 const DEEP: usize = 500;
-/// That room, in bytes; what is not used is not taken from the machine.
-const ROOM: usize = 128 << 20;
+/// The size of that stack, in bytes. Only what is used takes memory.
+const STACK_BYTES: usize = 128 << 20;
 
 /// A compiled program.
 pub struct Jq {
     filter: Filter<JustLut<Val>>,
-    /// Strings are made visible: they are not written as JSON, and may go to a terminal.
+    /// Whether control characters in strings are made visible, because the output may be a terminal.
     for_terminal: bool,
 }
 
 impl Jq {
-    /// Compiles the program that an option names; a mistake in it is a usage error.
+    /// Compiles the program of an option.
+    ///
+    /// # Errors
+    ///
+    /// The program is invalid.
     pub fn compile(option: &str, code: &str) -> Result<Self, CommandError> {
         let wrong = |what: &str| CommandError::usage(format!("{option}: {what} in {code:?}"));
         let definitions = jaq_core::defs().chain(jaq_std::defs()).chain(jaq_json::defs());
@@ -44,14 +48,18 @@ impl Jq {
         Ok(Self { filter, for_terminal: false })
     }
 
-    /// The same for a terminal, or for who takes strings as they are.
+    /// Sets whether strings are printed for a terminal.
     #[must_use]
     pub fn printing(self, for_terminal: bool) -> Self {
         Self { for_terminal, ..self }
     }
 
-    /// Runs it on an object, with this JSON text as its `message` where there is one; every output is written to `out`
-    /// as a line, until one cannot be: `out` is to tell that, and there may be outputs without end.
+    /// Runs the program on an object, with `message` as the JSON text of its member of that name, if given. Writes
+    /// each output to `out` as a line, until one cannot be written; `out` must report that itself.
+    ///
+    /// # Errors
+    ///
+    /// The program fails, or the object is nested too deeply.
     pub fn run(&self, object: &[u8], message: Option<&[u8]>, out: &mut (impl Write + Send)) -> Result<(), String> {
         self.each(object, message, |output| {
             let written = match output {
@@ -65,7 +73,11 @@ impl Jq {
         })
     }
 
-    /// Whether it is true of one JSON text: it has outputs, and none of them is `false` or `null`.
+    /// Whether the program is true for a JSON text: it has outputs, and none of them is `false` or `null`.
+    ///
+    /// # Errors
+    ///
+    /// The program fails, or the text is nested too deeply.
     pub fn holds(&self, text: &[u8]) -> Result<bool, String> {
         let (mut some, mut all) = (false, true);
         self.each(text, None, |output| {
@@ -76,19 +88,19 @@ impl Jq {
         Ok(some && all)
     }
 
-    /// Hands out outputs for as long as `take` says so.
+    /// Passes outputs to `take` until it returns false.
     fn each(&self, text: &[u8], message: Option<&[u8]>, take: impl FnMut(Val) -> bool + Send) -> Result<(), String> {
         let depth = json::depth(text).max(message.map_or(0, |message| json::depth(message) + 1));
         if depth <= DEEP {
             return self.each_here(text, message, take);
         }
         if depth > DEEPEST {
-            return Err(format!("it is nested {depth} levels deep, and at most {DEEPEST} are read"));
+            return Err(format!("it is nested {depth} levels deep; the maximum is {DEEPEST}"));
         }
         std::thread::scope(|scope| {
-            let roomy = std::thread::Builder::new().stack_size(ROOM);
+            let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
             let work =
-                roomy.spawn_scoped(scope, || self.each_here(text, message, take)).map_err(|error| error.to_string());
+                builder.spawn_scoped(scope, || self.each_here(text, message, take)).map_err(|error| error.to_string());
             work?.join().map_err(|_| "the thread for deeply nested events failed".to_owned())?
         })
     }

@@ -1,4 +1,4 @@
-//! What every command that listens shares: the options, binding, and working until the user ends it.
+//! What all commands that listen share: options, binding, and running until the user ends it.
 
 use super::Context;
 use super::target::Limits;
@@ -16,51 +16,59 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// How to listen.
+/// The options of listeners.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Listening")]
 pub struct ListenOptions {
-    /// Listen here: HOST:PORT for HTTP and WebSocket, or a port on this machine (0 takes a free one); tcp:HOST:PORT or
-    /// unix:PATH for lines.
+    /// Listen on this address: HOST:PORT or a local port (0 for a free one) for HTTP and WebSocket; tcp:HOST:PORT or
+    /// unix:PATH for JSON lines.
     #[arg(long, value_name = "ADDR")]
     pub listen: Option<String>,
-    /// A name beside those of this machine that `Host` may have (repeatable).
+    /// Also accept this name in the `Host` header (repeatable). This machine's names are always accepted.
     #[arg(long = "allow-host", value_name = "NAME", requires = "listen")]
     hosts: Vec<String>,
-    /// An origin beside this machine that browsers may come from (repeatable).
+    /// Also accept requests from this browser origin (repeatable). This machine's origins are always accepted.
     #[arg(long = "allow-origin", value_name = "ORIGIN", requires = "listen")]
     origins: Vec<String>,
-    /// The longest body of a request that goes on to a server behind a URL (256 MiB by default); what other listeners
-    /// take is bounded by --max-message too.
+    /// Maximum size of a request body that is passed on to a server behind a URL (default: 256 MiB). For other
+    /// listeners, --max-message applies as well.
     #[arg(long, value_name = "BYTES", requires = "listen", default_value_t = 256 << 20, hide_default_value = true)]
     pub max_body: u64,
 }
 
 impl ListenOptions {
-    /// The longest message of a client, where its messages end here.
+    /// The maximum length of a client's message, for listeners that receive messages themselves.
     pub fn limit(&self, limits: Limits) -> MessageLimit {
         let most = usize::try_from(self.max_body).unwrap_or(usize::MAX);
         MessageLimit::of_bytes(most.min(limits.max_message.bytes()))
     }
 
-    /// What happens where a session's reel is there already: a client that starts the process cannot name another.
+    /// What to do if the session's reel exists: a client that starts the process cannot choose another name.
     pub fn on_existing(&self) -> OnExisting {
         if self.listen.is_some() { OnExisting::Fail } else { OnExisting::by_stdin() }
     }
 
-    /// Who may come.
+    /// Which hosts and origins are accepted.
     pub fn access(&self) -> Access {
         Access { hosts: self.hosts.clone(), origins: self.origins.clone() }
     }
 }
 
-/// The runtime of a listener: one thread.
+/// The single-threaded runtime of a listener.
+///
+/// # Errors
+///
+/// The runtime cannot be created.
 pub fn runtime() -> Result<Runtime, CommandError> {
     let built = tokio::runtime::Builder::new_current_thread().enable_all().build();
     built.map_err(|error| CommandError::new(ErrorKind::Internal, format!("cannot start: {error}")))
 }
 
-/// Works until the user interrupts or ends the process.
+/// Runs until `work` is done or the process receives SIGINT or SIGTERM.
+///
+/// # Errors
+///
+/// Signals cannot be received.
 pub async fn until_ended(work: impl Future<Output = ()>) -> Result<(), CommandError> {
     let failed = |error| CommandError::new(ErrorKind::Internal, format!("cannot wait for signals: {error}"));
     let (mut interrupt, mut terminate) =
@@ -73,17 +81,17 @@ pub async fn until_ended(work: impl Future<Output = ()>) -> Result<(), CommandEr
     Ok(())
 }
 
-/// A bound listener, and how it is called.
+/// A bound listener and its address.
 pub struct Listening {
-    /// Where clients come in.
+    /// The listener.
     pub listener: Listener,
     place: String,
-    /// The socket's file, removed at the end.
+    /// The socket's file is removed when this is dropped.
     _socket: Option<BoundSocket>,
 }
 
 impl Listening {
-    /// What clients give as the URL of what is served; over HTTP it is at this path.
+    /// The URL that clients use. Over HTTP, it ends in `path`.
     pub fn url(&self, path: &str) -> String {
         match self.listener {
             Listener::Http(_) => format!("{}{path}", self.place),
@@ -91,7 +99,8 @@ impl Listening {
         }
     }
 
-    /// The same for others on this machine, whatever their folder: any address is this machine's own.
+    /// The URL for other processes on this machine, in whatever folder. An unspecified address becomes the loopback
+    /// address.
     pub fn door(&self, path: &str) -> String {
         let own = |address: SocketAddr| match address.ip() {
             IpAddr::V4(ip) if ip.is_unspecified() => SocketAddr::from((Ipv4Addr::LOCALHOST, address.port())),
@@ -109,12 +118,12 @@ impl Listening {
         .unwrap_or_else(|_| self.url(path))
     }
 
-    /// Where it is, without a scheme.
+    /// The address without the scheme of HTTP.
     pub fn address(&self) -> &str {
         self.place.strip_prefix("http://").unwrap_or(&self.place)
     }
 
-    /// What carries the messages, in a word.
+    /// The name of the transport.
     pub fn transport(&self) -> &'static str {
         match self.listener {
             Listener::Http(_) => "http",
@@ -124,8 +133,12 @@ impl Listening {
     }
 }
 
-/// Binds to `HOST:PORT`, or to a port of this machine, for HTTP; to `tcp:` such or `unix:PATH` for lines. Warns where
-/// other machines can reach it.
+/// Binds to `HOST:PORT` or a local port for HTTP, or to `tcp:HOST:PORT` or `unix:PATH` for JSON lines. Warns if other
+/// machines can connect.
+///
+/// # Errors
+///
+/// The address is invalid or cannot be used.
 pub async fn bind(listen: &str, context: &Context) -> Result<Listening, CommandError> {
     if let Some(path) = listen.strip_prefix("unix:") {
         return bind_unix(listen, path);
@@ -138,7 +151,7 @@ pub async fn bind(listen: &str, context: &Context) -> Result<Listening, CommandE
     let bound = bound.and_then(|listener| listener.local_addr().map(|address| (listener, address)));
     let (listener, address) = bound.map_err(|error| failed(listen, &error))?;
     if !address.ip().is_loopback() {
-        let open = format!("warning: {address} is open to other machines: whoever reaches it reaches the server");
+        let open = format!("warning: other machines can connect to {address}, and use the server");
         context.printer.note(&open);
     }
     let listener = if scheme == "tcp:" { Listener::Tcp(listener) } else { Listener::Http(listener) };
@@ -149,10 +162,10 @@ fn bind_unix(listen: &str, path: &str) -> Result<Listening, CommandError> {
     let bound = sockets::bind_at(Path::new(path)).map_err(|error| match error {
         SocketError::System(_, error) if error.kind() == io::ErrorKind::AddrInUse => {
             let error = CommandError::new(ErrorKind::Peer, format!("cannot listen on {listen:?}: {error}"));
-            error.hint("something is there already, and listens or is no socket; choose another path")
+            error.hint("another process listens there, or it is not a socket; choose another path")
         }
         error => CommandError::usage(format!("cannot listen on {listen:?}: {error}"))
-            .hint("give a path in a folder that is there, as in unix:/tmp/mcp.sock"),
+            .hint("use a path in an existing folder, such as unix:/tmp/mcp.sock"),
     });
     let (socket, listener) = bound?;
     let listener = listener.set_nonblocking(true).and_then(|()| UnixListener::from_std(listener));
@@ -163,14 +176,14 @@ fn bind_unix(listen: &str, path: &str) -> Result<Listening, CommandError> {
 fn failed(listen: &str, error: &io::Error) -> CommandError {
     let failed = |kind| CommandError::new(kind, format!("cannot listen on {listen:?}: {error}"));
     match error.kind() {
-        io::ErrorKind::AddrInUse => failed(ErrorKind::Peer).hint("choose another port; 0 takes a free one"),
+        io::ErrorKind::AddrInUse => failed(ErrorKind::Peer).hint("choose another port; 0 selects a free one"),
         io::ErrorKind::PermissionDenied => {
-            failed(ErrorKind::Peer).hint("ports below 1024 are the system's; choose another")
+            failed(ErrorKind::Peer).hint("ports below 1024 need privileges; choose another")
         }
         io::ErrorKind::AddrNotAvailable => {
-            failed(ErrorKind::Usage).hint("give an address of this machine, or a port only")
+            failed(ErrorKind::Usage).hint("use an address of this machine, or only a port")
         }
-        // A name that cannot be looked up has no kind of its own.
-        _ => failed(ErrorKind::Usage).hint("give HOST:PORT, as in 127.0.0.1:8080, or a port only"),
+        // Names that cannot be resolved have no error kind of their own.
+        _ => failed(ErrorKind::Usage).hint("use HOST:PORT, such as 127.0.0.1:8080, or only a port"),
     }
 }

@@ -1,4 +1,4 @@
-//! All output goes through here: data to standard output, everything else to standard error.
+//! All output passes through here: data goes to stdout, everything else to stderr.
 
 use super::ColorChoice;
 use crate::error::CommandError;
@@ -6,25 +6,36 @@ use crate::render::output_buffer::OutputBuffer;
 use crate::render::progress::Progress;
 use crate::render::style::Palette;
 use crate::render::text::{self, visible_text};
+use clap::ValueEnum;
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 
-/// Standard output, its colours and its width.
+/// The output format of commands that print one result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Text.
+    Human,
+    /// One JSON object.
+    Json,
+}
+
+/// Stdout with its colours and width.
 pub struct Printer {
     out: RefCell<OutputBuffer<OwnOutput>>,
-    /// Colours of standard output.
+    /// The colours of stdout.
     pub palette: Palette,
     complaint_palette: Palette,
-    /// Standard output's columns, where it is a terminal.
+    /// The number of columns, if stdout is a terminal.
     pub width: Option<usize>,
-    /// Whether standard output is a terminal.
+    /// Whether stdout is a terminal.
     pub is_terminal: bool,
 }
 
-/// Standard output without the line buffer of the library's. It is another hold on it, so there is none before
-/// something is to be written: a tap closes its output when its server does, and that must end it.
+/// Stdout without the line buffer of the standard library. The descriptor is duplicated only when something is
+/// written: when a recorded server closes its output, ours must be closed, too, without another descriptor that keeps
+/// it open.
 #[derive(Default)]
 pub struct OwnOutput(Option<File>);
 
@@ -51,7 +62,7 @@ impl Drop for Printer {
     }
 }
 
-/// [`Printer::note`], for those that outlive the printer's borrow.
+/// [`Printer::note`], for code that cannot borrow the printer.
 pub fn note(text: &str) {
     let _ = writeln!(io::stderr(), "mcpreel: {}", visible_text(text));
 }
@@ -77,19 +88,31 @@ impl Printer {
         }
     }
 
-    /// Writes bytes to standard output as they are: what a user asks for to the byte. Text goes through
-    /// [`Printer::text`], values through [`Printer::json`].
+    /// Writes exact bytes to stdout, as requested by the user. For text use [`Printer::text`], for values
+    /// [`Printer::json`].
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub fn write(&self, bytes: &[u8]) -> Result<(), CommandError> {
         self.append(|out| out.append(bytes))
     }
 
-    /// Standard output for a writer of its own: what waits here is written first.
+    /// Stdout for another writer. Flushes the buffer first.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub fn file(&self) -> io::Result<File> {
         self.flush()?;
         own_output()
     }
 
-    /// Writes what `write` appends to standard output.
+    /// Writes what `write` appends to stdout.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub fn append(&self, write: impl FnOnce(&mut OutputBuffer<OwnOutput>)) -> Result<(), CommandError> {
         let mut out = self.out.borrow_mut();
         write(&mut out);
@@ -97,34 +120,49 @@ impl Printer {
         out.failure().map_err(CommandError::output)
     }
 
-    /// Writes text for people to standard output. Nothing in it but our colours steers the terminal.
+    /// Writes text to stdout. Control characters other than our colours are escaped.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub fn text(&self, text: &str) -> Result<(), CommandError> {
         self.write(text::printable(text, !self.palette.is_plain()).as_bytes())
     }
 
-    /// The same, and a line end.
+    /// Writes text and a line break to stdout.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub fn line(&self, text: &str) -> Result<(), CommandError> {
         self.text(text)?;
         self.write(b"\n")
     }
 
-    /// Writes a value to standard output as a line of JSON. Characters that steer a terminal are escaped.
+    /// Writes a value to stdout as one line of JSON. Control characters are escaped.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub fn json(&self, value: &impl serde::Serialize) -> Result<(), CommandError> {
         self.line(&text::json(value))
     }
 
-    /// Passes on what is buffered.
+    /// Writes what is buffered.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub fn flush(&self) -> io::Result<()> {
         self.out.borrow_mut().flush()
     }
 
-    /// Tells something on standard error, on one line. What a peer put into the text cannot steer the terminal.
+    /// Prints a note to stderr, on one line. Control characters are escaped.
     pub fn note(&self, text: &str) {
         note(text);
     }
 
-    /// Tells a report of several lines on standard error, where standard output carries something else. `text` gets the
-    /// colours.
+    /// Prints a report of several lines to stderr, when stdout has another use. `text` receives the colours.
     pub fn report(&self, text: impl FnOnce(&Palette) -> String) {
         let _ = self.flush();
         let text = text(&self.complaint_palette);
@@ -132,7 +170,7 @@ impl Printer {
         let _ = io::stderr().write_all(shown.as_bytes());
     }
 
-    /// Tells what failed on standard error, with what to do next. No text of a peer's steers the terminal.
+    /// Prints an error with its hints to stderr. Control characters are escaped.
     pub fn complain(&self, error: &CommandError) {
         let _ = self.flush();
         let Palette { error: red, faint, .. } = self.complaint_palette;
@@ -143,7 +181,7 @@ impl Printer {
         let _ = io::stderr().write_all(text.as_bytes());
     }
 
-    /// A progress bar, shown on a terminal only and only when the work takes long.
+    /// A progress bar. It is shown only on a terminal, and only if the work takes long.
     pub fn progress(&self, what: &'static str, total: u64) -> Progress {
         Progress::bytes(what, total, io::stderr().is_terminal())
     }

@@ -1,4 +1,4 @@
-//! TARGET: where a command gets its peer. The same options everywhere.
+//! The options that name a server: the same in all commands.
 
 use super::Context;
 use super::clients::{self, Found};
@@ -13,25 +13,26 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The variable of the environment with a token for the server that a URL names.
+/// The environment variable with a token for the server that `--url` names.
 const TOKEN: &str = "MCPREEL_TOKEN";
 
-/// A server to start, to attach to, or to find.
+/// A server to start, to connect to, or to find in a configuration.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Target")]
 pub struct Target {
-    /// Attach to a server: http(s)://…, ws(s)://…, unix:PATH or tcp:HOST:PORT; or env:NAME, a variable that holds that.
+    /// Connect to a running server: http(s)://…, ws(s)://…, unix:PATH, tcp:HOST:PORT, or env:NAME to read the URL
+    /// from an environment variable.
     #[arg(long, value_name = "URL", conflicts_with_all = ["argv", "config", "server", "session", "env", "cwd"])]
     url: Option<String>,
     #[command(flatten)]
     reaching: Reaching,
-    /// An MCP client's configuration to find the server in; the usual places are searched where none is named.
+    /// Find the server in this configuration file of an MCP client (default: search the usual places).
     #[arg(long, value_name = "FILE", conflicts_with_all = ["argv", "session"])]
     config: Option<PathBuf>,
-    /// The server's name in that configuration.
+    /// The server's name in the configuration.
     #[arg(long, value_name = "NAME", action = ArgAction::Set, conflicts_with_all = ["argv", "session"])]
     server: Vec<String>,
-    /// A live session: a running `record` or `serve` of yours; `mcpreel sessions` lists them.
+    /// Use a live session, that is, a running `record` or `serve`; `mcpreel sessions` lists them.
     #[arg(long, value_name = "NAME", conflicts_with = "argv")]
     session: Option<String>,
     #[command(flatten)]
@@ -43,37 +44,38 @@ pub struct Target {
     argv: Vec<OsString>,
 }
 
-/// How much is taken from a peer at once.
+/// Limits on what a peer may send.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct Limits {
-    /// The longest message that is taken from a peer, in bytes or as 512K, 64M, 1G (64M by default). A longer one ends
-    /// its connection, with exit code 4 where there is no other. What `record` only passes on has no limit.
+    /// Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message ends the
+    /// connection, with exit code 4 if nothing else determines it. Messages that `record` only passes on are not
+    /// limited.
     #[arg(long, value_name = "SIZE", default_value = "64M", hide_default_value = true)]
     pub max_message: MessageLimit,
 }
 
-/// What goes with a server that is reached over HTTP.
+/// The options of a server that is reached over HTTP.
 #[derive(Clone, Debug, Default, Args)]
 struct Reaching {
-    /// A header of every HTTP request (repeatable). `${NAME}` takes the value from the environment. Where none is
-    /// Authorization, a token in MCPREEL_TOKEN is sent as `Bearer`.
+    /// Add a header to every HTTP request (repeatable). `${NAME}` is replaced from the environment. Without an
+    /// Authorization header, the token in MCPREEL_TOKEN is sent as `Bearer`, if set.
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", value_parser = header)]
     headers: Vec<(String, String)>,
-    /// A header whose value is in an environment variable (repeatable).
+    /// Add a header whose value is in an environment variable (repeatable).
     #[arg(long, value_name = "NAME=VARIABLE", value_parser = key_value)]
     header_env: Vec<(String, String)>,
-    /// Trust the certificates in this PEM file, beside those of the system.
+    /// Trust the certificates in this PEM file in addition to the system's.
     #[arg(long, value_name = "FILE")]
     cacert: Option<PathBuf>,
-    /// Do not check the server's certificate.
+    /// Do not verify the server's certificate.
     #[arg(long)]
     insecure: bool,
 }
 
-/// What goes with a server that is started.
+/// The options of a server that is started.
 #[derive(Clone, Debug, Default, Args)]
 struct Starting {
-    /// Add to the server's environment (repeatable). The value is never written to a reel.
+    /// Add a variable to the server's environment (repeatable). Its value is never recorded.
     #[arg(short = 'e', long = "env", value_name = "KEY=VALUE", value_parser = key_value)]
     env: Vec<(String, String)>,
     /// Start the server in this folder.
@@ -82,7 +84,7 @@ struct Starting {
 }
 
 impl Reaching {
-    /// The first option that is given.
+    /// The first of these options that is given.
     fn given(&self) -> Option<&'static str> {
         let given = [
             ("-H", !self.headers.is_empty()),
@@ -95,44 +97,49 @@ impl Reaching {
 }
 
 impl Starting {
-    /// The first option that is given.
+    /// The first of these options that is given.
     fn given(&self) -> Option<&'static str> {
         let given = [("-e", !self.env.is_empty()), ("--cwd", self.cwd.is_some())];
         given.into_iter().find(|option| option.1).map(|option| option.0)
     }
 }
 
-/// What a target comes to.
+/// What a target resolves to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetKind {
-    /// A server to start over stdio.
+    /// A server to start, on stdio.
     Command(ServerCommand),
-    /// A server to attach to.
+    /// A server to connect to.
     Remote(Remote),
-    /// A live session by its name.
+    /// The name of a live session.
     Session(String),
 }
 
 impl Target {
-    /// What one word stands for where several servers are named: a URL, a live session (`session:NAME`), or a command
-    /// with its arguments as a shell would split them.
+    /// The target that one word names, where several servers can be named: a URL, a live session (`session:NAME`), or
+    /// a command line, which is split as a shell would.
+    ///
+    /// # Errors
+    ///
+    /// The word is empty, or a quote in it is not closed.
     pub fn of_word(word: &str) -> Result<Self, CommandError> {
         if let Some(name) = word.trim().strip_prefix("session:") {
             return Ok(Self { session: Some(name.to_owned()), ..Self::default() });
         }
-        // A command's arguments may hold URLs too.
+        // The arguments of a command may be URLs, too.
         let is_one = !word.trim().contains(char::is_whitespace);
         let is_url = is_one && (word.contains("://") || word.starts_with("unix:") || word.starts_with("tcp:"));
         if is_url {
             return Ok(Self { url: Some(word.to_owned()), ..Self::default() });
         }
         let argv = shlex::split(word).filter(|argv| !argv.is_empty()).ok_or_else(|| {
-            CommandError::usage(format!("{word:?} is no command")).hint("quotes in it must be closed")
+            CommandError::usage(format!("invalid command {word:?}"))
+                .hint("it must not be empty, and its quotes must be closed")
         })?;
         Ok(Self { argv: argv.into_iter().map(OsString::from).collect(), ..Self::default() })
     }
 
-    /// The same with these limits.
+    /// This target with the given limits.
     #[must_use]
     pub fn within(self, limits: Limits) -> Self {
         Self { limits, ..self }
@@ -145,14 +152,18 @@ impl Target {
         Self { argv, starting: Starting { env, cwd: cwd.map(PathBuf::from) }, ..Self::default() }
     }
 
-    /// A server to attach to.
+    /// A server to connect to.
     pub fn of_url(url: &str, headers: &BTreeMap<String, String>) -> Self {
         let headers = headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         let reaching = Reaching { headers, ..Reaching::default() };
         Self { url: Some(url.to_owned()), reaching, ..Self::default() }
     }
 
-    /// What the options name; an error where that is nothing.
+    /// The server that the options name.
+    ///
+    /// # Errors
+    ///
+    /// The options name no server, or contradict each other, or a configuration or variable cannot be read.
     pub fn resolve(&self, context: &Context) -> Result<TargetKind, CommandError> {
         if let Some(name) = &self.session {
             self.check_joined()?;
@@ -171,10 +182,10 @@ impl Target {
             return self.configured(&found);
         }
         if self.argv.is_empty() {
-            return Err(CommandError::usage("no server was given")
+            return Err(CommandError::usage("no server given")
                 .hint("put the server's command after --, as in: -- npx -y some-mcp-server")
                 .hint(
-                    "or name one of your client's configuration with --server NAME, or attach to one with --url URL",
+                    "or take one from your client's configuration with --server NAME, or connect to one with --url URL",
                 ));
         }
         self.check_started()?;
@@ -182,8 +193,12 @@ impl Target {
         Ok(TargetKind::Command(ServerCommand { argv: self.argv.clone(), env, cwd, limit: self.limits.max_message }))
     }
 
-    /// The servers that the options name where there may be several, a target each; what goes with a server is the
-    /// one's that alone can be meant.
+    /// The servers that the options name, one target each, where several are allowed. Options such as `--env` go to
+    /// the only target that they fit.
+    ///
+    /// # Errors
+    ///
+    /// An option fits no target, or several.
     pub fn each(&self) -> Result<Vec<Self>, CommandError> {
         let configured = |name: Option<&String>| Self {
             config: self.config.clone(),
@@ -210,7 +225,11 @@ impl Target {
         Ok(each.into_iter().map(|one| one.within(self.limits)).collect())
     }
 
-    /// A short name for the server: what it is called in a configuration or as a session, its machine, its program.
+    /// A short name for the server: its name in a configuration or as a session, else its host or program.
+    ///
+    /// # Errors
+    ///
+    /// The configuration cannot be read, or does not contain exactly one server.
     pub fn name(&self, context: &Context) -> Result<String, CommandError> {
         if let Some(url) = &self.url {
             return Ok(name_of(url).to_owned());
@@ -228,26 +247,26 @@ impl Target {
         }
     }
 
-    /// A session that lives has its server already: what would start or reach one has no effect there.
+    /// Refuses options that start or reach a server: a live session already has one.
     fn check_joined(&self) -> Result<(), CommandError> {
-        let next = "the session's server runs already; leave the option out, start a server after --, or where the \
-                    session listens (`mcpreel sessions`) attach to it with --url";
+        let next = "the session's server is already running; omit the option, or start a server after --, or connect \
+                    with --url, if the session has one (see `mcpreel sessions`)";
         refuse(self.starting.given().or(self.reaching.given()), "--session", next)
     }
 
-    /// A server that is started is spoken to without HTTP: what belongs to that has no effect there.
+    /// Refuses HTTP options for a server that is started on stdio.
     fn check_started(&self) -> Result<(), CommandError> {
-        let next = "it belongs to a server that is reached over HTTP, with --url; a variable for a command is -e";
+        let next = "it applies only to servers reached over HTTP (--url); to set an environment variable, use -e";
         refuse(self.reaching.given(), "a server's command", next)
     }
 
-    /// A server that is attached to runs already.
+    /// Refuses options that start a server, for a URL.
     fn check_attached(&self) -> Result<(), CommandError> {
-        let next = "it belongs to a server that is started; a header for one that is reached over HTTP is -H";
+        let next = "it applies only to servers that mcpreel starts; to send an HTTP header, use -H";
         refuse(self.starting.given(), "a server's URL", next)
     }
 
-    /// A server of a client's configuration, with the options that go with it; those win over what stands there.
+    /// A server of a client's configuration. The options override the configuration.
     fn configured(&self, found: &Found) -> Result<TargetKind, CommandError> {
         let Found { path, entry } = found;
         let workspace = found.workspace(&clients::current_folder()?, &|name| std::env::var_os(name));
@@ -277,7 +296,7 @@ impl Target {
         }
     }
 
-    /// A URL with the options that go with it; `headers` are those that no option overrides.
+    /// A server at a URL, with the HTTP options. `headers` are those that no option overrides.
     fn attach(&self, url: String, mut headers: Vec<(String, String)>) -> Result<Remote, CommandError> {
         self.check_attached()?;
         let Reaching { headers: headers_given, header_env, cacert, insecure } = &self.reaching;
@@ -299,8 +318,8 @@ impl Target {
     }
 }
 
-/// Whose option it is, of several servers: that of the kind that takes it, else the only one of a configuration.
-/// A single one gets it in any case, and refuses it where it makes no sense.
+/// The target that an option is for: the one of the kind that takes it, else the only one of a configuration. A
+/// single target always gets the option, and refuses it if it does not fit.
 fn meant<'a>(
     each: &'a mut [Target],
     option: &str,
@@ -315,22 +334,22 @@ fn meant<'a>(
         (Some(only), None) => Ok(only),
         (found, _) => {
             let why = if found.is_none() {
-                "there is no server that it goes with"
+                "none of the servers can use this option"
             } else {
-                "there are several servers that it could go with"
+                "it is ambiguous which server this option is for"
             };
             let error = CommandError::usage(format!("{option}: {why}"));
-            Err(error.hint(format!("it goes with {kind}, or with the server of --server where that is one")))
+            Err(error.hint(format!("it applies to {kind}, or to a server of --server if there is only one")))
         }
     }
 }
 
-/// Refuses an option, where it is given, that has no effect there.
+/// Refuses an option that has no effect with another one, if it is given.
 pub fn refuse(option: Option<&str>, with: &str, hint: &str) -> Result<(), CommandError> {
-    option.map_or(Ok(()), |option| Err(CommandError::usage(format!("{option} makes no sense with {with}")).hint(hint)))
+    option.map_or(Ok(()), |option| Err(CommandError::usage(format!("{option} cannot be used with {with}")).hint(hint)))
 }
 
-/// What a server is called that only its URL names: its machine, or its file.
+/// The name of a server that only a URL names: its host, or its socket's file.
 fn name_of(url: &str) -> &str {
     let place = url.split_once("://").map(|(_, place)| place).or_else(|| url.strip_prefix("tcp:"));
     let name = match place {
@@ -344,32 +363,32 @@ fn name_of(url: &str) -> &str {
     name.strip_suffix(".sock").unwrap_or(name)
 }
 
-/// An environment variable, where it is set and text.
+/// The value of an environment variable, if it is set and valid UTF-8.
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
 fn unset(name: &str, option: &str) -> CommandError {
-    CommandError::usage(format!("{option}: the variable {name} is not set"))
+    CommandError::usage(format!("{option}: the environment variable {name} is not set"))
 }
 
 fn read_env_file(path: &Path) -> Result<Vec<(String, String)>, CommandError> {
     std::fs::read_to_string(path).map(|text| env_file(&text)).map_err(|error| CommandError::reading(path, &error))
 }
 
-/// `Name: value`.
+/// Parses `Name: value`.
 pub fn header(text: &str) -> Result<(String, String), String> {
     match text.split_once(':') {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.trim().to_owned())),
-        _ => Err("this is not NAME: VALUE".into()),
+        _ => Err("expected NAME: VALUE".into()),
     }
 }
 
-/// `KEY=VALUE`.
+/// Parses `KEY=VALUE`.
 pub fn key_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        _ => Err("this is not KEY=VALUE".into()),
+        _ => Err("expected KEY=VALUE".into()),
     }
 }
 

@@ -1,12 +1,17 @@
-//! Values on the command line, the same everywhere: `key=value` (a string), `key:=json`, a JSON object, `@file`, `-`.
+//! Parameters on the command line, in the same form everywhere: `key=value` (a string), `key:=json`, a JSON object,
+//! `@file`, `-`.
 
 use crate::error::{CommandError, ErrorKind};
 use serde_json::{Map, Value};
 use std::io::Read;
 use std::path::Path;
 
-/// The params that words on the command line give: `None` for no words; the exact text of a single JSON object;
-/// else an object of members.
+/// The params that the words give: `None` for no words; the unchanged text of a single JSON object; else an object of
+/// members.
+///
+/// # Errors
+///
+/// A word is not a parameter, or a file cannot be read.
 pub fn params(words: &[String]) -> Result<Option<Vec<u8>>, CommandError> {
     match words {
         [] => Ok(None),
@@ -15,7 +20,11 @@ pub fn params(words: &[String]) -> Result<Option<Vec<u8>>, CommandError> {
     }
 }
 
-/// The object that words on the command line give.
+/// The object that the words give.
+///
+/// # Errors
+///
+/// A word is not a parameter, or a file cannot be read.
 pub fn object(words: &[String]) -> Result<Map<String, Value>, CommandError> {
     let mut members = Map::new();
     for word in words {
@@ -23,8 +32,8 @@ pub fn object(words: &[String]) -> Result<Map<String, Value>, CommandError> {
             let text = whole(word)?;
             match serde_json::from_slice(&text) {
                 Ok(Value::Object(more)) => members.extend(more),
-                Ok(_) => return Err(CommandError::usage(format!("{word:?} is no JSON object"))),
-                Err(error) => return Err(CommandError::usage(format!("{word:?} is no JSON: {error}"))),
+                Ok(_) => return Err(CommandError::usage(format!("{word:?} is not a JSON object"))),
+                Err(error) => return Err(CommandError::usage(format!("{word:?} is not JSON: {error}"))),
             }
             continue;
         }
@@ -47,12 +56,16 @@ fn whole(word: &str) -> Result<Vec<u8>, CommandError> {
     let text = text.trim_ascii().to_vec();
     crate::wire::json::check(&text).map_err(|reason| {
         CommandError::usage(format!("{word}: not JSON: {reason}"))
-            .hint("quotes around the whole keep those within: '{\"key\":[\"v\"]}'")
+            .hint("put the whole in single quotes so that the shell keeps the inner ones: '{\"key\":[\"v\"]}'")
     })?;
     Ok(text)
 }
 
-/// A text as it is: the word, `@file`, or `-` for standard input. The line end at its end is not part of it.
+/// A text: the word itself, or the content of `@file` or of stdin (`-`), without its final line break.
+///
+/// # Errors
+///
+/// The file or stdin cannot be read.
 pub fn exact_text(word: &str) -> Result<Vec<u8>, CommandError> {
     let mut text = match word.strip_prefix('@') {
         Some(path) => read_file(Path::new(path))?,
@@ -73,15 +86,15 @@ fn read_stdin() -> Result<Vec<u8>, CommandError> {
     let mut text = Vec::new();
     std::io::stdin()
         .read_to_end(&mut text)
-        .map_err(|error| CommandError::new(ErrorKind::Input, format!("cannot read standard input: {error}")))?;
+        .map_err(|error| CommandError::new(ErrorKind::Input, format!("cannot read stdin: {error}")))?;
     Ok(text)
 }
 
-/// `name=value` or `name:=json`; a value that begins with `@` is a file's content.
+/// Parses `name=value` or `name:=json`. A value that begins with `@` is read from that file.
 fn member(word: &str) -> Result<(&str, Value), CommandError> {
     let wrong = || {
-        CommandError::usage(format!("{word:?} is no value"))
-            .hint("a value is name=text, name:=JSON, a JSON object, @file, or - for standard input")
+        CommandError::usage(format!("invalid parameter {word:?}: expected name=value"))
+            .hint("a parameter is name=text, name:=JSON, a JSON object, @file, or - for stdin")
     };
     let at = word.find('=').filter(|at| *at > 0).ok_or_else(wrong)?;
     let (name, text) = (&word[..at], &word[at + 1..]);
@@ -90,8 +103,8 @@ fn member(word: &str) -> Result<(&str, Value), CommandError> {
     };
     let text = text_or_file(text)?;
     let value = serde_json::from_str(&text).map_err(|error| {
-        CommandError::usage(format!("{word:?}: what follows := is no JSON: {error}"))
-            .hint("quotes around the whole keep those within: 'key:=[\"v\"]'; for a text without JSON write key=v")
+        CommandError::usage(format!("{word:?}: the value after := is not JSON: {error}"))
+            .hint("put the whole in single quotes so that the shell keeps the inner ones: 'key:=[\"v\"]'; for plain text, write key=v")
     })?;
     Ok((name, value))
 }
@@ -102,7 +115,7 @@ fn text_or_file(text: &str) -> Result<String, CommandError> {
         .map_err(|_| CommandError::new(ErrorKind::Input, format!("{path} is not UTF-8 text")))
 }
 
-/// Sets a member; dots in its name lead into inner objects.
+/// Sets a member. Dots in its name lead into inner objects.
 fn insert(members: &mut Map<String, Value>, name: &str, value: Value) {
     match name.split_once('.') {
         None => {
@@ -137,9 +150,9 @@ mod tests {
         assert_eq!(text(&["a.b=1", "a.c:=2"]), Ok(r#"{"a":{"b":"1","c":2}}"#.into()));
         assert_eq!(text(&["{\"n\": 1.0}"]), Ok("{\"n\": 1.0}".into()), "one object goes as it is");
         assert!(text(&["{\"n\":"]).expect_err("refused").contains("not JSON"));
-        assert!(text(&["a:=x"]).expect_err("refused").contains("no JSON"));
+        assert!(text(&["a:=x"]).expect_err("refused").contains("not JSON"));
         let unquoted = params(&["key:=[v]".to_owned()]).expect_err("refused");
         assert!(unquoted.hints.iter().any(|hint| hint.contains(r#"'key:=["v"]'"#)), "{:?}", unquoted.hints);
-        assert!(text(&["alone"]).expect_err("refused").contains("no value"));
+        assert!(text(&["alone"]).expect_err("refused").contains("invalid parameter"));
     }
 }

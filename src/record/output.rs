@@ -1,7 +1,7 @@
-//! Named files that are written: one is replaced in a single step, and only a regular file ever is.
+//! Writing named files: a regular file is replaced in a single step, and nothing else is ever replaced.
 //!
-//! The file that a link leads to is replaced, never the link; mode and owner stay. A device, a pipe, an open descriptor
-//! is written as it is.
+//! The target of a link is replaced, not the link, and keeps its mode and owner. Devices, pipes and open descriptors
+//! are written in place.
 
 use super::reels;
 use crate::error::CommandError;
@@ -10,26 +10,27 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf};
 
-/// The mode of a new file that holds what crossed a wire: it is the user's only.
+/// The mode of a new file with recorded data: only the user can read it.
 pub const PRIVATE: u32 = 0o600;
-/// The mode of any other new file, before the user's mask.
+/// The mode of other new files, before the umask.
 pub const SHARED: u32 = 0o666;
 
-/// A file beside its final place, which it takes in one step. Dropped before that, it leaves nothing.
+/// A temporary file next to its target, which it replaces in one step. It is removed if dropped before.
 #[derive(Debug)]
 pub struct Replacement {
     file: File,
-    /// Its final place: no link.
+    /// The target, which is not a link.
     target: PathBuf,
     temporary: Option<PathBuf>,
 }
 
 impl Replacement {
-    /// Begins a file for the place that `path` leads to. It gets the mode and the owner of the file that is there; where
-    /// there is none, `mode`.
+    /// Creates a temporary file for the target of `path`, with the mode and owner of the existing file, else with
+    /// `mode`.
     ///
     /// # Errors
-    /// What is there is no regular file, or nothing can be written beside it.
+    ///
+    /// The target exists and is not a regular file, or the folder cannot be written.
     pub fn begin(path: &Path, mode: u32) -> io::Result<Self> {
         let target = resolved(path)?;
         let present = present(&target)?;
@@ -37,26 +38,27 @@ impl Replacement {
         let begun = Self { file, target, temporary: Some(temporary) };
         if let Some(about) = present {
             begun.file.set_permissions(about.permissions())?;
-            // Only a superuser may give a file away; for everybody else it is their own already.
+            // Only root may give a file away; for others it is already their own.
             let _ = fchown(&begun.file, Some(about.uid()), Some(about.gid()));
         }
         Ok(begun)
     }
 
-    /// The file, to be written.
+    /// The temporary file, for writing.
     pub fn file(&mut self) -> &mut File {
         &mut self.file
     }
 
-    /// Its final place.
+    /// The path of the target.
     pub fn target(&self) -> &Path {
         &self.target
     }
 
-    /// Puts it in its place, its bytes on the disk first.
+    /// Syncs the temporary file and moves it to the target.
     ///
     /// # Errors
-    /// It cannot be written, or something else than a regular file is there by now.
+    ///
+    /// The file cannot be written, or the target is no longer a regular file.
     pub fn commit(mut self) -> io::Result<()> {
         self.file.sync_all()?;
         present(&self.target)?;
@@ -77,32 +79,32 @@ impl Drop for Replacement {
     }
 }
 
-/// The place that a path leads to, through links, also where nothing is there yet.
+/// The target of a path through links. It need not exist.
 fn resolved(path: &Path) -> io::Result<PathBuf> {
-    /// As many as the system follows.
+    /// As many as the kernel follows.
     const MAX_LINKS: usize = 40;
     let mut place = path.to_owned();
     for _ in 0..MAX_LINKS {
         match std::fs::read_link(&place) {
-            // What the link says is meant from the folder that it is in.
+            // A link is relative to its own folder.
             Ok(next) => place = place.parent().unwrap_or(Path::new("")).join(next),
             Err(_) => return Ok(place),
         }
     }
-    Err(io::Error::other("too many links lead to one another"))
+    Err(io::Error::other("too many levels of symbolic links"))
 }
 
-/// What is at a place; an error where it is something that is not to be replaced.
+/// The metadata of the target, if it exists. It is an error if it must not be replaced.
 fn present(target: &Path) -> io::Result<Option<std::fs::Metadata>> {
     match std::fs::symlink_metadata(target) {
         Ok(about) if about.is_file() => Ok(Some(about)),
-        Ok(_) => Err(io::Error::other("it is no regular file, and only such are replaced")),
+        Ok(_) => Err(io::Error::other("it is not a regular file, and cannot be replaced")),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// A new file beside another, in place of nothing.
+/// Creates a new temporary file next to the target.
 fn beside(target: &Path, mode: u32) -> io::Result<(File, PathBuf)> {
     let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
     for number in 0..100 {
@@ -119,10 +121,11 @@ fn beside(target: &Path, mode: u32) -> io::Result<(File, PathBuf)> {
     Err(last)
 }
 
-/// Keeps what is at a place under another name, `NAME` with `ending`, in place of nothing.
+/// Keeps a file under a second name, `NAME` with `ending`, never over another file. Returns that name.
 ///
 /// # Errors
-/// It cannot be.
+///
+/// The file cannot be linked or copied.
 pub fn keep_aside(path: &Path, ending: &str) -> io::Result<PathBuf> {
     let target = resolved(path)?;
     let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
@@ -130,7 +133,7 @@ pub fn keep_aside(path: &Path, ending: &str) -> io::Result<PathBuf> {
         let mut name = target.file_name().unwrap_or_default().to_owned();
         name.push(format!("{ending}{number}"));
         let kept = target.with_file_name(name);
-        // A second name, so that the first is never without its file; a file system without such gets a copy.
+        // A hard link, so that the file always has its first name; a copy if the file system has no hard links.
         let done = std::fs::hard_link(&target, &kept).or_else(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => Err(error),
             _ => File::options()
@@ -148,18 +151,19 @@ pub fn keep_aside(path: &Path, ending: &str) -> io::Result<PathBuf> {
     Err(last)
 }
 
-/// Writes a whole file: replaces a regular one, and writes into anything else.
+/// Writes a whole file: replaces a regular file, and writes into anything else.
 ///
 /// # Errors
-/// It cannot be written.
+///
+/// The file cannot be written.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), CommandError> {
     let mut out = Output::begin(path, true, SHARED)?;
     out.write_all(bytes).map_err(|error| CommandError::writing(path, &error))?;
     out.finish()
 }
 
-/// A named file to be written: replaced when it is done, or written as it is where it is no regular file; `-` is
-/// standard output. Dropped before it is done, it leaves the file as it was.
+/// A named file for writing: a regular file is replaced at the end, anything else is written in place; `-` is stdout.
+/// If dropped before the end, a regular file is left unchanged.
 pub struct Output {
     to: To,
     written: u64,
@@ -167,19 +171,27 @@ pub struct Output {
 }
 
 enum To {
-    /// A file that is to take its place, and the lock on the one that is there.
+    /// The temporary file, and the lock on the existing file.
     File(io::BufWriter<Replacement>, Option<File>),
-    /// Standard output, a device, a pipe.
+    /// Stdout, a device or a pipe.
     Stream(Box<dyn Write>),
 }
 
 impl Output {
-    /// Begins a file that holds what crossed a wire. One that is there already is replaced only when `overwrite` says so.
+    /// Begins a file with recorded data. An existing file is replaced only with `overwrite`.
+    ///
+    /// # Errors
+    ///
+    /// The file exists, or cannot be written.
     pub fn create(path: &Path, overwrite: bool) -> Result<Self, CommandError> {
         Self::begin(path, overwrite, PRIVATE)
     }
 
-    /// The same with another mode, where there is no file yet.
+    /// Like [`Self::create`], with another mode for a new file.
+    ///
+    /// # Errors
+    ///
+    /// The file exists, or cannot be written.
     pub fn begin(path: &Path, overwrite: bool, mode: u32) -> Result<Self, CommandError> {
         let failed = |error| CommandError::writing(path, &error);
         let to = if path == Path::new("-") {
@@ -189,8 +201,8 @@ impl Output {
             To::Stream(Box::new(io::BufWriter::new(file)))
         } else {
             if !overwrite && path.is_file() {
-                return Err(CommandError::usage(format!("{} is there already", path.display()))
-                    .hint("name another file, or overwrite it with --force"));
+                return Err(CommandError::usage(format!("{} already exists", path.display()))
+                    .hint("choose another file, or overwrite it with --force"));
             }
             let present = File::open(path).ok();
             present.iter().try_for_each(|present| reels::lock(present, path))?;
@@ -199,19 +211,20 @@ impl Output {
         Ok(Self { to, written: 0, path: path.to_owned() })
     }
 
-    /// How many bytes were written.
+    /// The number of bytes written.
     pub fn written(&self) -> u64 {
         self.written
     }
 
-    /// Whether it can be begun anew: a file that is not in its place yet.
+    /// Whether the file can be restarted, because it has not replaced its target yet.
     pub fn can_restart(&self) -> bool {
         matches!(self.to, To::File(..))
     }
 
-    /// Begins the file anew: what was written is gone. Nothing where it went out already.
+    /// Discards what was written, unless it was written in place.
     ///
     /// # Errors
+    ///
     /// The file cannot be written.
     pub fn restart(&mut self) -> io::Result<()> {
         if let To::File(out, _) = &mut self.to {
@@ -224,7 +237,11 @@ impl Output {
         Ok(())
     }
 
-    /// Puts the file in its place, its bytes on the disk first.
+    /// Syncs the file and moves it to its target.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
     pub fn finish(self) -> Result<(), CommandError> {
         let failed = |error: io::Error| CommandError::writing(&self.path, &error);
         match self.to {
@@ -310,7 +327,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("place");
         let replacement = Replacement::begin(&place, SHARED).unwrap();
-        // It comes to be there while the file is written.
+        // The folder is created while the file is being written.
         std::fs::create_dir(&place).unwrap();
         assert!(replacement.commit().is_err());
         assert!(Replacement::begin(&place, SHARED).is_err());

@@ -1,10 +1,10 @@
-//! Where recordings and the sockets of live sessions are: where this process puts its own, and everywhere that another
-//! process of the same user may have put them.
+//! The folders of reels and of live sessions' sockets: those that this process uses, and all that other processes of
+//! the same user may have used.
 //!
-//! Clients start their servers with a part of the user's environment only. So a tap may use another folder than the
-//! shell in which its recording is looked for. Readers look in all folders that the environment, the defaults and a
-//! file below the home folder name; a writer adds its folder to that file. What the file names is not trusted: only
-//! folders of the user's own count.
+//! Clients start servers with only a part of the user's environment, so a recorder may use other folders than the
+//! shell in which its reel is searched. Readers therefore search all folders that follow from the environment, the
+//! defaults and a file below the home folder, to which writers add their folders. The file is not trusted: only
+//! folders that the user owns count.
 
 use super::output::{self, Replacement};
 use rustix::process::getuid;
@@ -15,22 +15,22 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// So many folders are remembered.
+/// The maximum number of folders in the file.
 const MAX: usize = 64;
-/// So much of the file that names them is read.
+/// The maximum number of bytes that are read from the file.
 const LONGEST: u64 = 64 << 10;
 
-/// What lies in a folder.
+/// What a folder contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Recordings.
+    /// Reels.
     Reels,
     /// Sockets of live sessions.
     Sockets,
 }
 
 impl Kind {
-    /// The word for it in the file.
+    /// Its prefix in the file.
     fn word(self) -> &'static [u8] {
         match self {
             Self::Reels => b"reels ",
@@ -39,7 +39,7 @@ impl Kind {
     }
 }
 
-/// What decides about the folders.
+/// What the folders depend on.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
     /// `MCPREEL_HOME`.
@@ -48,13 +48,13 @@ pub struct Places {
     state: Option<PathBuf>,
     /// `XDG_RUNTIME_DIR`.
     runtime: Option<PathBuf>,
-    /// `HOME`, or where that is not set, the home folder of the account.
+    /// `HOME`, else the home folder of the account.
     home: Option<PathBuf>,
     uid: u32,
 }
 
 impl Places {
-    /// The user's, by the environment.
+    /// The user's folders, according to the environment.
     pub fn here() -> Self {
         let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let absolute = |name| set(name).filter(|folder| folder.is_absolute());
@@ -69,7 +69,7 @@ impl Places {
         }
     }
 
-    /// Where this process keeps its recordings, the first that can be written; none where no folder is known.
+    /// The folders for new reels, in order of preference: the first that can be written is used. May be empty.
     pub fn reels(&self) -> Vec<PathBuf> {
         let own = self.own.as_ref().map(|own| own.join("reels"));
         let state = self.state.as_ref().map(|state| state.join("mcpreel"));
@@ -78,14 +78,14 @@ impl Places {
         first.into_iter().chain(default).collect()
     }
 
-    /// Everywhere that recordings may be.
+    /// All folders that may contain reels.
     pub fn all_reels(&self) -> Vec<PathBuf> {
         let state = self.state.as_ref().map(|state| state.join("mcpreel"));
         unique(self.reels().into_iter().chain(state).chain(self.noted(Kind::Reels)))
     }
 
-    /// Where this process makes its sockets: `$MCPREEL_HOME/run`, else `mcpreel` in `$XDG_RUNTIME_DIR` or in
-    /// `/run/user/UID`, whichever is there, else `/tmp/mcpreel-UID`.
+    /// The folder for new sockets: `$MCPREEL_HOME/run`; else `mcpreel` in `$XDG_RUNTIME_DIR` or `/run/user/UID`,
+    /// whichever exists; else `/tmp/mcpreel-UID`.
     pub fn sockets(&self) -> PathBuf {
         self.sockets_by(Path::is_dir)
     }
@@ -98,8 +98,8 @@ impl Places {
         there.map_or_else(|| self.temporary(), |folder| folder.join("mcpreel"))
     }
 
-    /// Everywhere that sockets may be, this process's own folder first. The folders of the system belong to an account,
-    /// so they are looked into where the home folder is the account's.
+    /// All folders that may contain sockets, this process's own first. The system's folders belong to an account, so
+    /// they are included only if the home folder is the account's.
     pub fn all_sockets(&self) -> Vec<PathBuf> {
         let runtime = self.runtime.as_ref().map(|runtime| runtime.join("mcpreel"));
         let of_system =
@@ -108,7 +108,7 @@ impl Places {
         unique([self.sockets()].into_iter().chain(runtime).chain(of_system).chain(noted))
     }
 
-    /// Remembers a folder for readers with another environment. Where that cannot be, they do without.
+    /// Adds a folder to the file, for readers with another environment. Errors are ignored.
     pub fn note(&self, kind: Kind, folder: &Path) {
         let is_default = kind == Kind::Reels && self.state_folder().as_deref() == Some(folder);
         if let Some(file) = self.file().filter(|_| !is_default) {
@@ -138,7 +138,7 @@ impl Places {
         account.is_none_or(|account| self.home.as_deref().is_none_or(|home| real(home) == real(&account)))
     }
 
-    /// The folders of a kind in the file that are the user's.
+    /// The folders of this kind in the file that the user owns, newest first.
     fn noted(&self, kind: Kind) -> Vec<PathBuf> {
         let lines = self.file().and_then(|file| read(&file).ok()).unwrap_or_default();
         let is_ours =
@@ -147,12 +147,12 @@ impl Places {
     }
 }
 
-/// The folders in a line of an error or a note.
+/// The folders as text for an error or a note.
 pub fn listed(folders: &[PathBuf]) -> String {
     folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// Each folder once, by whatever names it is called.
+/// The folders without duplicates, even under different names.
 fn unique(folders: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
     let (mut seen, mut unique) = (Vec::new(), Vec::new());
     for folder in folders {
@@ -184,9 +184,9 @@ fn folder_of(line: &[u8], kind: Kind) -> Option<PathBuf> {
     folder.is_absolute().then(|| folder.to_owned())
 }
 
-/// The lines of the file, each once, the newest last.
+/// The lines of the file without duplicates, newest last.
 fn read(file: &Path) -> io::Result<Vec<Vec<u8>>> {
-    // Whatever lies there, nothing is waited for.
+    // NONBLOCK, because the file could be a FIFO.
     let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let file = File::options().read(true).custom_flags(flags).open(file)?;
     let mut text = Vec::new();
@@ -202,7 +202,8 @@ fn read(file: &Path) -> io::Result<Vec<Vec<u8>>> {
     Ok(lines)
 }
 
-/// Adds a folder to the file, which is made too. One line is one write, so that writers at the same time lose nothing.
+/// Adds a folder to the file, which is created if necessary. A line is a single write, so that concurrent writers
+/// lose nothing.
 fn note_in(file: &Path, kind: Kind, folder: &Path) -> io::Result<()> {
     let line = [kind.word(), folder.as_os_str().as_bytes()].concat();
     let mut lines = read(file).unwrap_or_default();
@@ -265,7 +266,7 @@ mod tests {
         assert_eq!(shell.reels(), [home.join("own/reels"), default.clone()]);
         assert_eq!(shell.all_reels(), [home.join("own/reels"), default.clone(), home.join("state/mcpreel")]);
         assert_eq!(bare.all_reels(), std::slice::from_ref(&default));
-        // What a shell has written is found without its environment, once it is there.
+        // What a shell has written is found without its environment, if it exists.
         shell.note(Kind::Reels, &home.join("own/reels"));
         shell.note(Kind::Sockets, &home.join("own/run"));
         assert_eq!(bare.all_reels(), std::slice::from_ref(&default));
@@ -273,10 +274,10 @@ mod tests {
         std::fs::create_dir_all(home.join("own/run")).expect("made");
         assert_eq!(bare.all_reels(), [default.clone(), home.join("own/reels")]);
         assert_eq!(bare.all_sockets().last(), Some(&home.join("own/run")));
-        // Another user's folder does not count.
+        // Folders of other users do not count.
         let other = Places { uid: uid + 1, ..bare.clone() };
         assert_eq!(other.all_reels(), std::slice::from_ref(&default));
-        // The default need not be told.
+        // The default folder is not added.
         bare.note(Kind::Reels, &default);
         let text = std::fs::read_to_string(default.join("places")).expect("there");
         assert_eq!(text, format!("reels {own}/reels\nsockets {own}/run\n"));

@@ -1,8 +1,8 @@
-//! The recording of a session, for every command that keeps one: where its reel goes, what is done where it cannot go
-//! there, and how the end is told.
+//! Recording a session, for all commands: where the reel goes, what to do if it cannot be written there, and
+//! reporting the end.
 //!
-//! Traffic comes first. A session whose reel cannot be written goes on, in another folder or unrecorded, unless its
-//! recording is required.
+//! Traffic comes first. If the reel cannot be written, the session continues with a reel in another folder or without
+//! one, unless recording is required.
 
 use super::places::{Kind, Places};
 use super::reels;
@@ -20,24 +20,23 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What happens where a file is there already.
+/// What to do if the reel already exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnExisting {
     /// The command fails.
     Fail,
-    /// The reel gets another name: whoever starts the command cannot choose one.
+    /// The reel gets another name, because a client that starts the command cannot choose one.
     Rename,
 }
 
 impl OnExisting {
-    /// What is right for a session whose client is on standard input: a client names the same file at every start.
+    /// For a session with a client on stdin, which names the same file each time, rename; otherwise fail.
     pub fn by_stdin() -> Self {
         if stdin_is_clients() { Self::Rename } else { Self::Fail }
     }
 }
 
-/// Whether a client started this process: then standard input is a pipe or a socket, and no terminal, file or
-/// `/dev/null`.
+/// Whether a client started this process: then stdin is a pipe or a socket, not a terminal, a file or `/dev/null`.
 pub fn stdin_is_clients() -> bool {
     fstat(rustix::stdio::stdin())
         .is_ok_and(|about| matches!(FileType::from_raw_mode(about.st_mode), FileType::Fifo | FileType::Socket))
@@ -46,36 +45,36 @@ pub fn stdin_is_clients() -> bool {
 /// What depends on the recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// Nothing: the session goes on without.
+    /// Nothing: the session continues without it.
     Wanted,
-    /// The session does not begin without.
+    /// The session does not begin without it.
     ToBegin,
-    /// The session does not go on without.
+    /// The session does not continue without it.
     Always,
 }
 
-/// What is to be recorded, and where.
+/// What to record, and where.
 pub struct Plan<'a> {
-    /// Where the user says; `-` is standard output.
+    /// The file that the user named; `-` is stdout.
     pub output: Option<&'a Path>,
-    /// Replaces the file.
+    /// Whether to overwrite an existing file.
     pub force: bool,
-    /// What the reel is called where the user says nothing.
+    /// The reel's name if the user did not name a file.
     pub name: &'a str,
-    /// What happens where the file is there already.
+    /// What to do if the file exists.
     pub on_existing: OnExisting,
-    /// What depends on it.
+    /// What depends on the recording.
     pub need: Need,
     /// What the reel says about itself.
     pub header: FileHeader,
-    /// How many bytes may wait for the recorder.
+    /// The maximum number of bytes that may wait for the recorder.
     pub queue_bytes: usize,
-    /// What is done when more would have to wait.
+    /// What to do if the queue is full.
     pub on_overload: OnOverload,
 }
 
 impl<'a> Plan<'a> {
-    /// A recording of a command's own session, into this file or among the others.
+    /// The recording of a command's own session, to this file or to the folder of reels.
     pub fn of(output: Option<&'a Path>, name: &'a str, need: Need) -> Self {
         Self {
             output,
@@ -90,25 +89,26 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// A reel's header that names this program.
+/// The header of a reel that was written by this program.
 pub fn header() -> FileHeader {
     FileHeader { tool: concat!("mcpreel ", env!("CARGO_PKG_VERSION")).into(), ..FileHeader::default() }
 }
 
-/// A session's recording, at work.
+/// A running recording.
 pub struct Recording {
     recorder: Recorder,
     place: PathBuf,
 }
 
 impl Recording {
-    /// Starts it.
+    /// Starts recording.
     ///
     /// # Errors
-    /// The file is there already and may not get another name, or the recording is required and cannot be written.
+    ///
+    /// The file exists and must not get another name, or recording is required and the reel cannot be written.
     pub fn start(plan: &Plan<'_>, warn: Warn) -> Result<Self, CommandError> {
-        // A file that reaches the limit of its size is a failed write, which is told; the signal would end the session.
-        // What is ignored stays so for the server too, and a handler is not handed on.
+        // Exceeding the maximum file size must be a failed write, which is reported, instead of a signal that kills
+        // us. A signal that is ignored stays so for the server; a handler is not inherited.
         if !is_ignored(SIGXFSZ) {
             let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
         }
@@ -131,7 +131,7 @@ impl Recording {
             recorder.finish();
             return Err(CommandError::new(ErrorKind::Internal, why));
         }
-        // The way in which a session is ended from outside.
+        // SIGTERM ends the session in the same way as a request from outside.
         recorder.status().when_given_up(|| {
             let _ = kill_process(getpid(), Signal::TERM);
         });
@@ -143,23 +143,23 @@ impl Recording {
         &self.recorder
     }
 
-    /// How it goes.
+    /// The state of the recording.
     pub fn status(&self) -> Arc<Status> {
         Arc::clone(self.recorder.status())
     }
 
-    /// Where the reel is: `-` for standard output.
+    /// The path of the reel; `-` for stdout.
     pub fn place(&self) -> PathBuf {
         self.recorder.status().reel().unwrap_or_else(|| self.place.clone())
     }
 
-    /// The recorder alone, and what tells the end of it.
+    /// The recorder, and what reports its end.
     pub fn into_parts(self) -> (Recorder, End) {
         let status = self.status();
         (self.recorder, End { status, place: self.place })
     }
 
-    /// Ends the reel.
+    /// Finishes the reel.
     pub fn finish(self) -> (Summary, End) {
         let (recorder, end) = self.into_parts();
         (recorder.finish(), end)
@@ -173,12 +173,12 @@ pub struct End {
 }
 
 impl End {
-    /// Where the last reel is.
+    /// The path of the last reel.
     pub fn place(&self) -> PathBuf {
         self.status.reel().unwrap_or_else(|| self.place.clone())
     }
 
-    /// Tells how recording went: losses always, counts where the user wants to hear of them.
+    /// Reports how recording went: always what was lost, and with `is_verbose` the number of events.
     ///
     /// # Errors
     /// The recording was required and failed.
@@ -186,20 +186,21 @@ impl End {
         let place = self.place();
         if summary.lost_bytes > 0 {
             let lost = summary.lost_bytes;
-            warn(&format!("{lost} bytes of traffic are not in {}", place.display()));
+            warn(&format!("{lost} bytes of traffic are missing in {}", place.display()));
         }
         if is_verbose {
-            warn(&format!("{} events in {}", summary.events, place.display()));
+            let plural = if summary.events == 1 { "" } else { "s" };
+            warn(&format!("{} event{plural} in {}", summary.events, place.display()));
         }
         match self.status.given_up() {
-            Some(why) => Err(CommandError::new(ErrorKind::Internal, format!("the recording failed: {why}"))
+            Some(why) => Err(CommandError::new(ErrorKind::Internal, format!("recording failed: {why}"))
                 .hint("the session was ended because of --require-recording")),
             None => Ok(()),
         }
     }
 }
 
-/// Opens the first reel, where that can be; and where others can be made after it.
+/// Opens the first reel, if possible, and determines where later ones can be created.
 fn open(plan: &Plan<'_>, warn: Warn) -> Result<Files, CommandError> {
     let name = plan.name.to_owned();
     let Some(path) = plan.output else {
@@ -228,7 +229,7 @@ fn open(plan: &Plan<'_>, warn: Warn) -> Result<Files, CommandError> {
     Ok(Files::new(first, vec![location], Box::new(move || own_locations(&name))))
 }
 
-/// Where a recording goes that the user does not place.
+/// The locations for a reel that the user did not name.
 fn own_locations(name: &str) -> Vec<ReelLocation> {
     let name = reels::new_name(name);
     let location = |folder: PathBuf| ReelLocation { path: folder.join(&name), makes_folder: true };
@@ -251,7 +252,7 @@ fn open_named(path: &Path, location: &ReelLocation, plan: &Plan<'_>, warn: Warn)
     }
 }
 
-/// Makes a reel in the first folder that takes one. The error is the first, with its path, where there is a folder.
+/// Creates a reel in the first folder where that is possible. The error is that of the first folder, if there is one.
 fn open_one_of(locations: &[ReelLocation], warn: Warn) -> Result<ReelFile, Option<(PathBuf, io::Error)>> {
     let mut failure: Option<(PathBuf, io::Error)> = None;
     for location in locations {

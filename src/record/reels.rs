@@ -1,4 +1,4 @@
-//! Opening reels: a path, `-` for standard input, or the newest recording.
+//! Opening reels: a path, `-` for stdin, or the newest reel.
 
 use super::places::{Kind, Places, listed};
 use crate::error::{CommandError, ErrorKind, Warn};
@@ -10,10 +10,12 @@ use std::io::{self, IsTerminal};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// Hands every event of a reel over, payloads read ahead; damage is told on standard error. Whether there was any.
+/// Passes every event of a reel to `take`, with payloads. Damage is reported to stderr. Returns whether there was
+/// any.
 ///
 /// # Errors
-/// The reel cannot be read, or `take` failed.
+///
+/// The reel cannot be read, or `take` fails.
 pub fn each_event(
     reader: ReelReader,
     path: &Path,
@@ -38,25 +40,30 @@ pub fn each_event(
     Ok(damaged)
 }
 
-/// Says how many events were not looked at, since a reel has too many streams.
+/// Reports how many events were skipped because the reel has too many streams.
 pub fn report_left_out(events: u64, warn: Warn) {
     if events > 0 {
-        warn(&format!("{events} events are left out: at most {MAX_CONNECTIONS} streams are followed"));
+        let plural = if events == 1 { "" } else { "s" };
+        warn(&format!("skipped {events} event{plural}: at most {MAX_CONNECTIONS} streams are followed"));
     }
 }
 
-/// Where this process keeps recordings.
+/// The folder of reels of this process.
+///
+/// # Errors
+///
+/// There is none.
 pub fn folder() -> Result<PathBuf, CommandError> {
     Places::here().reels().into_iter().next().ok_or_else(no_folder)
 }
 
-/// There is nothing that says where recordings are kept.
+/// An error: nothing determines the folder of reels.
 pub fn no_folder() -> CommandError {
-    CommandError::usage("there is no folder for recordings: neither XDG_STATE_HOME nor HOME is set")
-        .hint("name the reel with -o FILE, or set MCPREEL_HOME")
+    CommandError::usage("no folder for reels: neither XDG_STATE_HOME nor HOME is set")
+        .hint("choose a file with -o FILE, or set MCPREEL_HOME")
 }
 
-/// A new recording's name: `20261121-205030-NAME-PID.reel`.
+/// The file name of a new reel: `20261121-205030-NAME-PID.reel`.
 pub fn new_name(name: &str) -> String {
     let time = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
     let safe: String = name
@@ -69,7 +76,11 @@ pub fn new_name(name: &str) -> String {
     format!("{time}-{stem}-{}.reel", std::process::id())
 }
 
-/// A new recording's path in the first folder that can be made.
+/// The path of a new reel, in the first folder that can be created.
+///
+/// # Errors
+///
+/// No folder can be created.
 pub fn new_path(name: &str) -> Result<PathBuf, CommandError> {
     let places = Places::here();
     let mut failure = None;
@@ -85,7 +96,11 @@ pub fn new_path(name: &str) -> Result<PathBuf, CommandError> {
     Err(failure.unwrap_or_else(no_folder))
 }
 
-/// The newest recording, wherever one may be.
+/// The newest reel in all folders.
+///
+/// # Errors
+///
+/// There is none.
 pub fn newest() -> Result<PathBuf, CommandError> {
     let folders = Places::here().all_reels();
     let entries = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
@@ -96,21 +111,25 @@ pub fn newest() -> Result<PathBuf, CommandError> {
         .map(|(_, path)| path)
         .ok_or_else(|| {
             let message = match &folders[..] {
-                [] => "there is no folder with reels: neither HOME nor MCPREEL_HOME is set".to_owned(),
-                folders => format!("there is no reel in {}", listed(folders)),
+                [] => "no folder with reels: neither HOME nor MCPREEL_HOME is set".to_owned(),
+                folders => format!("no reels found in {}", listed(folders)),
             };
             CommandError::new(ErrorKind::Input, message)
                 .hint("record one: mcpreel record -- SERVER-COMMAND")
-                .hint("or name one: mcpreel show FILE.reel")
+                .hint("or name a file: mcpreel show FILE.reel")
         })
 }
 
-/// Which file is at a path: its device and inode. `None` where there is none.
+/// Identifies the file at a path by device and inode. `None` if it does not exist.
 pub fn identity(path: &Path) -> Option<(u64, u64)> {
     std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
 }
 
-/// Opens the reel named, standard input for `-`, the newest recording for none.
+/// Opens the named reel, stdin for `-`, or the newest reel for `None`.
+///
+/// # Errors
+///
+/// The reel cannot be read.
 pub fn open(path: Option<&Path>) -> Result<(ReelReader, PathBuf), CommandError> {
     let path = match path {
         Some(path) => path.to_owned(),
@@ -124,8 +143,12 @@ pub fn open(path: Option<&Path>) -> Result<(ReelReader, PathBuf), CommandError> 
     }
 }
 
-/// Opens a reel that is to be read to its end, or as far as its recorder has come. One whose recorder was killed is
-/// told, for its last moments may be missing.
+/// Opens a reel that is to be read to its end, or as far as its recorder has written. If the recorder was killed,
+/// that is reported, because the last events may be missing.
+///
+/// # Errors
+///
+/// The reel cannot be read.
 pub fn open_whole(path: Option<&Path>, warn: Warn) -> Result<(ReelReader, PathBuf), CommandError> {
     let (reader, path) = open(path)?;
     if !reader.is_finished().map_err(|error| CommandError::reading(&path, &error))? {
@@ -133,63 +156,71 @@ pub fn open_whole(path: Option<&Path>, warn: Warn) -> Result<(ReelReader, PathBu
             return Ok((reader.following(), path));
         }
         warn(&format!(
-            "{} has no usable index; if its recorder was killed, its last moments may be missing",
+            "{} has no usable index; if its recorder was killed, the last events may be missing",
             path.display()
         ));
     }
     Ok((reader, path))
 }
 
-/// A path as it can stand in a line for people.
+/// A path as text for output on one line.
 pub fn shown(path: &Path) -> String {
     visible_text(&path.display().to_string())
 }
 
-/// A reel without a single message, where messages are to be judged.
+/// An error: a reel that is to be judged contains no messages.
 pub fn without_messages(path: &Path) -> CommandError {
-    CommandError::new(ErrorKind::Input, format!("{}: there is no message in it", path.display()))
-        .hint("`mcpreel reel info` tells what it holds; a session that never began leaves such a reel")
+    CommandError::new(ErrorKind::Input, format!("{}: no messages", path.display()))
+        .hint("`mcpreel reel info` shows its content; a session that never began leaves such a reel")
 }
 
-/// Whether a recorder is at work on a reel: it holds the file's lock for as long.
+/// Whether a recorder is writing the reel: it holds a lock on the file.
 fn is_being_written(path: &Path) -> bool {
     File::open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
-/// The reel named, or the newest recording; which one that is, is told on a terminal.
+/// The named or the newest reel. On a terminal, the path of the newest is reported.
+///
+/// # Errors
+///
+/// There is no reel.
 pub fn named_or_newest(path: Option<&Path>, warn: Warn) -> Result<PathBuf, CommandError> {
     if let Some(path) = path {
         return Ok(path.to_owned());
     }
     let path = newest()?;
     if io::stderr().is_terminal() {
-        warn(&format!("the newest reel: {}", path.display()));
+        warn(&format!("newest reel: {}", path.display()));
     }
     Ok(path)
 }
 
-/// Whether a path names a device, a pipe or an open descriptor (`/dev/fd/3`, which may stand for a plain file): it is
-/// written as it is, neither created nor replaced.
+/// Whether a path is a device, a pipe or an open descriptor (`/dev/fd/3`, which may be a regular file). Those are
+/// written in place, neither created nor replaced.
 pub fn is_written_in_place(path: &Path) -> bool {
     let descriptors = ["/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/proc"];
     path.exists() && (!path.is_file() || descriptors.iter().any(|place| path.starts_with(place)))
 }
 
-/// Creates a reel for a recorder. It may hold what nobody else should read, so it is the user's only; and it is locked
-/// for as long as it is open, so that nothing else writes to it meanwhile.
+/// Creates a reel for a recorder. Only the user can read it, and it is locked while it is open, so that nothing else
+/// writes to it.
+///
+/// # Errors
+///
+/// The file exists, or cannot be written or locked.
 pub fn create(path: &Path, force: bool) -> Result<File, CommandError> {
     let mut options = File::options();
     let in_place = is_written_in_place(path);
     if in_place {
         options.write(true);
     } else {
-        // Appended to, so that a reel which somebody cuts stays too short and is noticed.
+        // Append mode, so that a reel that is truncated stays too short and the damage is noticed.
         options.append(true).create(true).create_new(!force).mode(0o600);
     }
     let file = options.open(path).map_err(|error| {
         if error.kind() == io::ErrorKind::AlreadyExists {
-            return CommandError::usage(format!("{} is there already", path.display()))
-                .hint("name another file, or remove this one first (`record` takes --force)");
+            return CommandError::usage(format!("{} already exists", path.display()))
+                .hint("choose another file, or remove this one first (`record` has --force)");
         }
         CommandError::writing(path, &error)
     })?;
@@ -200,14 +231,18 @@ pub fn create(path: &Path, force: bool) -> Result<File, CommandError> {
     Ok(file)
 }
 
-/// Locks a reel against other writers; an error where a recorder is at work on it.
+/// Locks a reel against other writers.
+///
+/// # Errors
+///
+/// A recorder is writing it.
 pub fn lock(file: &File, path: &Path) -> Result<(), CommandError> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => {
-            Err(CommandError::usage(format!("{} is being written: a recorder is at work on it", path.display()))
+            Err(CommandError::usage(format!("{} is being written by a recorder", path.display()))
                 .hint("wait until the session is over, or write to another file with -o"))
         }
-        // Some file systems know no locks.
+        // Some file systems have no locks.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
     }
 }

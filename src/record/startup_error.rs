@@ -1,5 +1,5 @@
-//! What a client is told whose server cannot start. It sees standard output and the end of the process, and shows its
-//! user neither standard error nor the exit code; so its first request is answered with the reason.
+//! Answers a client whose server cannot start. The client sees neither stderr nor the exit code, so the error
+//! response to its first request contains the reason.
 
 use super::recording::stdin_is_clients;
 use crate::wire::{Envelope, Frame, Framing, LineFramer, MessageKind, json};
@@ -9,32 +9,32 @@ use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long a request is waited for.
+/// How long to wait for a request.
 const GRACE_PERIOD: Duration = Duration::from_secs(5);
-/// How long another is waited for after one that was not `initialize`: a client that probes with something else asks
-/// once more.
+/// How long to wait for another request after one that was not `initialize`: a client that probes with something else
+/// sends one more.
 const AFTER_PROBE: Duration = Duration::from_secs(1);
-/// So much is read at most.
+/// The maximum number of bytes to read.
 const LONGEST: usize = 4 << 20;
 /// JSON-RPC's internal error.
 const CODE: i64 = -32603;
 
 static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
 
-/// Standard input is somebody else's from now on: the server's, or a session's of this process.
+/// Called when standard input is no longer free for a refusal: the server or a session of this process reads it.
 pub fn begin() {
     HAS_BEGUN.store(true, Ordering::Release);
 }
 
-/// Answers the client that started this process as its server with the reason why it does not start. Nothing is done
-/// where there is none, or where the session has begun. Never waits for long.
+/// Answers the client that started this process as its server with the reason why it does not start. Does nothing if
+/// there is no client or the session has begun. Waits for at most [`GRACE_PERIOD`].
 pub fn answer(words: &[OsString], reason: &str) {
     if !HAS_BEGUN.load(Ordering::Acquire) && is_server(words) {
         answer_client(reason);
     }
 }
 
-/// The same for a process that is nothing but a server.
+/// Like [`answer`], for a process that can be nothing but a server.
 pub fn answer_client(reason: &str) {
     if !stdin_is_clients() {
         return;
@@ -66,7 +66,7 @@ pub fn answer_client(reason: &str) {
     }
 }
 
-/// Waits until there is something to read; whether there is, in time.
+/// Waits until there is something to read. Returns whether there is, in time.
 fn wait(until: Instant) -> bool {
     let left = until.saturating_duration_since(Instant::now());
     let left = Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: i64::from(left.subsec_nanos()) };
@@ -74,7 +74,7 @@ fn wait(until: Instant) -> bool {
     matches!(poll(&mut [PollFd::from_borrowed_fd(stdin, PollFlags::IN)], Some(&left)), Ok(1..))
 }
 
-/// The answer to a frame that holds a request, framed as it is; and whether no other can be expected.
+/// The error response to a request, with the framing of the frame, and whether the client will send no other request.
 fn answer_to(frame: &Frame<'_>, reason: &str) -> Option<(Vec<u8>, bool)> {
     let message = frame.framing.body(frame.payload);
     let envelope = Envelope::scan(message);
@@ -93,7 +93,7 @@ fn answer_to(frame: &Frame<'_>, reason: &str) -> Option<(Vec<u8>, bool)> {
     Some((answer, request.method.as_deref() == Some("initialize")))
 }
 
-/// Whether a command line makes this process a server on standard input and output, as far as it can be understood.
+/// Whether a command line makes this process a server on stdin and stdout. The command line may be invalid.
 fn is_server(words: &[OsString]) -> bool {
     let words: Vec<&str> = words.iter().map_while(|word| word.to_str()).take_while(|word| *word != "--").collect();
     let mut rest = words.iter().skip_while(|word| word.starts_with('-') || ["auto", "always", "never"].contains(*word));

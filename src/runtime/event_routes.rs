@@ -1,4 +1,4 @@
-//! Where events of subscriptions (MCPE) go beside the next prompt: lines of a file, the standard input of a command.
+//! Where events of subscriptions (MCPE) go in addition to the next prompt: lines of a file, the stdin of a command.
 
 use crate::error::{CommandError, Warn};
 use crate::proposals::host::HostEvent;
@@ -15,14 +15,15 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, channel, sync_channel}
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// So many events wait for a command at most.
+/// The maximum number of events that wait for a command.
 const MAX_WAITING: usize = 256;
-/// So long may a command take.
+/// The maximum time a command may run.
 const LIMIT: Duration = Duration::from_secs(30);
-/// What words of `--on-event` look like.
-const USAGE: &str = "write PATTERN=file:PATH or PATTERN=command:COMMAND, as in: --on-event 'build.*=file:builds.jsonl'";
+/// The syntax of `--on-event`.
+const USAGE: &str =
+    "use PATTERN=file:PATH or PATTERN=command:COMMAND, for example: --on-event 'build.*=file:builds.jsonl'";
 
-/// Where events go. When this is dropped, what waits is still done.
+/// Where events go. When this is dropped, waiting events are still delivered.
 #[derive(Default)]
 pub struct Routes(Vec<Route>);
 
@@ -38,15 +39,16 @@ enum EventRoute {
 }
 
 impl Routes {
-    /// Reads words as `--on-event` takes them; opens the files and makes ready for the commands.
+    /// Parses the values of `--on-event`, opens the files and starts a thread for each command.
     ///
     /// # Errors
-    /// A word that says nothing of the kind; a file that cannot be written.
+    ///
+    /// A value is malformed, or a file cannot be written.
     pub fn open(words: &[String], warn: Warn) -> Result<Self, CommandError> {
         words.iter().map(|word| Route::open(word, warn)).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Hears what the host tells; takes an event of a subscription to wherever it belongs.
+    /// Delivers the event of a subscription, if the host event is one.
     pub fn receive(&mut self, fact: &HostEvent) {
         if fact.proposal == "mcpe" && fact.what == "event" {
             self.take(&fact.data["event"]);
@@ -63,11 +65,11 @@ impl Routes {
 
 impl Route {
     fn open(word: &str, warn: Warn) -> Result<Self, CommandError> {
-        let wrong = || CommandError::usage(format!("--on-event {word:?} names no pattern and place")).hint(USAGE);
+        let wrong = || CommandError::usage(format!("--on-event: invalid route {word:?}")).hint(USAGE);
         let (pattern, place) = word.split_once('=').filter(|parts| !parts.0.is_empty()).ok_or_else(wrong)?;
         if is_odd(pattern) {
-            return Err(CommandError::usage(format!("--on-event: {pattern:?} is no type pattern"))
-                .hint("a pattern is a type, `a.*` for all below it, or `*`"));
+            return Err(CommandError::usage(format!("--on-event: invalid pattern {pattern:?}"))
+                .hint("a pattern is an event type, `a.*` for all types below `a`, or `*`"));
         }
         let route = match place.split_once(':').filter(|(_, rest)| !rest.is_empty()).ok_or_else(wrong)? {
             ("file", path) => {
@@ -80,7 +82,7 @@ impl Route {
                 let text = command.to_owned();
                 let worker =
                     std::thread::Builder::new().name("on-event".into()).spawn(move || work(&text, &events, warn));
-                let worker = worker.map_err(|error| CommandError::usage(format!("cannot begin a thread: {error}")))?;
+                let worker = worker.map_err(|error| CommandError::usage(format!("cannot start a thread: {error}")))?;
                 EventRoute::Command { command: command.to_owned(), waiting: Some(waiting), worker: Some(worker) }
             }
             _ => return Err(wrong()),
@@ -95,12 +97,12 @@ impl EventRoute {
         match self {
             Self::File { name, file } => {
                 if let Err(error) = file.write_all(line.as_bytes()) {
-                    warn(&format!("an event is not in {name}: {error}"));
+                    warn(&format!("cannot write an event to {name}: {error}"));
                 }
             }
             Self::Command { command, waiting, .. } => {
                 if let Some(Err(TrySendError::Full(_))) = waiting.as_ref().map(|waiting| waiting.try_send(line)) {
-                    warn(&format!("{MAX_WAITING} events wait for {command:?}: {} is left out", event["id"]));
+                    warn(&format!("{MAX_WAITING} events are already waiting for {command:?}; dropped {}", event["id"]));
                 }
             }
         }
@@ -116,13 +118,13 @@ impl Drop for EventRoute {
     }
 }
 
-/// Runs a command for one event after the other.
+/// Runs a command for one event after another.
 fn work(command: &str, events: &Receiver<String>, warn: Warn) {
     let shell = ["sh", "-c"].map(Into::into).to_vec();
     let folder = std::env::current_dir().unwrap_or_default();
     let options = HandlerOptions { shell, program: None, is_program_bare: false, folder, secrets: BTreeMap::new() };
     let jobs = HandlerRunner::new(options);
-    // The command is the user's own, unlike a subscriber's handler: it finds all that the user's commands find.
+    // Unlike a subscriber's handler, the command is the user's own, so it gets the user's whole environment.
     let reported = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
     let environment: Vec<(String, String)> = std::env::vars_os().filter_map(reported).collect();
     for (number, input) in (0..).zip(events) {
@@ -138,7 +140,7 @@ fn work(command: &str, events: &Receiver<String>, warn: Warn) {
     }
 }
 
-/// Why a run was none that went well, with the end of what it said.
+/// Why a run failed, with the end of its output.
 fn failure(outcome: &JobOutcome) -> Option<String> {
     if outcome.end == (JobEnd::Exited { code: 0 }) {
         return None;

@@ -1,4 +1,4 @@
-//! The host as a live session: who connects to its control socket puts messages into the connection of one of its
+//! The host as a live session: clients of its control socket can inject messages into the connection of one of its
 //! servers, in either direction. Server number N is stream N.
 
 use crate::proposals::host::ServerId;
@@ -13,10 +13,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// How many messages may wait to be put in.
+/// The maximum number of injected messages that wait to be sent.
 const WAITING: usize = 64;
 
-/// What a host can do for those who connect.
+/// The part of a host that clients of its control socket can use.
 pub struct HostSession {
     servers: Vec<String>,
     queue: Arc<Queue>,
@@ -24,7 +24,7 @@ pub struct HostSession {
 }
 
 impl HostSession {
-    /// The session, and what its host needs beside it.
+    /// The session, and the interceptor that the host needs for it.
     pub fn new(servers: Vec<String>, queue: Arc<Queue>, answers: Arc<Answers>) -> (Self, Interceptor) {
         let (sender, put) = mpsc::channel(WAITING);
         let watch = TakeOut { queue: Arc::clone(&queue), answers };
@@ -36,7 +36,7 @@ impl HostSession {
     }
 }
 
-/// Takes answers to what was put in out again.
+/// Removes responses to injected messages from the connection.
 struct TakeOut {
     queue: Arc<Queue>,
     answers: Arc<Answers>,
@@ -48,7 +48,8 @@ impl MessageObserver for TakeOut {
             return Some(message);
         }
         let stream = stream_of(server);
-        // What the host says is recorded on its way to the server; what servers say was, where it came from.
+        // The host's messages are recorded on their way to the server; those of servers were recorded when they
+        // arrived.
         self.answers.keep_recorded(stream, direction, message, |taken| {
             if direction == Direction::ClientToServer {
                 record(&self.queue, direction, stream, taken);
@@ -57,7 +58,7 @@ impl MessageObserver for TakeOut {
     }
 }
 
-/// Records a message that was put in, or that answers one.
+/// Records an injected message, or the response to one.
 fn record(queue: &Queue, direction: Direction, stream: u32, message: &[u8]) {
     let flags = Flags::toward(direction).with(Flags::INJECTED);
     queue.push_ready(Ready { flags, ..Ready::about(EventKind::Message, stream) }, message);
@@ -72,17 +73,17 @@ impl Session for HostSession {
         if stream == 0 && self.servers.len() > 1 {
             let named: Vec<String> = (1..).zip(&self.servers).map(|(at, name)| format!("{at} is {name}")).collect();
             return Err(format!(
-                "the host has several servers: {}; name one, as in --session NAME#1",
+                "the host has several servers: {}; choose one, for example --session NAME#1",
                 named.join(", ")
             ));
         }
-        let stream = choose(stream, &self.streams(), "the host has no server")?;
+        let stream = choose(stream, &self.streams(), "the host has no servers")?;
         let server = ServerId(stream as usize - 1);
-        let full = |_| "so many messages wait already that this one is not taken".to_owned();
+        let full = |_| "too many messages are already waiting".to_owned();
         let place = self.put.try_reserve().map_err(full)?;
         if toward == Direction::ServerToClient {
-            // What goes to a server is recorded on its way; this has no way but to here. It stands in the reel before
-            // anything that is said to it.
+            // Messages to a server are recorded on their way, but this one does not get there. It must be in the reel
+            // before any response to it.
             record(&self.queue, toward, stream, message);
         }
         place.send((server, Into::Message(toward, message.to_vec())));

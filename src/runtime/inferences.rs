@@ -1,20 +1,20 @@
-//! Inferences that servers ask for, beside the conversation: one after another, each on the chosen model.
+//! Inferences that servers request, which run one after another in addition to the conversation.
 
 use super::model::Model;
 use crate::proposals::host::{Inference, Inferred};
 use std::collections::VecDeque;
 use tokio::sync::mpsc;
 
-/// Something of an inference.
+/// Output of an inference.
 #[derive(Debug)]
 pub enum Saying {
-    /// A piece of what the model says.
+    /// A piece of the model's answer.
     Piece(String),
     /// The end.
     End(Result<Inferred, String>),
 }
 
-/// The inferences that run and that wait.
+/// The running and the waiting inferences.
 pub struct Inferences {
     waiting: VecDeque<Inference>,
     running: bool,
@@ -23,18 +23,18 @@ pub struct Inferences {
 }
 
 impl Inferences {
-    /// None yet.
+    /// No inferences.
     pub fn new() -> Self {
         let (sender, said) = mpsc::unbounded_channel();
         Self { waiting: VecDeque::new(), running: false, sender, said }
     }
 
-    /// Whether none runs.
+    /// Whether no inference is running.
     pub fn is_idle(&self) -> bool {
         !self.running
     }
 
-    /// Takes one more; it begins when those before it are over.
+    /// Adds an inference, which begins when those before it have ended.
     pub fn take(&mut self, inference: Inference, model: &Model) {
         self.waiting.push_back(inference);
         if !self.running {
@@ -42,7 +42,7 @@ impl Inferences {
         }
     }
 
-    /// Begins the next: to be called at each end.
+    /// Begins the next inference. Must be called at the end of each.
     pub fn begin_next(&mut self, model: &Model) {
         let next = self.waiting.pop_front();
         self.running = next.is_some();
@@ -51,7 +51,7 @@ impl Inferences {
         tokio::spawn(async move {
             let token = inference.token;
             let say = |saying: Saying| {
-                // Nobody listens any more: the conversation is over.
+                // There is no receiver after the end of the conversation.
                 let _ = sender.send((token, saying));
             };
             let piece = |piece: &str| say(Saying::Piece(piece.to_owned()));
@@ -60,11 +60,11 @@ impl Inferences {
         });
     }
 
-    /// The next thing that is said. Cancelling it loses nothing.
+    /// The next output. Cancelling this loses nothing.
     pub async fn next(&mut self) -> (u64, Saying) {
         match self.said.recv().await {
             Some(said) => said,
-            // It never ends: a sender is kept here.
+            // The channel never closes, because we keep a sender.
             None => std::future::pending().await,
         }
     }

@@ -1,4 +1,4 @@
-//! The model behind a host: the built-in echo, somebody's program, or none.
+//! The model of a host: the built-in echo, the user's program, or none.
 
 use super::super::error::CommandError;
 use crate::host::engine::{ModelReply, ToolCall};
@@ -19,11 +19,11 @@ use tokio::time::Instant;
 /// What answers prompts.
 #[derive(Clone, Debug)]
 pub enum Model {
-    /// Says what it was asked, and how much it was given: the same every time.
+    /// Repeats what it was asked, and how much context it got: the same every time.
     Echo,
     /// Says nothing.
     None,
-    /// A program: the prompt as JSON on its standard input, the answer on its standard output.
+    /// A program that reads the prompt as JSON on stdin and prints its answer to stdout.
     Program {
         /// Its command.
         argv: Vec<OsString>,
@@ -32,12 +32,12 @@ pub enum Model {
     },
 }
 
-/// The longest answer of a program.
+/// The maximum length of a program's answer, in bytes.
 const MAX_BYTES: usize = 16 << 20;
-/// How long a program's output is read on once it has ended: what it wrote itself is there at once.
+/// How long a program's output is read after it has exited: its own output is available at once.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// An answer in JSON, where a program wants tools used.
+/// A program's answer in JSON, which may call tools.
 #[derive(Deserialize)]
 struct Answer {
     #[serde(default)]
@@ -55,15 +55,20 @@ struct Call {
 }
 
 impl Model {
-    /// A program by its command, split as a shell would.
+    /// A program by its command line, which is split as a shell would.
+    ///
+    /// # Errors
+    ///
+    /// The command line is empty, or a quote in it is not closed.
     pub fn program(command: &str, timeout: Duration) -> Result<Self, CommandError> {
         match shlex::split(command).filter(|argv| !argv.is_empty()) {
             Some(argv) => Ok(Self::Program { argv: argv.into_iter().map(OsString::from).collect(), timeout }),
-            None => Err(CommandError::usage(format!("{command:?} is no command")).hint("quotes in it must be closed")),
+            None => Err(CommandError::usage(format!("invalid command {command:?}"))
+                .hint("it must not be empty, and its quotes must be closed")),
         }
     }
 
-    /// What servers may learn of it.
+    /// What servers may know about the model.
     pub fn view(&self) -> ModelView {
         let (id, vendor) = match self {
             Self::Echo => return ModelView::default(),
@@ -76,7 +81,11 @@ impl Model {
         ModelView { id, vendor: vendor.to_owned(), ..ModelView::default() }
     }
 
-    /// Answers what a server asks. The pieces, put together, are the text, or its beginning.
+    /// Answers a server's request. The pieces together are the text or its beginning.
+    ///
+    /// # Errors
+    ///
+    /// The program fails or takes too long.
     pub async fn infer(&self, asked: &Inference, piece: impl FnMut(&str)) -> Result<Inferred, String> {
         let prompt = Prompt::of(asked);
         match self {
@@ -93,32 +102,36 @@ impl Model {
         }
     }
 
-    /// Answers a prompt. Pieces of a program's answer go to `piece` as they come: put together they are its text, or
-    /// the beginning of it.
+    /// Answers a prompt. Pieces of a program's answer are passed to `piece` as they arrive; together they are its
+    /// text or the beginning of it.
+    ///
+    /// # Errors
+    ///
+    /// The program fails or takes too long.
     pub async fn reply(&self, prompt: &Prompt, piece: impl FnMut(&str)) -> Result<ModelReply, String> {
         match self {
             Self::None => Ok(ModelReply::default()),
             Self::Echo => Ok(ModelReply::echo(prompt)),
             Self::Program { argv, timeout } => {
-                let reported = format!("{} gave no answer within {timeout:?}", argv[0].to_string_lossy());
+                let reported = format!("{} did not answer within {timeout:?}", argv[0].to_string_lossy());
                 tokio::time::timeout(*timeout, ask(argv, prompt, piece)).await.unwrap_or(Err(reported))
             }
         }
     }
 }
 
-/// A reply that is on its way.
+/// A reply in progress.
 pub struct Replying {
     task: JoinHandle<Result<ModelReply, String>>,
     pieces: mpsc::UnboundedReceiver<String>,
 }
 
-/// Something of a reply.
+/// Progress of a reply.
 #[derive(Debug)]
 pub enum Progress {
     /// A piece of its text; see [`Model::reply`].
     Piece(String),
-    /// The whole, or why there is none: the last.
+    /// The whole reply or an error. Nothing follows.
     Reply(Result<ModelReply, String>),
 }
 
@@ -131,8 +144,8 @@ impl Replying {
         Self { task, pieces }
     }
 
-    /// What comes next; for ever nothing where no reply is on its way. After the last there is none on its way.
-    /// Cancelling it loses nothing.
+    /// The next progress. Waits forever if no reply is in progress, as after the last one. Cancelling this loses
+    /// nothing.
     pub async fn next(replying: &mut Option<Self>) -> Progress {
         let Some(Self { task, pieces }) = replying else { return std::future::pending().await };
         if let Some(piece) = pieces.recv().await {
@@ -149,7 +162,7 @@ impl Replying {
     }
 }
 
-/// A text within a limit of tokens, cut between words.
+/// A text cut between words to a maximum number of tokens.
 fn cut_to(text: String, most: Option<u64>) -> Inferred {
     let most = most.filter(|most| tokens(&text) > *most);
     let Some(most) = most else { return Inferred { text, finish: Finish::EndTurn } };
@@ -163,8 +176,8 @@ fn cut_to(text: String, most: Option<u64>) -> Inferred {
     Inferred { text: kept, finish: Finish::MaxTokens }
 }
 
-/// The pieces of a program's output that are surely its answer's: without what is around the text, and none of an
-/// answer that may be an object.
+/// The pieces of a program's output that certainly belong to its answer: without white space around the text, and
+/// nothing if the answer may be an object.
 #[derive(Default)]
 struct Pieces {
     whole: String,
@@ -194,7 +207,7 @@ async fn ask(argv: &[OsString], prompt: &Prompt, mut piece: impl FnMut(&str)) ->
     let text = format!("{}\n", prompt.to_value());
     let give = async {
         if let Some(mut stdin) = stdin {
-            // A program that does not read all of it may answer all the same.
+            // A program may answer without reading all of its input.
             let _ = stdin.write_all(text.as_bytes()).await;
         }
     };
@@ -207,7 +220,7 @@ async fn ask(argv: &[OsString], prompt: &Prompt, mut piece: impl FnMut(&str)) ->
             let got = tokio::select! {
                 biased;
                 got = stdout.read(&mut chunk) => got.map_err(failed)?,
-                // What it started may hold its output open for as long as it likes.
+                // Processes that it started may keep its output open.
                 status = child.wait(), if ended.is_none() => {
                     status.map_err(failed)?;
                     ended = Some(Instant::now() + LAST_WORDS);
@@ -222,7 +235,7 @@ async fn ask(argv: &[OsString], prompt: &Prompt, mut piece: impl FnMut(&str)) ->
             if whole.len() > MAX_BYTES {
                 return Err(format!("the answer of the model {name} is longer than {} MiB", MAX_BYTES >> 20));
             }
-            // A character that is cut in two goes with the rest of it.
+            // An incomplete character is passed on with its last byte.
             let end = whole.len() - unfinished(&whole);
             let more = pieces.take(&String::from_utf8_lossy(&whole[shown..end]));
             if !more.is_empty() {
@@ -233,17 +246,17 @@ async fn ask(argv: &[OsString], prompt: &Prompt, mut piece: impl FnMut(&str)) ->
     };
     let whole = tokio::select! {
         whole = take => whole?,
-        // Whoever holds the input open and reads none of it keeps nobody waiting.
+        // A process that keeps the input open without reading must not block us.
         never = async { give.await; std::future::pending().await } => never,
     };
     let status = child.wait().await.map_err(failed)?;
     if !status.success() {
-        return Err(format!("the model {name} ended with {status}"));
+        return Err(format!("the model {name} failed with {status}"));
     }
     Ok(read_answer(&String::from_utf8_lossy(&whole)))
 }
 
-/// How many bytes at the end begin a character and do not end it.
+/// The number of bytes at the end that are an incomplete character.
 fn unfinished(bytes: &[u8]) -> usize {
     let tail = &bytes[bytes.len() - bytes.len().min(3)..];
     match tail.utf8_chunks().last() {
@@ -255,7 +268,7 @@ fn unfinished(bytes: &[u8]) -> usize {
     }
 }
 
-/// An object with `text` or `tool_calls` is taken as such; anything else is the text.
+/// Parses an answer. An object with `text` or `tool_calls` is read as such; anything else is the text.
 fn read_answer(text: &str) -> ModelReply {
     let trimmed = text.trim();
     let is_object = serde_json::from_str::<Value>(trimmed)

@@ -1,4 +1,4 @@
-//! What a live session's server says by itself: it goes to the session's client, so it is read where it is recorded.
+//! The notifications of a live session's server. They go to the session's client, so they are read from the reel.
 
 use super::live::Live;
 use crate::error::CommandError;
@@ -8,16 +8,19 @@ use crate::wire::{Direction, MessageKind};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// How long is waited before the reel is looked at again.
+/// How long to wait before the reel is read again.
 const PAUSE: Duration = Duration::from_millis(40);
 
-/// The notifications that come from now on, until nobody takes them any more. Those about a request that was put in go
-/// to who asked, and are not among them.
+/// The notifications from now on, until the receiver is dropped, without those about injected requests.
+///
+/// # Errors
+///
+/// The session has no reel, or it cannot be read.
 pub fn notifications(live: &Live) -> Result<mpsc::UnboundedReceiver<Vec<u8>>, CommandError> {
     let path = live.reel()?;
     let opened = ReelReader::open(&path).map_err(|error| CommandError::reel(&path, &error))?;
     let mut reader = opened.following().with_payloads();
-    // What stands there already is over.
+    // Events that are already in the reel are skipped.
     while let Some(item) = reader.next().map_err(|error| CommandError::reading(&path, &error))? {
         if let Item::Block(block) = item {
             reader.recycle(block);
@@ -27,7 +30,8 @@ pub fn notifications(live: &Live) -> Result<mpsc::UnboundedReceiver<Vec<u8>>, Co
     let stream = live.stream;
     let follow = move || {
         while !sender.is_closed() {
-            // A reel that cannot be read any more says nothing; that its session has ended is told by the session.
+            // A reel that cannot be read any more has no more events; the connection itself shows that the session
+            // has ended.
             let Ok(next) = reader.next() else { return };
             let Some(item) = next else {
                 std::thread::sleep(PAUSE);

@@ -1,4 +1,4 @@
-//! Live sessions: a socket for a session that begins, finding one by its name, and what its reel says of the handshake.
+//! Live sessions: the socket of a new session, finding a session by its name, and the handshake in its reel.
 
 use crate::error::{CommandError, ErrorKind, Warn};
 use crate::host::client::{Handshake, Joined};
@@ -21,23 +21,28 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What a session that begins says about itself.
+/// What a new session says about itself.
 pub struct About {
-    /// The short name that is wanted for it.
+    /// The preferred short name.
     pub name: String,
     /// `record`, `overlay`, `host` or `serve`.
     pub role: &'static str,
-    /// The server: its command with secrets taken out, or its URL.
+    /// The server: its command without secrets, or its URL.
     pub server: String,
-    /// How it is reached: `stdio`, `http`.
+    /// The transport to the client: `stdio`, `http`.
     pub transport: &'static str,
-    /// The URL at which clients reach the server through it, where it listens.
+    /// The URL at which clients reach the server through this session, if it listens.
     pub listen: Option<String>,
-    /// How it is recorded, where it is.
+    /// The state of the recording, if there is one.
     pub recording: Option<Arc<Status>>,
 }
 
-/// Makes the socket of a session that begins, and answers on it for as long as what comes back is kept.
+/// Creates the socket of a new session, and responds on it until the returned value is dropped. Returns `None` if the
+/// socket cannot be created, which is only reported.
+///
+/// # Errors
+///
+/// The thread of the socket cannot be started.
 pub fn open(
     about: About,
     session: Arc<dyn Session>,
@@ -53,7 +58,7 @@ pub fn open(
     Ok(bound)
 }
 
-/// Makes the socket of a session that begins. Where that cannot be, it is told once and the session goes on without.
+/// Creates the socket of a new session. If that fails, it is reported and the session continues without it.
 pub fn open_socket(about: About, warn: Warn) -> Option<(BoundSocket, Control)> {
     let plain = |found: &char| found.is_ascii_alphanumeric() || matches!(found, '-' | '_' | '.');
     let name: String = about.name.chars().filter(plain).take(40).collect();
@@ -67,7 +72,7 @@ pub fn open_socket(about: About, warn: Warn) -> Option<(BoundSocket, Control)> {
         }
         Err(error) => {
             let next = remedy(&error);
-            warn(&format!("this session cannot be attached to (no control socket): {error}; {next}"));
+            warn(&format!("other commands cannot use this session (no control socket): {error}; {next}"));
             return None;
         }
     };
@@ -85,77 +90,86 @@ pub fn open_socket(about: About, warn: Warn) -> Option<(BoundSocket, Control)> {
 
 fn remedy(error: &SocketError) -> &'static str {
     match error {
-        SocketError::NotOurs(..) => "make it yours with mode 0700, or name another folder with MCPREEL_HOME",
-        SocketError::TooLong(_) => "name a shorter folder with XDG_RUNTIME_DIR or MCPREEL_HOME",
-        SocketError::System(..) => "name another folder with XDG_RUNTIME_DIR or MCPREEL_HOME",
+        SocketError::NotOurs(..) => "make it your own with mode 0700, or choose another folder with MCPREEL_HOME",
+        SocketError::TooLong(_) => "choose a folder with a shorter path with XDG_RUNTIME_DIR or MCPREEL_HOME",
+        SocketError::System(..) => "choose another folder with XDG_RUNTIME_DIR or MCPREEL_HOME",
     }
 }
 
-/// A session that lives.
+/// A live session.
 pub struct Live {
     /// Its name.
     pub name: String,
     /// Its socket.
     pub socket: PathBuf,
-    /// What it says about itself; empty where it does not answer.
+    /// What it says about itself; empty if it does not respond.
     pub info: Map<String, Value>,
-    /// Why it does not answer, where it does not.
+    /// Why it does not respond, if so.
     pub silence: String,
-    /// The stream that is meant, where the tap has several; 0 where none is named.
+    /// The stream that the user named, if it has several; else 0.
     pub stream: u32,
 }
 
 impl Live {
-    /// A member of what it says.
+    /// A text member of what it says about itself.
     pub fn text(&self, member: &str) -> Option<&str> {
         self.info.get(member)?.as_str()
     }
 
-    /// The numbers of the streams that are open, where the tap can have several.
+    /// The numbers of its open streams, if it can have several.
     pub fn streams(&self) -> Option<Vec<u32>> {
         let streams = self.info.get("streams")?.as_array()?;
         Some(streams.iter().filter_map(Value::as_u64).filter_map(|number| u32::try_from(number).ok()).collect())
     }
 
-    /// Its reel; an error where it has none that can be read.
+    /// The path of its reel.
+    ///
+    /// # Errors
+    ///
+    /// It has no reel that can be read.
     pub fn reel(&self) -> Result<PathBuf, CommandError> {
         self.text("reel").map(PathBuf::from).ok_or_else(|| {
             let why = match self.text("role") {
-                Some("serve") => "it is a server, and records nothing",
+                Some("serve") => "it is a server that is not recorded",
                 _ if self.info.get("recording").is_some_and(|recording| recording["active"] == false) => {
-                    "it cannot be recorded; `mcpreel sessions` tells why"
+                    "it cannot be recorded; `mcpreel sessions` says why"
                 }
                 _ => "it writes its reel to a pipe",
             };
             CommandError::usage(format!("the session {} has no reel to read: {why}", self.name))
-                .hint("record a session into a file: mcpreel record -- SERVER-COMMAND")
+                .hint("record a session to a file: mcpreel record -- SERVER-COMMAND")
         })
     }
 
-    /// The reel that it records to by now, if that is another file than this one (by device and inode).
+    /// The reel that it records to now, if that is a different file from this one (device and inode).
     pub fn other_reel(&self, followed: (u64, u64)) -> Option<PathBuf> {
         let info = sockets::info(&self.socket).ok()?;
         let current = PathBuf::from(info.get("reel")?.as_str()?);
         (crate::record::reels::identity(&current)? != followed).then_some(current)
     }
 
-    /// Whether it lives still. A process that waits to be reaped does not, so its number tells nothing.
+    /// Whether it is still running. Its process id does not show that, because a dead process may not have been
+    /// reaped.
     pub fn lives(&self) -> bool {
         std::os::unix::net::UnixStream::connect(&self.socket).is_ok()
     }
 }
 
 fn reported(error: &SocketError) -> CommandError {
-    CommandError::usage(format!("live sessions cannot be looked up: {error}")).hint(remedy(error))
+    CommandError::usage(format!("cannot look up live sessions: {error}")).hint(remedy(error))
 }
 
-/// All that live, by name, wherever a session may have its socket.
+/// All live sessions, sorted by name, in all folders where a session may have its socket.
+///
+/// # Errors
+///
+/// This process's own folder of sockets cannot be used.
 pub fn all() -> Result<Vec<Live>, CommandError> {
     Ok(sockets()?.into_iter().map(look_at).collect())
 }
 
-/// The sockets of all that live, by name. A folder that cannot be used is passed over, unless it is where this process
-/// has its own.
+/// The sockets of all live sessions, sorted by name. Folders that cannot be used are skipped, except this process's
+/// own.
 fn sockets() -> Result<Vec<Socket>, CommandError> {
     let mut sockets = Vec::new();
     for (at, folder) in Places::here().all_sockets().into_iter().enumerate() {
@@ -187,40 +201,46 @@ fn look_at(socket: Socket) -> Live {
     let (info, silence) = match sockets::info(&path) {
         Ok(info) => (info, String::new()),
         Err(error) if matches!(error.kind(), WouldBlock | TimedOut) => {
-            (Map::new(), "its process is stopped or hangs; `mcpreel sessions` tells its name only".to_owned())
+            (Map::new(), "its process is stopped or hangs; only its name is known".to_owned())
         }
         Err(error) => (Map::new(), error.to_string()),
     };
     Live { name: socket.name, socket: path, info, silence, stream: 0 }
 }
 
-/// Where sessions are looked for, in words.
+/// The folders in which sessions are searched, in words.
 pub fn looked_in() -> String {
-    format!("looked in {}", listed(&Places::here().all_sockets()))
+    format!("searched {}", listed(&Places::here().all_sockets()))
 }
 
-/// How a session is started, for those who have none.
-pub const HOW_TO_START: &str = "put `mcpreel record --` in front of the server's command where the client names it";
+/// How to start a session.
+pub const HOW_TO_START: &str = "put `mcpreel record --` in front of the server's command in the client's configuration";
 
-/// The session of this name or socket, or whose name alone begins so; behind `#`, one stream of a tap that has several.
+/// Finds a session by name, unique prefix of a name, or path of its socket; `#N` after it names one of several
+/// streams.
+///
+/// # Errors
+///
+/// There is no such session, or several, or it does not respond.
 pub fn find(wanted: &str) -> Result<Live, CommandError> {
     let (wanted, stream) = match wanted.rsplit_once('#') {
         None => (wanted, 0),
         Some((name, stream)) => {
-            let wrong = || CommandError::usage(format!("{stream:?} is no number of a stream, as in {name}#1"));
+            let wrong =
+                || CommandError::usage(format!("invalid stream number {stream:?}: expected something like {name}#1"));
             (name, stream.parse().map_err(|_| wrong())?)
         }
     };
     let sockets = sockets()?;
     let live = Live { stream, ..look_at(choose(wanted, &sockets)?.clone()) };
     if live.info.is_empty() {
-        let error = CommandError::new(ErrorKind::Peer, format!("the session {} does not answer", live.name));
+        let error = CommandError::new(ErrorKind::Peer, format!("the session {} does not respond", live.name));
         return Err(error.hint(live.silence));
     }
     Ok(live)
 }
 
-/// The socket that is meant.
+/// Finds a socket by name, unique prefix of a name, or path.
 fn choose<'a>(wanted: &str, sockets: &'a [Socket]) -> Result<&'a Socket, CommandError> {
     let by_path = sockets.iter().find(|socket| socket.path() == Path::new(wanted));
     let exact: Vec<&Socket> = sockets.iter().filter(|socket| socket.name == wanted).collect();
@@ -231,56 +251,60 @@ fn choose<'a>(wanted: &str, sockets: &'a [Socket]) -> Result<&'a Socket, Command
     }
     match (&exact[..], &beginning[..]) {
         ([], []) if sockets.is_empty() => {
-            let error = CommandError::new(ErrorKind::Peer, "no session lives");
+            let error = CommandError::new(ErrorKind::Peer, "no live sessions");
             Err(error.hint(looked_in()).hint(format!("start one: {HOW_TO_START}")))
         }
         ([_, ..], _) => {
-            let error = CommandError::usage(format!("{} sessions are called {wanted}", exact.len()));
+            let error = CommandError::usage(format!("{} sessions have the name {wanted}", exact.len()));
             let by_path = |error: CommandError, socket: &&Socket| {
-                error.hint(format!("name one by its socket: --session {}", socket.path().display()))
+                error.hint(format!("choose one by its socket: --session {}", socket.path().display()))
             };
             Err(exact.iter().fold(error, by_path))
         }
         ([], several) => {
             let (kind, why) = match several.is_empty() {
-                true => (ErrorKind::Peer, "is the name of no live session"),
-                false => (ErrorKind::Usage, "begins several names"),
+                true => (ErrorKind::Peer, "is not a live session"),
+                false => (ErrorKind::Usage, "is a prefix of several sessions' names"),
             };
             let mut error = CommandError::new(kind, format!("{wanted:?} {why}"));
             let known: Vec<&str> = sockets.iter().map(|socket| socket.name.as_str()).collect();
             if let (true, Some(near)) = (several.is_empty(), similar::get_close_matches(wanted, &known, 1, 0.5).first())
             {
-                error = error.hint(format!("is it --session {near}?"));
+                error = error.hint(format!("did you mean --session {near}?"));
             }
             Err(error.hint(format!("the live sessions are {}", known.join(", "))))
         }
     }
 }
 
-/// What a reel says of how its session was opened.
+/// The beginning of a session, as its reel has it.
 #[derive(Debug, Default)]
 pub struct RecordedHandshake {
     /// The client's name.
     pub client: Option<String>,
-    /// The client's capabilities; `Null` where none were seen.
+    /// The client's capabilities; `Null` if the reel has none.
     pub client_capabilities: Value,
-    /// What client and server agreed on.
+    /// What client and server negotiated.
     pub handshake: Option<Handshake>,
 }
 
-/// The handshake stands near the beginning; so many messages are looked at.
+/// The maximum number of messages that are searched for the handshake, which is near the beginning.
 const MESSAGES_LOOKED_AT: usize = 2000;
-/// So many reels before the newest one of a session are looked at.
+/// The maximum number of a session's earlier reels that are searched.
 const MAX_REELS: usize = 16;
 
 impl RecordedHandshake {
-    /// Reads the beginning of a reel, which may still grow; of one stream, or with 0 of any. Where recording went on in
-    /// this reel from another, the handshake may stand there.
+    /// Reads the beginning of a reel, which may still grow, for one stream, or for any if it is 0. If the recording
+    /// continues that of another reel, the handshake may be in there.
+    ///
+    /// # Errors
+    ///
+    /// The reel cannot be read.
     pub fn read(path: &Path, stream: u32) -> Result<Self, CommandError> {
         let (mut opening, mut previous) = Self::read_one(path, stream)?;
         for _ in 0..MAX_REELS {
             let Some(path) = previous.filter(|before| opening.handshake.is_none() && before != path) else { break };
-            // It may be gone.
+            // The earlier reel may have been deleted.
             let Ok((earlier, before)) = Self::read_one(&path, stream) else { break };
             opening.client = opening.client.or(earlier.client);
             opening.handshake = earlier.handshake;
@@ -292,7 +316,7 @@ impl RecordedHandshake {
         Ok(opening)
     }
 
-    /// The same of one reel, with the path of the reel before it.
+    /// Reads one reel. Also returns the path of the reel that it continues.
     fn read_one(path: &Path, stream: u32) -> Result<(Self, Option<PathBuf>), CommandError> {
         let reader = ReelReader::open(path).map_err(|error| CommandError::reel(path, &error))?;
         let mut reader = reader.following().with_payloads();
@@ -343,13 +367,13 @@ impl RecordedHandshake {
     }
 }
 
-/// Random enough that two who inject never meet, and no peer makes it.
+/// A prefix for ids. It is random enough that no two processes choose the same, and no peer uses it by itself.
 pub fn id_prefix() -> String {
     format!("{MARK}{}-", &uuid::Uuid::new_v4().simple().to_string()[..8])
 }
 
-/// A reel's beginning, once client and server have agreed in it, or as it is when that took too long: what crossed the
-/// wire just now stands in the reel a little later.
+/// The beginning of a reel, once it contains the handshake, or as it is after a grace period: messages appear in the
+/// reel with a short delay.
 fn agreed(reel: &Path, stream: u32) -> Result<RecordedHandshake, CommandError> {
     const GRACE_PERIOD: Duration = Duration::from_millis(500);
     const PAUSE: Duration = Duration::from_millis(25);
@@ -363,42 +387,53 @@ fn agreed(reel: &Path, stream: u32) -> Result<RecordedHandshake, CommandError> {
     }
 }
 
-/// The session as one joins it beside its client.
+/// The state of the session, for joining it in addition to its client.
+///
+/// # Errors
+///
+/// The session is a server itself, has no reel, or its handshake is not complete.
 pub fn join(live: &Live) -> Result<Joined, CommandError> {
     if live.text("role") == Some("serve") {
-        let error = CommandError::usage(format!("{} is a server, not a tapped session", live.name))
-            .hint("what it sends is fired with `fire push` and `fire reminder`");
+        let error = CommandError::usage(format!("{} is a server, not a recorded session", live.name))
+            .hint("make it send something with `fire push` or `fire reminder`");
         return Err(match live.text("listen") {
-            Some(url) => error.hint(format!("to ask it, attach to it: --url {url}")),
-            None => error.hint("to ask it, tap it: mcpreel record -- mcpreel serve"),
+            Some(url) => error.hint(format!("to send it requests, connect to it: --url {url}")),
+            None => error.hint("to send it requests, record it: mcpreel record -- mcpreel serve"),
         });
     }
     let RecordedHandshake { handshake, client_capabilities, .. } = agreed(&live.reel()?, live.stream)?;
     let handshake = handshake.ok_or_else(|| {
-        CommandError::new(ErrorKind::Unmet, format!("client and server of {} have not agreed yet", live.name))
-            .hint("try again once the client has sent initialize or its first request")
-            .hint("or send a message as it is: mcpreel fire raw MESSAGE --session NAME")
+        CommandError::new(
+            ErrorKind::Unmet,
+            format!("client and server of {} have not completed their handshake", live.name),
+        )
+        .hint("try again when the client has sent initialize or its first request")
+        .hint("or send a raw message: mcpreel fire raw MESSAGE --session NAME")
     })?;
     Ok(Joined { handshake, client_capabilities, id_prefix: id_prefix() })
 }
 
-/// How a host comes to the server of a live session.
+/// How a host connects to the server of a live session.
 pub enum JoinRoute {
-    /// In a connection of its own, at this URL.
+    /// On a connection of its own, to this URL.
     Door(String),
-    /// Into the connection of the session's client.
+    /// On the connection of the session's client.
     Beside(Box<(Live, Joined)>),
 }
 
-/// Finds a session and the way to its server: where it listens a connection of one's own, unless one of its streams is
-/// named, else its client's.
+/// Finds a session and the route to its server: a connection of one's own if it listens and no stream was named, else
+/// its client's connection.
+///
+/// # Errors
+///
+/// There is no such session, or it cannot be joined.
 pub fn way_in(name: &str) -> Result<JoinRoute, CommandError> {
     let live = find(name)?;
     if live.text("role") == Some("host") {
-        let error = CommandError::usage(format!("{} is a host: it has servers, and is none", live.name));
+        let error = CommandError::usage(format!("{} is a host, not a server", live.name));
         return Err(error
-            .hint("reach the server itself, as that host does; `mcpreel sessions` lists what is in front of servers")
-            .hint(format!("one request to a server of its goes with: mcpreel call METHOD --session {}", live.name)));
+            .hint("connect to one of its servers directly; `mcpreel sessions` lists recorded servers")
+            .hint(format!("to send a request to one of its servers: mcpreel call METHOD --session {}", live.name)));
     }
     match live.text("listen").filter(|_| live.stream == 0) {
         Some(url) => Ok(JoinRoute::Door(url.to_owned())),
@@ -406,17 +441,26 @@ pub fn way_in(name: &str) -> Result<JoinRoute, CommandError> {
     }
 }
 
-/// A connection into a session, beside its client.
+/// A connection into a session, in addition to its client's.
+///
+/// # Errors
+///
+/// The session cannot be reached.
 pub fn link(live: &Live) -> Result<Link, CommandError> {
-    sockets::link(&live.socket, "server", live.stream)
-        .map_err(|error| CommandError::new(ErrorKind::Peer, format!("cannot reach the session {}: {error}", live.name)))
+    sockets::link(&live.socket, "server", live.stream).map_err(|error| {
+        CommandError::new(ErrorKind::Peer, format!("cannot connect to the session {}: {error}", live.name))
+    })
 }
 
-/// How long a session may take beyond the time that an answer of a peer's has.
+/// How much longer than a peer's response the session's own may take.
 const SLACK: Duration = Duration::from_secs(7);
 
-/// Puts a message into a session, toward `server` or `client`, and waits for what comes of it: an answer with its
-/// latency where it asks for one, else only that it was sent. Notifications about it that come before go to `before`.
+/// Injects a message into a session, to the `server` or the `client`. Returns the response with its latency if it is
+/// a request. Notifications about the request that arrive before the response are passed to `before`.
+///
+/// # Errors
+///
+/// The session refuses the message or ends, or there is no response in time.
 pub fn send(
     live: &Live,
     toward: &str,
@@ -437,8 +481,11 @@ pub fn send(
     Ok(reported["answer"].as_str().map(|text| Answer { message: text.as_bytes().to_vec(), latency }))
 }
 
-/// Has a session of `serve` fire something of its own; each fact that comes of it is told. The error is a timeout where
-/// nothing more was told for as long as `grace_period`.
+/// Makes a session of `serve` send a message. Each report about it is passed to `reported`.
+///
+/// # Errors
+///
+/// The session refuses the message or ends; a timeout if there is no report for `grace_period`.
 pub fn fire(
     live: &Live,
     fired: &Value,
@@ -469,19 +516,19 @@ fn ask(
     let (kind, why) = match (refused, listened) {
         (Some(refused), _) => refused,
         (None, Err(error)) if matches!(error.kind(), WouldBlock | TimedOut) => {
-            (ErrorKind::Timeout, format!("no answer within {grace_period:?}"))
+            (ErrorKind::Timeout, format!("no response within {grace_period:?}"))
         }
-        (None, Err(error)) => (ErrorKind::Peer, format!("it ended, or does not answer: {error}")),
+        (None, Err(error)) => (ErrorKind::Peer, format!("it has ended or does not respond: {error}")),
         (None, Ok(())) => return Ok(()),
     };
     let error = CommandError::new(kind, format!("the session {}: {why}", live.name));
     let streams = live.streams().filter(|streams| live.stream != 0 && !streams.contains(&live.stream));
     Err(match streams.as_deref() {
         None => error,
-        Some([]) => error.hint("no stream is open there"),
+        Some([]) => error.hint("it has no open streams"),
         Some(open) => {
             let names: Vec<String> = open.iter().map(|stream| format!("{}#{stream}", live.name)).collect();
-            error.hint(format!("what is open there: {}", names.join(", ")))
+            error.hint(format!("its open streams: {}", names.join(", ")))
         }
     })
 }
@@ -500,7 +547,7 @@ mod tests {
         assert_eq!(chosen("/b/memory.sock"), Ok(sockets[1].clone()));
         let refused = chosen("memory").expect_err("there are two");
         assert!(refused.contains("2 sessions") && refused.contains("--session /b/memory.sock"), "{refused}");
-        assert!(choose("x", &[]).is_err_and(|error| error.hints[0].starts_with("looked in /")));
+        assert!(choose("x", &[]).is_err_and(|error| error.hints[0].starts_with("searched /")));
     }
 
     #[test]

@@ -77,8 +77,8 @@ fn the_usual_places_are_searched_from_here_upwards() {
     }
     let unknown = call("B");
     assert_eq!(unknown.code(), 2);
-    assert!(unknown.err().contains("passed over") && unknown.err().contains(".claude.json"), "{unknown:?}");
-    for reported in ["there is no server \"B\"", "b: ", "d: ", "config.toml"] {
+    assert!(unknown.err().contains("skipped") && unknown.err().contains(".claude.json"), "{unknown:?}");
+    for reported in ["no server named \"B\"", "b: ", "d: ", "config.toml"] {
         assert!(unknown.err().contains(reported), "{reported}: {unknown:?}");
     }
 }
@@ -90,7 +90,9 @@ fn a_name_that_is_not_there_is_answered_with_those_that_are() {
     stage.write("f.json", with_live(rest));
     let output = stage.run(&["call", "tools/list", "--config", "f.json", "--server", "githb"], "");
     assert_eq!(output.code(), 2);
-    for reported in ["no server \"githb\"", "did you mean \"github\"?", "live: ", "github: https://[redacted]@h/mcp"] {
+    for reported in
+        ["no server named \"githb\"", "did you mean \"github\"?", "live: ", "github: https://[redacted]@h/mcp"]
+    {
         assert!(output.err().contains(reported), "{reported}: {output:?}");
     }
     assert!(!output.err().contains("s3cret"), "{output:?}");
@@ -108,7 +110,7 @@ fn a_header_of_the_command_line_may_name_a_variable() {
     let stage = Stage::new();
     for (arguments, reported) in [
         (["-H", "A: ${NOPE}"], "-H A: the variable NOPE is not set"),
-        (["--header-env", "A=NOPE"], "--header-env A: the variable NOPE is not set"),
+        (["--header-env", "A=NOPE"], "--header-env A: the environment variable NOPE is not set"),
     ] {
         let mut words = vec!["call", "ping", "--url", "http://127.0.0.1:9/"];
         words.extend(arguments);
@@ -116,7 +118,10 @@ fn a_header_of_the_command_line_may_name_a_variable() {
         assert!(output.code() == 2 && output.err().contains(reported), "{output:?}");
     }
     let output = stage.run(&["call", "ping", "--url", "env:NOPE"], "");
-    assert!(output.code() == 2 && output.err().contains("--url: the variable NOPE is not set"), "{output:?}");
+    assert!(
+        output.code() == 2 && output.err().contains("--url: the environment variable NOPE is not set"),
+        "{output:?}"
+    );
 }
 
 /// What the tool `echo` answers through the command of an entry.
@@ -151,12 +156,12 @@ fn a_wrapped_server_is_recorded_and_unwrap_restores_every_byte() {
         assert_eq!(stage.info(&format!("mcpreel/reels/{}", reels[0]))["label"], "live", "{reels:?}");
 
         let again = stage.ok(&["wrap", "--all", "--config", name, "--yes"]);
-        assert!(again.out().is_empty() && again.err().contains("live has the tap in front of it already"), "{again:?}");
+        assert!(again.out().is_empty() && again.err().contains("live is already wrapped"), "{again:?}");
         assert_same(name, &stage.read(name), there.as_bytes());
         stage.ok(&["unwrap", "--all", "--config", name, "--yes", "--no-backup"]);
         assert_same(name, &stage.read(name), text.as_bytes());
         let again = stage.ok(&["unwrap", "--all", "--config", name, "--yes"]);
-        assert!(again.out().is_empty() && again.err().contains("live has no tap in front of it"), "{again:?}");
+        assert!(again.out().is_empty() && again.err().contains("live is not wrapped"), "{again:?}");
     }
 }
 
@@ -258,6 +263,6 @@ fn a_file_that_a_project_shares_gets_no_path_of_a_users_own() {
         assert_same(name, &stage.read(name), with_live("").as_bytes());
         let named = stage.run(&["wrap", "live", "--config", name, "--yes", "--no-backup", "--bin", &own], "");
         assert_eq!(named.code(), if is_shared { 3 } else { 0 }, "{name}: {named:?}");
-        assert_eq!(named.err().contains("below your home folder"), is_shared, "{name}: {named:?}");
+        assert_eq!(named.err().contains("in your home folder"), is_shared, "{name}: {named:?}");
     }
 }

@@ -81,7 +81,7 @@ fn a_server_that_comes_back_is_subscribed_to_anew() {
         assert!(watch.line().contains("tick"), "{at}");
         server.signal("KILL");
         drop(server);
-        until("the loss is reported", || watch.stderr_so_far().contains("trying again in").then_some(()));
+        until("the loss is reported", || watch.stderr_so_far().contains("retrying in").then_some(()));
         let server = listen(&stage, at);
         until("it to be found", || watch.stderr_so_far().contains("subscribed again").then_some(()));
         assert!(watch.line().contains("tick"), "{at}");
@@ -121,7 +121,7 @@ fn a_session_is_watched_and_found_again() {
     let mut watch = stage.start(&["events", "watch", "tick", "--session", "work", "--expect", "1000", "--for", "20s"]);
     assert!(watch.next_line().is_some_and(|line| line.contains("tick")), "{}", watch.stderr_so_far());
     first.end();
-    until("the loss is reported", || watch.stderr_so_far().contains("trying again in").then_some(()));
+    until("the loss is reported", || watch.stderr_so_far().contains("retrying in").then_some(()));
     let second = record("two.reel");
     until("it to be found", || watch.stderr_so_far().contains("subscribed again").then_some(()));
     assert!(watch.line().contains("tick"));

@@ -342,7 +342,7 @@ fn a_reminder_waits_for_a_host_to_connect_and_ends_when_it_is_sent() {
         assert_eq!(events.event()["params"]["reminder"]["body"], "look");
     }
     let output = gateway.process.end_with_open_stdin();
-    assert_eq!((output.code(), output.err().contains("2 fired, 0 failed")), (0, true), "{output:?}");
+    assert_eq!((output.code(), output.err().contains("2 sent, 0 failed")), (0, true), "{output:?}");
 }
 
 #[test]

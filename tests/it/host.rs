@@ -29,7 +29,7 @@ fn failed(output: &Output, code: i32, words: &[&str]) {
 /// The reel that a host names on standard error.
 fn reel(output: &Output) -> String {
     let said = output.err();
-    said.split("the session is in ").nth(1).and_then(|rest| rest.lines().next()).expect("a reel").to_owned()
+    said.split("the session was recorded in ").nth(1).and_then(|rest| rest.lines().next()).expect("a reel").to_owned()
 }
 
 /// Removes the times from a value.
@@ -181,13 +181,13 @@ fn a_policy_that_is_wrong_is_reported_with_what_would_be_right() {
     let events = ["hooks.events", "session_start, session_end", "session_strat"];
     failed(&with(&["--set", "hooks.events=session_strat"]), 2, &events);
     failed(&with(&["--set", "mcpl.offer=pushEvents,nothing"]), 2, &["mcpl.offer", "pushEvents, contextHooks"]);
-    failed(&with(&["--set", "nobody:conversation.deadline=1s"]), 2, &["nobody", "there are: memory"]);
+    failed(&with(&["--set", "nobody:conversation.deadline=1s"]), 2, &["nobody", "the servers are: memory"]);
 }
 
 #[test]
 fn servers_that_cannot_be_had_are_reported() {
     let stage = Stage::new();
-    failed(&stage.run(&["host", "--say", "hi"], ""), 2, &["no server was given", "--builtin"]);
+    failed(&stage.run(&["host", "--say", "hi"], ""), 2, &["no server given", "--builtin"]);
     failed(&stage.run(&["host", "--builtin", "m:nothing", "--say", "hi"], ""), 2, &["\"nothing\"", "conversation"]);
     failed(&stage.run(&["host", "--builtin", "m", "--builtin", "m", "--say", "x"], ""), 2, &["two servers", "\"m\""]);
     failed(&stage.run(&["host", "-s", "noname", "--say", "x"], ""), 2, &["NAME=COMMAND"]);
@@ -195,7 +195,7 @@ fn servers_that_cannot_be_had_are_reported() {
     stage.write("mcp.json", r#"{"mcpServers": {"one": {"command": "x"}}}"#);
     failed(&stage.run(&["host", "--config", "mcp.json", "--server", "two", "--say", "x"], ""), 2, &["two", "one"]);
     let gone = stage.run(&["host", "-s", "x=sh -c 'exit 3'", "--say", "hi"], "");
-    failed(&gone, 4, &["no server could be reached"]);
+    failed(&gone, 4, &["could not connect to any server"]);
     assert!(gone.out().contains("x host gone: "), "{gone:?}");
     // One working server is enough.
     let beside = stage.run(&["host", "-s", "x=sh -c 'exit 3'", "--builtin", "m", "--say", "hi"], "");
@@ -221,7 +221,7 @@ fn lines_of_a_pipe_are_a_script() {
     let at = |text: &str| out.find(text).unwrap_or_else(|| panic!("{text} in {out}"));
     let order = [
         "  /compact [SUMMARY]",
-        "there was no prompt yet",
+        "no prompt yet",
         "you> hello",
         "model> echo: hello",
         "{\"conversation\":",
@@ -234,7 +234,7 @@ fn lines_of_a_pipe_are_a_script() {
     assert!(!out.contains("never said"));
     // A mistake in a script is reported at once and at the end; the rest of the script runs.
     let long = "x".repeat((1 << 20) + 1);
-    for (mistake, words) in [("/nothing", "/turn, /agent"), (long.as_str(), "longer than 1 MiB; it is left out")] {
+    for (mistake, words) in [("/nothing", "/turn, /agent"), (long.as_str(), "longer than 1 MiB")] {
         let reported = stage.run(&HOST, format!("hello\n{mistake}\nafter\n"));
         failed(&reported, 1, &[words]);
         assert!(reported.out().contains("model> echo: after") && !reported.out().contains("xxxx"), "{reported:?}");
@@ -285,7 +285,7 @@ else:
     assert_eq!((reported.code(), reported.out().matches("said").count()), (0, 1), "{reported:?}");
     assert!(!reported.err().contains("said"), "{reported:?}");
     let slow = host(&stage, &["--say", "x", "--model-command", "sleep 60", "--model-timeout", "30ms"]);
-    assert_eq!((slow.code(), slow.out().contains("no answer within 30ms")), (1, true), "{slow:?}");
+    assert_eq!((slow.code(), slow.out().contains("did not answer within 30ms")), (1, true), "{slow:?}");
     let none = host(&stage, &["--say", "x", "--model", "none"]);
     assert_eq!((none.code(), none.out().contains("model>")), (0, false), "{none:?}");
 }
@@ -629,7 +629,7 @@ fn a_host_joins_a_tapped_session_beside_its_client_who_notices_nothing() {
     let mut client = tapped(&stage);
     let words = ["host", "--session", "mcpreel", "--say", "the schema?", "--set", "conversation.deadline=20s"];
     let reported = stage.run(&[&words[..], &["--record", "h.reel"]].concat(), "");
-    failed(&reported, 0, &["mcpreel: joined beside the session's own client"]);
+    failed(&reported, 0, &["mcpreel: joined the connection of the session's own client"]);
     for said in [
         "· mcpreel host connected: mcpreel: legacy 2025-11-25",
         "· mcpreel hooks fires: hook 0 fires on session_start: calls search_memories",
@@ -690,7 +690,7 @@ fn a_host_joins_an_overlay_and_one_of_several_sessions_over_http() {
     let says = |name: &str| {
         let words = ["host", "--session", name, "--say", "the schema?", "--set", "conversation.deadline=20s"];
         let reported = stage.run(&words, "");
-        failed(&reported, 0, &["joined beside"]);
+        failed(&reported, 0, &["joined the connection"]);
         assert!(reported.out().contains(" conversation context: "), "{reported:?}");
     };
     // The overlay's additions to the server are available to the host, too.
@@ -753,13 +753,13 @@ fn sessions_that_a_host_cannot_join_are_reported_with_what_to_do() {
     let join = |name: &str, more: &[&str]| stage.run(&[&["host", "--session", name, "--say", "x"], more].concat(), "");
     failed(&join("host-memory", &[]), 2, &["is a host", "mcpreel call METHOD --session host-memory"]);
     failed(&join("serve", &[]), 2, &["is a server", "mcpreel record -- mcpreel serve"]);
-    failed(&join("nothing", &[]), 4, &["\"nothing\" is the name of no live session"]);
+    failed(&join("nothing", &[]), 4, &["\"nothing\" is not a live session"]);
     for option in [["-e", "A=b"], ["-H", "A: b"], ["--header-env", "A=B"], ["--cacert", "x.pem"]] {
-        failed(&join("serve", &option), 2, &["makes no sense with --session"]);
+        failed(&join("serve", &option), 2, &["cannot be used with --session"]);
     }
     drop((host, server));
     let tap = tapped(&stage);
-    failed(&join("mcpreel", &["--era", "modern"]), 2, &["--era makes no sense with --session"]);
+    failed(&join("mcpreel", &["--era", "modern"]), 2, &["--era cannot be used with --session"]);
     drop(tap);
 }
 
@@ -782,9 +782,9 @@ fn a_host_takes_every_target_and_options_go_where_they_can_only_be_meant() {
     assert!(only.code() == 0 && only.out().contains("· only hooks declared"), "{only:?}");
     // An option that could belong to several servers is rejected.
     let unclear = ["--config", "two.json", "--server", "one", "--server", "two", "--say", "hi", "-e", "A=b"];
-    failed(&run(&unclear), 2, &["-e: there are several servers", "a command after --"]);
-    failed(&run(&["--say", "hi", "-H", "A: b", "--", "true"]), 2, &["-H makes no sense with a server's command"]);
-    failed(&run(&["--say", "hi", "--url", "http://127.0.0.1:1/", "--cwd", "."]), 2, &["--cwd makes no sense"]);
+    failed(&run(&unclear), 2, &["-e: it is ambiguous which server", "a command after --"]);
+    failed(&run(&["--say", "hi", "-H", "A: b", "--", "true"]), 2, &["-H cannot be used with a server's command"]);
+    failed(&run(&["--say", "hi", "--url", "http://127.0.0.1:1/", "--cwd", "."]), 2, &["--cwd cannot be used"]);
     // Other commands have one server.
     let twice = ["call", "ping", "--config", "two.json", "--server", "one", "--server", "two"];
     failed(&stage.run(&twice, ""), 2, &["--server", "multiple times"]);

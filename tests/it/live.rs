@@ -92,7 +92,7 @@ fn failed(output: &Output, code: i32, words: &[&str]) {
 #[test]
 fn what_runs_is_listed_and_then_no_more() {
     let stage = Stage::new();
-    failed(&stage.run(&["sessions"], ""), 0, &["no session lives", "mcpreel record --"]);
+    failed(&stage.run(&["sessions"], ""), 0, &["no live sessions", "mcpreel record --"]);
     let client = tapped(&stage);
     let listed = sessions(&stage);
     let names: Vec<_> = listed.iter().map(|session| session["name"].as_str().expect("a name")).collect();
@@ -178,7 +178,7 @@ fn raw_messages_go_either_way() {
     let stage = Stage::new();
     let mut client = tapped(&stage);
     let sent = stage.ok(&["fire", "raw", r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, "--session", "m"]);
-    assert!(sent.err().contains("the id 1 could be one of the session's own"), "{sent:?}");
+    assert!(sent.err().contains("the session may use the id 1 itself"), "{sent:?}");
     assert!(sent.out().contains(r#""result":{}"#), "{sent:?}");
     let refused = stage.run(
         &["fire", "raw", "-", "--session", "m", "--format", "json"],
@@ -215,7 +215,7 @@ fn raw_messages_go_to_a_server_that_is_started_for_them() {
     let early = run(&first);
     assert!(early.code() == 1 && early.out().contains("the first request must be initialize"), "{early:?}");
     failed(&run(&["fire", "raw", "{\n}"]), 2, &["line break", "jq -c"]);
-    failed(&run(&["fire", "raw", "{}", "--as", "server"]), 2, &["live session only"]);
+    failed(&run(&["fire", "raw", "{}", "--as", "server"]), 2, &["requires a live session"]);
 }
 
 #[test]
@@ -262,7 +262,7 @@ fn a_reminder_goes_into_a_tapped_session_and_into_a_server() {
         let facts: Vec<Value> = output.out().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
         assert_eq!((output.code(), facts.len(), &facts[1]["report"]), (0, 2, &json!("sent")), "{output:?}");
         assert_ne!(facts[0]["reminder"]["id"], facts[1]["reminder"]["id"]);
-        assert!(output.err().contains("2 fired, 0 failed"), "{output:?}");
+        assert!(output.err().contains("2 sent, 0 failed"), "{output:?}");
     }
     // The running server keeps to what it declared.
     let all = ["fire", "reminder", "x", "--propagate", "all", "--session"];
@@ -301,7 +301,7 @@ fn a_client_that_does_not_know_pushes_is_pushed_to_with_a_word() {
     let request = client.message(|message| message["method"] == "push/event");
     client.send(&json!({"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32601, "message": "what?"}}));
     let output = pushing.end_with_open_stdin();
-    failed(&output, 1, &["did not declare experimental.mcpl"]);
+    failed(&output, 1, &["does not declare experimental.mcpl"]);
     assert_eq!(output.json()["means"], "method not found");
 }
 
@@ -354,7 +354,7 @@ fn a_stream_framed_by_length_takes_nothing() {
     recorded(&stage, 1);
     let output = stage.run(&["fire", "raw", r#"{"jsonrpc":"2.0","method":"n"}"#, "--session", "cat"], "");
     failed(&output, 4, &["Content-Length"]);
-    failed(&stage.run(&["call", "tools/list", "--session", "cat"], ""), 1, &["have not agreed yet"]);
+    failed(&stage.run(&["call", "tools/list", "--session", "cat"], ""), 1, &["have not completed their handshake"]);
 }
 
 #[test]
@@ -393,12 +393,16 @@ fn names_are_unique_and_may_be_shortened() {
     let names: Vec<Value> = sessions(&stage).iter().map(|session| session["name"].clone()).collect();
     assert_eq!(names, ["mcpreel", "mcpreel-2", "serve", "serve-2"]);
     stage.ok(&["call", "tools/list", "--session", "mcpreel"]);
-    failed(&stage.run(&["call", "tools/list", "--session", "mcp"], ""), 2, &["begins several names", "mcpreel-2"]);
-    failed(&stage.run(&["call", "tools/list", "--session", "mcprel"], ""), 4, &["is it --session mcpreel?"]);
+    failed(
+        &stage.run(&["call", "tools/list", "--session", "mcp"], ""),
+        2,
+        &["is a prefix of several sessions' names", "mcpreel-2"],
+    );
+    failed(&stage.run(&["call", "tools/list", "--session", "mcprel"], ""), 4, &["did you mean --session mcpreel?"]);
     failed(&stage.run(&["call", "tools/list", "--session", "serve"], ""), 2, &["is a server", "fire push"]);
     drop((first, second));
     until("nothing lives", || sessions(&stage).is_empty().then_some(()));
-    failed(&stage.run(&["call", "tools/list", "--session", "x"], ""), 4, &["no session lives", "mcpreel record --"]);
+    failed(&stage.run(&["call", "tools/list", "--session", "x"], ""), 4, &["no live sessions", "mcpreel record --"]);
 }
 
 #[test]
@@ -406,7 +410,7 @@ fn options_that_start_or_reach_a_server_make_no_sense_with_a_session() {
     let stage = Stage::new();
     for option in [["-e", "A=b"], ["--cwd", "."], ["-H", "A: b"], ["--record", "x.reel"], ["--era", "modern"]] {
         let output = stage.run(&[&["call", "ping", "--session", "x"][..], &option].concat(), "");
-        failed(&output, 2, &["makes no sense with --session"]);
+        failed(&output, 2, &["cannot be used with --session"]);
     }
 }
 

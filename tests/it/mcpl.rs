@@ -79,7 +79,7 @@ fn c74_what_was_done_over_mcpl_is_reported_row_by_row() {
     );
     stage.reel("none.reel", &[message(1, "c2s", json!({"jsonrpc": "2.0", "method": "x"}))]);
     let none = stage.ok(&["stats", "none.reel", "--audit"]);
-    assert!(none.out().is_empty() && none.err().contains("nothing to tell"), "{none:?}");
+    assert!(none.out().is_empty() && none.err().contains("no MCPL operations"), "{none:?}");
 }
 
 #[test]

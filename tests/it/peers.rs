@@ -101,7 +101,7 @@ fn an_error_and_a_tools_own_failure_are_findings() {
     let unknown = run(&stage, &["call", "no/such"], &SERVE);
     assert_eq!(unknown.code(), 1);
     assert_eq!(unknown.json()["code"], -32601);
-    assert!(unknown.err().contains("answered with an error"));
+    assert!(unknown.err().contains("returned an error"));
     let failed = run(&stage, &["call", "tools/call", "name=fail"], &SERVE);
     assert_eq!((failed.code(), &failed.json()["isError"]), (1, &json!(true)));
 }
@@ -183,7 +183,7 @@ fn a_server_that_dies_is_reported_with_its_last_words() {
         script(&stage, body);
         let output = run(&stage, &["call", "tools/list"], &SCRIPTED);
         assert_eq!(output.code(), 4, "{output:?}");
-        assert!(output.err().contains("the server said: ") && output.err().contains("no database"), "{output:?}");
+        assert!(output.err().contains("server's stderr: ") && output.err().contains("no database"), "{output:?}");
         assert!(!output.err().contains('\u{1b}'), "{output:?}");
     }
     let missing = run(&stage, &["call", "tools/list"], &["--", "no-such-program-anywhere"]);
@@ -224,7 +224,12 @@ result(call, answers=answers)
     assert_eq!(answer("r")["result"]["roots"][1]["uri"], "demo://x");
     assert_eq!(answer("s")["error"]["code"], -32601);
     let reported = output.err();
-    for part in ["the server asked ping; answered", "asked sampling/createMessage; refused", "working", "just noise"] {
+    for part in [
+        "the server sent the request ping; answered",
+        "sent the request sampling/createMessage; refused",
+        "working",
+        "just noise",
+    ] {
         assert!(reported.contains(part), "{part}: {reported}");
     }
     let initialize = received(&stage).into_iter().find(|message| message["method"] == "initialize").expect("sent");
@@ -286,7 +291,7 @@ fn a_user_message_brings_context_by_every_carrier() {
     }
     let nothing = run(&stage, &["fire", "user-message", "tell me a joke", "--deadline", "20s"], &SERVE);
     assert_eq!(nothing.code(), 0, "{nothing:?}");
-    assert!(nothing.out().contains("nothing to inject"), "{nothing:?}");
+    assert!(nothing.out().contains("has no context for this message"), "{nothing:?}");
 }
 
 #[test]
@@ -331,7 +336,7 @@ heard()
     let words = ["fire", "user-message", "hello", "--carrier", "request", "--deadline", "100ms", "--linger", "20s"];
     let output = run(&stage, &words, &SCRIPTED);
     assert_eq!(output.code(), 5, "{output:?}");
-    assert!(output.out().contains("a late answer came after"), "{output:?}");
+    assert!(output.out().contains("a late response arrived after"), "{output:?}");
     assert!(!output.out().contains("too late"), "{output:?}");
     let reported = run(&stage, &[&words[..], &["--format", "json"]].concat(), &SCRIPTED).json();
     assert_eq!(
@@ -351,7 +356,7 @@ fn a_message_without_an_answer_is_a_timeout() {
     assert!(asked.err().contains("--deadline"), "{asked:?}");
     let reported = run(&stage, &[&words[..], &["--carrier", "notification"]].concat(), &SCRIPTED);
     assert_eq!(reported.code(), 0, "silence is an answer: {reported:?}");
-    assert!(reported.out().contains("no context came within 50.0 ms"), "{reported:?}");
+    assert!(reported.out().contains("no context within 50.0 ms"), "{reported:?}");
 }
 
 #[test]
@@ -370,7 +375,7 @@ heard()
     let words = ["fire", "user-message", "hello", "--carrier", "notification", "--deadline", "50ms", "--linger", "20s"];
     let output = run(&stage, &words, &SCRIPTED);
     assert_eq!(output.code(), 5, "{output:?}");
-    assert!(output.out().contains("a late answer came after"), "{output:?}");
+    assert!(output.out().contains("a late response arrived after"), "{output:?}");
 }
 
 #[test]
@@ -444,7 +449,7 @@ fn what_was_not_agreed_as_asked_is_reported() {
     script(&stage, "handshake()\nresult(heard(), tools=[])");
     let other = run(&stage, &["call", "tools/list", "--protocol-version", "2024-11-05"], &SCRIPTED);
     assert_eq!((other.code(), other.err().lines().count()), (0, 1), "{other:?}");
-    assert!(other.err().contains("2024-11-05 was asked for") && other.err().contains("2025-06-18"), "{other:?}");
+    assert!(other.err().contains("requested revision 2024-11-05") && other.err().contains("2025-06-18"), "{other:?}");
 }
 
 #[test]
@@ -489,7 +494,7 @@ fn a_server_that_did_not_subscribe_gets_nothing() {
     }
     let dead = run(&stage, &["fire", "user-message", "hello"], &["--", "sh", "-c", "echo sorry >&2; exit 1"]);
     assert_eq!(dead.code(), 4, "{dead:?}");
-    assert!(dead.err().contains("the server said: sorry"), "{dead:?}");
+    assert!(dead.err().contains("server's stderr: sorry"), "{dead:?}");
 }
 
 #[test]
@@ -835,7 +840,7 @@ fn reminders_repeat_with_ids_of_their_own_and_a_host_that_never_comes_is_a_findi
     }
     let output = server.end();
     assert_eq!((output.code(), ids.len()), (0, 3), "{output:?}");
-    assert!(output.err().contains("3 fired, 0 failed"), "{output:?}");
+    assert!(output.err().contains("3 sent, 0 failed"), "{output:?}");
     let alone = stage.run(&["fire", "reminder", "x"], "");
     assert_eq!((alone.code(), alone.err().contains("no host completed")), (1, true), "{alone:?}");
     let empty = stage.run(&["fire", "reminder", ""], "");
@@ -869,15 +874,15 @@ while True:
     assert_eq!(ids, ["m", "m-2", "m-3"]);
     assert_eq!(output.code(), 1, "{output:?}");
     let said = output.err();
-    assert!(said.contains("3 fired, 1 failed; latency min "), "{said}");
-    assert_eq!(said.matches("expected .outcome.context.text, and saw {").count(), 1, "{said}");
+    assert!(said.contains("3 sent, 1 failed; latency min "), "{said}");
+    assert_eq!(said.matches("expected .outcome.context.text, but got {").count(), 1, "{said}");
     assert_eq!(methods(&received(&stage)).iter().filter(|method| **method == "initialize").count(), 1);
     assert_eq!(run(&stage, &[&message[..], &json].concat(), &SCRIPTED).code(), 1, "each output must be true");
 
     let hook = ["fire", "hook", "session_start", "--repeat", "2", "--expect", ".hooks[0].inject == \"text 1\""];
     let output = run(&stage, &hook, &SCRIPTED);
     assert_eq!((output.code(), output.out().matches("text ").count()), (1, 2), "{output:?}");
-    assert!(output.err().contains("2 fired, 1 failed"), "{output:?}");
+    assert!(output.err().contains("2 sent, 1 failed"), "{output:?}");
 
     let ping = r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#;
     let raw =
@@ -902,7 +907,7 @@ fn what_is_expected_decides_and_a_mistake_in_it_is_reported_before_anything_runs
     let nobody = ["fire", "raw", refused, "--timeout", "30ms", "--no-handshake", "--repeat", "2"];
     let deaf = ["--", "sh", "-c", "cat > /dev/null"];
     let output = run(&stage, &nobody, &deaf);
-    assert_eq!((output.code(), output.err().contains("2 fired, 2 failed")), (5, true), "{output:?}");
+    assert_eq!((output.code(), output.err().contains("2 sent, 2 failed")), (5, true), "{output:?}");
     assert_eq!(run(&stage, &[&nobody[..], &["--expect", ".answer == null"]].concat(), &deaf).code(), 0);
     // Silence past the deadline is a timeout; with `--expect` for it, it is a success.
     script(&stage, "handshake(conversationEvents={\"onUserMessage\": True})\nwhile True: heard()\n");

@@ -117,7 +117,7 @@ fn an_error_says_where_it_looked_and_a_stale_or_foreign_entry_is_harmless() {
     }
     for command in [&["sessions"][..], &["show", "--session", "x"]] {
         let output = finish(shell(&stage, command), Vec::new());
-        assert!(output.err().contains("looked in") && output.err().contains("mcpreel/run"), "{output:?}");
+        assert!(output.err().contains("searched") && output.err().contains("mcpreel/run"), "{output:?}");
     }
     // If the home folder cannot be written to, only the pointer is missing.
     std::fs::remove_file(stage.path(places)).expect("removed");
@@ -140,7 +140,7 @@ fn a_client_that_starts_a_server_again_gets_a_reel_with_a_free_name() {
         let output = stage.run(command, "{}\n");
         let name = format!("precious-{}.reel", number + 2);
         assert_eq!(output.code(), 0, "{output:?}");
-        assert!(output.err().contains("is there already") && output.err().contains(&name), "{output:?}");
+        assert!(output.err().contains("already exists") && output.err().contains(&name), "{output:?}");
         assert_eq!(stage.ok(&["reel", "verify", &name]).code(), 0);
     }
     assert_eq!(stage.read("precious.reel"), b"precious");
@@ -176,7 +176,7 @@ fn in_a_script_a_file_that_is_there_is_an_error() {
             command.stdin(File::open(stdin).expect("opened"));
             let output = command.output().expect("run");
             assert_eq!(output.status.code(), Some(2), "{output:?}");
-            assert!(String::from_utf8_lossy(&output.stderr).contains("is there already"), "{output:?}");
+            assert!(String::from_utf8_lossy(&output.stderr).contains("already exists"), "{output:?}");
         }
     }
     for (command, code) in [
@@ -201,13 +201,13 @@ fn a_client_receives_why_its_server_does_not_start() {
     let cases: [(&[&str], i32, &str); 9] = [
         (&["record", "--", "no-such-program"], 4, "there is no program \\\"no-such-program\\\""),
         (&["record", "--cwd", "nowhere", "--", "cat"], 4, "cannot start in"),
-        (&["record", "--require-recording", "-o", "there.reel", "--", "cat"], 2, "there.reel is there already"),
+        (&["record", "--require-recording", "-o", "there.reel", "--", "cat"], 2, "there.reel already exists"),
         (&["record", "--require-recording", "-o", "there.reel/x.reel", "--", "cat"], 4, "cannot write"),
         (&["record", "--nonsense", "--", "cat"], 2, "unexpected argument"),
         (&["record", "--config", "broken.yaml", "--server", "x"], 3, "broken.yaml"),
         (&["record", "--url", "unix:nowhere.sock"], 4, "nowhere.sock"),
         (&["overlay", "broken.yaml", "--", "cat"], 3, "broken.yaml"),
-        (&["serve", "--declare", "nonsense"], 2, "there is no proposal"),
+        (&["serve", "--declare", "nonsense"], 2, "unknown proposal"),
     ];
     for (command, code, reported) in cases {
         let output = stage.run(command, format!("{}\n{}\n", initialize(5), ping(6)));
@@ -278,7 +278,7 @@ fn a_folder_that_cannot_be_written_does_not_stop_the_session() {
     assert_eq!((&found["recording"]["active"], &found["reel"]), (&json!(false), &Value::Null), "{found}");
     assert!(found["recording"]["problem"].as_str().is_some_and(|why| why.contains("cannot write")), "{found}");
     let table = finish(shell(&stage, &["sessions"]), Vec::new()).out();
-    assert!(table.contains("not recorded") && table.contains("cannot write"), "{table}");
+    assert!(table.contains("not being recorded") && table.contains("cannot write"), "{table}");
     // Once there is a place, recording begins.
     std::fs::remove_file(stage.path("file")).expect("removed");
     until("a reel", || {
@@ -392,7 +392,7 @@ fn a_reel_that_is_removed_at_the_end_is_reported_too() {
     let script = "cat; rm t.reel; exit 7";
     let output = stage.run(&["record", "-o", "t.reel", "--", "sh", "-c", script], "{}\n");
     assert_eq!((output.code(), output.out().as_str()), (7, "{}\n"));
-    assert!(output.err().contains("t.reel was removed") && output.err().contains("are not in"), "{output:?}");
+    assert!(output.err().contains("t.reel was removed") && output.err().contains("are missing in"), "{output:?}");
     stage.ok(&["reel", "verify", "t.reel"]);
 }
 
@@ -472,7 +472,7 @@ fn a_limit_that_is_too_low_for_anything_does_not_fill_the_folder() {
         let output = finish(stage.command(&["sh", "-c", &script]), input.clone().into_bytes());
         assert_same("the traffic", &output.stdout, input.as_bytes());
         assert_eq!(output.code(), 9, "{output:?}");
-        assert!(output.err().contains("cannot write") && output.err().contains("are not in"), "{output:?}");
+        assert!(output.err().contains("cannot write") && output.err().contains("are missing in"), "{output:?}");
     }
     let names = reels(&stage, ".");
     assert!(names.len() < 10, "{names:?}");

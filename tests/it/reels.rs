@@ -161,7 +161,7 @@ fn the_list() {
     26     2.250000 →     40 B             9 ping
     27     3.250000 ←     36 B   1.00 s    9 ping → ok
     28     3.300000 →     51 B            10 resources/list
-    29     3.400000 ←     37 B            99 answer to no known request → ok
+    29     3.400000 ←     37 B            99 response to an unknown request → ok
     "##);
 }
 
@@ -295,7 +295,7 @@ fn in_full() {
          "id": 10,
          "method": "resources/list"
        }
-    29     3.400000 ←     37 B            99 answer to no known request → ok
+    29     3.400000 ←     37 B            99 response to an unknown request → ok
        {
          "jsonrpc": "2.0",
          "id": 99,
@@ -461,7 +461,7 @@ fn a_filter_that_cannot_be_understood_is_a_usage_error() {
     }
     let two = stage.run(&["show", "s.reel", "t.reel"], "");
     assert_eq!(two.code(), 2, "{two:?}");
-    assert!(two.err().contains("one reel only, and it comes first"), "{two:?}");
+    assert!(two.err().contains("only one reel is allowed"), "{two:?}");
 }
 
 #[test]
@@ -507,25 +507,25 @@ fn statistics() {
     s.reel
 
     27 messages, 2.9 kB, over 3.40 s
-    10 request, 4 notification, 9 result, 1 error, 1 malformed, 2 noise
+    10 requests, 4 notifications, 9 results, 1 error, 1 malformed, 2 noise
     1 request unanswered
-    1 answer without a request
+    1 response without a request
     slowest: ping took 1.00 s, seq 26
 
-     method                     calls  answers  errors  open   size   median  slowest  seq 
-     tools/call                     2        2       1        395 B  15.0 ms  20.0 ms    6 
-     context/beforeInference        1        1                387 B  10.0 ms  10.0 ms   18 
-     conversation/userMessage       1        1                262 B  10.0 ms  10.0 ms   13 
-     events/event                   1                         169 B                        
-     initialize                     1        1                578 B  10.0 ms  10.0 ms    1 
-     no/such                        1        1       1        120 B  10.0 ms  10.0 ms   11 
-     notifications/initialized      1                          54 B                        
-     notifications/progress         1                         103 B                        
-     notifications/reminder         1                         123 B                        
-     ping                           1        1                 76 B   1.00 s   1.00 s   26 
-     push/event                     1        1                302 B  10.0 ms  10.0 ms   16 
-     resources/list                 1                      1   51 B                        
-     tools/list                     1        1                139 B  10.0 ms  10.0 ms    4
+     method                     calls  responses  errors  open   size   median  slowest  seq 
+     tools/call                     2          2       1        395 B  15.0 ms  20.0 ms    6 
+     context/beforeInference        1          1                387 B  10.0 ms  10.0 ms   18 
+     conversation/userMessage       1          1                262 B  10.0 ms  10.0 ms   13 
+     events/event                   1                           169 B                        
+     initialize                     1          1                578 B  10.0 ms  10.0 ms    1 
+     no/such                        1          1       1        120 B  10.0 ms  10.0 ms   11 
+     notifications/initialized      1                            54 B                        
+     notifications/progress         1                           103 B                        
+     notifications/reminder         1                           123 B                        
+     ping                           1          1                 76 B   1.00 s   1.00 s   26 
+     push/event                     1          1                302 B  10.0 ms  10.0 ms   16 
+     resources/list                 1                        1   51 B                        
+     tools/list                     1          1                139 B  10.0 ms  10.0 ms    4
     "##);
     let reported = stage.ok(&["stats", "s.reel", "--format", "json"]).json();
     assert_snapshot!(serde_json::to_string_pretty(&reported).expect("JSON"), @r##"
@@ -801,7 +801,7 @@ fn files_are_not_overwritten_unless_asked() {
 fn a_demonstration_that_cannot_be_kept_is_reported_before_it_begins() {
     let stage = Stage::new();
     stage.write("there.reel", "precious");
-    for (path, code, reported) in [("there.reel", 2, "is there already"), ("no/such/a.reel", 4, "No such file")] {
+    for (path, code, reported) in [("there.reel", 2, "already exists"), ("no/such/a.reel", 4, "No such file")] {
         let output = stage.run(&["demo", "-o", path], "");
         assert_eq!((output.code(), output.out()), (code, String::new()), "{output:?}");
         assert!(output.err().contains(reported), "{output:?}");
@@ -874,7 +874,7 @@ fn a_reel_without_its_index_gets_it() {
     stage.ok(&["reel", "index", "bare.reel"]);
     assert_same("the reel", &stage.read("bare.reel"), &whole);
     let again = stage.ok(&["reel", "index", "bare.reel"]);
-    assert!(again.err().contains("has its index"), "{again:?}");
+    assert!(again.err().contains("already has a valid index"), "{again:?}");
     assert_same("the reel", &stage.read("bare.reel"), &whole);
     stage.write("torn.reel", &whole[..footer_of(&whole) - 1]);
     let refused = stage.run(&["reel", "index", "torn.reel"], "");
@@ -1033,9 +1033,9 @@ fn a_show_of_nothing_says_why() {
     mcpreel::trace::FileHeader::default().write(&mut none).expect("a Vec takes all");
     stage.write("none.reel", none);
     for (words, why) in [
-        (&["s.reel", "text:nowhere"][..], "the filter lets nothing through, of 30 events"),
-        (&["s.reel", "--seq", "28", "error"], "nothing through, of 2 events from there on"),
-        (&["s.reel", "--seq", "500"], "the reel has nothing from there on"),
+        (&["s.reel", "text:nowhere"][..], "no matches among 30 events"),
+        (&["s.reel", "--seq", "28", "error"], "no matches among 2 events from that point on"),
+        (&["s.reel", "--seq", "500"], "the reel has no events from that point on"),
         (&["none.reel"], "the reel is empty"),
     ] {
         let output = stage.ok(&[&["show"], words].concat());

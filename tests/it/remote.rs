@@ -236,7 +236,7 @@ fn a_session_that_is_gone_is_opened_anew_once() {
             failed(&output, 4, &["the session is over", "HTTP 404", "no longer knows the session"]);
             assert_eq!(web.story(), twice, "what is gone is not deleted");
         }
-        assert!(output.err().contains("opening a new one, then asking again"), "{output:?}");
+        assert!(output.err().contains("opening a new session and repeating the request"), "{output:?}");
         assert_eq!(web.asked()[4].header("mcp-session-id"), None, "a new session begins without the old one");
     }
 }
@@ -476,7 +476,7 @@ fn what_belongs_to_http_makes_no_sense_with_a_command() {
     let stage = Stage::new();
     for option in [&["-H", "A: b"][..], &["--header-env", "A=HOME"], &["--cacert", "x.pem"], &["--insecure"]] {
         let output = stage.run(&[&["call", "tools/list"], option, &["--", "no-such-server"]].concat(), "");
-        failed(&output, 2, &[option[0], "makes no sense with a server's command", "--url"]);
+        failed(&output, 2, &[option[0], "cannot be used with a server's command", "--url"]);
     }
 }
 
@@ -733,7 +733,7 @@ fn tls_is_checked_unless_reported_otherwise() {
     assert!(trusted.stderr.is_empty(), "{trusted:?}");
     let insecure = list(&stage, &url, &["--insecure"]);
     succeeded(&insecure);
-    assert!(insecure.err().contains("certificate is not checked"), "{insecure:?}");
+    assert!(insecure.err().contains("certificate is not verified"), "{insecure:?}");
     let authority = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
     let (own, certificate) = Web::start_tls_as(authority, legacy("2025-11-25", Some("s"), no_tools));
     stage.write("authority.pem", certificate);
@@ -1060,7 +1060,7 @@ fn a_websocket_takes_the_ways_of_http() {
     let url = format!("wss://127.0.0.1:{}/path", web.port);
     failed(&list(&stage, &url, &[]), 4, &["ertificate", "--insecure"]);
     let output = list(&stage, &url, &["--insecure", "-H", "X-A: b"]);
-    failed(&output, 4, &["certificate is not checked", "HTTP 403"]);
+    failed(&output, 4, &["certificate is not verified", "HTTP 403"]);
     let opening = web.first("GET");
     assert_eq!((opening.target.as_str(), opening.header("x-a")), ("/path", Some("b")));
     assert_eq!(opening.header("sec-websocket-protocol"), Some("mcp"));

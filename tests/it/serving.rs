@@ -213,7 +213,7 @@ fn a_socket_is_taken_over_from_the_dead_and_from_nobody_else() {
     assert_eq!(stage.read("file"), b"mine");
     assert_eq!(stage.run(&["serve", "--listen", "unix:no/such/folder"], "").code(), 2);
     let wrong = stage.run(&["record", "--listen", "tcp:0", "--url", "http://127.0.0.1:1/"], "");
-    assert!(wrong.code() == 2 && wrong.err().contains("a proxy speaks HTTP"), "{wrong:?}");
+    assert!(wrong.code() == 2 && wrong.err().contains("a proxy needs HTTP"), "{wrong:?}");
 }
 
 #[test]

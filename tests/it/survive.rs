@@ -134,7 +134,7 @@ fn one_that_ends_by_itself_is_not_broken_and_one_that_never_comes_is_an_error() 
     assert!(never.err().contains("exited with code 3") && never.err().contains("hello from the client"), "{never:?}");
     let missing = Stage::new();
     let missing = missing.run(&["survive", "-o", "x.reel", "--", "./no-such-client"], "");
-    assert!(missing.code() == 4 && missing.err().contains("cannot be started"), "{missing:?}");
+    assert!(missing.code() == 4 && missing.err().contains("cannot start the client"), "{missing:?}");
     let stage = Stage::new();
     let usage = stage.run(&["survive", "--only", "mcpx", "--", "true"], "");
     assert!(usage.code() == 2 && usage.err().contains("hooks"), "{usage:?}");

@@ -1,4 +1,4 @@
-//! A client's configuration as a file: read, and replaced with care.
+//! A client's configuration file: reading it, and replacing it safely.
 
 use crate::config::entry::{Entry, read};
 use crate::config::tree::Format;
@@ -10,12 +10,12 @@ use std::path::{Component, Path, PathBuf};
 
 const BOM: &str = "\u{feff}";
 
-/// A configuration that was read.
+/// A configuration file that was read.
 #[derive(Debug)]
 pub struct ConfigFile {
-    /// Where it is, absolute.
+    /// Its absolute path.
     pub path: PathBuf,
-    /// How it is written: `.toml` is TOML, everything else JSON with comments.
+    /// Its format: `.toml` is TOML, everything else JSON with comments.
     pub format: Format,
     /// Its text, without a byte order mark.
     pub text: String,
@@ -26,6 +26,10 @@ pub struct ConfigFile {
 
 impl ConfigFile {
     /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read or parsed.
     pub fn read(path: &Path) -> Result<Self, CommandError> {
         let path = absolute(path);
         let whole = std::fs::read_to_string(&path).map_err(|error| CommandError::reading(&path, &error))?;
@@ -40,16 +44,19 @@ impl ConfigFile {
         Ok(Self { path, format, text, has_bom, entries })
     }
 
-    /// Puts a new text in the file's place, unless somebody has changed it since it was read. The file a link leads to
-    /// is replaced in one step, with the owner and the permissions it had. Gives the copy of the old one, where one was
-    /// wanted.
+    /// Replaces the file's text in one step, following links and keeping owner and permissions. `backup` is the time
+    /// for the name of a copy of the old file. Returns the path of that copy.
+    ///
+    /// # Errors
+    ///
+    /// The file has changed since it was read, or cannot be written.
     pub fn replace(&self, text: &str, backup: Option<&str>) -> Result<Option<PathBuf>, CommandError> {
         let failed = |error: io::Error| CommandError::writing(&self.path, &error);
         let mut replacement = Replacement::begin(&self.path, output::PRIVATE).map_err(failed)?;
         replacement.file().write_all(self.whole(text).as_bytes()).map_err(failed)?;
         let real = replacement.target().to_owned();
         if std::fs::read(&real).map_err(failed)? != self.whole(&self.text).as_bytes() {
-            let reported = format!("{} was changed meanwhile; nothing was written", self.path.display());
+            let reported = format!("{} has changed since it was read; nothing was written", self.path.display());
             return Err(
                 CommandError::new(ErrorKind::Input, reported).hint("close the client that writes it, and try again")
             );
@@ -64,7 +71,7 @@ impl ConfigFile {
     }
 }
 
-/// The path from the root on, without `..`; a link stays a link.
+/// The absolute path without `..`. Links are not resolved.
 fn absolute(path: &Path) -> PathBuf {
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     if !whole.components().any(|part| part == Component::ParentDir) {
@@ -74,7 +81,7 @@ fn absolute(path: &Path) -> PathBuf {
     folder.zip(whole.file_name()).map_or_else(|| whole.clone(), |(folder, name)| folder.join(name))
 }
 
-/// A copy beside the file, `FILE.bak-TIME`, never in place of another one.
+/// Copies the file to `FILE.bak-TIME` next to it, never over another file.
 fn backup_of(path: &Path, time: &str) -> io::Result<PathBuf> {
     let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
     for ending in (0..100).map(|number| if number == 0 { String::new() } else { format!(".{number}") }) {
@@ -112,7 +119,7 @@ mod tests {
         let file = ConfigFile::read(&path).unwrap();
         std::fs::write(&path, "{}").unwrap();
         let error = file.replace("{\"a\": 1}", Some("now")).unwrap_err();
-        assert!(error.message.contains("was changed meanwhile"), "{error:?}");
+        assert!(error.message.contains("has changed since it was read"), "{error:?}");
         assert_eq!(std::fs::read(&path).unwrap(), b"{}");
         assert_eq!(names(folder.path()), ["f.json"]);
     }

@@ -1,4 +1,4 @@
-//! `call`: one request by hand.
+//! `call`: sends one request.
 
 use crate::cli::client_session::{self, ClientOptions, Peer};
 use crate::cli::target::Target;
@@ -16,8 +16,8 @@ use std::io::Write as _;
 
 /// Send one request to a server and print the result.
 ///
-/// The handshake is done in the right era; requests of the server are answered meanwhile (ping, roots), or refused
-/// clearly.
+/// mcpreel detects the era and does the handshake. Meanwhile it answers the server's pings and requests for roots,
+/// and refuses its other requests.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -29,15 +29,15 @@ Examples:
   mcpreel call notifications/roots/list_changed -- my-server
   mcpreel call tools/list --url https://host/mcp -H 'Authorization: Bearer …' -v
   mcpreel call tools/list --url unix:/run/user/1000/server.sock
-  mcpreel call tools/list --session everything      into a live session
+  mcpreel call tools/list --session everything      # in a live session
 
-Exit codes: 0 a result, or a notification sent; 1 an error, or a tool's own failure; 4 the server failed; 5 no answer in time.")]
+Exit codes: 0 the server returned a result, or a notification was sent; 1 it returned an error, or the tool failed; 4 the server or the connection failed; 5 no response in time.")]
 pub struct CallArgs {
-    /// The method.
+    /// The method, such as tools/list.
     method: String,
-    /// Params: name=text, name:=JSON, a JSON object, @file, or - for standard input.
+    /// Parameters: name=text, name:=JSON, a JSON object, @file, or - for stdin.
     params: Vec<String>,
-    /// Send it as a notification: nothing is answered or printed. So is every method that begins with notifications/.
+    /// Send a notification and do not wait for a response. Implied by methods that begin with notifications/.
     #[arg(long)]
     notify: bool,
     /// What to print.
@@ -51,11 +51,11 @@ pub struct CallArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// The result (or error), laid out.
+    /// The result or error, indented.
     Human,
-    /// The result (or error) as it came.
+    /// The result or error as received.
     Json,
-    /// One object: the whole message, the latency, the era and revision.
+    /// One JSON object with the whole message, the latency, the era and the revision.
     Envelope,
 }
 
@@ -108,7 +108,7 @@ pub fn run(args: &CallArgs, context: &Context) -> Result<Outcome, CommandError> 
 
 fn raw(message: &[u8]) -> Result<Box<serde_json::value::RawValue>, CommandError> {
     serde_json::from_slice(message)
-        .map_err(|error| CommandError::new(crate::error::ErrorKind::Peer, format!("the answer is not JSON: {error}")))
+        .map_err(|error| CommandError::new(crate::error::ErrorKind::Peer, format!("the response is not JSON: {error}")))
 }
 
 fn print(answer: &Answer, format: Format, context: &Context) -> Result<Outcome, CommandError> {
@@ -124,7 +124,7 @@ fn print(answer: &Answer, format: Format, context: &Context) -> Result<Outcome, 
         out.append(b"\n");
     })?;
     if envelope.error.is_some() {
-        context.printer.note("the server answered with an error");
+        context.printer.note("the server returned an error");
     }
     Ok(if envelope.error.is_some() || envelope.tool_error { Outcome::Findings } else { Outcome::Clean })
 }

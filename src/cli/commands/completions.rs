@@ -12,12 +12,12 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   mcpreel completions bash > ~/.local/share/bash-completion/completions/mcpreel
-  mcpreel completions --all completions/         as the project keeps them")]
+  mcpreel completions --all completions/         # all shells")]
 pub struct CompletionsArgs {
     /// The shell.
     #[arg(required_unless_present = "all")]
     shell: Option<Shell>,
-    /// Write every shell's script into this folder.
+    /// Write the scripts of all shells to this folder.
     #[arg(long, value_name = "DIR", conflicts_with = "shell")]
     all: Option<PathBuf>,
 }

@@ -1,5 +1,5 @@
-//! `demo`: everything at once. The built-in server runs under the tap, a scripted host has one conversation with it
-//! in which every one of the five proposals speaks, then the recording is shown, checked and summed up.
+//! `demo`: a tour. It records the built-in server while a scripted host has one conversation with it that uses all
+//! five proposals, then shows, validates and counts the recording.
 
 use crate::cli::{Context, Outcome, client_session, run_words};
 use crate::error::{CommandError, ErrorKind};
@@ -17,14 +17,14 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// See everything at once, on the built-in server: record, show, check, sum up.
+/// Take a tour with the built-in server: record, show, validate and count a session.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   mcpreel demo
   mcpreel demo -o demo.reel")]
 pub struct DemoArgs {
-    /// Write the reel here; among the recordings where nothing is named.
+    /// Write the reel to this file instead of the folder of reels.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -45,21 +45,21 @@ pub fn run(args: &DemoArgs, context: &Context) -> Result<Outcome, CommandError> 
     };
     heading("What crossed the wire  (→ to the server, ← to the host)")?;
     run_words(&["show", &reel], context)?;
-    heading("What is right and wrong with it")?;
+    heading("Does it follow the rules?")?;
     let validated = run_words(&["validate", &reel], context)?;
-    heading("What it comes to")?;
+    heading("What was sent, and how fast")?;
     run_words(&["stats", &reel], context)?;
     heading("Try next")?;
     context.printer.line(&format!("  mcpreel show --full {reel} 'ext:mcpl'"))?;
     context.printer.line("  mcpreel fire user-message 'what about the database schema?' -- mcpreel serve")?;
-    context.printer.line("  mcpreel record -- YOUR-SERVER-COMMAND        in your client's configuration")?;
+    context.printer.line("  mcpreel record -- YOUR-SERVER-COMMAND   # in your client's configuration")?;
     Ok(validated)
 }
 
-/// The recorder is a process of its own: what is wrong with its file is better told here, before anything starts.
+/// The recorder is a separate process, so a problem with its file is better reported here, before anything starts.
 fn check_that_it_can_be_made(path: &Path) -> Result<(), CommandError> {
     if path == Path::new("-") {
-        return Err(CommandError::usage("the demonstration prints to standard output; the reel cannot go there too"));
+        return Err(CommandError::usage("the demo prints to stdout, so the reel cannot go there"));
     }
     if reels::is_written_in_place(path) {
         return Ok(());
@@ -73,7 +73,7 @@ fn check_that_it_can_be_made(path: &Path) -> Result<(), CommandError> {
     std::fs::remove_file(path).map_err(|error| CommandError::writing(path, &error))
 }
 
-/// The host's part of the conversation.
+/// The host's side of the conversation.
 struct Host {
     runner: Runner<ClientEngine>,
     pushes: usize,
@@ -96,7 +96,7 @@ async fn converse(path: &Path, context: &Context) -> Result<(), CommandError> {
     server.end().await;
     reported?;
     if context.verbose > 0 {
-        host.received.iter().for_each(|method| context.printer.note(&format!("heard {method}")));
+        host.received.iter().for_each(|method| context.printer.note(&format!("received {method}")));
     }
     Ok(())
 }
@@ -115,7 +115,7 @@ fn config() -> ClientConfig {
     config
 }
 
-/// The model that the demonstration pretends to run.
+/// The model that the demo pretends to run.
 fn model() -> Value {
     json!({"id": "demo-model", "vendor": "mcpreel", "contextWindow": 8192, "capabilities": ["tools"]})
 }
@@ -185,7 +185,7 @@ impl Host {
         }
     }
 
-    /// Fires the hooks that an event matches: their texts would go to the model, their tools are called.
+    /// Fires the hooks that an event matches. Their texts would go to the model; their tools are called.
     async fn hooks(&mut self, declarations: &Declarations, event: &Event) -> Result<(), CommandError> {
         for selected in select(declarations, event) {
             if let Verdict::Fires(Injection::CallTool { name, arguments }) = selected.verdict {
@@ -211,7 +211,7 @@ impl Host {
                     return Ok(envelope.result.and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default());
                 }
                 Output::TimedOut { handle, .. } | Output::Failed { handle: Some(handle), .. } if handle == asked => {
-                    return Err(broken(&format!("{method} was not answered")));
+                    return Err(broken(&format!("no response to {method}")));
                 }
                 _ => {}
             }
@@ -224,11 +224,11 @@ impl Host {
         self.runner.take(outputs);
     }
 
-    /// The next thing that happens; the server's own requests are answered on the way.
+    /// The next thing that happens. The server's requests are answered on the way.
     async fn next(&mut self, waiting_for: &str) -> Result<Output, CommandError> {
         let grace_period = Some(self.runner.now() + Duration::from_secs(5));
         let output = self.runner.next(grace_period).await;
-        let output = output.ok_or_else(|| broken(&format!("nothing came while waiting for {waiting_for}")))?;
+        let output = output.ok_or_else(|| broken(&format!("timed out while waiting for {waiting_for}")))?;
         match &output {
             Output::ServerRequest { method, message, answered_with: None } => {
                 let answer = self.answer(method);
@@ -261,5 +261,5 @@ impl Host {
 }
 
 fn broken(what: &str) -> CommandError {
-    CommandError::new(ErrorKind::Peer, format!("the demonstration broke off: {what}"))
+    CommandError::new(ErrorKind::Peer, format!("the demo failed: {what}"))
 }

@@ -1,63 +1,54 @@
-//! `diff`: two reels compared by what was said.
+//! `diff`: compares two reels by what was sent.
 
-use crate::cli::printer::note;
+use crate::cli::printer::{Format, note};
 use crate::cli::{Context, Outcome};
 use crate::diff::{Collector, Options, Recording, compare};
 use crate::error::{CommandError, ErrorKind};
 use crate::record::reels;
 use crate::render::diff::{DiffStyle, text};
 use crate::trace::{Damage, EventKind, Item, ReelReader};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::path::{Path, PathBuf};
 
-/// Compare two reels: what was asked and answered, not when or under which id.
+/// Compare two reels by what was requested and answered.
 ///
-/// Messages are aligned by what they say and where they stand; of a message that changed, only the change is shown.
-/// Concurrent messages in another order are no difference. Exit code 1 on a difference, 3 where neither reel has a
-/// message.
+/// Times and ids are ignored. Messages are matched by content and position. For a message that changed, only the changes are printed. Concurrent
+/// messages in a different order are not a difference. Exits 1 if the reels differ, 3 if neither contains a message.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   mcpreel diff before.reel after.reel
   mcpreel diff a.reel b.reel --ignore '/result/tools/*/description'
   mcpreel diff a.reel b.reel --format json
-  mcpreel diff a.reel b.reel --exact --order --ids --times     to the letter
+  mcpreel diff a.reel b.reel --exact --order --ids --times    # strictly
 
-Behind a heading, seq is the number of the event in A and in B (`mcpreel show a.reel --seq N`).")]
+The seq after a heading is the event's number in A and in B; show the event with `mcpreel show a.reel --seq N`.")]
 pub struct DiffArgs {
-    /// The one reel (A).
+    /// The first reel (A).
     left: PathBuf,
-    /// The other (B).
+    /// The second reel (B).
     right: PathBuf,
-    /// How to print.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
-    /// Member order, number spelling and JSON inside text count too.
+    /// Also compare the order of members, the notation of numbers, and JSON inside text byte for byte.
     #[arg(long)]
     exact: bool,
-    /// The order of exchanges, and of lists with names, counts too.
+    /// Also compare the order of exchanges and of lists with named items.
     #[arg(long)]
     order: bool,
-    /// Ids are compared by value.
+    /// Also compare ids.
     #[arg(long)]
     ids: bool,
-    /// Times are compared by value.
+    /// Also compare timestamps in messages.
     #[arg(long)]
     times: bool,
-    /// Compare what the servers wrote to standard error, too.
+    /// Also compare what the servers wrote to stderr.
     #[arg(long)]
     stderr: bool,
-    /// A place that never counts, a JSON pointer from the message's root with `*` for any one member (repeatable).
+    /// Ignore what is at this JSON pointer into a message; `*` matches any one member (repeatable).
     #[arg(long, value_name = "POINTER")]
     ignore: Vec<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Text.
-    Human,
-    /// One JSON object.
-    Json,
 }
 
 pub fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, CommandError> {
@@ -69,7 +60,7 @@ pub fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, CommandError> 
         ignore: args.ignore.clone(),
     };
     let paths = [&*args.left, &*args.right];
-    // What comes through a pipe comes once, so all of it is kept.
+    // A pipe can be read only once, so all of its content is kept.
     let collectors = paths.map(|path| {
         let collector = Collector::new(&options).with_stderr(args.stderr);
         if path.is_file() { collector.without_texts() } else { collector }
@@ -80,22 +71,23 @@ pub fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, CommandError> 
     }
     let [(mut left, in_left), (mut right, in_right)] = passes.map(|pass| (pass.recording, pass.messages));
     match (in_left, in_right) {
-        // Standard error can be compared without them.
+        // Stderr can be compared without messages.
         (0, 0) if args.stderr => {}
         (0, 0) => return Err(reels::without_messages(&args.left)),
-        (0, _) => context.printer.note(&format!("{}: there is no message in it", args.left.display())),
-        (_, 0) => context.printer.note(&format!("{}: there is no message in it", args.right.display())),
+        (0, _) => context.printer.note(&format!("{}: no messages", args.left.display())),
+        (_, 0) => context.printer.note(&format!("{}: no messages", args.right.display())),
         _ => {}
     }
-    // What changed is read again, so that two recordings take no more memory than their outlines.
+    // The texts of changed messages are read in a second pass, so that only the outlines of two recordings are in
+    // memory.
     let mut passes = 0;
     let report = loop {
         let missing = match compare(&left, &right, &options) {
             Ok(report) => break report,
             Err(missing) if passes < MAX_PASSES => missing,
             Err(_) => {
-                return Err(CommandError::new(ErrorKind::Input, "a recording changed while it was compared")
-                    .hint("compare the two again once they are finished"));
+                return Err(CommandError::new(ErrorKind::Input, "a recording changed while it was being compared")
+                    .hint("compare the two again when they are complete"));
             }
         };
         passes += 1;
@@ -116,7 +108,8 @@ pub fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, CommandError> 
     Ok(if report.is_empty() { Outcome::Clean } else { Outcome::Findings })
 }
 
-/// How often recordings are read again for texts: of what changed, and of units whose ids do not correspond.
+/// How often recordings are read again for texts: those of changed messages, and of units whose ids do not
+/// correspond.
 const MAX_PASSES: u32 = 3;
 
 /// What one pass over a reel finds.
@@ -126,7 +119,7 @@ struct Pass {
     damage: Vec<Damage>,
 }
 
-/// Reads both reels at once.
+/// Reads both reels at the same time.
 fn read_both(
     paths: [&Path; 2],
     collectors: [Collector<'_>; 2],

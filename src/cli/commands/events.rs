@@ -1,4 +1,4 @@
-//! `events`: subscriptions to a server's events, for the shell (seed 004).
+//! `events`: subscriptions to a server's events, from the shell (MCPE 2025-01-01).
 
 mod watch;
 
@@ -6,7 +6,7 @@ use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use clap::{Subcommand, ValueEnum};
 
-/// Subscribe to a server's events (MCPE).
+/// Subscribe to a server's events (MCPE proposal).
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
 Examples:
@@ -23,21 +23,21 @@ pub fn run(command: &EventsCommand, context: &Context) -> Result<Outcome, Comman
     }
 }
 
-/// How urgent an event is (seed 004).
+/// How urgent an event is (MCPE 2025-01-01).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Priority {
-    /// It can wait.
+    /// Not urgent.
     Low,
-    /// As most are.
+    /// The usual priority.
     Normal,
-    /// Soon.
+    /// Urgent.
     High,
-    /// At once.
+    /// Most urgent.
     Critical,
 }
 
 impl Priority {
-    /// Its name on the wire.
+    /// The priority's name on the wire.
     pub fn name(self) -> &'static str {
         match self {
             Self::Low => "low",

@@ -11,24 +11,24 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use std::path::PathBuf;
 
-/// Write a reel in another format.
+/// Convert a reel to another format.
 ///
-/// `jsonl` is lossless: `mcpreel import` makes the same events of it, every payload byte for byte.
+/// `jsonl` is lossless: `mcpreel import` restores the same events, every payload byte for byte.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   mcpreel export session.reel | jq -c 'select(.message.method == \"ping\")'
   mcpreel export --format jsonl session.reel -o session.jsonl")]
 pub struct ExportArgs {
-    /// The reel; `-` for standard input; the newest recording where none is named.
+    /// The reel; `-` for stdin (default: the newest).
     reel: Option<PathBuf>,
-    /// The format.
+    /// The output format.
     #[arg(long, value_parser = formats(), default_value = formats::EXPORT[0].name)]
     format: String,
-    /// Write here; `-` is standard output.
+    /// Write to this file; `-` is stdout.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
-    /// Overwrite the file.
+    /// Overwrite an existing file.
     #[arg(long)]
     force: bool,
 }

@@ -1,4 +1,4 @@
-//! `fire`: one event by hand, with what its proposal says around it.
+//! `fire`: one message of a proposal, sent by hand.
 
 mod channel;
 mod emit;
@@ -15,17 +15,18 @@ mod server_messages;
 mod server_request_args;
 mod user_message;
 
+use crate::cli::printer::Format;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
 
-/// Fire one event by hand: a user message, a hook event, a push event, a reminder, or any message as it is.
+/// Send one message of a proposal, or any raw message, by hand.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
 Examples:
   mcpreel fire user-message 'what did we decide?' -- my-memory-server
   mcpreel fire hook post_tool_use --tool Bash --input command=ls -- my-server
-  mcpreel fire push --text 'new commit'            as a host's server command
+  mcpreel fire push --text 'new commit'            # as a host's server
   mcpreel fire push --text 'new commit' --session everything
   mcpreel fire reminder 'src/lib.rs changed' --session serve
   mcpreel fire event build.failed --data build=7 --session serve
@@ -33,7 +34,9 @@ Examples:
   mcpreel fire before-inference 'what did we decide?' -- my-memory-server
   mcpreel fire scope /etc/hosts --session everything
   mcpreel fire channel publish discord:#general 'Hello' --session connector
-  mcpreel fire raw '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' --session every")]
+  mcpreel fire raw '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' --session every
+
+The messages belong to five proposals, which docs/proposals.md explains.")]
 #[command(defer = true)]
 pub enum FireCommand {
     UserMessage(user_message::UserMessageArgs),
@@ -54,7 +57,7 @@ pub enum FireCommand {
     Raw(raw::RawArgs),
 }
 
-/// Fire what either side says about feature sets: which are on, which there are.
+/// Send a message about feature sets: which are enabled, or which exist.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
 Examples:
@@ -64,15 +67,6 @@ Examples:
 pub enum FeatureSetsCommand {
     Update(Box<host_messages::UpdateArgs>),
     Changed(Box<server_request_args::ChangedArgs>),
-}
-
-/// How to print.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Text.
-    Human,
-    /// One JSON object.
-    Json,
 }
 
 pub fn run(command: &FireCommand, context: &Context) -> Result<Outcome, CommandError> {

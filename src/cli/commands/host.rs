@@ -1,4 +1,4 @@
-//! `host`: be a host, over any number of servers.
+//! `host`: acts as a host of any number of servers.
 
 mod scenario;
 mod setup;
@@ -30,106 +30,106 @@ use std::sync::Arc;
 use std::time::Duration;
 use talk::Talk;
 
-/// A host has several servers: what names one excludes no other.
+/// A host has several servers, so the options that name one do not exclude each other.
 fn among_several(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "url" | "config" => arg.conflicts_with(Resettable::Reset),
         "server" => arg
             .conflicts_with(Resettable::Reset)
             .action(ArgAction::Append)
-            .help("A server of that configuration (repeatable)"),
-        "session" => arg
-            .conflicts_with(Resettable::Reset)
-            .help("A live session: at its address where it listens, else in the connection of its client, beside that"),
+            .help("A server in that configuration (repeatable)"),
+        "session" => arg.conflicts_with(Resettable::Reset).help(
+            "Use the server of a live session: at its own address if it listens, else on its client's connection",
+        ),
         _ => arg,
     }
 }
 
-/// Be a host: run a conversation over several servers, with all that they declare.
+/// Act as a host: hold a conversation with one or more servers.
 ///
-/// Each turn goes the way the proposals say: the user's message to the servers that subscribed, hooks, pending
-/// reminders, then the prompt, the model, and what follows its answer. What servers inject is labelled and shown.
-/// Without --say or --do, lines come from standard input: with an editor on a terminal, as a script from a pipe; /help
-/// lists them.
+/// Each turn follows the proposals: the user's message goes to the servers that subscribed, then come hooks, pending
+/// reminders, the prompt, the model, and whatever follows its answer. Injected text is labelled with its server and
+/// shown.
+///
+/// Without --say and --do, lines are read from stdin: with an editor on a terminal, as a script from a pipe. /help
+/// lists the commands.
 #[derive(Debug, Args)]
 #[command(mut_args(among_several))]
 #[command(after_help = "\
 Examples:
-  mcpreel host --builtin memory              talk to the built-in server
+  mcpreel host --builtin memory              # the built-in server
   mcpreel host -s memory='npx -y a-server' -s web=http://127.0.0.1:3000/mcp
   mcpreel host --url https://example.com/mcp -H 'X-Key: ${KEY}' --say hello
   mcpreel host --builtin memory --say 'what did we decide?' --prompts
   mcpreel host --builtin memory --do '/hook session_start' --format json
   mcpreel host --config .mcp.json --server memory --model-command ./my-model
-  mcpreel host --session everything          the server of a live session
+  mcpreel host --session everything          # a live session's server
   mcpreel host --builtin memory --set conversation.deadline=200ms
   mcpreel host --scenario examples/scenarios/several.yaml --junit report.xml
-  mcpreel host --options                     what the proposals leave open
+  mcpreel host --options                     # all settings
 
-Several servers can be named at once. -H and what else belongs to HTTP goes to
-that of --url, -e and --cwd to the command after --; where there is none, to
-the only --server.
+You can name several servers. HTTP options such as -H apply to the server of --url, -e and --cwd to the command after --; \
+without these, to the only --server.
 
-Exit codes: 0 all was done, every expectation passed; 1 an order or an
-expectation failed; 2 usage; 3 a scenario that cannot be read; 4 no server
-could be reached.")]
+Exit codes: 0 success, and every expectation passed; 1 a command or an expectation failed; 2 wrong usage; \
+3 the scenario cannot be read; 4 no server could be reached.")]
 pub struct HostArgs {
-    /// A server: NAME=COMMAND, NAME=URL or NAME=session:SESSION (repeatable).
+    /// Add a server: NAME=COMMAND, NAME=URL or NAME=session:SESSION (repeatable).
     #[arg(short = 's', long = "add", value_name = "NAME=SPEC")]
     add: Vec<String>,
-    /// The built-in server under this name, with all proposals or those named (repeatable).
+    /// Add the built-in server under this name, with all proposals or the listed ones (repeatable).
     #[arg(long, value_name = "NAME[:PROPOSAL,…]")]
     builtin: Vec<String>,
-    /// Say this (repeatable).
+    /// Say this as the user (repeatable).
     #[arg(long, value_name = "TEXT")]
     say: Vec<String>,
-    /// Do what this line says, as if it was typed (repeatable; after what is said).
+    /// Run this line as if it had been typed (repeatable; runs after --say).
     #[arg(long = "do", value_name = "LINE")]
     doing: Vec<String>,
-    /// Play this scenario (YAML; docs/scenario.schema.json) and judge what it expects.
+    /// Play this scenario (YAML; docs/scenario.schema.json) and check its expectations.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["add", "url", "builtin", "config", "server", "session",
         "headers", "header_env", "cacert", "insecure", "env", "cwd", "argv", "say", "doing", "policy", "set", "system",
         "project", "seed"])]
     scenario: Option<PathBuf>,
-    /// Whose time passes in the scenario; what it says itself where this is not given.
+    /// The clock of the scenario (default: as the scenario says).
     #[arg(long, value_enum, requires = "scenario")]
     clock: Option<ClockArg>,
     /// Write the scenario's report as JUnit XML.
     #[arg(long, value_name = "FILE", requires = "scenario")]
     junit: Option<PathBuf>,
-    /// Show what happens in the scenario, not only the report.
+    /// Show what happens in the scenario, in addition to the report.
     #[arg(long, requires = "scenario")]
     trace: bool,
     /// The built-in model.
     #[arg(long, value_enum, default_value_t = ModelArg::Echo)]
     model: ModelArg,
-    /// A program as the model: the prompt as JSON on its standard input, its answer on its standard output.
+    /// Use a program as the model: it reads the prompt as JSON on stdin and prints its answer to stdout.
     #[arg(long, value_name = "COMMAND", conflicts_with = "model")]
     model_command: Option<String>,
     /// How long that program may take.
     #[arg(long, value_name = "TIME", default_value = "120s", value_parser = parse_time)]
     model_timeout: Duration,
-    /// A policy, in YAML or JSON: `all` and `servers`, each with options by proposal; and a `layout`.
+    /// A policy file, in YAML or JSON: `all` and `servers`, each with options by proposal, and a `layout`.
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
-    /// Set an option, for all servers or for one (repeatable).
+    /// Set an option for all servers or for one (repeatable).
     #[arg(long, value_name = "[SERVER:]PROPOSAL.OPTION=VALUE")]
     set: Vec<String>,
-    /// Take events of subscriptions somewhere, too: PATTERN=file:PATH adds a line of JSON to a file,
-    /// PATTERN=command:COMMAND gives it to a command on its standard input (repeatable; mcpe.route is for the prompt
-    /// and for turns).
+    /// Also deliver events of subscriptions: PATTERN=file:PATH appends them to a file as lines of JSON,
+    /// PATTERN=command:COMMAND passes them to a command's stdin (repeatable). For the prompt and for turns, see the
+    /// option mcpe.route.
     #[arg(long = "on-event", value_name = "PATTERN=PLACE", conflicts_with = "scenario")]
     on_event: Vec<String>,
-    /// List what can be set, and its defaults.
+    /// List all options with their defaults.
     #[arg(long)]
     options: bool,
-    /// What the host itself says to the model; or @FILE.
+    /// The host's own system prompt; or @FILE.
     #[arg(long, value_name = "TEXT")]
     system: Option<String>,
-    /// The project's name, for templates; the folder's where none is given.
+    /// The project's name in templates (default: the current folder's name).
     #[arg(long, value_name = "NAME")]
     project: Option<String>,
-    /// What ids are drawn from: the same seed, the same prompts.
+    /// The seed for ids: the same seed gives the same prompts.
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
     /// Show each prompt.
@@ -146,7 +146,7 @@ pub struct HostArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ModelArg {
-    /// Says what it was asked, the same every time.
+    /// Repeats what it was asked, always in the same words.
     Echo,
     /// Says nothing.
     None,
@@ -154,9 +154,9 @@ enum ModelArg {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ClockArg {
-    /// This machine's time.
+    /// Real time.
     Real,
-    /// Time that jumps to whatever is due next; built-in servers only.
+    /// Time that jumps to whatever is due next; for built-in servers only.
     Virtual,
 }
 
@@ -164,7 +164,7 @@ enum ClockArg {
 enum Format {
     /// A transcript.
     Human,
-    /// One object a line.
+    /// One JSON object per line.
     Json,
 }
 
@@ -210,7 +210,7 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
             recording: Some(recording.status()),
         };
         let (session, attendant) = HostSession::new(names, Arc::clone(recorder.queue()), Arc::clone(&answers));
-        // The socket is there as long as the conversation.
+        // The socket exists as long as the conversation.
         let _bound = live::open(about, Arc::new(session), &answers, note)?;
         let runner = HostRunner::start(Host::new(config), links, Some(attendant));
         let mut talk = Talk::new((args, context), runner, model, (queue, lines), routes);
@@ -221,7 +221,7 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
         for (server, bytes) in runner.close().await {
             if context.verbose > 0 {
                 let said = String::from_utf8_lossy(&bytes).trim_end().to_owned();
-                context.printer.note(&format!("{} said: {said}", names[server.0]));
+                context.printer.note(&format!("stderr of {}: {said}", names[server.0]));
             }
         }
         parties.end(recorder).await;
@@ -232,13 +232,13 @@ pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> 
         if args.format == Format::Json {
             context.printer.json(&json!({"event": "reel", "path": reel.display().to_string()}))?;
         } else if summary.events > 0 {
-            context.printer.note(&format!("the session is in {}", reel.display()));
+            context.printer.note(&format!("the session was recorded in {}", reel.display()));
         }
         if interrupted {
             return Err(CommandError::new(ErrorKind::Interrupted, "interrupted"));
         }
         if !reached {
-            return Err(CommandError::new(ErrorKind::Peer, "no server could be reached"));
+            return Err(CommandError::new(ErrorKind::Peer, "could not connect to any server"));
         }
         Ok(if failed { Outcome::Findings } else { Outcome::Clean })
     })

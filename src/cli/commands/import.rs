@@ -1,5 +1,6 @@
-//! `import`: other formats into a reel.
+//! `import`: converts other formats to a reel.
 
+use crate::cli::quantity;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::formats::jsonl::{self, JsonlError};
@@ -13,9 +14,9 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-/// Make a reel of another format.
+/// Convert another format to a reel.
 ///
-/// A file without a message is an error (exit code 3).
+/// A file without any message is an error (exit code 3).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -23,30 +24,30 @@ Examples:
   mcpreel import other-tools-log.ndjson -o session.reel
   grep -v '\"event\":\"stderr\"' session.jsonl | mcpreel import - -o quiet.reel")]
 pub struct ImportArgs {
-    /// What to read; `-` for standard input.
+    /// The file to read; `-` for stdin.
     input: PathBuf,
-    /// The format.
+    /// The input format.
     #[arg(long, value_parser = formats(), default_value = AUTO)]
     format: String,
-    /// Write the reel here; `-` is standard output.
+    /// Write the reel to this file; `-` is stdout.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Overwrite the file.
+    /// Overwrite an existing file.
     #[arg(long)]
     force: bool,
 }
 
-/// The word for a format that is recognised by the file's beginning.
+/// The name for detecting the format by the beginning of the file.
 const AUTO: &str = "auto";
 
 /// The names of all formats, with their help.
 fn formats() -> PossibleValuesParser {
-    let auto = PossibleValue::new(AUTO).help("Recognises the format by the beginning of the file");
+    let auto = PossibleValue::new(AUTO).help("Detect the format by the beginning of the file");
     let all = formats::IMPORT.iter().map(|format| PossibleValue::new(format.name).help(format.about));
     PossibleValuesParser::new([auto].into_iter().chain(all))
 }
 
-/// Begins to read a file.
+/// Opens a file for reading in this format.
 fn open(format: &str, mut input: Box<dyn BufRead>) -> Result<Box<dyn Importer>, JsonlError> {
     let start = if format == AUTO { input.fill_buf()? } else { b"" };
     let is_it = |known: &&ImportFormat| if format == AUTO { (known.detect)(start) } else { known.name == format };
@@ -67,10 +68,8 @@ pub fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, CommandError
     let mut out = Output::create(&args.output, args.force)?;
     let (events, messages) = convert(&mut *reader, &mut out, args, context, total)?;
     if messages == 0 {
-        let reported = format!(
-            "{}: there is no message in it ({events} other events); nothing was imported",
-            args.input.display()
-        );
+        let reported =
+            format!("{}: no messages among {}; nothing was imported", args.input.display(), quantity(events, "event"));
         return Err(with_forms(CommandError::new(ErrorKind::Input, reported)));
     }
     out.finish()?;
@@ -81,12 +80,12 @@ pub fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, CommandError
     Ok(Outcome::Clean)
 }
 
-/// Says what can be imported.
+/// Adds hints about what can be imported.
 fn with_forms(error: CommandError) -> CommandError {
     formats::IMPORT.iter().rev().fold(error, |error, format| error.hint(format.hint))
 }
 
-/// Copies every event. Answers how many there were, and how many of them messages.
+/// Copies every event. Returns the number of events, and how many of them are messages.
 fn convert(
     reader: &mut dyn Importer,
     out: &mut Output,

@@ -1,4 +1,4 @@
-//! `man`: manual pages, one a subcommand.
+//! `man`: manual pages, one per subcommand.
 
 use crate::cli::{self, Context, Outcome};
 use crate::error::CommandError;
@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "\
 Examples:
   mcpreel man show | man -l -
-  mcpreel man --all man/                         as the project keeps them")]
+  mcpreel man --all man/                         # all pages")]
 pub struct ManArgs {
-    /// The subcommand; `mcpreel` itself where none is named.
+    /// The subcommand (default: mcpreel itself).
     command: Vec<String>,
-    /// Write every page into this folder.
+    /// Write all pages to this folder.
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
     all: Option<PathBuf>,
 }
@@ -32,8 +32,7 @@ pub fn run(args: &ManArgs, context: &Context) -> Result<Outcome, CommandError> {
     let mut found = &root;
     let mut name = "mcpreel".to_owned();
     for word in &args.command {
-        found =
-            found.find_subcommand(word).ok_or_else(|| CommandError::usage(format!("there is no command {word}")))?;
+        found = found.find_subcommand(word).ok_or_else(|| CommandError::usage(format!("no such command: {word}")))?;
         name = format!("{name}-{word}");
     }
     context.printer.write(&page(found, &name)?)?;

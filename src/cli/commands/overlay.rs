@@ -1,4 +1,4 @@
-//! `overlay`: the tap with something added to the server, by a file.
+//! `overlay`: records a server and adds what a file declares.
 
 use super::record::{Keeping, about, describe, server_name, spawn_error};
 use crate::cli::client_session::{self, RemoteLink};
@@ -34,40 +34,40 @@ use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-/// Tap a server and add what a file says: hooks, context for user messages, reminders, pushes, events.
+/// Record a server and add proposals to it.
 ///
-/// For servers that know none of the proposals. A client starts this in place of the server, as it would `record`; the
-/// server's own tools answer for what is added. Of what the server says, the answers to initialize and tools/list are
-/// changed and nothing else; the reel keeps both, and marks what was put in. Where the server declares something
-/// itself, its own stays.
+/// Adds hooks, context for user messages, reminders, pushes and events to a server that does not implement them. Like `record`, it takes the place of the server's command
+/// in a client's configuration. The server's own tools provide the content. mcpreel changes only the server's
+/// responses to initialize and tools/list; the reel contains the original and the changed versions, and marks
+/// injected messages. What the server itself declares is never replaced.
 #[derive(Debug, Args)]
 #[command(mut_arg("session", |session| session.hide(true)))]
 #[command(after_help = "\
 Examples:
-  mcpreel overlay --check memory.yaml        whether the file is right
+  mcpreel overlay --check memory.yaml        # check the file
   mcpreel overlay memory.yaml -- npx -y @modelcontextprotocol/server-memory
   mcpreel overlay files.yaml -o session.reel -- my-server .
   mcpreel overlay annal.yaml --value project=demo -- annal
   mcpreel overlay memory.yaml --url https://host/mcp
   mcpreel host -s x='mcpreel overlay memory.yaml -- my-server' --say hello
-  mcpreel show --session memory 'injected'   what was added, while it runs
+  mcpreel show --session memory 'injected'  # what was added so far
 
 docs/overlays.md describes the file, docs/overlay.schema.json is its schema; examples are in examples/overlays.
 
-The exit code is the server's own. While it runs, `mcpreel sessions` lists it.
+The exit code is the server's. `mcpreel sessions` lists the session while it runs.
 
-The reel's name, a reel that cannot be written and --require-recording are as with `record`.")]
+Reel names, --require-recording and problems with writing are handled as in `record`.")]
 pub struct OverlayArgs {
-    /// The file (YAML).
+    /// The overlay file (YAML).
     #[arg(value_name = "FILE", required_unless_present = "schema")]
     file: Option<PathBuf>,
-    /// A value that stands for {NAME} in the file (repeatable), in place of its own.
+    /// Replace {NAME} in the file with this value instead of the file's own (repeatable).
     #[arg(long = "value", value_name = "NAME=VALUE", value_parser = key_value)]
     values: Vec<(String, String)>,
-    /// Check the file, and start nothing.
+    /// Check the file without starting anything.
     #[arg(long, conflicts_with = "schema")]
     check: bool,
-    /// Print the file's JSON Schema.
+    /// Print the JSON Schema of overlay files.
     #[arg(long, conflicts_with_all = ["argv", "url", "server"])]
     schema: bool,
     #[command(flatten)]
@@ -99,8 +99,10 @@ pub fn run(args: &OverlayArgs, context: &Context) -> Result<Outcome, CommandErro
         }
         TargetKind::Remote(remote) => (url_name(&remote.url), redact::redact_url(&remote.url)),
         TargetKind::Session(_) => {
-            return Err(CommandError::usage("a live session has its client already; nothing can be declared to it")
-                .hint("put the overlay in front of the server: mcpreel overlay FILE -- SERVER-COMMAND"));
+            return Err(CommandError::usage(
+                "nothing can be added to a live session, because its client has already connected",
+            )
+            .hint("put the overlay in front of the server: mcpreel overlay FILE -- SERVER-COMMAND"));
         }
     };
     let name = args.keeping.session_name(name);
@@ -122,7 +124,7 @@ fn listed(plan: &Plan) -> String {
     if plan.proposals.is_empty() { "nothing".to_owned() } else { plan.proposals.join(", ") }
 }
 
-/// Taps until either side ends; answers with how the server did, where it was started here.
+/// Relays messages until either side ends. Returns the exit status of the server, if it was started here.
 async fn carry(
     plan: Plan,
     (target, limit): (&TargetKind, MessageLimit),
@@ -142,7 +144,7 @@ async fn carry(
     let shared =
         Arc::new(SharedSession { queue: Arc::clone(recorder.queue()), stream: 0, answers: Arc::default(), orders });
     let _bound = live::open(about, Arc::clone(&shared) as Arc<dyn Session>, &shared.answers, note)?;
-    // Not the locked one: a client that does not read would keep the process from its end.
+    // Not the locked stdout: a client that does not read would keep the process from exiting.
     let output = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned().map_err(failed)?);
     startup_error::begin();
     let carried = tokio::select! {
@@ -153,14 +155,14 @@ async fn carry(
         Some(process) => process.end_reported().await,
         None => (None, false),
     };
-    // A signal that hurried the server is ours; of another it has died, whatever that did to its pipes.
+    // If the server was signalled by us, that signal is not its exit status; a signal from elsewhere is.
     let status = status.filter(|status| status.code().is_some() || !is_hurried);
     match carried {
         Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
             Err(CommandError::new(ErrorKind::Peer, error.to_string()))
         }
         _ if status.is_some_and(|status| status.signal().is_some()) => Ok(status),
-        // The client has gone, which is how it ends.
+        // The client is gone, which ends the session normally.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(status),
         other => other.map(|()| status).map_err(|error| CommandError::new(ErrorKind::Peer, error.to_string())),
     }
@@ -178,11 +180,11 @@ fn watched(
 ) -> Result<Option<Watchers>, CommandError> {
     watch(overlay, changed, Arc::new(note)).map_err(|error| {
         CommandError::new(ErrorKind::Input, error.to_string())
-            .hint("a rule's `file` names a folder that must be there, from the current one")
+            .hint("the folder in a rule's `file` must exist; it is relative to the current folder")
     })
 }
 
-/// Starts the server or attaches to it.
+/// Starts the server or connects to it.
 async fn reach(
     target: &TargetKind,
     recorder: &Recorder,
@@ -193,7 +195,7 @@ async fn reach(
             let transport = client_session::transport_name(&remote.carrier().map_err(client_session::remote_error)?);
             let url = redact::redact_url(&remote.url);
             recorder.note(EventKind::StreamOpened, &json!({"transport": transport, "url": url, "behind": "overlay"}));
-            // What passes is recorded as it comes out of the overlay.
+            // Messages are recorded when they leave the overlay.
             let RemoteLink { link, .. } = client_session::attach(remote, None, None, context).await?;
             Ok((link, None))
         }
@@ -205,11 +207,11 @@ async fn reach(
             recorder.note(EventKind::StreamOpened, &reported);
             Ok((link, Some(server)))
         }
-        TargetKind::Session(_) => Err(CommandError::usage("a live session has its client already")),
+        TargetKind::Session(_) => Err(CommandError::usage("nothing can be added to a live session")),
     }
 }
 
-/// Records what passes, and tells what there is to tell.
+/// Records messages and reports notices.
 fn receive(queue: Arc<Queue>, is_verbose: bool) -> OverlayNoticeCallback {
     Box::new(move |reported| match reported {
         OverlayNotice::Message { direction, is_injected, message } => {

@@ -1,4 +1,4 @@
-//! `record`: the transparent tap.
+//! `record`: records a session without changing it.
 
 mod attach;
 mod listen;
@@ -22,47 +22,48 @@ use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Tap a session: start a server, relay every byte both ways, keep a copy in a reel.
+/// Record a session: start a server, relay every byte in both directions, and copy it to a reel.
 ///
-/// This is what a client starts in place of its server. Standard input, output, signals, end of input and the exit
-/// code are as without the tap; recording runs beside the traffic. With --listen it is a reverse proxy in front of a
-/// server that is reached over HTTP: clients use its address in place of the server's. Either kind of server can be put
-/// behind the other: --url alone speaks to the client on standard input and output, --listen before a command over
-/// HTTP.
+/// Put this command in front of the server's command in a client's configuration. Stdin, stdout, signals, end of
+/// input and the exit code are the same as without it.
+///
+/// With --listen, it is a reverse proxy in front of an HTTP server: clients use its address instead of the server's.
+/// You can also connect a stdio client to an HTTP server (--url without --listen), or HTTP clients to a stdio server
+/// (--listen and a command).
 #[derive(Debug, Args)]
 #[command(mut_arg("session", |session| session.hide(true)))]
 #[command(after_help = "\
 Examples:
   mcpreel record -- npx -y @modelcontextprotocol/server-everything
   mcpreel record -o session.reel --label ci --note build=1234 -- my-server
-  mcpreel record -e API_KEY=… -- my-server    the reel never has the value
+  mcpreel record -e API_KEY=… -- my-server   # the value is not recorded
   mcpreel record -o - -- my-server <requests.jsonl | mcpreel show -
 
 Over HTTP:
-  mcpreel record --listen 8080 --url https://host/mcp   a reverse proxy
-  mcpreel record --url https://host/mcp         for clients that start processes
-  mcpreel record --listen 8080 -- my-server     a stdio server over HTTP
+  mcpreel record --listen 8080 --url https://host/mcp  # a reverse proxy
+  mcpreel record --url https://host/mcp         # for stdio clients
+  mcpreel record --listen 8080 -- my-server     # a stdio server over HTTP
 
-Without -o the reel goes to $MCPREEL_HOME/reels/, else $XDG_STATE_HOME/mcpreel/, else ~/.local/state/mcpreel/; \
-`mcpreel show` finds the newest of all of them, whatever environment a client gave the tap.
+Without -o, the reel is written to $MCPREEL_HOME/reels/, else $XDG_STATE_HOME/mcpreel/, else ~/.local/state/mcpreel/; \
+`mcpreel show` finds the newest reel in any of them.
 
-Where the file of -o exists already, a script fails with exit code 2. A client names the same file at each start, so \
-where standard input is a pipe or a socket the reel gets a free name (session-2.reel), and a warning on standard error \
-says which. Standard input that is a terminal, a file or /dev/null, and --listen, mean a script.
+If the file of -o exists, mcpreel fails with exit code 2. Under a client, which names the same file at each start, \
+it chooses a free name (session-2.reel) and prints a warning to stderr instead. It assumes a client if stdin is a \
+pipe or a socket and --listen is not given.
 
-A client that starts a tap which cannot start gets the reason as a JSON-RPC error to its first request.
+If recording cannot start, the client gets the reason as a JSON-RPC error response to its first request.
 
-Traffic comes first: where a reel cannot be written, is removed or reaches the limit of a file's size, the session goes \
-on, standard error and `mcpreel sessions` report the problem, and recording resumes in a new file where possible. \
---require-recording makes all of this fatal: the server does not start, or is ended, and the exit code is 4.
+Traffic comes first: if the reel cannot be written, is removed or reaches the maximum file size, the session \
+continues, mcpreel reports the problem on stderr and in `mcpreel sessions`, and recording resumes in a new file if possible. \
+With --require-recording, the server is not started or is ended instead, and the exit code is 4.
 
-While it runs, `mcpreel sessions` lists it, and `show`, `stats`, `call` and `fire` reach it with --session.
+While the session runs, `mcpreel sessions` lists it, and `show`, `stats`, `call` and `fire` use it with --session.
 
-A line or body of any length passes. Where it is longer than 64 MiB, the reel shows it in fragments. Where a message ends here (--listen before a \
-command, --url without --listen), --max-message is its limit.
+Lines and bodies of any length are passed on; the reel stores those above 64 MiB in fragments. Where mcpreel itself \
+receives the messages (--listen with a command, --url without --listen), --max-message limits them.
 
-Standard output carries the server's bytes and nothing else, but with -o -: then it is the reel's, and there is no \
-client; the server's output is in the reel only.")]
+Only the server's bytes are written to stdout. With -o -, the reel is written there instead; then there is no client, \
+and the server's output is only in the reel.")]
 pub struct RecordArgs {
     #[command(flatten)]
     keeping: Keeping,
@@ -72,37 +73,38 @@ pub struct RecordArgs {
     target: Target,
 }
 
-/// Where and how a session is kept.
+/// Where and how a session is recorded.
 #[derive(Debug, Args)]
 pub struct Keeping {
-    /// Write the reel here; `-` is standard output, where there is no client.
+    /// Write the reel to this file; `-` is stdout, if there is no client.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Overwrite the file.
+    /// Overwrite an existing file.
     #[arg(long)]
     force: bool,
-    /// Fail where the session cannot be recorded: before the server starts, or with exit code 4 as soon as writing fails.
+    /// Fail if the session cannot be recorded: before the server starts, or with exit code 4 as soon as writing
+    /// fails.
     #[arg(long)]
     require_recording: bool,
     /// A name for the reel.
     #[arg(long, value_name = "TEXT")]
     label: Option<String>,
-    /// A note kept in the reel (repeatable).
+    /// Store a note in the reel (repeatable).
     #[arg(long = "note", value_name = "KEY=VALUE", value_parser = key_value)]
     notes: Vec<(String, String)>,
-    /// What to do when recording cannot keep up: hold the traffic back, or record less and say so.
+    /// What to do if recording cannot keep up with the traffic.
     #[arg(long, value_enum, default_value_t = Overload::Block, value_name = "WHAT")]
     on_overload: Overload,
-    /// How many bytes may wait for the recorder.
+    /// Maximum number of bytes that may wait for the recorder (default: 131072).
     #[arg(long, value_name = "BYTES", default_value_t = 128 << 10, hide_default_value = true)]
     queue_bytes: usize,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Overload {
-    /// Lose nothing; traffic may slow down to the disk's pace.
+    /// Slow the traffic down to the disk's speed; lose nothing.
     Block,
-    /// Never slow traffic; losses are counted and noted in the reel.
+    /// Never slow the traffic down; count losses and note them in the reel.
     Drop,
 }
 
@@ -116,7 +118,7 @@ pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError
             };
         }
         TargetKind::Session(_) => {
-            return Err(CommandError::usage("a live session is recorded already")
+            return Err(CommandError::usage("a live session is already being recorded")
                 .hint("watch it with `mcpreel show --follow --session NAME`"));
         }
     };
@@ -134,7 +136,7 @@ pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError
         context.printer.note(&format!("recording to {}", path.display()));
     }
     let about = about(name, redact::redact_arguments(&words).join(" "), "stdio", recording.status());
-    // The socket is there as long as the session.
+    // The socket exists as long as the session.
     let (_bound, control) = live::open_socket(about, note).unzip();
     let (recorder, end) = recording.into_parts();
     startup_error::begin();
@@ -143,13 +145,17 @@ pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError
     Ok(Outcome::Server(outcome.status))
 }
 
-/// What the live session says about itself; `server` without its secrets.
+/// What the live session says about itself. `server` must not contain secrets.
 pub fn about(name: String, server: String, transport: &'static str, recording: Arc<Status>) -> live::About {
     live::About { name, role: "record", server, transport, listen: None, recording: Some(recording) }
 }
 
 impl Keeping {
-    /// Starts recording where the user wants it, or into a new reel with the server's name.
+    /// Starts recording to the file that the user named, or to a new reel with the server's name.
+    ///
+    /// # Errors
+    ///
+    /// The reel cannot be created.
     pub fn start(&self, name: &str, on_existing: OnExisting) -> Result<Recording, CommandError> {
         let header = FileHeader {
             label: self.label.clone(),
@@ -176,16 +182,16 @@ impl Keeping {
         Recording::start(&plan, note)
     }
 
-    /// Refuses to write the reel where the client is.
+    /// Refuses to write the reel to stdout, which belongs to the client.
     pub fn check_free_output(&self) -> Result<(), CommandError> {
         if self.output.as_deref() == Some(Path::new("-")) {
-            return Err(CommandError::usage("standard output is the client's; the reel cannot go there too")
-                .hint("write to another descriptor: -o /dev/fd/3 3>session.reel"));
+            return Err(CommandError::usage("stdout belongs to the client, so the reel cannot be written to it")
+                .hint("use another file descriptor: -o /dev/fd/3 3>session.reel"));
         }
         Ok(())
     }
 
-    /// The session's name, for its socket and its reel: the label where there is one, else what the server is called.
+    /// The session's name, for its socket and its reel: the label if there is one, else the server's name.
     pub fn session_name(&self, server: String) -> String {
         let plain = |found: char| if found.is_alphanumeric() || matches!(found, '-' | '_' | '.') { found } else { '-' };
         let name: String = self.label.as_ref().unwrap_or(&server).chars().map(plain).collect();
@@ -194,7 +200,7 @@ impl Keeping {
     }
 }
 
-/// What the reel says about the server; secrets in its command line are taken out.
+/// What the reel says about the server. Secrets in its command line are redacted.
 pub fn describe(server: &ServerCommand) -> serde_json::Map<String, serde_json::Value> {
     let mut reported = serde_json::Map::new();
     reported.insert("transport".into(), "stdio".into());
@@ -205,8 +211,8 @@ pub fn describe(server: &ServerCommand) -> serde_json::Map<String, serde_json::V
     reported
 }
 
-/// A short name for the server, from its command: the last word that looks like one. A script that is called what all
-/// are called has its package's name.
+/// A short name for the server, from its command: the first word that is not an option or a launcher. A script with a
+/// common name such as `index.js` is named after its package.
 pub fn server_name(words: &[String]) -> String {
     let launchers =
         ["npx", "node", "python", "python3", "uvx", "uv", "run", "sh", "bash", "env", "deno", "bun", "bunx"];
@@ -217,8 +223,7 @@ pub fn server_name(words: &[String]) -> String {
     names.find(|name| !launchers.contains(name)).unwrap_or(first).to_owned()
 }
 
-/// The part of a path that tells what it is: its last, or where that is one of the usual, the first above it that is
-/// not.
+/// The part of a path that identifies a program: the last one that is not a common name, else the last one.
 fn reporting_part(path: &str) -> &str {
     const USUAL: [&str; 12] =
         ["index", "main", "server", "cli", "app", "__main__", "dist", "build", "src", "lib", "bin", "out"];
@@ -230,7 +235,7 @@ fn reporting_part(path: &str) -> &str {
 pub fn spawn_error(error: SpawnError) -> CommandError {
     let reported = CommandError::new(ErrorKind::Peer, format!("cannot start the server: {error}"));
     match error {
-        SpawnError::NotFound(_) => reported.hint("give its full path, or check PATH"),
+        SpawnError::NotFound(_) => reported.hint("use the full path, or check PATH"),
         _ => reported,
     }
 }

@@ -1,6 +1,7 @@
-//! `reel`: what a reel file is, whether it is whole, making it whole, smaller, or bare bytes.
+//! `reel`: inspects, verifies, repairs, indexes and compacts reel files, and extracts bytes from them.
 
-use crate::cli::printer::note;
+use crate::cli::printer::{Format, note};
+use crate::cli::quantity;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::formats::jsonl;
@@ -20,71 +21,63 @@ use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// Look after reel files: info, verify, repair, index, compact, cat.
+/// Inspect and repair reel files.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
 Examples:
   mcpreel reel info session.reel
   mcpreel reel verify session.reel
   mcpreel reel repair session.reel -o whole.reel
-  mcpreel reel compact session.reel               as small as it gets, in place
-  mcpreel reel cat --stream s2c session.reel      the server's exact bytes")]
+  mcpreel reel compact session.reel               # in place
+  mcpreel reel cat --stream s2c session.reel      # the server's bytes")]
 #[command(defer = true)]
 pub enum ReelCommand {
-    /// What a reel says about itself and holds.
+    /// Print a reel's metadata and counts.
     Info(InfoArgs),
-    /// Read everything, compare the index with it, and report every damage. Exit code 1 where there is any.
+    /// Read the whole reel, check its index, and report all damage. Exits 1 if there is any.
     Verify(OneReel),
-    /// Write a whole reel from what can be read; what is lost is noted as gaps.
+    /// Write an intact reel from what can be read; what is lost is noted as gaps.
     Repair(RewriteArgs),
-    /// Give a reel without an index (from a killed recorder), or with a wrong one, its index, in place.
+    /// Add a missing index (after a killed recorder) or replace a wrong one, in place.
     Index(OneReel),
-    /// Pack a reel as small as it gets. One that would not become smaller stays as it is.
+    /// Compress a reel as much as possible. It is left alone if it would not get smaller.
     Compact(RewriteArgs),
-    /// The exact bytes of one direction, or of standard error.
+    /// Print the exact bytes of one direction, or of stderr.
     Cat(CatArgs),
 }
 
 #[derive(Debug, Args)]
 pub struct OneReel {
-    /// The reel; the newest recording where none is named.
+    /// The reel (default: the newest).
     reel: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub struct InfoArgs {
-    /// The reel; `-` for standard input; the newest recording where none is named.
+    /// The reel; `-` for stdin (default: the newest).
     reel: Option<PathBuf>,
-    /// How to print.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Text.
-    Human,
-    /// One JSON object.
-    Json,
-}
-
 #[derive(Debug, Args)]
 pub struct RewriteArgs {
-    /// The reel; `-` for standard input.
+    /// The reel; `-` for stdin.
     reel: PathBuf,
-    /// Write here; in place where nothing is named; `-` is standard output.
+    /// Write to this file; `-` is stdout (default: replace the reel).
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Overwrite the file.
+    /// Overwrite an existing file.
     #[arg(long)]
     force: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct CatArgs {
-    /// The reel; `-` for standard input; the newest recording where none is named.
+    /// The reel; `-` for stdin (default: the newest).
     reel: Option<PathBuf>,
-    /// Whose bytes.
+    /// Which bytes to print.
     #[arg(long, value_enum, default_value_t = ByteStream::S2c)]
     stream: ByteStream,
 }
@@ -95,7 +88,7 @@ enum ByteStream {
     C2s,
     /// From the server to the client.
     S2c,
-    /// The server's standard error.
+    /// The server's stderr.
     Stderr,
 }
 
@@ -152,7 +145,7 @@ fn info(args: &InfoArgs, context: &Context) -> Result<Outcome, CommandError> {
     Ok(if damages.is_empty() { Outcome::Clean } else { Outcome::Findings })
 }
 
-/// What a reel has for an index.
+/// The state of a reel's index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum IndexState {
     Sound,
@@ -184,24 +177,28 @@ fn info_text(
         row("note", format!("{name}={value}"));
     }
     let span = index.times.map_or(0, |(first, last)| last.saturating_sub(first));
-    row("holds", format!("{} events, {}, over {}", index.events, line::bytes(index.bytes), line::duration(span)));
+    row(
+        "content",
+        format!("{}, {}, over {}", quantity(index.events, "event"), line::bytes(index.bytes), line::duration(span)),
+    );
     let share = if index.bytes > 0 {
         format!(", {:.1} % of the traffic", size as f64 * 100.0 / index.bytes as f64)
     } else {
         String::new()
     };
-    row("size", format!("{} in {} groups{share}", line::bytes(size), index.groups.len()));
+    row("size", format!("{} in {}{share}", line::bytes(size), quantity(index.groups.len() as u64, "group")));
     match state {
         IndexState::Sound => {}
         IndexState::Missing => {
-            row("index", "none: the recorder was killed, or is still at work (`mcpreel reel index` adds it)".into());
+            row(
+                "index",
+                "none: the recorder was killed or is still running (`mcpreel reel index` adds an index)".into(),
+            );
         }
-        IndexState::Wrong => {
-            row("index", "wrong: the reel was read without it (`mcpreel reel index` replaces it)".into())
-        }
+        IndexState::Wrong => row("index", "wrong, and was ignored (`mcpreel reel index` replaces it)".into()),
     }
     for (name, tally) in &index.kinds {
-        row("", format!("{} {name}, {}", tally.0, line::bytes(tally.1)));
+        row("", format!("{name}: {}, {}", tally.0, line::bytes(tally.1)));
     }
     text
 }
@@ -220,18 +217,18 @@ fn verify(args: &OneReel, context: &Context) -> Result<Outcome, CommandError> {
     damages.iter().try_for_each(|damage| context.printer.line(&format!("{}: {damage}", reels::shown(&path))))?;
     let note = if indexed { "" } else { ", no index" };
     let (events, bytes) = (counted.kinds.values().map(|kind| kind.0).sum::<u64>(), line::bytes(counted.bytes));
-    context.printer.line(&format!("{}: {events} events, {bytes} read{note}", reels::shown(&path)))?;
+    context.printer.line(&format!("{}: {}, {bytes} read{note}", reels::shown(&path), quantity(events, "event")))?;
     if damages.is_empty() {
         return Ok(Outcome::Clean);
     }
     context.printer.note(match damages.iter().all(|damage| damage.of_index) {
-        true => "every event can be read; `mcpreel reel index` replaces the index",
-        false => "`mcpreel reel repair` writes a whole reel from what can be read",
+        true => "every event is readable; `mcpreel reel index` replaces the index",
+        false => "`mcpreel reel repair` writes an intact reel from what can be read",
     });
     Ok(Outcome::Findings)
 }
 
-/// What is wrong with the index of a reel that was read to its end, beside what reading has found.
+/// What is wrong with the index of a reel that was read to its end, in addition to what reading has found.
 fn wrong_index(reader: &mut ReelReader, counted: &Index, damages: &[Damage]) -> io::Result<Option<Damage>> {
     let Some(offset) = reader.footer_offset().filter(|_| damages.is_empty()) else { return Ok(None) };
     let is_known_version = reader.version() <= VERSION;
@@ -240,18 +237,18 @@ fn wrong_index(reader: &mut ReelReader, counted: &Index, damages: &[Damage]) -> 
         Ok(None) => None,
         Ok(Some(index)) => {
             let differences = index.differences(counted, is_known_version);
-            let reason = format!("it says something else than the reel about its {}", differences.join(", "));
+            let reason = format!("it disagrees with the events about: {}", differences.join(", "));
             (!differences.is_empty()).then(|| Damage::of_index(offset, reason))
         }
     })
 }
 
-/// What is written anew, and how.
+/// Why a reel is rewritten.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rewrite {
-    /// What cannot be read is noted as a gap.
+    /// To repair it: what cannot be read is noted as a gap.
     Mend,
-    /// Smaller: a reel that would not become smaller stays as it is.
+    /// To compress it: a reel that would not get smaller is left alone.
     Pack,
 }
 
@@ -266,7 +263,7 @@ fn rewrite(
     let mut reader = reader.in_pieces().with_payloads();
     let in_place = args.output.is_none() && path != Path::new("-");
     if in_place && reels::is_written_in_place(&path) {
-        return Err(CommandError::usage(format!("{} is no regular file and cannot be replaced", path.display()))
+        return Err(CommandError::usage(format!("{} is not a regular file and cannot be replaced", path.display()))
             .hint("write the reel to a file with -o"));
     }
     let target = args.output.clone().unwrap_or_else(|| path.clone());
@@ -279,11 +276,11 @@ fn rewrite(
     let (mut lost, mut last_time, mut damaged) = (0u64, 0, false);
     while let Some(item) = reader.next().map_err(|error| CommandError::reading(&path, &error))? {
         match item {
-            // It is made anew in any case.
+            // The index is rebuilt in any case.
             Item::Damage(damage) if damage.of_index => context.printer.note(&damage.to_string()),
             Item::Damage(damage) if how == Rewrite::Pack => {
                 return Err(CommandError::new(ErrorKind::Input, format!("{}: {damage}", path.display()))
-                    .hint("nothing was changed; `mcpreel reel repair` writes a whole reel from what can be read"));
+                    .hint("nothing was changed; `mcpreel reel repair` writes an intact reel from what can be read"));
             }
             Item::Damage(damage) => {
                 (lost, damaged) = (lost.saturating_add(damage.events), true);
@@ -305,20 +302,20 @@ fn rewrite(
     let events = writer.next_seq();
     let (mut out, _) = writer.finish().map_err(writing)?;
     if how == Rewrite::Pack && before > 0 && out.written() >= before && out.can_restart() {
-        let reported = format!("{} is as small as it gets: {}", path.display(), line::bytes(before));
+        let reported = format!("{} cannot be made smaller: {}", path.display(), line::bytes(before));
         if in_place {
-            context.printer.note(&format!("{reported}; it stays as it is"));
+            context.printer.note(&format!("{reported}; left unchanged"));
             return Ok(Outcome::Clean);
         }
         out.restart().map_err(writing)?;
         let mut original = File::open(&path).map_err(|error| CommandError::reading(&path, &error))?;
         io::copy(&mut original, &mut out).map_err(writing)?;
         out.finish()?;
-        context.printer.note(&format!("{reported}; {} is a copy of it", target.display()));
+        context.printer.note(&format!("{reported}; copied to {}", target.display()));
         return Ok(Outcome::Clean);
     }
     if damaged && in_place {
-        // What could not be read today may be wanted tomorrow.
+        // Future versions may be able to read what this one cannot.
         let kept = output::keep_aside(&path, ".damaged").map_err(|error| CommandError::writing(&path, &error))?;
         context.printer.note(&format!("the damaged reel is kept as {}", kept.display()));
     }
@@ -327,7 +324,7 @@ fn rewrite(
         let after = std::fs::metadata(&target).map_or(0, |about| about.len());
         let lost = if lost > 0 { format!(", {lost} lost") } else { String::new() };
         let (from, to) = (line::bytes(before), line::bytes(after));
-        context.printer.note(&format!("{events} events{lost}; {from} → {to} in {}", target.display()));
+        context.printer.note(&format!("{}{lost}; {from} → {to} in {}", quantity(events, "event"), target.display()));
     }
     Ok(Outcome::Clean)
 }
@@ -347,32 +344,32 @@ fn index(args: &OneReel, context: &Context) -> Result<Outcome, CommandError> {
     damages.extend(wrong_index(&mut reader, &index, &damages).map_err(failed)?);
     let footer = reader.footer_offset();
     if footer.is_some() && damages.is_empty() {
-        context.printer.note(&format!("{} has its index", path.display()));
+        context.printer.note(&format!("{} already has a valid index", path.display()));
         return Ok(Outcome::Clean);
     }
     if !damages.iter().all(|damage| damage.of_index) {
         let reported = damages.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
         return Err(CommandError::new(ErrorKind::Input, format!("{} is damaged: {reported}", path.display()))
-            .hint("`mcpreel reel repair` writes a whole reel, with its index"));
+            .hint("`mcpreel reel repair` writes an intact reel with an index"));
     }
     if reels::is_written_in_place(&path) {
         return Err(CommandError::usage(format!(
-            "{} is no regular file; an index is added to such only",
+            "{} is not a regular file, so no index can be added to it",
             path.display()
         ))
-        .hint("`mcpreel reel repair REEL -o FILE` writes a reel with its index"));
+        .hint("`mcpreel reel repair REEL -o FILE` writes a reel with an index"));
     }
     let writing = |error| CommandError::writing(&path, &error);
     let mut file = File::options().write(true).open(&path).map_err(writing)?;
     reels::lock(&file, &path)?;
     if let Some(footer) = footer {
-        // What is wrong makes room for what is right.
+        // The wrong index is overwritten.
         file.set_len(footer).map_err(writing)?;
     }
     let end = file.seek(SeekFrom::End(0)).map_err(writing)?;
     let footer = footer_bytes(&index, index.events, end).map_err(writing)?;
     file.write_all(&footer).map_err(writing)?;
-    context.printer.note(&format!("{} events indexed in {}", index.events, path.display()));
+    context.printer.note(&format!("indexed {} in {}", quantity(index.events, "event"), path.display()));
     Ok(Outcome::Clean)
 }
 

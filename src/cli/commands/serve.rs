@@ -1,4 +1,4 @@
-//! `serve`: be a server, the built-in live one.
+//! `serve`: the built-in server.
 
 pub mod keep;
 mod local;
@@ -42,11 +42,11 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use watch::WatchArgs;
 
-/// Be a server: the built-in live server, which declares all five proposals.
+/// Run the built-in server, which implements all five proposals (see docs/proposals.md).
 ///
-/// A host starts it as it would any server, or reaches it with --listen: over HTTP and WebSocket, over TCP, over a Unix
-/// socket. It has tools, resources and prompts, a small memory, watches folders and commands, and sends events by
-/// itself (`--plan`), when its tool `emit` is called, or when the process gets SIGUSR1.
+/// A host starts it like any server, or connects to it with --listen: over HTTP and WebSocket, TCP, or a Unix socket.
+/// It has tools, resources, prompts and a small memory, and can watch folders and commands. It sends messages by
+/// itself when a --plan says so, when its tool `emit` is called, or when the process receives SIGUSR1.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -54,42 +54,42 @@ Examples:
   mcpreel serve --declare hooks --declare reminder
   mcpreel serve --era legacy --set conversation.carrier=request
   mcpreel serve --plan '{\"after_ms\":500,\"fire\":{\"kind\":\"push\",\"text\":\"done\"}}'
-  mcpreel serve --listen 8080                http: and ws://127.0.0.1:8080/mcp
-  mcpreel serve --listen unix:/tmp/mcp.sock  lines; over TCP with tcp:7000
+  mcpreel serve --listen 8080                # http:, ws://127.0.0.1:8080/mcp
+  mcpreel serve --listen unix:/tmp/mcp.sock  # or tcp:7000
   mcpreel serve --watch . --ignore '*.log' --watch-command 'cargo check'
   mcpreel serve --memory off --watch-command 'make test' --watch-every 10m
   mcpreel serve --allow-handlers webhook --handler-secret TOKEN@api.example.com
-  mcpreel serve --webhook 9000               POSTs of JSON become push events
-  mcpreel serve --channel-socket chat.sock   then: nc -U chat.sock
-  mcpreel serve --feed events.fifo           each line is something to send
+  mcpreel serve --webhook 9000               # JSON POSTs become push events
+  mcpreel serve --channel-socket chat.sock   # then: nc -U chat.sock
+  mcpreel serve --feed events.fifo           # each line is a message
   tail -F log.jsonl | mcpreel serve --listen 8080 --feed -
   mcpreel fire push --text hello --session serve
   mcpreel serve --scenario faults.yaml --as memory --junit report.xml
   mcpreel serve --scenario faults.yaml --as memory --listen 8080
   mcpreel serve --on-signal '{\"kind\":\"push\",\"text\":\"done\"}' & kill -USR1 $!
 
-Facts (pushes answered, refusals, late answers) go to standard error with -v, one JSON object a line, or to --report.")]
+Results of what the server sends (responses, refusals, late responses) are reported to stderr with -v, or to --report, as one JSON object per line.")]
 pub struct ServeArgs {
     /// Declare only this proposal (repeatable): conversation, reminder, mcpl, hooks, mcpe.
     #[arg(long, value_name = "PROPOSAL")]
     declare: Vec<String>,
-    /// The era to speak. The proposals have no carrier in the modern one; plain MCP is served in both.
+    /// The era to support. The proposals need the legacy era; plain MCP works in both.
     #[arg(long, value_enum, default_value_t = Eras::Both)]
     era: Eras,
-    /// Have a proposal's side do something otherwise (repeatable): conversation.carrier=request,
-    /// mcpl.push_sets:='["ci.builds"]', mcpl.channels:='["discord:#general"]', mcpl.redact.api_key='sk-\w+'.
+    /// Change a setting of a proposal (repeatable): conversation.carrier=request, mcpl.push_sets:='["ci.builds"]',
+    /// mcpl.channels:='["discord:#general"]', mcpl.redact.api_key='sk-\w+'.
     #[arg(long = "set", value_name = "VALUE")]
     settings: Vec<String>,
-    /// Send something by itself: {"after_ms":N,"every_ms":N,"times":N,"fire":{"kind":…}} (repeatable).
+    /// Send a message by itself: {"after_ms":N,"every_ms":N,"times":N,"fire":{"kind":…}} (repeatable).
     #[arg(long = "plan", value_name = "JSON", value_parser = plan)]
     plans: Vec<Plan>,
-    /// Send this whenever the process gets SIGUSR1 (repeatable).
+    /// Send this message whenever the process receives SIGUSR1 (repeatable).
     #[arg(long = "on-signal", value_name = "JSON", value_parser = fired)]
     on_signal: Vec<Fired>,
     #[command(flatten)]
     scenario: scenario::ScenarioArgs,
-    /// Keep the session in a reel. Where the file exists and a client started this (standard input is a pipe or a
-    /// socket), the reel gets a free name. Where handlers are allowed it is kept in any case, each of their runs in it.
+    /// Record the session to this reel. If the file exists and a client started this server (stdin is a pipe or a
+    /// socket), a free name is used. With handlers, the session is always recorded, including each run of a handler.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     #[command(flatten)]
@@ -102,12 +102,12 @@ pub struct ServeArgs {
     common: ServeCommon,
 }
 
-/// The eras to speak.
+/// The eras to support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Eras {
-    /// `initialize`: revisions up to 2025-11-25.
+    /// With `initialize`: revisions up to 2025-11-25.
     Legacy,
-    /// `server/discover`: revision 2026-07-28.
+    /// With `server/discover`: revision 2026-07-28.
     Modern,
     /// Whichever the host begins with.
     Both,
@@ -123,16 +123,16 @@ impl Eras {
     }
 }
 
-/// What every way to be a server shares.
+/// The options of all commands that run the built-in server.
 #[derive(Debug, Args)]
 pub struct ServeCommon {
-    /// Write facts here, one JSON object a line.
+    /// Write reports to this file, one JSON object per line.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// How long an answer of the host is waited for.
+    /// How long to wait for the host's responses.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_time)]
     answer_timeout: Duration,
-    /// Draw ids from this seed; the same seed and input give the same bytes.
+    /// Generate ids from this seed: the same seed and input give the same bytes.
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
     #[command(flatten)]
@@ -141,26 +141,26 @@ pub struct ServeCommon {
     limits: Limits,
 }
 
-/// What is done about a fact.
+/// What to do with a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reaction {
-    /// It is told where the user wants to hear all.
+    /// Print it with -v only.
     Quiet,
-    /// It is told.
-    Report,
-    /// It is told, and a server that listens has done what it was started for.
-    ReportAndEnd,
-    /// The same, and it is told elsewhere.
+    /// Print it.
+    Print,
+    /// Print it, and stop a listening server, which has done its work.
+    PrintAndEnd,
+    /// The same, but the caller prints it.
     End,
 }
 
 impl Reaction {
     fn is_reported(self) -> bool {
-        matches!(self, Self::Report | Self::ReportAndEnd)
+        matches!(self, Self::Print | Self::PrintAndEnd)
     }
 
     fn ends(self) -> bool {
-        matches!(self, Self::End | Self::ReportAndEnd)
+        matches!(self, Self::End | Self::PrintAndEnd)
     }
 }
 
@@ -191,7 +191,7 @@ pub fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError>
         for name in &args.declare {
             if crate::proposals::by_name(name).is_none() {
                 let known: Vec<_> = REGISTRY.iter().map(|proposal| proposal.descriptor().name).collect();
-                return Err(CommandError::usage(format!("there is no proposal {name:?}"))
+                return Err(CommandError::usage(format!("unknown proposal {name:?}"))
                     .hint(format!("the proposals are {}", known.join(", "))));
             }
         }
@@ -207,7 +207,7 @@ pub fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError>
     let keep = match &args.record {
         None if handlers.is_none() => None,
         path => {
-            // No handler runs without a trace.
+            // No handler runs without being recorded.
             let need = if handlers.is_some() { Need::ToBegin } else { Need::Wanted };
             Some(SharedRecorder::start("serve", path.as_deref(), need, args.common.listening.on_existing(), context)?)
         }
@@ -219,25 +219,29 @@ pub fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError>
 }
 
 impl ServeCommon {
-    /// A server that listens so, and waits so long for answers.
+    /// The options of a server that listens and waits this long for responses.
     pub fn listening(listening: ListenOptions, limits: Limits, answer_timeout: Duration) -> Self {
         Self { report: None, answer_timeout, seed: None, listening, limits }
     }
 
-    /// How long an answer of the host is waited for.
+    /// How long to wait for the host's responses.
     pub fn answer_timeout(&self) -> Duration {
         self.answer_timeout
     }
 
-    /// Writes facts where facts are to be written.
+    /// Writes reports to the file of --report, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
     pub fn write_facts(&self, facts: &[Value]) -> Result<(), CommandError> {
         let Some(path) = &self.report else { return Ok(()) };
         let lines: String = facts.iter().map(|fact| format!("{fact}\n")).collect();
         output::write_whole(path, lines.as_bytes())
     }
 
-    /// The settings of a server whose host is to be sent something, which takes a handshake; ids are drawn from the
-    /// time where no seed is given.
+    /// The settings of a server that sends messages to its host, for which it needs the legacy era. Without a seed,
+    /// ids are generated from the current time.
     pub fn config(&self) -> Config {
         let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let wall_base_ns = i64::try_from(wall.as_nanos()).unwrap_or(i64::MAX);
@@ -251,7 +255,7 @@ impl ServeCommon {
     }
 }
 
-/// The sessions of a running server, for its control socket: one over standard input and output, or those of a gateway.
+/// The sessions of a running server, for its control socket: one on stdin and stdout, or those of a gateway.
 #[derive(Clone)]
 enum Serving {
     Stdio { arrivals: Sender<ServerInput>, client: Arc<OnceLock<String>> },
@@ -259,19 +263,19 @@ enum Serving {
 }
 
 impl Serving {
-    /// Into the session that is meant; `stream` is 0 where none is named.
+    /// The input of a session. `stream` is 0 if none is named.
     fn arrivals(&self, stream: u32) -> Result<Sender<ServerInput>, String> {
         match (self, stream) {
             (Self::Stdio { arrivals, .. }, 0) => Ok(arrivals.clone()),
-            (Self::Stdio { .. }, _) => Err(format!("there is no stream {stream}: this server has stream 0 only")),
+            (Self::Stdio { .. }, _) => Err(format!("there is no stream {stream}: this server has only stream 0")),
             (Self::Listening(sessions), stream) => {
-                let stream = choose(stream, &sessions.numbers(), "no host has opened a session yet")?;
+                let stream = choose(stream, &sessions.numbers(), "no host has connected yet")?;
                 sessions.arrivals(stream).ok_or_else(|| "the session has ended".to_owned())
             }
         }
     }
 
-    /// The numbers of its sessions.
+    /// The stream numbers of its sessions.
     fn streams(&self) -> Vec<u32> {
         match self {
             Self::Stdio { .. } => vec![0],
@@ -279,7 +283,7 @@ impl Serving {
         }
     }
 
-    /// Has every session send these.
+    /// Makes every session send these messages.
     fn order_all(&self, fired: &[Fired]) {
         for stream in self.streams() {
             let _ = self.order(stream, ServerInput::Order(fired.to_vec()));
@@ -294,14 +298,14 @@ impl Serving {
 impl Session for Serving {
     fn put(&self, toward: Direction, stream: u32, message: &[u8], _: Instant) -> Result<InjectionProgress, String> {
         if toward == Direction::ClientToServer {
-            return Err("this session is a server itself; messages go toward its client only".to_owned());
+            return Err("this session is a server itself; messages can be sent only to its client".to_owned());
         }
         self.order(stream, ServerInput::Injected(message.to_vec())).map(|()| InjectionProgress::Queued)
     }
 
     fn fire(&self, stream: u32, fired: Value, received: FactCallback) -> Result<(), String> {
-        let fired: Fired = serde_json::from_value(fired).map_err(|error| format!("this cannot be fired: {error}"))?;
-        fired.check().map_err(|fault| format!("this cannot be fired: {fault}"))?;
+        let fired: Fired = serde_json::from_value(fired).map_err(|error| format!("invalid message: {error}"))?;
+        fired.check().map_err(|fault| format!("invalid message: {fault}"))?;
         let received = move |fact: &Report, last| received(serde_json::to_value(fact).unwrap_or_default(), last);
         self.order(stream, ServerInput::Asked(fired, Box::new(received)))
     }
@@ -315,29 +319,29 @@ impl Session for Serving {
     }
 }
 
-/// What a server does beside serving.
+/// What a server does in addition to serving its host.
 #[derive(Default)]
 pub struct ServeExtras {
-    /// What it sends when the process gets SIGUSR1.
+    /// What it sends when the process receives SIGUSR1.
     pub on_signal: Vec<Fired>,
     /// What it watches.
     pub watch: Option<PreparedWatchers>,
-    /// Handlers that subscriptions may have.
+    /// The allowed handlers of subscriptions.
     pub handlers: Option<Allowed>,
-    /// Where the session is kept.
+    /// The recorder of its sessions.
     pub keep: Option<SharedRecorder>,
-    /// What comes in beside its host.
+    /// Its local inputs.
     pub local: Local,
 }
 
-/// What was begun beside a server; watching ends when this is dropped.
+/// What was started in addition to a server. Watching ends when this is dropped.
 struct Begun {
     _watch: Option<Watchers>,
     local: LocalServer,
 }
 
 impl ServeExtras {
-    /// Those who do the engines' errands; the engines learn what there is.
+    /// What does I/O for the engines. Also adds to the configuration what there is to watch and to run.
     fn helpers(&self, config: &mut Config) -> Helpers {
         let attendant = self.watch.as_ref().map(PreparedWatchers::attendant);
         config.outside = attendant.as_ref().map(|attendant| attendant.outside()).unwrap_or_default();
@@ -347,7 +351,7 @@ impl ServeExtras {
         Helpers { attendant, jobs: self.handlers.as_ref().map(|allowed| Arc::clone(&allowed.jobs)) }
     }
 
-    /// Begins with all of it.
+    /// Starts all of it.
     fn start(self, serving: &Serving) -> Result<Begun, CommandError> {
         fire_on_signal(self.on_signal, serving.clone()).map_err(failed)?;
         let local = self.local.start(serving)?;
@@ -361,11 +365,11 @@ fn begin_watching(watch: PreparedWatchers, serving: &Serving) -> Result<Watchers
     let report = Arc::new(move |fired: Vec<Fired>| serving.order_all(&fired));
     watch.start(report, Arc::new(note)).map_err(|error| {
         CommandError::new(ErrorKind::Internal, format!("cannot watch: {error}"))
-            .hint("there may be too many folders to watch: name a smaller one with --watch")
+            .hint("there may be too many folders to watch; choose a smaller one with --watch")
     })
 }
 
-/// Those who do the engines' errands.
+/// What does I/O for the engines.
 #[derive(Clone)]
 struct Helpers {
     attendant: Option<Arc<IoRunner>>,
@@ -373,7 +377,7 @@ struct Helpers {
 }
 
 impl Helpers {
-    /// Has an errand of a session done; what comes of it goes back to the engine.
+    /// Starts an I/O request of a session. The result is sent back to its engine.
     fn send_out(&self, stream: u32, io_request: IoRequest, back: Sender<ServerInput>) {
         let complete_io = move |ticket, completed| drop(back.send(ServerInput::Brought(ticket, completed)));
         match (io_request, &self.jobs, &self.attendant) {
@@ -388,14 +392,14 @@ impl Helpers {
         }
     }
 
-    /// What a host that is ready now should know.
+    /// What a host should know as soon as it is ready.
     fn standing(&self, fact: &Report) -> Option<ServerInput> {
         let known = self.attendant.as_ref().filter(|_| matches!(fact, Report::Ready))?.standing();
         (!known.is_empty()).then_some(ServerInput::Order(known))
     }
 }
 
-/// Takes facts in: writes them where the user wants them.
+/// Passes reports on to the user.
 struct Facts<'a, F> {
     file: Option<File>,
     is_verbose: bool,
@@ -424,8 +428,12 @@ impl<'a, F: FnMut(&Report) -> Reaction> Facts<'a, F> {
     }
 }
 
-/// Runs a server until the host sends no more, or where it listens, until the user or a fact ends it; `name` is its
-/// live session's. Every fact goes to `observer`.
+/// Runs a server until the host closes its input; with --listen, until the user or a reaction ends it. `name` is the
+/// name of its live session. `observer` receives every report.
+///
+/// # Errors
+///
+/// The server cannot be started, or fails.
 pub fn run_server(
     name: &str,
     config: Config,
@@ -445,7 +453,7 @@ fn failed(error: io::Error) -> CommandError {
     CommandError::new(ErrorKind::Internal, format!("cannot serve: {error}"))
 }
 
-/// Makes the control socket, which is there as long as the session.
+/// Opens the control socket, which exists as long as the session.
 fn open_socket(
     name: &str,
     (transport, listen): (&'static str, Option<String>),
@@ -472,7 +480,7 @@ fn run_stdio(
     mut facts: Facts<'_, impl FnMut(&Report) -> Reaction>,
 ) -> Result<(), CommandError> {
     if io::stdin().is_terminal() {
-        context.printer.note("this is a server: a host starts it and talks to it on standard input and output");
+        context.printer.note("this is an MCP server, to be started by a host: it reads messages from stdin");
     }
     let (sender, arrivals) = channel();
     let (answers, client) = (Arc::new(Answers::default()), Arc::new(OnceLock::new()));
@@ -528,7 +536,7 @@ fn run_listening(
     let (attends, keep) = (helpers.clone(), besides.keep.clone());
     let (hearing, seeing) = (keep.clone(), keep.clone());
     let sessions = Arc::new(Sessions::new(
-        // Each with ids of its own.
+        // Each session generates ids of its own.
         Box::new(move |stream| Server::new(Config { seed: config.seed ^ u64::from(stream) << 32, ..config.clone() })),
         Arc::new(move |stream, fact: &Report| {
             hearing.iter().for_each(|keep| keep.fact(stream, fact));
@@ -547,7 +555,7 @@ fn run_listening(
         let options = &common.listening;
         let gateway =
             Gateway::new(Arc::clone(&sessions) as Arc<dyn Backend>, options.access(), options.limit(common.limits));
-        context.printer.note(&format!("listening on {}; end with Ctrl-C", listening.url("/mcp")));
+        context.printer.note(&format!("listening on {}; press Ctrl-C to stop", listening.url("/mcp")));
         let accepting = Arc::clone(&gateway).serve(listening.listener);
         listening::until_ended(async {
             tokio::select! {

@@ -1,4 +1,4 @@
-//! `sessions`: the live sessions of this user.
+//! `sessions`: the user's live sessions.
 
 use super::stats::Stats;
 use crate::cli::{Context, Outcome};
@@ -14,28 +14,28 @@ use std::path::Path;
 use tabled::settings::object::Columns;
 use tabled::settings::{Alignment, Style};
 
-/// List the live sessions: every running `record` and `serve` of yours.
+/// List your live sessions.
 ///
-/// What a name stands for can be attached to: `show`, `stats`, `call` and `fire` take it with --session. Counts are
-/// read from the session's reel. Sockets that a killed session left are removed. A tap over HTTP has a stream for each
-/// of its clients' sessions, listed below it as NAME#2 (`streams` in JSON).
+/// Every running `record`, `serve`, `overlay` and `host` is one. `show`, `stats`, `call` and `fire` use a session with --session NAME. Counts are read from the session's reel.
+/// Sockets of killed sessions are removed. A recorder over HTTP has one stream per client session, listed below it as
+/// NAME#2 (`streams` in JSON).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   mcpreel sessions
   mcpreel show --follow --session everything
-  mcpreel show --follow --session gateway#2      one stream of a tap over HTTP
+  mcpreel show --follow --session gateway#2      # one stream
   mcpreel call tools/list --session everything
   mcpreel sessions --format json | jq -r 'select(.waiting > 0) | .name'
 
-A name may be shortened to any beginning that no other session shares. Where several sessions have the same name, \
-the path of a session's socket stands for it.
+You can shorten a name to any unique prefix. If several sessions have the same name, use \
+the path of the session's socket instead.
 
-Sessions are found wherever a client may have started them: in the folders of this environment, in \
-/run/user/UID/mcpreel and /tmp/mcpreel-UID, and in those that ~/.local/state/mcpreel/places names. A session that \
-cannot be recorded, or could not for a while, is told below the table (`recording` in JSON).")]
+Sessions are found even if a client started them in another environment: mcpreel searches the folders of this environment, \
+/run/user/UID/mcpreel and /tmp/mcpreel-UID, and the folders listed in ~/.local/state/mcpreel/places. Problems with \
+a session's recording are reported below the table (`recording` in JSON).")]
 pub struct SessionsArgs {
-    /// How to print.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
 }
@@ -44,13 +44,13 @@ pub struct SessionsArgs {
 enum Format {
     /// A table.
     Human,
-    /// One JSON object a session, each on a line.
+    /// One JSON object per session, each on a line.
     Json,
 }
 
-/// What a session's reel says.
+/// What a session's reel contains.
 struct SessionFacts {
-    /// Counts of each stream.
+    /// Counts by stream.
     streams: BTreeMap<u32, Stats>,
 }
 
@@ -60,7 +60,7 @@ impl SessionFacts {
         Some(Self { streams: Stats::by_stream(&mut AheadReader::start(reader).ok()?).ok()? })
     }
 
-    /// Messages, errors and requests that wait; of one stream, or with 0 of all.
+    /// The numbers of messages, errors and unanswered requests of a stream, or of all if it is 0.
     fn counts(&self, stream: u32) -> [u64; 3] {
         let mut sums = [0; 3];
         for (_, stats) in self.streams.iter().filter(|(number, _)| stream == 0 || **number == stream) {
@@ -74,7 +74,7 @@ impl SessionFacts {
 pub fn run(args: &SessionsArgs, context: &Context) -> Result<Outcome, CommandError> {
     let sessions = live::all()?;
     if sessions.is_empty() && args.format == Format::Human {
-        context.printer.note(&format!("no session lives ({}); {HOW_TO_START}", looked_in()));
+        context.printer.note(&format!("no live sessions ({}); {HOW_TO_START}", looked_in()));
     }
     let reported: Vec<Value> = sessions.iter().map(to_json).collect();
     match args.format {
@@ -88,7 +88,7 @@ pub fn run(args: &SessionsArgs, context: &Context) -> Result<Outcome, CommandErr
     Ok(Outcome::Clean)
 }
 
-/// The session as an object, with the streams of a tap that has several; what is not known is `null`.
+/// The session as an object, with its streams if it has several. Unknown members are `null`.
 fn to_json(session: &Live) -> Value {
     let reel = session.text("reel").map(Path::new);
     let seen = reel.and_then(SessionFacts::of);
@@ -118,7 +118,7 @@ fn to_json(session: &Live) -> Value {
     reported
 }
 
-/// Adds what the reel says of a stream, or with 0 of all.
+/// Adds what the reel says about a stream, or about all if it is 0.
 fn add_traffic(reported: &mut Value, reel: Option<&Path>, seen: Option<&SessionFacts>, stream: u32) {
     let opening =
         reel.filter(|_| seen.is_some()).and_then(|reel| RecordedHandshake::read(reel, stream).ok()).unwrap_or_default();
@@ -131,18 +131,18 @@ fn add_traffic(reported: &mut Value, reel: Option<&Path>, seen: Option<&SessionF
     (reported["messages"], reported["errors"], reported["waiting"]) = (messages, errors, waiting);
 }
 
-/// What is wrong with the recordings of sessions, a line each.
+/// Problems with the recordings of sessions, one line each.
 fn problems(sessions: &[Value]) -> Vec<String> {
     let problem = |session: &Value| {
         let recording = &session["recording"];
         let (name, problem) = (session["name"].as_str()?, recording["problem"].as_str()?);
-        let state = if recording["active"] == true { "recorded again" } else { "not recorded" };
+        let state = if recording["active"] == true { "being recorded again" } else { "not being recorded" };
         Some(visible_text(&format!("{name} is {state}: {problem}")))
     };
     sessions.iter().filter_map(problem).collect()
 }
 
-/// A table narrower than this has no room for what stands behind a session and where its reel is.
+/// A narrower table has no columns for the server and the reel.
 const ROOM_FOR_SERVERS: usize = 100;
 
 fn table(sessions: &[Value], width: Option<usize>) -> String {
@@ -167,7 +167,8 @@ fn table(sessions: &[Value], width: Option<usize>) -> String {
     table.to_string()
 }
 
-/// The same of one of a session's streams: under the name that --session takes, and without what is the session's.
+/// A cell of one of a session's streams: with the name that --session takes, and empty where it would repeat the
+/// session.
 fn stream_cell(session: &Value, stream: &Value, column: &str) -> String {
     match column {
         "name" => format!("  {}#{}", session["name"].as_str().unwrap_or_default(), stream["stream"]),
@@ -176,11 +177,11 @@ fn stream_cell(session: &Value, stream: &Value, column: &str) -> String {
     }
 }
 
-/// What stands in a column, short enough for a table; `--format json` has all of it.
+/// The text of a cell, short enough for a table; `--format json` has all of it.
 fn cell(row: &Value, column: &str) -> String {
     let last = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
     match (column, &row[column]) {
-        ("role", _) if row["answers"] == false => "does not answer".to_owned(),
+        ("role", _) if row["answers"] == false => "not responding".to_owned(),
         ("age", _) => row["age_seconds"].as_f64().map_or_else(|| "?".to_owned(), |age| age_text(age as i64)),
         ("reel", Value::String(path)) => visible_text(&last(path)),
         ("server", Value::String(server)) => {

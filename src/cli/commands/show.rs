@@ -1,4 +1,4 @@
-//! `show`: pretty-print, filter and follow reels.
+//! `show`: prints, filters and follows reels.
 
 mod forms;
 mod print_worker;
@@ -6,6 +6,7 @@ mod tree;
 
 use crate::cli::jq::Jq;
 use crate::cli::printer::note;
+use crate::cli::quantity;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::record::reels;
@@ -20,64 +21,64 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// Show what crossed the wire: a line a message, in full, as a table or as JSON.
+/// Show recorded messages: one line per message, in full, as a table or as JSON.
 #[derive(Debug, Args)]
 #[command(after_help = after_help())]
 pub struct ShowArgs {
-    /// The reel (`-` for standard input; the newest recording where none is named), then a filter.
+    /// The reel (`-` for stdin; default: the newest), followed by a filter.
     #[arg(value_name = "REEL|FILTER")]
     words: Vec<String>,
-    /// How to print.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t = Format::List)]
     format: Format,
-    /// What to show: events, or the tree of checkpoints that servers handed out, with branches, rollbacks, what could
-    /// not be undone and what is gone (`--format json` for one object a connection).
+    /// What to show: events, or the tree of MCPL checkpoints with branches and rollbacks (`--format json` prints one
+    /// object per connection).
     #[arg(long, value_enum, default_value_t = View::Events, conflicts_with_all = ["full", "raw", "jq", "follow", "from", "seq",
         "limit"])]
     view: View,
     /// Short for `--format full`.
     #[arg(long, conflicts_with = "format")]
     full: bool,
-    /// The exact bytes of messages and standard error (of other events where the filter names them), a line end after
-    /// each.
+    /// Print the exact bytes of messages and stderr, each followed by a line break. Other events are printed only if
+    /// the filter names them.
     #[arg(long, conflicts_with_all = ["format", "full"])]
     raw: bool,
-    /// Do not fold long strings in the full form.
+    /// Do not fold long strings in the full format.
     #[arg(long)]
     no_fold: bool,
-    /// Run a jq program on each event's JSON object and print what it gives: strings as they are (on a terminal, with
-    /// control characters made visible), anything else as JSON.
+    /// Run a jq program on each event's JSON object and print the results: strings as they are (on a terminal, with
+    /// control characters made visible), everything else as JSON.
     #[arg(long, value_name = "EXPR", conflicts_with_all = ["format", "full", "raw"])]
     jq: Option<String>,
-    /// Keep reading as the reel grows.
+    /// Keep reading while the reel grows.
     #[arg(long)]
     follow: bool,
-    /// The reel of a live session; every word is then a filter's. `mcpreel sessions` lists them.
+    /// Show the reel of a live session; all words are then the filter. `mcpreel sessions` lists the sessions.
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
-    /// How times are shown.
+    /// How to show times.
     #[arg(long, value_enum, default_value_t = TimeForm::Offset, value_name = "FORM")]
     time: TimeForm,
-    /// Begin at this time: seconds from the reel's beginning, or an RFC 3339 time.
+    /// Start at this time: seconds since the start of the reel, or an RFC 3339 time.
     #[arg(long, value_name = "TIME")]
     from: Option<String>,
-    /// Begin at this event.
+    /// Start at the event with this number.
     #[arg(long, value_name = "NUMBER", conflicts_with = "from")]
     seq: Option<u64>,
-    /// Show at most so many events.
+    /// Show at most this many events.
     #[arg(short = 'n', long, value_name = "COUNT")]
     limit: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// One line an event.
+    /// One line per event.
     List,
-    /// Each event with its whole message, laid out and coloured.
+    /// Each event with its whole message, indented and coloured.
     Full,
-    /// Tables of a thousand rows at most.
+    /// Tables of at most 1000 rows.
     Table,
-    /// One JSON object an event, as `export --format jsonl` writes it, with what was derived added.
+    /// One JSON object per event, as written by `export --format jsonl`, plus derived members.
     Json,
 }
 
@@ -91,15 +92,15 @@ enum View {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum TimeForm {
-    /// Seconds from the reel's beginning.
+    /// Seconds since the start of the reel.
     Offset,
-    /// The clock on the wall here.
+    /// Local time.
     Clock,
     /// RFC 3339 in UTC.
     Utc,
 }
 
-/// No line of the examples and terms is wider.
+/// The maximum width of the examples and terms.
 const HELP_WIDTH: usize = 80;
 
 fn after_help() -> &'static str {
@@ -107,7 +108,7 @@ fn after_help() -> &'static str {
     TEXT.get_or_init(|| {
         let mut text = "\
 Examples:
-  mcpreel show                                        the newest recording
+  mcpreel show                                        # the newest reel
   mcpreel show session.reel --full 'tool:echo'
   mcpreel show session.reel 'method:tools/* (slow:>500ms or error)'
   mcpreel show --follow 'dir:s2c kind:notification'
@@ -115,11 +116,11 @@ Examples:
   mcpreel show session.reel --view tree
   mcpreel show session.reel --jq '.message.params.name // empty'
 
-A line of the list has, from the left: seq (the event's number, as in --seq), the time, → to the server or ← to the \
-client (· is neither), the size, how long the answer took, the request's id, #N for stream N where there are several \
-(as in stream:N and --session NAME#N), the method, what it is about, → what came of it.
+The columns of the list are: the event's number (for --seq), its time, → to the server or ← to the \
+client (· neither), its size, the latency of a response, the request's id, #N for stream N if there are several \
+(for stream:N and --session NAME#N), the method, details of the request, and the result after →.
 
-Filter terms, joined by and (or nothing), or, not and parentheses:
+Filter terms, combined with and (may be omitted), or, not and parentheses:
 "
         .to_owned();
         for (term, meaning) in TERMS {
@@ -139,10 +140,10 @@ Filter terms, joined by and (or nothing), or, not and parentheses:
     })
 }
 
-/// How long a follower waits before it looks again.
+/// How long a follower waits before it reads again.
 const FOLLOW_PAUSE: Duration = Duration::from_millis(40);
-/// How often a follower of a live session looks whether that lives.
-const LOOK_WHETHER_IT_LIVES: Duration = Duration::from_millis(500);
+/// How often a follower of a live session checks whether it is still running.
+const SESSION_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 pub fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> {
     let live = args.session.as_deref().map(live::find).transpose()?;
@@ -178,7 +179,7 @@ pub fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> 
         read: 0,
         shown: 0,
     };
-    // A whole reel in words needs every payload; a few events of it, or a growing one, do not pay for a thread.
+    // Formatting a whole reel needs every payload; a few events of it, or a growing one, are not worth a thread.
     let ahead = show.form.reports_words() && !args.follow && args.limit.is_none();
     let mut source = if ahead {
         let reader = AheadReader::within(reader.with_payloads(), show.form.reads_ahead())
@@ -191,11 +192,11 @@ pub fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> 
     let (mut path, mut damaged) = (path, start.after_wrong_index);
     let mut followed = reels::identity(&path).unwrap_or_default();
     loop {
-        // A session that was killed writes no end; whether it lives tells where its reel ends. One that lives may have
-        // gone on in another reel.
+        // A killed session does not mark the end of its reel, so the reel ends when the session is gone. A running
+        // one may have continued in another reel.
         let mut looked = Instant::now();
         let goes_on = || {
-            let is_due = live.is_some() && looked.elapsed() >= LOOK_WHETHER_IT_LIVES;
+            let is_due = live.is_some() && looked.elapsed() >= SESSION_CHECK_INTERVAL;
             if is_due {
                 looked = Instant::now();
             }
@@ -216,7 +217,8 @@ pub fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> 
     Ok(if damaged || show.form.has_failed() { Outcome::Findings } else { Outcome::Clean })
 }
 
-/// Waits while a session lives until it records to another file than this one, which has ended or is gone.
+/// Waits until a session records to another file than this one, which has ended or is gone. Returns `None` when the
+/// session is gone.
 fn next_reel(live: &Live, followed: (u64, u64)) -> Option<PathBuf> {
     while live.lives() {
         if let Some(next) = live.other_reel(followed) {
@@ -227,25 +229,26 @@ fn next_reel(live: &Live, followed: (u64, u64)) -> Option<PathBuf> {
     None
 }
 
-/// The first word names a reel unless it is a filter's: a file that is there, `-`, or something ending in `.reel`.
+/// Splits the words into a reel and a filter. The first word names a reel if it is an existing file, `-`, or ends in
+/// `.reel`.
 fn split_words(words: &[String]) -> Result<(Option<&Path>, &[String]), CommandError> {
     let (path, words) = match words.split_first() {
         Some((first, rest)) if first == "-" || first.ends_with(".reel") || Path::new(first).exists() => {
             (Some(Path::new(first.as_str())), rest)
         }
         Some((first, _)) if is_like_a_path(first) => {
-            return Err(CommandError::new(ErrorKind::Input, format!("there is no such file: {first}")));
+            return Err(CommandError::new(ErrorKind::Input, format!("no such file: {first}")));
         }
         _ => (None, words),
     };
     if let Some(extra) = words.iter().find(|word| word.ends_with(".reel") && !word.contains([':', '"', ' '])) {
-        return Err(CommandError::usage(format!("one reel only, and it comes first; {extra:?} is one too many"))
-            .hint("two reels are compared with `mcpreel diff`"));
+        return Err(CommandError::usage(format!("only one reel is allowed, as the first word; {extra:?} is another"))
+            .hint("to compare two reels, use `mcpreel diff`"));
     }
     Ok((path, words))
 }
 
-/// Whether a word that is no file can only have been meant as one: a term with a slash has a colon before it.
+/// Whether a word that is not a file can only have been meant as one: terms with a slash have a colon before it.
 fn is_like_a_path(word: &str) -> bool {
     word.starts_with(['.', '/']) || (word.contains('/') && !word.contains([':', '(', '"', ' ']))
 }
@@ -253,16 +256,19 @@ fn is_like_a_path(word: &str) -> bool {
 fn parse_filter(text: &str, is_reel_named: bool) -> Result<Filter, CommandError> {
     Filter::parse(text).map_err(|error| {
         let error = CommandError::usage(error.to_string())
-            .hint("a filter is like: method:tools/* slow:>500ms; `mcpreel show --help` lists every term");
-        if is_reel_named { error } else { error.hint("a reel's name ends in .reel, or the file must exist") }
+            .hint("example of a filter: method:tools/* slow:>500ms; `mcpreel show --help` lists all terms");
+        if is_reel_named {
+            error
+        } else {
+            error.hint("a word names a reel only if it ends in .reel or the file exists")
+        }
     })
 }
 
 fn make_form(args: &ShowArgs, context: &Context, reader: &ReelReader) -> Result<Form, CommandError> {
     let format = match (&args.jq, args.raw, args.full) {
         (Some(code), ..) => {
-            let hint =
-                "each event is an object; a message's own members are under .message, as in: .message.params.name";
+            let hint = "each event is an object, with its message in .message; for example: .message.params.name";
             let jq = Jq::compile("--jq", code).map_err(|error| error.hint(hint))?;
             forms::Kind::Jq(jq.printing(context.printer.is_terminal))
         }
@@ -288,7 +294,7 @@ fn make_form(args: &ShowArgs, context: &Context, reader: &ReelReader) -> Result<
 struct Start {
     time: Option<i64>,
     seq: Option<u64>,
-    /// The place was found without the index, which is wrong.
+    /// Whether the index is wrong, so that the place was found without it.
     after_wrong_index: bool,
 }
 
@@ -302,7 +308,7 @@ impl Start {
     ) -> Result<Self, CommandError> {
         let mut start = Self::default();
         let failed = |error| CommandError::reading(path, &error);
-        // An answer from here on may be to a call from before, which alone names the tool.
+        // A response after this point may belong to a call before it, and only the call names the tool.
         let may_skip = !filter.needs_calls();
         if let Some(seq) = args.seq {
             start.seq = Some(seq);
@@ -321,8 +327,9 @@ impl Start {
                 .and_then(|time| i64::try_from(time.as_nanosecond()).ok())
                 .and_then(|time| time.checked_sub(reader.header().created))
                 .ok_or_else(|| {
-                    CommandError::usage(format!("{text:?} is no time"))
-                        .hint("a time is like 12.5 (seconds from the beginning) or 2026-11-21T20:00:00Z")
+                    CommandError::usage(format!("invalid time {text:?}")).hint(
+                        "use seconds since the start of the reel, such as 12.5, or a time such as 2026-11-21T20:00:00Z",
+                    )
                 })?,
         };
         start.time = Some(time);
@@ -338,11 +345,11 @@ impl Start {
     }
 }
 
-/// Where blocks come from.
+/// The source of blocks.
 enum Source {
-    /// One after another, payloads only where they are needed.
+    /// One block after another, with payloads only if they are needed.
     AsAsked(Box<ReelReader>),
-    /// All of them, read ahead.
+    /// All blocks, read ahead.
     Ahead(AheadReader),
 }
 
@@ -390,13 +397,13 @@ struct Show {
     form: Form,
     start: Start,
     left: Option<u64>,
-    /// How many events were read, and how many of them shown.
+    /// The number of events that were read, and of those that were shown.
     read: u64,
     shown: u64,
 }
 
 impl Show {
-    /// Shows everything. Answers whether damage was met.
+    /// Shows everything. Returns whether the reel is damaged.
     fn run(
         &mut self,
         mut source: Source,
@@ -432,7 +439,7 @@ impl Show {
                 None if is_last_look || source.has_ended() => break,
                 None => {
                     context.printer.flush().map_err(CommandError::output)?;
-                    // What was written before the end is read still.
+                    // Events that were written before the session ended are still read.
                     is_last_look = !goes_on();
                     if !is_last_look {
                         std::thread::sleep(FOLLOW_PAUSE);
@@ -443,21 +450,23 @@ impl Show {
         Ok(damaged)
     }
 
-    /// Why nothing was shown, where nothing was.
+    /// The reason why nothing was shown, if nothing was.
     fn why_nothing(&self) -> Option<String> {
         if self.shown > 0 || self.left == Some(0) {
             return None;
         }
-        let from = if self.start.seq.is_some() || self.start.time.is_some() { " from there on" } else { "" };
+        let from = if self.start.seq.is_some() || self.start.time.is_some() { " from that point on" } else { "" };
         Some(match self.read {
             0 if from.is_empty() => "the reel is empty: nothing was recorded".to_owned(),
-            0 => "the reel has nothing from there on".to_owned(),
-            read if !self.filter.is_empty() => format!("the filter lets nothing through, of {read} events{from}"),
-            read => format!("nothing is shown in this form, of {read} events{from}; --format json has them all"),
+            0 => "the reel has no events from that point on".to_owned(),
+            read if !self.filter.is_empty() => format!("no matches among {}{from}", quantity(read, "event")),
+            read => {
+                format!("this format shows none of {}{from}; use --format json", quantity(read, "event"))
+            }
         })
     }
 
-    /// Whether any event of a block could have to be shown, or tells something about one that will be.
+    /// Whether an event of a block may have to be shown, or is needed to describe one that may.
     fn needs_payload(&self, block: &Block, reader: &ReelReader) -> bool {
         if self.filter.needs_calls() && block.headers.iter().any(|header| is_tool_call(header, reader.methods())) {
             return true;
@@ -471,7 +480,7 @@ impl Show {
             if (is_request || is_batch(header)) && in_words {
                 return true;
             }
-            // An answer's method and latency are not known yet here; whatever they decide needs the payload.
+            // The method and latency of a response are not known yet here, so its payload is always needed.
             let paired = header.message.as_ref().is_some_and(|message| message.kind.is_response());
             let method = method_name(header.message.as_ref(), None, reader.methods());
             let facts = Facts { header, method, latency: None, tool: None, body: None };

@@ -1,8 +1,9 @@
-//! `stats`: what happened, from the headers of a reel alone.
+//! `stats`: counts and latencies, from the headers in a reel.
 
 mod audit;
 
-use crate::cli::printer::note;
+use crate::cli::printer::{Format, note};
+use crate::cli::quantity;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::record::reels;
@@ -14,7 +15,7 @@ use crate::sessions::live;
 use crate::trace::{AheadReader, EventHeader, EventKind, Flags, Item, ReelReader};
 use crate::wire::MessageKind;
 use crate::wire::units::millis_of;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,42 +23,34 @@ use tabled::Table;
 use tabled::settings::object::Columns;
 use tabled::settings::{Alignment, Style};
 
-/// Count what happened: messages, bytes, errors, latencies, unanswered requests, by method.
+/// Count messages, bytes, errors, latencies and unanswered requests by method.
 ///
-/// Reads headers only, so it is quick on any reel. `seq` is the number of the request that was answered slowest:
-/// `mcpreel show --seq N` begins there.
+/// Only headers are read, so it is fast for any reel. `seq` is the number of the request with the slowest response;
+/// `mcpreel show --seq N` starts there.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  mcpreel stats                       the newest recording
-  mcpreel stats --session everything  a live session, so far
+  mcpreel stats                       # the newest reel
+  mcpreel stats --session everything  # a live session so far
   mcpreel stats session.reel --format json | jq .slowest
-  mcpreel stats session.reel --audit  what MCPL's servers did
+  mcpreel stats session.reel --audit  # MCPL operations
 
-With --audit --format json there is one object an operation: time, seconds, seq, stream, server, operation (push, \
+--audit --format json prints one object per operation: time, seconds, seq, stream, server, operation (push, \
 injection, response, inference, scope, rollback, publish), feature_set, inference_id, about, outcome (success, \
 failure, timeout), reason, latency_ms.")]
 pub struct StatsArgs {
-    /// The reel; `-` for standard input; the newest recording where none is named.
+    /// The reel; `-` for stdin (default: the newest).
     reel: Option<PathBuf>,
-    /// The reel of a live session, as far as it goes; `mcpreel sessions` lists them.
+    /// Use the reel of a live session; `mcpreel sessions` lists them.
     #[arg(long, value_name = "NAME", conflicts_with = "reel")]
     session: Option<String>,
-    /// A row for each push, injection, changed response, inference, scope, rollback and message into a channel, with
-    /// its server, feature set, inference and outcome. Reads every message.
+    /// List the operations of MCPL: each push, injection, changed answer, inference, scope request, rollback and
+    /// channel message, with its server, feature set, inference and outcome. Reads every message.
     #[arg(long)]
     audit: bool,
-    /// How to print.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// A table.
-    Human,
-    /// One JSON object.
-    Json,
 }
 
 pub fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, CommandError> {
@@ -92,7 +85,7 @@ pub fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, CommandError>
     Ok(if stats.damages.is_empty() { Outcome::Clean } else { Outcome::Findings })
 }
 
-/// Counts of one method.
+/// The counts of one method.
 #[derive(Debug, Default)]
 struct MethodStats {
     calls: u64,
@@ -105,21 +98,21 @@ struct MethodStats {
     latencies: Reservoir,
 }
 
-/// The call that took longest.
+/// The slowest call.
 #[derive(Clone, Copy, Debug)]
 struct Slowest {
-    /// Nanoseconds from the request to its answer.
+    /// Nanoseconds from the request to its response.
     latency: i64,
-    /// The request's number.
+    /// The event number of the request.
     seq: u64,
 }
 
-/// A call that waits for its answer.
+/// A call without a response so far.
 #[derive(Debug)]
 struct Asked {
     /// The method's number.
     method: u32,
-    /// The request's number and time.
+    /// The event number and time of the request.
     seq: u64,
     time: i64,
 }
@@ -152,16 +145,16 @@ impl Reservoir {
         let mut sorted = self.sample.clone();
         sorted.sort_unstable();
         let upper = sorted.get(sorted.len() / 2).copied()?;
-        // Between two in the middle, the middle of both.
+        // With an even number of values, the mean of the two in the middle.
         let lower = sorted[(sorted.len() - 1) / 2];
         Some(lower + (upper - lower) / 2)
     }
 }
 
-/// How many streams have figures of their own.
+/// The maximum number of streams that are counted separately.
 const MAX_STREAMS: usize = 1000;
 
-/// What a reel holds, in figures.
+/// The counts of a reel.
 #[derive(Debug, Default)]
 pub struct Stats {
     events: u64,
@@ -172,18 +165,22 @@ pub struct Stats {
     gaps: u64,
     first: Option<i64>,
     last: i64,
-    /// By method number; the last place is for messages without one.
+    /// By method number.
     methods: Vec<MethodStats>,
     open: Pairing<Asked>,
     orphans: u64,
-    /// Exchanges of HTTP that failed.
+    /// Failed HTTP exchanges.
     failures: u64,
     failed_exchange: u32,
     damages: Vec<String>,
 }
 
 impl Stats {
-    /// Reads a reel to its end, each stream for itself; of the first [`MAX_STREAMS`].
+    /// Reads a reel to its end and counts each stream separately, up to [`MAX_STREAMS`].
+    ///
+    /// # Errors
+    ///
+    /// The reel cannot be read.
     pub fn by_stream(reader: &mut AheadReader) -> std::io::Result<BTreeMap<u32, Self>> {
         let mut streams: BTreeMap<u32, Self> = BTreeMap::new();
         while let Some(item) = reader.next()? {
@@ -201,7 +198,11 @@ impl Stats {
         Ok(streams)
     }
 
-    /// Reads a reel to its end; of one stream, or with 0 of all.
+    /// Reads a reel to its end and counts one stream, or all if `stream` is 0.
+    ///
+    /// # Errors
+    ///
+    /// The reel cannot be read.
     pub fn of_stream(stream: u32, reader: &mut AheadReader) -> std::io::Result<Self> {
         let mut stats = Self::default();
         while let Some(item) = reader.next()? {
@@ -224,17 +225,17 @@ impl Stats {
         }
     }
 
-    /// Messages, all told.
+    /// The number of messages.
     pub fn messages(&self) -> u64 {
         self.messages
     }
 
-    /// Errors that were answered, and tools that failed.
+    /// The number of error responses and failed tools.
     pub fn errors(&self) -> u64 {
         self.kinds[MessageKind::Error as usize] + self.methods.iter().map(|method| method.tool_errors).sum::<u64>()
     }
 
-    /// Requests without an answer.
+    /// The number of requests without a response.
     pub fn waiting(&self) -> usize {
         self.open.len()
     }
@@ -269,7 +270,7 @@ impl Stats {
             }
             (kind, _) if kind.is_response() => match self.open.answer(header.stream, header.direction(), id.key()) {
                 Some(asked) => self.answer(&asked, header),
-                // It says once more what the status said.
+                // The error response repeats what the HTTP status said.
                 None if header.exchange != 0 && header.exchange == self.failed_exchange => {}
                 None => self.orphans += 1,
             },
@@ -277,7 +278,7 @@ impl Stats {
         }
     }
 
-    /// An HTTP exchange failed, and its request with it.
+    /// Counts an HTTP exchange that failed, and with it its request.
     fn fail(&mut self, header: &EventHeader) {
         self.failures += 1;
         self.failed_exchange = header.exchange;
@@ -305,7 +306,7 @@ impl Stats {
         }
     }
 
-    /// Methods with their names, the busiest first.
+    /// The methods with their names, most frequent first.
     fn by_name<'a>(&'a self, names: &'a [Box<str>]) -> Vec<(&'a str, &'a MethodStats, u64)> {
         let mut waiting = vec![0u64; self.methods.len()];
         for asked in self.open.unanswered() {
@@ -321,7 +322,7 @@ impl Stats {
         rows
     }
 
-    /// The call that took longest of all, with its method's name.
+    /// The slowest call of all, with its method's name.
     fn slowest<'a>(&self, names: &'a [Box<str>]) -> Option<(&'a str, Slowest)> {
         let calls = names.iter().zip(&self.methods).filter_map(|(name, method)| Some((&**name, method.slowest?)));
         calls.max_by_key(|(_, slowest)| (slowest.latency, std::cmp::Reverse(slowest.seq)))
@@ -371,16 +372,16 @@ impl Stats {
             .iter()
             .zip(self.kinds)
             .filter(|(_, count)| *count > 0)
-            .map(|(kind, count)| format!("{count} {}", kind.name()))
+            .map(|(kind, count)| kind_count(*kind, count))
             .collect();
         let span = line::duration(self.last.saturating_sub(self.first.unwrap_or(self.last)));
-        let mut text = format!("{} messages, {}, over {span}", self.messages, line::bytes(self.bytes));
+        let mut text = format!("{}, {}, over {span}", quantity(self.messages, "message"), line::bytes(self.bytes));
         if !kinds.is_empty() {
             text.push_str(&format!("\n{}", kinds.join(", ")));
         }
         let extras = [
             (self.open.len() as u64, "request", "s", " unanswered"),
-            (self.orphans, "answer", "s", " without a request"),
+            (self.orphans, "response", "s", " without a request"),
             (self.failures, "HTTP exchange", "s", " failed"),
             (self.gaps, "gap", "s", " in the recording"),
         ];
@@ -399,7 +400,7 @@ impl Stats {
 
     fn table(&self, names: &[Box<str>], width: Option<usize>) -> Table {
         let is_narrow = width.is_some_and(|width| width < ROOM_FOR_ANSWERS);
-        let heading = ["method", "calls", "answers", "errors", "open", "size", "median", "slowest", "seq"];
+        let heading = ["method", "calls", "responses", "errors", "open", "size", "median", "slowest", "seq"];
         let mut rows = vec![heading.map(str::to_owned).to_vec()];
         for (name, method, waiting) in self.by_name(names) {
             let span = |value: Option<i64>| value.map(line::duration).unwrap_or_default();
@@ -424,10 +425,10 @@ impl Stats {
     }
 }
 
-/// A table narrower than this has no room for a column that the others tell, calls less those that are open.
+/// A narrower table has no column for answers, which are the calls minus the open ones.
 const ROOM_FOR_ANSWERS: usize = 100;
 
-/// What the request with this number is about; empty where that cannot be read again.
+/// What the request with this number is about. Empty if the reel cannot be read again.
 fn about(path: &Path, seq: u64) -> String {
     let read = || {
         let mut reader = ReelReader::open(path).ok()?.following().with_payloads();
@@ -449,6 +450,17 @@ fn about(path: &Path, seq: u64) -> String {
         None
     };
     read().unwrap_or_default()
+}
+
+/// The number of messages of a kind. Names that are not nouns have no plural.
+fn kind_count(kind: MessageKind, count: u64) -> String {
+    match kind {
+        MessageKind::Request | MessageKind::Notification | MessageKind::Result | MessageKind::Error => {
+            quantity(count, kind.name())
+        }
+        MessageKind::Batch if count != 1 => format!("{count} batches"),
+        _ => format!("{count} {}", kind.name()),
+    }
 }
 
 fn blank_zero(count: u64) -> String {

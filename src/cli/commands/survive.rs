@@ -1,10 +1,10 @@
-//! `survive`: what of the proposals comes through a foreign MCP client.
+//! `survive`: what an MCP client does with the proposals' messages.
 
 mod table;
 
 use super::serve::keep::SharedRecorder;
 use crate::cli::listening;
-use crate::cli::printer::note;
+use crate::cli::printer::{Format, note};
 use crate::cli::target::Limits;
 use crate::cli::{Context, Outcome, client_session};
 use crate::error::{CommandError, ErrorKind};
@@ -22,7 +22,7 @@ use crate::transport::listen::gateway::{Backend, Gateway};
 use crate::transport::listen::origin_check::Access;
 use crate::wire::Direction;
 use crate::wire::units::parse_time;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::json;
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -33,84 +33,79 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// The server's command line, for a shell.
+/// The server's command line, quoted for a shell.
 const SERVER: &str = "MCPREEL_SERVER";
 /// The server's URL.
 const SERVER_URL: &str = "MCPREEL_SERVER_URL";
-/// How long what a notification may lead to is waited for.
+/// How long to wait for the effects of a notification.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(100);
-/// How long a client that is asked to end may take.
+/// How long a client may take to exit when it is asked to.
 const PARTING: Duration = Duration::from_secs(10);
-/// So much of what a client says is kept, to be told where it never came.
+/// How many bytes of the client's last output are kept, in case it never connects.
 const TAIL: usize = 2 << 10;
 
-/// Try the proposals on an MCP client: what does it answer, refuse, ignore, and what breaks it?
+/// Test how an MCP client handles the proposals' messages.
 ///
-/// Starts the client against a server that declares all five proposals in all their places and sends, one after
-/// another, every message that they let a server send, and two that nobody knows. After each a ping tells whether the
-/// client still lives. One that broke is started again for the rest; one that ends by itself is told apart by a run in
-/// which nothing is sent. Answers to the client's own requests are held back for 2 seconds, so that it stays meanwhile.
+/// Shows what the client answers, refuses and ignores, and what breaks it.
+///
+/// Starts the client with a server that declares all five proposals, and sends one after another every message that
+/// they let a server send, and two unknown ones. A ping after each message shows whether the client is still alive. A
+/// client that broke is started again for the rest. If a client ends by itself, a run without messages shows that it
+/// would have ended anyway. Responses to the client's own requests are delayed by 2 seconds, so that it stays
+/// connected.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  mcpreel survive -- python my_client.py       the server's command at the end
-  mcpreel survive -- my-client -s {} --quiet   or in the place of {}
+  mcpreel survive -- python my_client.py       # appends the server's command
+  mcpreel survive -- my-client -s {} --quiet   # or replaces {} with it
   mcpreel survive -- sh -c 'my-client --stdio \"$MCPREEL_SERVER\"'
-  mcpreel survive -- my-client --url {url}     Streamable HTTP
+  mcpreel survive -- my-client --url {url}     # Streamable HTTP
   mcpreel survive -- claude -p hi --strict-mcp-config --mcp-config \\
     '{\"mcpServers\":{\"mcpreel\":{json}}}'
   mcpreel survive --only mcpl --format json -- my-client | jq .messages
 
-What stands for the server in the client's command: the word {} its command line as words; within words, {command} its \
-command line as a shell writes it, {json} an object with command and args as in configurations, {url} its URL. Without any, \
-its command line is appended. The client's environment has it as MCPREEL_SERVER, and the URL as MCPREEL_SERVER_URL.
+Placeholders for the server in the client's command: the word {} is replaced with the server's command and arguments; within words, {command} with its \
+quoted command line, {json} with an object with command and args as in configurations, {url} with its URL. Without a placeholder, \
+the command is appended. The client's environment contains the command line as MCPREEL_SERVER and the URL as MCPREEL_SERVER_URL.
 
-Outcomes: answered (and how that differs from the proposal), refused (an error), ignored (a request, no answer in time), \
-taken (a notification, after which the client went on), objected (a notification answered with an error), broke (the \
-client ended, closed the connection, or answers no ping any more), unclear (it ended, as it does when nothing is sent), \
-untried.
+Outcomes: answered (with deviations from the proposal), refused (an error response), ignored (no response to a request), \
+taken (the client continued after a notification), objected (an error response to a notification), broke (the \
+client exited, closed the connection or stopped answering pings), unclear (it exited, but also does so without messages), \
+untried (not sent).
 
-What an SDK keeps from its application cannot be seen from outside: the column on stock SDKs is what is known of them.
+What an SDK does not pass on to its application cannot be seen from outside; the column \"in stock SDKs\" says what is known about that.
 
-Exit codes: 0 nothing broke the client, 1 something did, 4 the client never came or has no handshake.")]
+Exit codes: 0 nothing broke the client, 1 something did, 4 the client never connected or did not complete a handshake.")]
 pub struct SurviveArgs {
-    /// Only this proposal's declarations and messages (repeatable): conversation, reminder, mcpl, hooks, mcpe.
+    /// Test only this proposal's declarations and messages (repeatable): conversation, reminder, mcpl, hooks, mcpe.
     #[arg(long, value_name = "PROPOSAL")]
     only: Vec<String>,
-    /// How long an answer is waited for, to a message and to a ping.
+    /// How long to wait for a response to a message or a ping.
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = parse_time)]
     wait: Duration,
     /// How long the client may take from its start to the end of the handshake.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_time)]
     connect: Duration,
-    /// How often the client is started again at most.
+    /// How often to restart the client at most.
     #[arg(long, value_name = "NUMBER", default_value_t = 20)]
     restarts: usize,
-    /// Write the reel here, a stream for each session; by default among the recordings.
+    /// Write the reel to this file, one stream per session (default: a new file in the folder of reels).
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// How to print.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
     #[command(flatten)]
     limits: Limits,
-    /// The client, and what stands for the server.
+    /// The client's command, with placeholders for the server.
     #[arg(last = true, required = true, value_name = "CLIENT-COMMAND")]
     argv: Vec<OsString>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// A table.
-    Human,
-    /// One JSON object.
-    Json,
 }
 
 pub fn run(args: &SurviveArgs, context: &Context) -> Result<Outcome, CommandError> {
     if let Some(name) = args.only.iter().find(|name| by_name(name).is_none()) {
         let known: Vec<_> = REGISTRY.iter().map(|proposal| proposal.descriptor().name).collect();
-        return Err(CommandError::usage(format!("there is no proposal {name:?}"))
+        return Err(CommandError::usage(format!("unknown proposal {name:?}"))
             .hint(format!("the proposals are {}", known.join(", "))));
     }
     let keep = SharedRecorder::start("survive", args.output.as_deref(), Need::ToBegin, OnExisting::Fail, context)?;
@@ -128,7 +123,7 @@ pub fn run(args: &SurviveArgs, context: &Context) -> Result<Outcome, CommandErro
     Ok(if probe_report.broken() > 0 { Outcome::Findings } else { Outcome::Clean })
 }
 
-/// What happens beside the course.
+/// What happens on the connections and to the client's process.
 enum Event {
     Passed(u32, Direction, Vec<u8>),
     Ready(u32),
@@ -136,7 +131,7 @@ enum Event {
     Ended(usize, ClientEnd),
 }
 
-/// What is declared now.
+/// What the server declares at present.
 type Declaring = Arc<Mutex<Config>>;
 
 async fn probe_report(
@@ -180,7 +175,7 @@ async fn probe_report(
     probe_report.probe_run.probe_report().map_err(|failure| probe_report.failed(&failure))
 }
 
-/// A server of its own for each session.
+/// Each session gets a server of its own.
 fn serve(
     declaring: &Declaring,
     limits: Limits,
@@ -217,7 +212,7 @@ fn serve(
     (sessions, gateway)
 }
 
-/// A survey with all that it takes.
+/// A running probe with its resources.
 struct Conducted {
     probe_run: ProbeRun,
     began: Instant,
@@ -230,7 +225,7 @@ struct Conducted {
     events: UnboundedReceiver<Event>,
     host: Option<Host>,
     starts: usize,
-    /// The end of what the client said.
+    /// The end of the client's output.
     said: Arc<Mutex<Vec<u8>>>,
     is_verbose: bool,
 }
@@ -252,7 +247,7 @@ impl Conducted {
                     }
                     Order::Send(stream, fired) => {
                         let arrivals = self.sessions.arrivals(stream);
-                        // A session that has gone is told of as such.
+                        // If the session is gone, that is reported as an event.
                         let _ = arrivals.map(|arrivals| arrivals.send(ServerInput::Order(vec![fired])));
                     }
                     Order::Finish => self.finish().await,
@@ -300,7 +295,7 @@ impl Conducted {
         Ok(())
     }
 
-    /// Ends the client; what happens meanwhile concerns nobody.
+    /// Ends the client. What happens meanwhile is ignored.
     async fn finish(&mut self) {
         let Some(host) = self.host.take() else { return };
         host.stop();
@@ -312,71 +307,77 @@ impl Conducted {
             }
         });
         if parted.await.is_err() {
-            note("the client does not end; going on without waiting for it");
+            note("the client does not exit; continuing without it");
         }
     }
 
     fn failed(&self, failure: &ClientFailure) -> CommandError {
         let reported = |end: &Option<ClientEnd>| {
-            end.as_ref().map_or_else(|| "it is still there".to_owned(), |end| format!("it {end}"))
+            end.as_ref().map_or_else(|| "it is still running".to_owned(), |end| format!("it {end}"))
         };
         let error = |text: String| CommandError::new(ErrorKind::Peer, text);
         let error = match failure {
             ClientFailure::NeverCame(Some(ClientEnd { unstarted: Some(why), .. })) => {
-                return error(format!("the client cannot be started: {why}"))
-                    .hint("give its command behind --, as in: mcpreel survive -- python client.py {}");
+                return error(format!("cannot start the client: {why}"))
+                    .hint("put the client's command after --, for example: mcpreel survive -- python client.py {}");
             }
-            ClientFailure::NeverCame(end) => error(format!("the client never came to the server: {}", reported(end)))
-                .hint("the server's command is appended to the client's, or stands for {}, {command}, {json} or {url} in it")
-                .hint("it is in the client's environment as MCPREEL_SERVER and MCPREEL_SERVER_URL too")
-                .hint("-v shows all that the client says; --connect gives it more time"),
-            ClientFailure::NoHandshake(end) => {
-                error(format!("the client began a handshake and did not end it, whatever was declared: {}", reported(end)))
-                    .hint("`mcpreel show` shows how far it came; -v shows all that the client says")
+            ClientFailure::NeverCame(end) => error(format!(
+                "the client never connected to the server: {}",
+                reported(end)
+            ))
+            .hint("the server's command is appended to the client's, or replaces {}, {command}, {json} or {url} in it")
+            .hint("the client's environment also contains it, as MCPREEL_SERVER and MCPREEL_SERVER_URL")
+            .hint("-v shows the client's output; --connect allows more time"),
+            ClientFailure::NoHandshake(end) => error(format!(
+                "the client began a handshake but did not complete it, whatever the server declared: {}",
+                reported(end)
+            ))
+            .hint("`mcpreel show` shows the messages so far; -v shows the client's output"),
+            ClientFailure::OnlyModern => {
+                error("the client supports only revision 2026-07-28, which cannot carry the five proposals".to_owned())
+                    .hint("configure it for a revision with a handshake, 2025-11-25 or older")
             }
-            ClientFailure::OnlyModern => error("the client speaks only 2026-07-28, in which the proposals have no carrier".to_owned())
-                .hint("have it fall back to a revision with a handshake, 2025-11-25 or older"),
         };
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         let said = String::from_utf8_lossy(&said);
         match said.lines().rev().find(|line| !line.trim().is_empty()) {
-            Some(last) => error.hint(format!("the last that it said: {}", last.trim())),
+            Some(last) => error.hint(format!("last line of its output: {}", last.trim())),
             None => error,
         }
     }
 }
 
-/// What the client says, to standard error; its line ends stay.
+/// Copies the client's output to stderr, line by line.
 fn copy_out(bytes: &[u8]) {
     let shown: Vec<String> = String::from_utf8_lossy(bytes).split('\n').map(visible_text).collect();
     let _ = write!(std::io::stderr(), "{}", shown.join("\n"));
 }
 
 fn internal(error: &std::io::Error) -> CommandError {
-    CommandError::new(ErrorKind::Internal, format!("cannot try the client: {error}"))
+    CommandError::new(ErrorKind::Internal, format!("cannot test the client: {error}"))
 }
 
-/// How the client finds the server.
+/// How the client can reach the server.
 struct Address {
     words: Vec<OsString>,
     url: String,
 }
 
 impl Address {
-    /// The command line as a shell writes it.
+    /// The command line, quoted for a shell.
     fn line(&self) -> OsString {
         let quoted = self.words.iter().filter_map(|word| shlex::bytes::try_quote(word.as_bytes()).ok());
         let words: Vec<_> = quoted.map(std::borrow::Cow::into_owned).collect();
         OsString::from_vec(words.join(&b' '))
     }
 
-    /// The entry of a configuration.
+    /// The server's entry in a client's configuration.
     fn json(&self) -> String {
         let words: Vec<_> = self.words.iter().map(|word| word.to_string_lossy()).collect();
         json!({"command": words.first(), "args": words.get(1..)}).to_string()
     }
 
-    /// The client's command with the server in its places, or else at its end.
+    /// The client's command with the server in place of the placeholders, or appended.
     fn put_into(&self, argv: &[OsString]) -> Vec<OsString> {
         let (line, json) = (self.line(), self.json());
         let values = [("{command}", line.as_bytes()), ("{json}", json.as_bytes()), ("{url}", self.url.as_bytes())];
@@ -415,13 +416,13 @@ fn replace(text: &[u8], name: &[u8], value: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A folder of the user's own, removed at the end.
+/// A private folder, removed when this is dropped.
 struct Folder(PathBuf);
 
 impl Folder {
     fn new() -> Result<Self, CommandError> {
         let name = format!("mcpreel-survive-{}-{:08x}", std::process::id(), fastrand::u32(..));
-        // A socket's path must be short.
+        // The path of a socket must be short.
         let path = Path::new("/tmp").join(OsStr::new(&name));
         let made = std::fs::DirBuilder::new().mode(0o700).create(&path);
         made.map_err(|error| CommandError::writing(&path, &error)).map(|()| Self(path))

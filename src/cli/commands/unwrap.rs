@@ -1,4 +1,4 @@
-//! `unwrap`: the tap taken out of a client's configuration.
+//! `unwrap`: removes `mcpreel record` from a client's configuration.
 
 use super::wrap::Selection;
 use crate::cli::clients::file::ConfigFile;
@@ -8,18 +8,18 @@ use crate::config::wrap::unwrap;
 use crate::error::CommandError;
 use clap::Args;
 
-/// Take the tap out of an MCP client's configuration again.
+/// Remove mcpreel from an MCP client's configuration again.
 ///
-/// What `mcpreel wrap` changed is as it was before, byte for byte. Where somebody has changed the entry meanwhile, or
-/// has put the tap there by hand, it becomes what stands behind the tap.
+/// Whatever `mcpreel wrap` changed is restored byte for byte. If the entry was changed since then, or if `mcpreel
+/// record` was added by hand, the entry becomes the command or URL behind it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  mcpreel unwrap everything                          asks first
-  mcpreel unwrap --all --config .mcp.json --dry-run  shows what would change
+  mcpreel unwrap everything                          # asks first
+  mcpreel unwrap --all --config .mcp.json --dry-run  # only shows the change
   mcpreel unwrap --all --config .mcp.json --yes
 
-Exit codes: 0 written, shown, or nothing to do; 2 no such server, several places, or nobody to ask; 3 the file cannot \
+Exit codes: 0 written, shown, or nothing to do; 2 no such server, several matches, or no terminal to ask on; 3 the file cannot \
 be read or edited.")]
 pub struct UnwrapArgs {
     #[command(flatten)]
@@ -28,5 +28,5 @@ pub struct UnwrapArgs {
 
 pub fn run(args: &UnwrapArgs, context: &Context) -> Result<Outcome, CommandError> {
     let edit = |file: &ConfigFile, text: &str, entry: &Entry| unwrap(text, file.format, entry);
-    args.selection.edit(&edit, "has no tap in front of it", context)
+    args.selection.edit(&edit, "is not wrapped", context)
 }

@@ -1,6 +1,6 @@
-//! `validate`: schemas and session rules over a reel.
+//! `validate`: checks a reel against schemas and rules.
 
-use crate::cli::printer::note;
+use crate::cli::printer::{Format, note};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::proposals::Severity;
@@ -13,56 +13,48 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Check a session: JSON-RPC, MCP's rules and schemas, and the five proposals'.
+/// Check a session against JSON-RPC, MCP and the five proposals.
 ///
-/// Exit code 1 where a finding is as bad as --fail-on says, 3 where the reel has no message to check.
+/// Exits 1 if any finding is at or above --fail-on, 3 if the reel contains no messages.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  mcpreel validate                      the newest recording
+  mcpreel validate                      # the newest reel
   mcpreel validate session.reel --format json | jq '.findings[].rule'
   mcpreel validate session.reel --fail-on warning
-  mcpreel validate --rules              every rule, and where it is from
+  mcpreel validate --rules              # all rules and their sources
 
-A finding names the rule, says what must hold, and where that is said: \"seed 000\" to \"seed 004\" are the five \
-proposals (conversation events, reminders, MCPL, hooks, MCPE), followed by the section; codes such as A12 or AMB-E6 \
-number the behaviours that they ask for and the places they leave open (A to E the proposals in that order, F \
-overlaps, X MCP itself). Then the places: seq is the event's number (`mcpreel show --seq N`), #N the stream where \
-there are several, s2c or c2s the way it went.
+A finding has the rule's name, what must hold, the source of the rule, and what was found. Sources such as \
+\"MCPL 0.4 §9.2\" or \"SEP-1975, Timeouts\" name a section of one of the five proposals, and codes such as AMB-E6 a question that \
+a proposal leaves open; docs/proposals.md lists them. \
+In each place, seq is the event's number (`mcpreel show --seq N`), #N the stream if \
+there are several, s2c or c2s the direction.
 
-Where a reel has more than 1000 streams, those that were closed make space for others; at most 1000 open ones are checked at \
-once, and what is left out is told. So it is of events above 65 MiB, and of requests beyond the latest 4096 that wait on a stream.")]
+At most 1000 open streams are checked at the same time, messages of up to 65 MiB, and per stream the latest 4096 \
+requests without a response. Whatever is left out is reported.")]
 pub struct ValidateArgs {
-    /// The reel; `-` for standard input; the newest recording where none is named.
+    /// The reel; `-` for stdin (default: the newest).
     reel: Option<PathBuf>,
-    /// How to print.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
-    /// The least bad finding that makes the exit code 1.
+    /// Exit with 1 if a finding is at least this severe.
     #[arg(long, value_enum, default_value_t = FailOn::Error, value_name = "SEVERITY")]
     fail_on: FailOn,
-    /// List the rules instead.
+    /// List all rules instead.
     #[arg(long, conflicts_with = "reel")]
     rules: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Text.
-    Human,
-    /// One JSON object.
-    Json,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FailOn {
-    /// Anything found.
+    /// Any finding.
     Info,
     /// Warnings and errors.
     Warning,
     /// Errors.
     Error,
-    /// Nothing: the exit code tells only whether the reel could be read.
+    /// Never: the exit code only says whether the reel could be read.
     Never,
 }
 

@@ -1,4 +1,5 @@
-//! `wrap`: the tap in front of servers in a client's configuration. What `unwrap` shares with it is here too.
+//! `wrap`: puts `mcpreel record` in front of servers in a client's configuration. Also contains what `unwrap` shares
+//! with it.
 
 use crate::cli::clients::file::ConfigFile;
 use crate::cli::clients::{is_shared, listed, unknown, usual_files, without_secrets};
@@ -13,52 +14,52 @@ use std::cell::Cell;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-/// Put the tap in front of servers in an MCP client's configuration.
+/// Put `mcpreel record` in front of servers in an MCP client's configuration.
 ///
-/// A server's command becomes `mcpreel record -- COMMAND`, a URL becomes a command that attaches to it. Every other
-/// byte of the file stays as it is, and `mcpreel unwrap` restores the rest. The change is shown before it is written.
-/// Restart the client, work as usual, and look with `mcpreel show`.
+/// A server's command becomes `mcpreel record -- COMMAND`, and a URL becomes a command that connects to it. Every
+/// other byte of the file is kept, and `mcpreel unwrap` restores the rest. The change is shown before it is written.
+/// Then restart the client, work as usual, and run `mcpreel show`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  mcpreel wrap everything                          asks first
-  mcpreel wrap --all --config .mcp.json --dry-run  shows what would change
+  mcpreel wrap everything                          # asks first
+  mcpreel wrap --all --config .mcp.json --dry-run  # only shows the change
   mcpreel wrap github --config ~/.codex/config.toml --yes
   mcpreel unwrap --all --config .mcp.json --yes
 
 The usual places: .mcp.json, .cursor/mcp.json and .vscode/mcp.json from the current folder upwards, then the \
 user's files of Claude Code, Cursor, Windsurf, Codex, Claude Desktop and VS Code.
 
-Exit codes: 0 written, shown, or nothing to do; 2 no such server, several places, or nobody to ask; 3 the file cannot \
+Exit codes: 0 written, shown, or nothing to do; 2 no such server, several matches, or no terminal to ask on; 3 the file cannot \
 be read or edited.")]
 pub struct WrapArgs {
     #[command(flatten)]
     selection: Selection,
-    /// The mcpreel that the client is to start. Where none is named, it is this one by its path, and in a file that a
-    /// project shares `mcpreel`, as PATH has it: no path of yours goes into such a file.
+    /// The mcpreel program that the client will start (default: the path of this one; in a project's shared file
+    /// `mcpreel`, found through PATH, so that the file contains no path of yours).
     #[arg(long, value_name = "PATH")]
     bin: Option<PathBuf>,
 }
 
-/// Which servers, in which file, and how to go about it.
+/// Which servers to edit, in which file, and how.
 #[derive(Debug, Args)]
 pub struct Selection {
-    /// The servers' names; the only server needs none.
+    /// The servers' names; may be omitted if there is only one.
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// Every server of the file.
+    /// All servers in the file.
     #[arg(long, conflicts_with = "names")]
     all: bool,
-    /// The client's configuration; the usual places are searched where none is named.
+    /// The client's configuration file (default: search the usual places).
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Write without asking.
     #[arg(short, long)]
     yes: bool,
-    /// Show the change and write nothing.
+    /// Show the change without writing it.
     #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
-    /// Keep no copy of the old file (FILE.bak-TIME).
+    /// Do not keep a copy of the old file (FILE.bak-TIME).
     #[arg(long)]
     no_backup: bool,
 }
@@ -76,36 +77,37 @@ pub fn run(args: &WrapArgs, context: &Context) -> Result<Outcome, CommandError> 
         }
         Ok(wrapped)
     };
-    args.selection.edit(&edit, "has the tap in front of it already", context)
+    args.selection.edit(&edit, "is already wrapped", context)
 }
 
-/// Tells who is about to put `mcpreel` into a file that PATH does not know it.
+/// Warns before `mcpreel` is written to a shared file although PATH does not contain it.
 fn warn_of_path(file: &Path, context: &Context) {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     if !std::env::split_paths(&folders).any(|folder| folder.join("mcpreel").is_file()) {
         let file = file.display();
-        context
-            .printer
-            .note(&format!("{file} belongs to a project, so it names `mcpreel`; PATH has no such program yet"));
+        context.printer.note(&format!(
+            "{file} belongs to a project, so it will contain just `mcpreel`, which is not in your PATH"
+        ));
     }
 }
 
-/// The program for a configuration that others share: one that everybody finds. The path of a user's own would tell
-/// who they are, and be wrong for everybody else.
+/// The program for a configuration that others share, which must be one that everybody finds. A path in the user's
+/// home folder would reveal who they are, and be wrong for everybody else.
 fn shared_program(named: Option<&Path>) -> Result<String, EditError> {
     let Some(named) = named else { return Ok("mcpreel".to_owned()) };
     let program = program(Some(named)).map_err(|error| EditError::Program(error.message))?;
     let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
     if home.is_some_and(|home| Path::new(&program).starts_with(home)) {
-        let why = format!("{program} is below your home folder, and others share the file; name a program in PATH");
+        let why = format!("{program} is in your home folder, but others share the file; use a program in PATH");
         return Err(EditError::Program(why));
     }
     Ok(program)
 }
 
-/// The program as the client is to start it: clients start in folders of their own, so a path is made absolute.
+/// The program for the client. It is made absolute, because clients start servers in folders of their own.
 fn program(named: Option<&Path>) -> Result<String, CommandError> {
-    let failed = |error: io::Error| CommandError::new(ErrorKind::Internal, format!("where is mcpreel? {error}"));
+    let failed =
+        |error: io::Error| CommandError::new(ErrorKind::Internal, format!("cannot find the path of mcpreel: {error}"));
     let path = match named {
         Some(path) if path.components().count() == 1 => path.to_owned(),
         Some(path) => std::path::absolute(path).map_err(failed)?,
@@ -113,18 +115,24 @@ fn program(named: Option<&Path>) -> Result<String, CommandError> {
     };
     match path.into_os_string().into_string() {
         Ok(path) => Ok(path),
-        Err(path) => {
-            Err(CommandError::usage(format!("{} cannot stand in a configuration: it is not UTF-8", path.display()))
-                .hint("name another path with --bin"))
-        }
+        Err(path) => Err(CommandError::usage(format!(
+            "{} cannot be written to a configuration, because it is not UTF-8",
+            path.display()
+        ))
+        .hint("use another path with --bin")),
     }
 }
 
-/// An edit of one entry: the new text, or nothing where there is nothing to do.
+/// An edit of one entry: returns the new text, or `None` if there is nothing to do.
 type Edit<'a> = &'a dyn Fn(&ConfigFile, &str, &Entry) -> Result<Option<String>, EditError>;
 
 impl Selection {
-    /// Edits the selected servers: shows the change, asks, writes. `done` says of a server that there is nothing to do.
+    /// Edits the selected servers: shows the change, asks, and writes. `done` is what to say about a server that
+    /// needs no edit.
+    ///
+    /// # Errors
+    ///
+    /// The servers cannot be found, a file cannot be read or edited, or there is no terminal to ask on.
     pub fn edit(&self, edit: Edit<'_>, done: &str, context: &Context) -> Result<Outcome, CommandError> {
         let mut changes = Vec::new();
         for (file, names) in self.files(context)? {
@@ -144,8 +152,8 @@ impl Selection {
         let time = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
         for (file, text) in changes {
             let copy = file.replace(&text, (!self.no_backup).then_some(time.as_str()))?;
-            let copy = copy.map(|copy| format!(" (as it was: {})", copy.display())).unwrap_or_default();
-            context.printer.note(&format!("{} is written{copy}; restart the client", file.path.display()));
+            let copy = copy.map(|copy| format!(" (backup: {})", copy.display())).unwrap_or_default();
+            context.printer.note(&format!("wrote {}{copy}; restart the client", file.path.display()));
         }
         Ok(Outcome::Clean)
     }
@@ -175,12 +183,12 @@ impl Selection {
         Ok(files.into_iter().zip(names_by_file).filter(|(_, names)| !names.is_empty()).collect())
     }
 
-    /// All servers of the one file there is; or the only server.
+    /// All servers of the only file, or the only server.
     fn without_names(&self, mut files: Vec<ConfigFile>) -> Result<Vec<(ConfigFile, Vec<String>)>, CommandError> {
         files.retain(|file| !file.entries.is_empty());
         let total: usize = files.iter().map(|file| file.entries.len()).sum();
         if total == 0 || !self.all && total > 1 {
-            return Err(listed(CommandError::usage("which server? name it, or take --all"), &files));
+            return Err(listed(CommandError::usage("which server? name it, or use --all"), &files));
         }
         if files.len() > 1 {
             return Err(several("there are several configurations", files.iter().map(|file| file.path.as_path())));
@@ -214,7 +222,7 @@ impl Selection {
                     if !self.all {
                         return Err(CommandError::new(ErrorKind::Input, reported));
                     }
-                    context.printer.note(&format!("left alone: {reported}"));
+                    context.printer.note(&format!("skipped: {reported}"));
                 }
             }
         }
@@ -223,11 +231,11 @@ impl Selection {
 }
 
 fn several<'a>(what: &str, places: impl Iterator<Item = &'a Path>) -> CommandError {
-    let error = CommandError::usage(format!("{what}; say which one"));
+    let error = CommandError::usage(format!("{what}; choose one with --config"));
     places.fold(error, |error, place| error.hint(format!("--config {}", place.display())))
 }
 
-/// Shows a change without the secrets that are in it or around it.
+/// Shows a change. Secrets in it or near it are replaced.
 fn show(file: &ConfigFile, text: &str, context: &Context) -> Result<(), CommandError> {
     let shown = |text: &str| {
         without_secrets(text, file.format)
@@ -239,14 +247,14 @@ fn show(file: &ConfigFile, text: &str, context: &Context) -> Result<(), CommandE
     context.printer.text(&out)
 }
 
-/// Asks on the terminal; an error where there is none.
+/// Asks on the terminal. It is an error if there is none.
 fn confirmed(context: &Context) -> Result<bool, CommandError> {
     context.printer.flush().map_err(CommandError::output)?;
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        return Err(CommandError::usage("nothing was written: there is no terminal to ask on")
-            .hint("--yes writes without asking, --dry-run only shows"));
+        return Err(CommandError::usage("nothing was written, because there is no terminal to ask on")
+            .hint("--yes writes without asking, --dry-run only shows the change"));
     }
-    let _ = write!(io::stderr(), "mcpreel: write this? [y/N] ");
+    let _ = write!(io::stderr(), "mcpreel: write this change? [y/N] ");
     let mut answer = String::new();
     io::stdin().read_line(&mut answer).map_err(|error| CommandError::reading(Path::new("the terminal"), &error))?;
     Ok(["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()))

@@ -1,6 +1,7 @@
-//! Lines typed at a terminal: an editor with history and completion, on a thread of its own; lines of a pipe otherwise.
+//! Lines of input: from an editor with history and completion on a thread of its own if there is a terminal, else
+//! from a pipe.
 //!
-//! While somebody types, all that is printed goes through the editor, above the line that is typed.
+//! While the user types, all output goes through the editor, which prints it above the line that is being typed.
 
 use super::lines::COMMANDS;
 use crate::error::{CommandError, ErrorKind};
@@ -18,39 +19,39 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc as std_mpsc};
 use std::thread::JoinHandle;
 use tokio::sync::mpsc;
 
-/// The longest line that is taken from a pipe.
+/// The maximum length of a line from a pipe, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Words that stand behind commands: servers, tools.
+/// Words for completion: the names of servers and tools.
 pub type Words = Arc<Mutex<Vec<String>>>;
 
-/// What came in.
+/// What was read.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Typed {
     /// A line.
     Line(String),
-    /// A line of a pipe that was longer than is taken; none of it is.
+    /// A line from a pipe that was too long. It is skipped as a whole.
     TooLong,
     /// Ctrl-C.
     Interrupt,
 }
 
-/// Where lines come from.
+/// The source of lines.
 pub struct Lines {
     lines: mpsc::UnboundedReceiver<Typed>,
     terminal: Option<Terminal>,
-    /// What can be completed.
+    /// The words for completion.
     pub words: Words,
 }
 
-/// Somebody who types.
+/// A terminal with a line editor.
 struct Terminal {
-    /// Asks for the next line; the editor shows its prompt only then.
+    /// Asks for the next line; only then does the editor show its prompt.
     ask: std_mpsc::Sender<()>,
-    /// To who prints: a thread of its own, for that may have to wait for the editor.
+    /// Output for a separate thread, because printing may have to wait for the editor.
     printer: Option<std_mpsc::Sender<String>>,
     prints: Option<JoinHandle<()>>,
-    /// The terminal as it was: the editor may be cut off in the middle of a line.
+    /// The original settings of the terminal, because the editor may be stopped in the middle of a line.
     before: Option<Termios>,
 }
 
@@ -65,7 +66,11 @@ impl Drop for Terminal {
 }
 
 impl Lines {
-    /// Standard input: an editor where it is a terminal.
+    /// Reads stdin, with an editor if it is a terminal.
+    ///
+    /// # Errors
+    ///
+    /// The editor cannot be started.
     pub fn open() -> Result<Self, CommandError> {
         let words = Words::default();
         let (sender, lines) = mpsc::unbounded_channel();
@@ -79,7 +84,7 @@ impl Lines {
         editor.set_helper(Some(Completion { words: Arc::clone(&words) }));
         let history = reels::folder().ok().map(|folder| folder.join("host-history"));
         if let Some(history) = &history {
-            // There is none yet the first time.
+            // The file does not exist at first.
             let _ = editor.load_history(history);
         }
         let mut beside = editor.create_external_printer().map_err(failed)?;
@@ -111,12 +116,12 @@ impl Lines {
         })
     }
 
-    /// Whether somebody types.
+    /// Whether the lines are typed at a terminal.
     pub fn is_interactive(&self) -> bool {
         self.terminal.is_some()
     }
 
-    /// Lets the next line be typed.
+    /// Lets the user type the next line.
     pub fn ask(&self) {
         if let Some(terminal) = &self.terminal {
             let _ = terminal.ask.send(());
@@ -128,14 +133,14 @@ impl Lines {
         self.lines.recv().await
     }
 
-    /// Prints above the line that is being typed; false where nobody types.
+    /// Prints above the line that is being typed. Returns false if there is no terminal.
     pub fn print(&self, text: &str) -> bool {
         let printer = self.terminal.as_ref().and_then(|terminal| terminal.printer.as_ref());
         printer.is_some_and(|printer| printer.send(text.to_owned()).is_ok())
     }
 }
 
-/// Reads lines until the end, or until nobody takes them.
+/// Reads lines until the end of the input, or until `take` returns false.
 fn read_pipe(mut input: impl BufRead, mut take: impl FnMut(Typed) -> bool) {
     let mut part = |line: &mut Vec<u8>| input.by_ref().take(MAX_BYTES).read_until(b'\n', line);
     let mut line = Vec::new();
@@ -156,7 +161,7 @@ fn read_pipe(mut input: impl BufRead, mut take: impl FnMut(Typed) -> bool) {
     }
 }
 
-/// Completes commands, and names of servers, tools and events behind them.
+/// Completes commands, and the names of servers and tools after them.
 struct Completion {
     words: Words,
 }

@@ -1,5 +1,5 @@
-//! The lines by which a user steers a host: what is said, or a command after a slash. The same typed, piped in, or
-//! given as `--do`.
+//! The lines that control a host: text to say, or a command after a slash. They are typed, piped in, or given with
+//! `--do`.
 
 use super::super::values;
 use crate::error::CommandError;
@@ -9,53 +9,57 @@ use crate::wire::units::parse_time;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// What a line asks for.
+/// What a line means.
 #[derive(Debug, PartialEq)]
 pub enum Line {
-    /// Something for the host.
+    /// An order for the host.
     Order(Order),
-    /// Wait.
+    /// Wait for a time.
     Wait(Duration),
     /// Show the last prompt.
     Prompt,
-    /// Show what the rooms hold.
+    /// Show the state of the proposals.
     State,
     /// Show the servers.
     Servers,
-    /// Show what lines there are.
+    /// Show the list of commands.
     Help,
     /// Nothing.
     Nothing,
 }
 
 impl Line {
-    /// Whether it looks only, and so has to wait for nothing.
+    /// Whether the line only shows something, and thus need not wait.
     pub fn is_a_look(&self) -> bool {
         !matches!(self, Self::Order(_) | Self::Wait(_))
     }
 }
 
-/// Each command: its name, its arguments, what it does.
+/// The commands: name, arguments, description.
 pub const COMMANDS: &[(&str, &str, &str)] = &[
-    ("turn", "TEXT", "say something; so does a line without a slash"),
-    ("agent", "TEXT", "a turn of a sub-agent in this session"),
-    ("detached", "TEXT", "a turn of a sub-agent with a session of its own"),
-    ("tool", "[SERVER:]NAME [key=value …]", "use a tool, with the hooks around it"),
+    ("turn", "TEXT", "say this as the user; the same as a line without a slash"),
+    ("agent", "TEXT", "run a turn of a sub-agent in this session"),
+    ("detached", "TEXT", "run a turn of a sub-agent in a session of its own"),
+    ("tool", "[SERVER:]NAME [key=value …]", "call a tool, with its hooks"),
     ("hook", "EVENT [tool_name=… tool_input:=… …]", "fire a hook event"),
-    ("do", "ORDER [key=value …]", "something that only a proposal knows; a wrong order lists them"),
-    ("request", "SERVER METHOD [key=value …]", "send a request and show its answer"),
-    ("compact", "[SUMMARY]", "rewrite the transcript in short"),
-    ("approve", "SERVER [PROPOSAL]", "allow a server what it asks for"),
-    ("revoke", "SERVER [PROPOSAL]", "allow it no longer"),
-    ("wait", "TIME", "let time pass"),
+    ("do", "ORDER [key=value …]", "give an order of a proposal; an unknown order lists all"),
+    ("request", "SERVER METHOD [key=value …]", "send a request and show the response"),
+    ("compact", "[SUMMARY]", "replace the transcript with a summary"),
+    ("approve", "SERVER [PROPOSAL]", "allow what a server asks for"),
+    ("revoke", "SERVER [PROPOSAL]", "withdraw that approval"),
+    ("wait", "TIME", "wait"),
     ("prompt", "", "show the last prompt"),
     ("state", "", "show what is queued and allowed"),
     ("servers", "", "show the servers"),
-    ("help", "", "show this"),
+    ("help", "", "show this list"),
     ("quit", "", "end the session"),
 ];
 
 /// Reads one line.
+///
+/// # Errors
+///
+/// The command is unknown or its arguments are invalid.
 pub fn parse(line: &str) -> Result<Line, CommandError> {
     let line = line.trim();
     if line.is_empty() || line.starts_with('#') {
@@ -71,7 +75,7 @@ pub fn parse(line: &str) -> Result<Line, CommandError> {
     };
     let missing = || {
         let usage = COMMANDS.iter().find(|known| known.0 == name).map_or("", |known| known.1);
-        CommandError::usage(format!("/{name} takes {usage}"))
+        CommandError::usage(format!("/{name} needs {usage}"))
     };
     let order = |order: Order| Ok(Line::Order(order));
     match name {
@@ -124,8 +128,8 @@ pub fn parse(line: &str) -> Result<Line, CommandError> {
         "quit" | "exit" | "q" => order(Order::End),
         _ => {
             let known: Vec<String> = COMMANDS.iter().map(|known| format!("/{}", known.0)).collect();
-            Err(CommandError::usage(format!("there is no command /{name}"))
-                .hint(format!("there are: {}", known.join(", "))))
+            Err(CommandError::usage(format!("unknown command /{name}"))
+                .hint(format!("the commands are {}", known.join(", "))))
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Plays a scenario: in real time over any servers, or in virtual time over built-in ones; always with a reel, which is
-//! checked at the end.
+//! Plays a scenario: in real time with any servers, or in virtual time with built-in ones. The session is always
+//! recorded, and validated at the end.
 
 use super::super::Context;
 use super::{HostServers, NamedServer, ServerLocation};
@@ -25,22 +25,30 @@ use std::rc::Rc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// When virtual time begins, 2026-01-01 in Unix nanoseconds: so the same scenario gives the same bytes.
+/// The start of virtual time, 2026-01-01 in Unix nanoseconds, so that the same scenario gives the same bytes.
 const VIRTUAL_BEGINNING_NS: i64 = 1_767_225_600_000_000_000;
 
-/// How many messages may wait to be put in late or twice.
+/// The maximum number of delayed or repeated messages that wait to be sent.
 const WAITING: usize = 4096;
 
-/// What is seen while a scenario is played.
+/// Receives what happens while a scenario is played.
 pub type ObservationCallback<'a> = &'a mut dyn FnMut(Duration, &Observation<'_>) -> Result<(), CommandError>;
 
-/// Reads a scenario; what is wrong points at its line.
+/// Reads a scenario.
+///
+/// # Errors
+///
+/// The file cannot be read, or is invalid; the error names the line.
 pub fn read(path: &Path) -> Result<Scenario, CommandError> {
     let text = std::fs::read_to_string(path).map_err(|error| CommandError::reading(path, &error))?;
     Scenario::read(&text).map_err(|error| CommandError::document(path, &error))
 }
 
 /// Plays in virtual time.
+///
+/// # Errors
+///
+/// The model is a program, the reel cannot be written, or the scenario needs real time.
 pub fn play_virtual(
     scenario: &Scenario,
     reel: &Path,
@@ -48,8 +56,8 @@ pub fn play_virtual(
     observe: ObservationCallback<'_>,
 ) -> Result<Report, CommandError> {
     if let Model::Program { .. } = model {
-        return Err(CommandError::usage("a program takes real time to answer, and the scenario's time is virtual")
-            .hint("play it with --clock real, or with --model echo or none"));
+        return Err(CommandError::usage("a model program needs real time, but the scenario's clock is virtual")
+            .hint("use --clock real, or --model echo or none"));
     }
     let now = VIRTUAL_BEGINNING_NS;
     let header = FileHeader {
@@ -93,7 +101,11 @@ pub fn play_virtual(
     }
 }
 
-/// Where the scenario's servers are.
+/// The locations of the scenario's servers.
+///
+/// # Errors
+///
+/// A server cannot be found.
 pub fn servers(scenario: &Scenario, limits: Limits, context: &Context) -> Result<Vec<NamedServer>, CommandError> {
     let now = i64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX);
     let place = |kind: &ServerKind| match kind {
@@ -110,10 +122,10 @@ pub fn servers(scenario: &Scenario, limits: Limits, context: &Context) -> Result
     scenario.servers.iter().map(|plan| Ok(NamedServer { name: plan.name.clone(), place: place(&plan.kind)? })).collect()
 }
 
-/// A message that arrived: when, at whose connection, which way.
+/// A message that arrived: the time, the server, the direction and the bytes.
 type Arrived = (Duration, ServerId, Direction, Vec<u8>);
 
-/// Hands what passes to the player, and does to it what the scenario says.
+/// Passes messages to the player, and applies the scenario's faults to them.
 struct Stagehand {
     player: Rc<RefCell<Player>>,
     put: mpsc::Sender<(ServerId, Intervention)>,
@@ -152,7 +164,11 @@ impl MessageObserver for Stagehand {
     }
 }
 
-/// Plays in real time; `lay_over` has the last word on how to be the host.
+/// Plays in real time. `lay_over` can change the host's configuration.
+///
+/// # Errors
+///
+/// A server cannot be reached, or the output cannot be written.
 pub async fn play_real(
     (scenario, limits): (&Scenario, Limits),
     lay_over: impl FnOnce(&mut HostConfig) -> Result<(), CommandError>,
@@ -186,7 +202,7 @@ pub async fn play_real(
             PlayerAction::Fire(server, fired) => {
                 let sent = parties.orders[server.0].as_ref().is_some_and(|orders| orders.send(fired).is_ok());
                 if !sent {
-                    let why = Observation::NotFired("the server is not built in, or its connection is cut");
+                    let why = Observation::NotFired("the server is not a built-in one, or its connection was closed");
                     player.borrow_mut().see(runner.now(), &why);
                 }
                 continue;
@@ -240,7 +256,7 @@ pub async fn play_real(
             break Err(error);
         }
         if let Output::Prompt(prompt) = output {
-            // The player is asked again by what the host then sends.
+            // What the host then sends makes us ask the player again.
             let reply = player.borrow_mut().reply(&prompt);
             match reply {
                 Some(reply) => runner.model(Ok(reply)),
@@ -252,7 +268,8 @@ pub async fn play_real(
     runner.close().await;
     parties.end(recorder).await;
     outcome?;
-    let player = Rc::try_unwrap(player).map_err(|_| CommandError::new(ErrorKind::Internal, "the player is held"))?;
+    let player = Rc::try_unwrap(player)
+        .map_err(|_| CommandError::new(ErrorKind::Internal, "the scenario's player is still in use"))?;
     Ok(player.into_inner().finish(now))
 }
 
@@ -263,7 +280,11 @@ async fn sleep(time: Option<Duration>) {
     }
 }
 
-/// The errors that a validator finds in a reel, each as one line.
+/// The errors that the validator finds in a reel, one line each.
+///
+/// # Errors
+///
+/// The reel cannot be read.
 pub fn errors(reel: &Path) -> Result<Vec<String>, CommandError> {
     let failed = |error| CommandError::reading(reel, &error);
     let mut reader = ReelReader::open(reel).map_err(|error| CommandError::reel(reel, &error))?.with_payloads();
@@ -279,7 +300,7 @@ pub fn errors(reel: &Path) -> Result<Vec<String>, CommandError> {
     Ok(errors.map(|shown| format!("{}: {}", shown.rule.id, shown.seen)).collect())
 }
 
-/// A report as JSON, with where the reel lies, if there is one.
+/// A report as JSON, with the path of the reel, if there is one.
 pub fn to_json(report: &Report, reel: Option<&Path>) -> serde_json::Value {
     let mut value = report.to_json();
     value["event"] = json!("report");
@@ -287,7 +308,7 @@ pub fn to_json(report: &Report, reel: Option<&Path>) -> serde_json::Value {
     value
 }
 
-/// Whether time is virtual: as the scenario says, or as the user does.
+/// Whether time is virtual: as the user wants, else as the scenario says.
 pub fn is_virtual(scenario: &Scenario, wanted: Option<bool>) -> bool {
     wanted.unwrap_or(scenario.clock == Clock::Virtual)
 }

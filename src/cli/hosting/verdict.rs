@@ -1,4 +1,4 @@
-//! Where a scenario's report goes: in words, as one JSON object, as JUnit XML.
+//! Writes the report of a scenario: as text, as one JSON object, as JUnit XML.
 
 use super::super::Outcome;
 use crate::error::CommandError;
@@ -9,45 +9,47 @@ use crate::scenario::Report;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// A JUnit file, begun before the scenario is played: what cannot be written is known at once, not a day later.
+/// A JUnit file, created before the scenario is played, so that a file that cannot be written is noticed at once.
 pub struct Junit {
     path: PathBuf,
     out: Output,
 }
 
 impl Junit {
-    /// Begins it; what an older run wrote stays until this one has its report.
+    /// Begins the file. The report of an earlier run is kept until this one is complete.
     ///
     /// # Errors
-    /// It cannot be written.
+    ///
+    /// The file cannot be written.
     pub fn open(path: &Path) -> Result<Self, CommandError> {
         let out = Output::begin(path, true, output::SHARED).map_err(|error| {
-            CommandError::usage(format!("--junit: {}", error.message)).hint("its folder must be there already")
+            CommandError::usage(format!("--junit: {}", error.message)).hint("its folder must exist")
         })?;
         Ok(Self { path: path.to_owned(), out })
     }
 
-    /// Writes the report; `scenario` is the scenario's name on disk.
+    /// Writes the report. `scenario` is the path of the scenario.
     ///
     /// # Errors
-    /// It cannot be written.
+    ///
+    /// The file cannot be written.
     pub fn write(mut self, report: &Report, scenario: &str) -> Result<(), CommandError> {
         let mut text = String::new();
-        // A string takes all.
+        // Writing to a string cannot fail.
         let _ = render::junit(report, scenario, &mut text);
         self.out.write_all(text.as_bytes()).map_err(|error| CommandError::writing(&self.path, &error))?;
         self.out.finish()
     }
 }
 
-/// The report in words; with `all`, what passed too.
+/// The report as text. With `all`, it includes what passed.
 pub fn text(report: &Report, scenario: &str, all: bool, palette: &Palette) -> String {
     let mut text = String::new();
     let _ = render::text(report, scenario, all, palette, &mut text);
     text
 }
 
-/// What a report means for the exit code.
+/// The outcome of a command, which determines the exit code.
 pub fn outcome(report: &Report) -> Outcome {
     if report.is_passed() { Outcome::Clean } else { Outcome::Findings }
 }

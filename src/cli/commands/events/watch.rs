@@ -1,4 +1,4 @@
-//! `events watch`: a subscription whose events are printed as they come.
+//! `events watch`: a subscription whose events are printed as they arrive.
 
 use super::Priority;
 use crate::cli::client_session::{self, ClientOptions, Peer};
@@ -21,12 +21,12 @@ use tokio::sync::mpsc;
 
 const SUBSCRIBE: &str = "events_subscribe";
 
-/// Subscribe to events and print each as one JSON object a line, as it comes.
+/// Subscribe to events and print each as one line of JSON as it arrives.
 ///
-/// Batches are opened, so that there is one event on each line. The subscription is taken back at the end, after
-/// Ctrl-C too. Where a server that was not started here goes away, it is looked for again and again and subscribed to
-/// anew; events in between are lost. Into a live session, events go to its own client too. What happens besides is
-/// told on standard error.
+/// Batches are split, so that each line is one event. The subscription is cancelled at the end, even after Ctrl-C. If
+/// the connection to a server that was not started by this command is lost, mcpreel reconnects and subscribes again;
+/// events in between are lost. In a live session, the session's own client receives the events, too. Everything else
+/// is reported on stderr.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -37,39 +37,39 @@ Examples:
   mcpreel events watch '*' --renew -- my-server | jq .type
   mcpreel events watch '*' --session my-server --no-reconnect
 
-Exit codes: 0 as many events as expected came, or the time was over; \
-1 fewer events came than expected; 4 the server failed, has no events, or \
-refused; 5 no answer in time; 130 interrupted.")]
+Exit codes: 0 all expected events arrived, or the time is over; \
+1 fewer events than expected; 4 the server failed, has no events, or \
+refused; 5 no response in time; 130 interrupted.")]
 pub struct WatchArgs {
-    /// Types of events: exact, 'github.*' for all below, '*' for all; all where none is given.
+    /// Event types: an exact type, 'github.*' for all types below, '*' for all (default: all).
     #[arg(value_name = "TYPE")]
     types: Vec<String>,
-    /// Only events with this tag (repeatable: any of them).
+    /// Only events with this tag (repeatable; one of them must match).
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
-    /// Only events of this priority (repeatable: any of them).
+    /// Only events with this priority (repeatable; one of them must match).
     #[arg(long, value_enum)]
     priority: Vec<Priority>,
-    /// Have events gathered and delivered on this schedule.
+    /// Let the server collect events and deliver them on this schedule.
     #[arg(long, value_name = "EXPR")]
     cron: Option<String>,
-    /// Have events gathered and delivered once, at this time (2026-01-31T09:00:00Z).
+    /// Let the server collect events and deliver them once, at this time (2026-01-31T09:00:00Z).
     #[arg(long, value_name = "TIME", conflicts_with = "cron")]
     at: Option<String>,
     /// The time zone of --cron or --at, as an IANA name.
     #[arg(long, value_name = "ZONE")]
     timezone: Option<String>,
-    /// Subscribe again where the subscription expires.
+    /// Subscribe again when the subscription expires.
     #[arg(long)]
     renew: bool,
-    /// End where the connection is lost, with exit code 4. That is so in any case for a server's command, and with
+    /// Exit with code 4 if the connection is lost, instead of reconnecting. Implied by a server's command and by
     /// --record.
     #[arg(long)]
     no_reconnect: bool,
-    /// End after so many events.
+    /// Exit after this many events.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     expect: Option<u64>,
-    /// End after this time.
+    /// Exit after this time.
     #[arg(long = "for", value_name = "TIME", value_parser = parse_time)]
     time: Option<Duration>,
     #[command(flatten)]
@@ -101,7 +101,7 @@ impl WatchArgs {
             let member = match (&self.cron, &self.at) {
                 (Some(_), _) => "cronSchedule",
                 (None, Some(_)) => "scheduledDelivery",
-                (None, None) => return Err(CommandError::usage("--timezone goes with --cron or --at")),
+                (None, None) => return Err(CommandError::usage("--timezone requires --cron or --at")),
             };
             delivery[member]["timezone"] = json!(zone);
         }
@@ -120,9 +120,9 @@ enum End {
 
 /// Why watching on one connection failed.
 enum Trouble {
-    /// The connection is gone: another one may be better.
+    /// The connection was lost; a new one may succeed.
     Lost(CommandError),
-    /// Another one would be no better.
+    /// A new connection would fail, too.
     Final(CommandError),
 }
 
@@ -140,22 +140,22 @@ impl Trouble {
     }
 }
 
-/// How often a server that may go away without a word is asked whether it is there.
+/// How often a server that may vanish silently is sent a ping.
 const PULSE: Duration = Duration::from_secs(5);
-/// How long is waited before it is looked for again; twice as long each time, up to the longest.
+/// The delay before the first reconnect. It doubles each time, up to [`LONGEST`].
 const BACK_OFF: Duration = Duration::from_millis(500);
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// Something of the server's that concerns a subscription.
+/// What a server's notification says about a subscription.
 #[derive(Debug, PartialEq)]
 enum SubscriptionEvent {
     Events(Vec<Value>),
     Expired,
-    /// The server knows our session no more, and with it no subscription.
+    /// The server no longer knows our session, and thus none of its subscriptions.
     Forgotten(String),
 }
 
-/// Reads a notification: which subscription it names, and what it says.
+/// Reads a notification: the id of its subscription, and what it says about it.
 fn news(message: &[u8]) -> Option<(String, SubscriptionEvent)> {
     let envelope = Envelope::scan(message);
     let method = envelope.method.as_deref()?;
@@ -187,7 +187,7 @@ pub fn run(args: &WatchArgs, context: &Context) -> Result<Outcome, CommandError>
             if events > before {
                 wait = BACK_OFF;
             }
-            context.printer.note(&format!("{}; trying again in {wait:?}", visible_text(&error.message)));
+            context.printer.note(&format!("{}; retrying in {wait:?}", visible_text(&error.message)));
             let rest = until.map_or(wait, |until| wait.min(until.saturating_duration_since(Instant::now())));
             let slept = async {
                 tokio::time::sleep(rest).await;
@@ -202,7 +202,7 @@ pub fn run(args: &WatchArgs, context: &Context) -> Result<Outcome, CommandError>
     })
 }
 
-/// What is to be done on each connection.
+/// What to do on each connection.
 struct Task<'a> {
     args: &'a WatchArgs,
     arguments: &'a Value,
@@ -211,7 +211,7 @@ struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// One connection from its beginning to its end; and whether another one makes no sense.
+    /// Uses one connection until it ends. Also returns whether reconnecting makes no sense.
     async fn connect(&self, events: &mut u64, was_there: &mut bool) -> (Result<End, Trouble>, bool) {
         let Self { args, context, .. } = *self;
         let started = client_session::unless_interrupted(Peer::start(&args.target, &args.client, context)).await;
@@ -250,7 +250,7 @@ impl Task<'_> {
     }
 }
 
-/// A connection that did not come about; the user's word is final.
+/// Classifies a failure to connect. Interruptions and usage errors are final.
 fn lost(error: CommandError) -> Trouble {
     match error.kind {
         ErrorKind::Interrupted | ErrorKind::Usage => Trouble::Final(error),
@@ -266,16 +266,16 @@ fn outcome(end: End, events: u64, expected: Option<u64>) -> Result<Outcome, Comm
     }
 }
 
-/// One subscription at work.
+/// An active subscription.
 struct ActiveSubscription<'a> {
     connection: &'a mut Connection,
     context: &'a Context,
-    /// What came and is not looked at yet: it may overtake the answer that makes its subscription known.
+    /// Notifications that are not handled yet: one may arrive before the response that makes its subscription known.
     inbox: VecDeque<(String, SubscriptionEvent)>,
     id: Option<String>,
-    /// The server may go away without a word.
+    /// Whether the server may vanish silently.
     may_vanish: bool,
-    /// What the server of a live session says to its client.
+    /// The messages of a live session's server to its client.
     followed: Option<mpsc::UnboundedReceiver<Vec<u8>>>,
 }
 
@@ -290,7 +290,7 @@ impl ActiveSubscription<'_> {
         unless_interrupted(self.check_support(handshake)).await?;
         unless_interrupted(self.subscribe(task.arguments)).await?;
         if std::mem::replace(was_there, true) {
-            self.context.printer.note("connected and subscribed again; events in between are lost");
+            self.context.printer.note("reconnected and subscribed again; events in between are lost");
         }
         let left = |until: Instant| until.saturating_duration_since(Instant::now());
         let until = task.until.map(|until| self.connection.runner.now() + left(until));
@@ -324,7 +324,7 @@ impl ActiveSubscription<'_> {
         }
     }
 
-    /// Takes in what came; an end where there is nothing more to wait for.
+    /// Handles a notification. Returns an end if there is nothing more to wait for.
     async fn take_in(
         &mut self,
         task: &Task<'_>,
@@ -359,14 +359,14 @@ impl ActiveSubscription<'_> {
         Ok(None)
     }
 
-    /// Whether the server is there: any answer says so.
+    /// Checks whether the server is still there, with a ping: any response will do.
     async fn feel_pulse(&mut self) -> Result<(), Trouble> {
         let (inbox, context) = (&mut self.inbox, self.context);
         let asked = self.connection.request("ping", Params::Absent, |output| take(output, inbox, context)).await;
         asked.map(drop).map_err(|failure| self.lost(failure))
     }
 
-    /// A server has events where it declares them or has the tool (behaviours E1, E2).
+    /// A server has events if it declares them or has the tool (MCPE 2025-01-01).
     async fn check_support(&mut self, handshake: &Handshake) -> Result<(), Trouble> {
         let name = handshake.server_info["name"].as_str().unwrap_or("the server");
         client_session::need_carrier(handshake.era, name, ErrorKind::Peer)?;
@@ -385,7 +385,7 @@ impl ActiveSubscription<'_> {
                 return Err(error
                     .hint(match declared {
                         Some(_) => {
-                            "its capability `events` belongs to another protocol (events/list, events/subscribe), and \
+                            "its capability `events` belongs to a different protocol (events/list, events/subscribe), and \
                              it has no tool events_subscribe"
                         }
                         None => "it neither declares `events` nor has the tool events_subscribe",
@@ -400,7 +400,7 @@ impl ActiveSubscription<'_> {
         let result = self.ask("tools/call", Params::Value(json!({"name": SUBSCRIBE, "arguments": arguments}))).await?;
         let outcome = tool_outcome(&result).filter(|_| result["isError"] != true).unwrap_or_default();
         let Some(id) = outcome["subscriptionId"].as_str() else {
-            let said = result["content"][0]["text"].as_str().unwrap_or("without a reason");
+            let said = result["content"][0]["text"].as_str().unwrap_or("no reason given");
             let text = format!("the server refused the subscription: {}", visible_text(said));
             return Err(CommandError::new(ErrorKind::Peer, text).into());
         };
@@ -411,7 +411,7 @@ impl ActiveSubscription<'_> {
         Ok(())
     }
 
-    /// Takes the subscription back; what comes of that is of no concern.
+    /// Cancels the subscription. Failures are ignored.
     async fn unsubscribe(&mut self) {
         if let Some(id) = self.id.take() {
             let params = json!({"name": "events_unsubscribe", "arguments": {"subscriptionId": id}});
@@ -429,7 +429,7 @@ impl ActiveSubscription<'_> {
         match envelope.error {
             None => Ok(content),
             Some(_) => {
-                let said = visible_text(content["message"].as_str().unwrap_or("without a reason"));
+                let said = visible_text(content["message"].as_str().unwrap_or("no reason given"));
                 Err(CommandError::new(ErrorKind::Peer, format!("the server refused {method}: {said}")).into())
             }
         }
@@ -440,7 +440,7 @@ impl ActiveSubscription<'_> {
     }
 }
 
-/// The next message of a session's; for ever nothing where none is followed.
+/// The next message of the followed session; waits forever if none is followed.
 async fn received(followed: &mut Option<mpsc::UnboundedReceiver<Vec<u8>>>) -> Vec<u8> {
     match followed {
         Some(followed) => match followed.recv().await {
@@ -451,7 +451,7 @@ async fn received(followed: &mut Option<mpsc::UnboundedReceiver<Vec<u8>>>) -> Ve
     }
 }
 
-/// Works until the user interrupts it.
+/// Runs `work` until it is done or interrupted.
 async fn unless_interrupted<T>(work: impl Future<Output = Result<T, Trouble>>) -> Result<T, Trouble> {
     tokio::select! {
         done = work => done,
@@ -459,7 +459,7 @@ async fn unless_interrupted<T>(work: impl Future<Output = Result<T, Trouble>>) -
     }
 }
 
-/// Keeps what concerns a subscription, and tells the rest.
+/// Keeps what concerns a subscription, and reports everything else.
 fn take(output: &Output, inbox: &mut VecDeque<(String, SubscriptionEvent)>, context: &Context) {
     match output {
         Output::Notification { message } => match news(message) {

@@ -1,4 +1,4 @@
-//! `fire channel`: what either side says about channels (seed 002 §14).
+//! `fire channel`: messages about channels, from a server or a host (MCPL 0.4 §14).
 
 use super::emit::{self, DeliveryOptions};
 use super::host_request::{self, Call, Form, LIFECYCLE, LIST, OBSERVE, PUBLISH, Toward};
@@ -8,7 +8,7 @@ use crate::error::CommandError;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-/// Fire a message about channels: as a server at its host, or as a host at a server.
+/// Send a message about channels (MCPL): to a host as its server, or to a server as its host.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
 Examples, as a server:
@@ -48,15 +48,15 @@ impl ChannelCommand {
     }
 }
 
-/// Register channels (`channels/register`), as a server.
+/// Register channels with the host (`channels/register`), as its server.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  mcpreel fire channel register discord:#general  as a host's server command
+  mcpreel fire channel register discord:#general  # as a host's server
   mcpreel fire channel register discord:#general --session everything
   mcpreel fire channel register @channel.json
 
-Exit codes: 0 the host took them; 1 it was refused, odd, late, not answered, or not sent.")]
+Exit codes: 0 the host registered the channels; 1 it refused, its response was invalid or late, or nothing was sent.")]
 pub struct RegisterArgs {
     /// A channel's id, or its descriptor as JSON or @file.
     #[arg(required = true, value_name = "CHANNEL", value_parser = channel)]
@@ -65,29 +65,29 @@ pub struct RegisterArgs {
     ways: DeliveryOptions,
 }
 
-/// Tell of channels that come, go or change (`channels/changed`), as a server.
+/// Report channels that were added, removed or changed (`channels/changed`), as a server.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   mcpreel fire channel changed --add d:#dev --remove d:#random --session all
 
-Exit codes: 0 all were sent; 1 one was not.")]
+Exit codes: 0 all were sent; 1 one was not sent.")]
 pub struct ChangedArgs {
-    /// One that is new (repeatable): its id, or its descriptor as JSON or @file.
+    /// A new channel (repeatable): its id, or its descriptor as JSON or @file.
     #[arg(long = "add", value_name = "CHANNEL", value_parser = channel,
         required_unless_present_any = ["removed", "updated"])]
     added: Vec<Value>,
-    /// One that goes, by its id (repeatable).
+    /// The id of a removed channel (repeatable).
     #[arg(long = "remove", value_name = "ID")]
     removed: Vec<String>,
-    /// One that is otherwise now (repeatable): its descriptor as JSON, or its id.
+    /// A changed channel (repeatable): its descriptor as JSON, or its id.
     #[arg(long = "update", value_name = "CHANNEL", value_parser = channel)]
     updated: Vec<Value>,
     #[command(flatten)]
     ways: DeliveryOptions,
 }
 
-/// Bring a message in from a channel (`channels/incoming`), as a server.
+/// Deliver a message from a channel to the host (`channels/incoming`), as its server.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -95,37 +95,37 @@ Examples:
   mcpreel fire channel incoming hi --channel d:#dev --author Alice --session all
   mcpreel fire channel incoming hi --channel c:1 --message-id m --repeat 9
 
-Exit codes: 0 the host accepted it; 1 it was refused, odd, late, not answered, or not sent.")]
+Exit codes: 0 the host accepted it; 1 it refused, its response was invalid or late, or nothing was sent.")]
 pub struct IncomingArgs {
-    /// What it says.
+    /// The message's text.
     text: String,
     /// The channel's id.
     #[arg(long, value_name = "ID")]
     channel: String,
-    /// The message's id; a new one where none is given.
+    /// The message's id (default: a new one).
     #[arg(long, value_name = "ID")]
     message_id: Option<String>,
-    /// Its thread.
+    /// The message's thread.
     #[arg(long, value_name = "ID")]
     thread: Option<String>,
-    /// Who wrote it.
+    /// The message's author.
     #[arg(long, value_name = "NAME")]
     author: Option<String>,
-    /// Anything else about it (repeatable): name=text, name:=JSON, a JSON object.
+    /// Other metadata (repeatable): name=text, name:=JSON, a JSON object.
     #[arg(long = "metadata", value_name = "VALUE")]
     metadata: Vec<String>,
     #[command(flatten)]
     ways: DeliveryOptions,
 }
 
-/// Ask the host which channels it knows (`channels/list`), as a server.
+/// Ask the host which channels it knows (`channels/list`), as its server.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   mcpreel fire channel list-host --session everything
   mcpreel fire channel list-host --session serve --expect '.missing == []'
 
-Exit codes: 0 the answer is sound; 1 it was refused, odd, late, not there, or nothing was sent.")]
+Exit codes: 0 valid response; 1 the host refused, its response was invalid, late or missing, or nothing was sent.")]
 pub struct ListHostArgs {
     #[command(flatten)]
     ways: DeliveryOptions,
@@ -138,19 +138,19 @@ Examples:
   mcpreel fire channel list -- my-connector
   mcpreel fire channel list --session connector --format json
 
-Exit codes: 0 a sound answer in time; 1 not declared, refused, or odd; 4 the server failed; 5 no answer in time.")]
+Exit codes: 0 valid response; 1 not declared, refused, or an invalid response; 4 the server failed; 5 no response in time.")]
 pub struct ListArgs {
     #[command(flatten)]
     toward: Toward,
 }
 
-/// Have a server open a channel (`channels/open`), as its host.
+/// Ask a server to open a channel (`channels/open`), as its host.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   mcpreel fire channel open discord guild=acme channel=#general -- my-connector
 
-Exit codes: 0 it is open; 1 not declared, refused, or odd; 4 the server failed; 5 no answer in time.")]
+Exit codes: 0 the channel is open; 1 not declared, refused, or an invalid response; 4 the server failed; 5 no response in time.")]
 pub struct OpenArgs {
     /// The channel's type.
     #[arg(value_name = "TYPE")]
@@ -162,13 +162,13 @@ pub struct OpenArgs {
     toward: Toward,
 }
 
-/// Have a server close a channel (`channels/close`), as its host.
+/// Ask a server to close a channel (`channels/close`), as its host.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   mcpreel fire channel close discord:#general --session connector
 
-Exit codes: 0 it is closed; 1 not declared, refused, odd, or not closed; 4 the server failed; 5 no answer in time.")]
+Exit codes: 0 the channel is closed; 1 not declared, refused, not closed, or an invalid response; 4 the server failed; 5 no response in time.")]
 pub struct CloseArgs {
     /// The channel's id.
     channel: String,
@@ -176,31 +176,31 @@ pub struct CloseArgs {
     toward: Toward,
 }
 
-/// Have a server deliver content to a channel (`channels/publish`), as its host.
+/// Ask a server to deliver content to a channel (`channels/publish`), as its host.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   mcpreel fire channel publish discord:#general 'Hello team' --session connector
   mcpreel fire channel publish d:#general Hello --notification -- my-server
 
-Exit codes: 0 delivered, or sent where no answer is asked for; 1 not declared, refused, odd, or not delivered; \
-4 the server failed; 5 no answer in time.")]
+Exit codes: 0 delivered, or sent as a notification; 1 not declared, refused, not delivered, or an invalid response; \
+4 the server failed; 5 no response in time.")]
 pub struct PublishArgs {
     /// The channel's id.
     channel: String,
-    /// What to say there.
+    /// The text to publish.
     text: String,
     /// The conversation's id.
     #[arg(long, value_name = "ID", default_value = "conv_mcpreel")]
     conversation: String,
-    /// As a notification: nobody says whether it was delivered.
+    /// Send a notification: there is no response that confirms the delivery.
     #[arg(long)]
     notification: bool,
     #[command(flatten)]
     toward: Toward,
 }
 
-/// Show a server what goes out by a channel (`channels/outgoing/chunk`, then `…/complete`), as its host.
+/// Show a server what is being sent to a channel (`channels/outgoing/chunk`, then `…/complete`), as its host.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -210,12 +210,12 @@ Exit codes: 0 sent; 1 not declared; 4 the server failed.")]
 pub struct OutgoingArgs {
     /// The channel's id.
     channel: String,
-    /// What goes out.
+    /// The outgoing text.
     text: String,
-    /// In how many pieces before the whole.
+    /// The number of chunks to send before the complete text.
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     chunks: usize,
-    /// The inference's id; a new one where none is given.
+    /// The inference's id (default: a new one).
     #[arg(long, value_name = "ID")]
     inference: Option<String>,
     /// The conversation's id.
@@ -225,7 +225,7 @@ pub struct OutgoingArgs {
     toward: Toward,
 }
 
-/// An id, or a descriptor as JSON, which may be a file's.
+/// Parses an id, or a descriptor as JSON or @file.
 fn channel(text: &str) -> Result<Value, String> {
     let is_json = text.starts_with(['{', '@']);
     if !is_json {

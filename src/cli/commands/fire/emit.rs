@@ -1,5 +1,5 @@
-//! What a server fires of its own will: as a host's server, to a host that connects, or into a live session; once or
-//! often. What is fired tells the rest ([`Emission`]).
+//! Messages that a server sends of its own accord: to the host that started it, to a host that connects, or in a live
+//! session, once or repeatedly. [`Emission`] is implemented by each kind of message.
 
 use super::repeat::{Repeating, Tally};
 use super::{Format, result_text};
@@ -21,19 +21,19 @@ use std::cell::Cell;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-/// When it goes out, and to whom.
+/// When and to whom a message is sent.
 #[derive(Debug, Args)]
 pub struct DeliveryOptions {
-    /// How long after the handshake.
+    /// Wait this long after the handshake.
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_time)]
     after: Duration,
-    /// Only when the process gets SIGUSR1.
+    /// Send only when the process receives SIGUSR1.
     #[arg(long, conflicts_with_all = ["repeat", "interval"])]
     on_signal: bool,
-    /// Into a live session instead, as its server: `mcpreel sessions` lists them.
+    /// Send in this live session, as its server; `mcpreel sessions` lists them.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["after", "on_signal", "seed"])]
     session: Option<String>,
-    /// How to print what came of it, with --session.
+    /// Output format of the result, with --session.
     #[arg(long, value_enum, default_value_t = Format::Human, requires = "session", hide_default_value = true)]
     format: Format,
     #[command(flatten)]
@@ -42,41 +42,53 @@ pub struct DeliveryOptions {
     pub common: ServeCommon,
 }
 
-/// Something that a server fires.
+/// A message that a server sends.
 pub trait Emission {
-    /// What it is called, and the live session of a server that is started for it.
+    /// Its name, which is also the name of the live session if a server is started for it.
     fn name(&self) -> &'static str;
 
-    /// What the built-in server is told to send; `done` times it was fired already.
+    /// What the built-in server is to send; it was sent `done` times before.
+    ///
+    /// # Errors
+    ///
+    /// The arguments are invalid.
     fn fired(&self, done: u64) -> Result<Fired, CommandError>;
 
-    /// The method that carries it.
+    /// The method of the message.
     fn method(&self) -> &'static str;
 
-    /// How a room of the built-in server is to be set for it.
+    /// The settings of a proposal that the built-in server needs for it, by the proposal's name.
     fn settings(&self) -> Option<(&'static str, Value)>;
 
-    /// What to send and how to set the room where it goes out beside a tapped server that has declared this.
+    /// What to send, and with which settings, next to a recorded server that has declared this.
+    ///
+    /// # Errors
+    ///
+    /// The message cannot be sent next to a server.
     fn beside(&self, _declared: &Declared, done: u64) -> Result<PreparedMessage, CommandError> {
         Ok((self.fired(done)?, self.settings()))
     }
 
-    /// What the user should know of a session whose sides have declared this.
+    /// What the user should know, given what both sides of the session have declared.
     fn caution(&self, declared: &Declared) -> Option<String>;
 
-    /// Whether what came of it is good.
+    /// Whether the result is a success.
     fn is_good(&self, fact: &Value) -> bool;
 
-    /// What came of it, in lines.
+    /// The result as text.
     fn for_people(&self, fact: &Value) -> String {
         result_text::of(self.method(), fact)
     }
 }
 
-/// What to send, and how a room is to be set for it.
+/// What to send, and the settings of the proposal that it needs.
 pub type PreparedMessage = (Fired, Option<(&'static str, Value)>);
 
-/// Fires it in the way that was asked for.
+/// Sends it as the options say.
+///
+/// # Errors
+///
+/// The options are invalid, the session or server fails, or no response arrives in time.
 pub fn run(emission: &impl Emission, ways: &DeliveryOptions, context: &Context) -> Result<Outcome, CommandError> {
     let mut tally = ways.repeating.tally()?;
     match &ways.session {
@@ -86,7 +98,7 @@ pub fn run(emission: &impl Emission, ways: &DeliveryOptions, context: &Context) 
     tally.finish(context)
 }
 
-/// As the server that a host has started, or connects to.
+/// Sends it as the server that a host has started or connects to.
 fn as_server(
     emission: &impl Emission,
     ways: &DeliveryOptions,
@@ -104,7 +116,7 @@ fn as_server(
         let Repeating { repeat, interval, .. } = ways.repeating;
         let every_ms = (repeat > 1).then(|| milliseconds(interval));
         config.plans.push(Plan { after_ms: milliseconds(ways.after), every_ms, times: Some(repeat), fire });
-        // Where it listens, it has done its work when so many are settled.
+        // With --listen, the work is done when this many are settled.
         wanted = Some(repeat);
     }
     let (mut watch, is_ready) = (AnswerWatcher::new(emission.method()), Cell::new(false));
@@ -121,7 +133,7 @@ fn as_server(
                 return Reaction::Quiet;
             }
             take(emission, &fact, tally, context);
-            if wanted.is_some_and(|wanted| tally.taken() >= wanted) { Reaction::ReportAndEnd } else { Reaction::Report }
+            if wanted.is_some_and(|wanted| tally.taken() >= wanted) { Reaction::PrintAndEnd } else { Reaction::Print }
         },
     )?;
     tally.lose(watch.open.len() as u64);
@@ -131,7 +143,8 @@ fn as_server(
     Ok(())
 }
 
-/// Into a live session: has a server of ours fire it, or puts it in beside the server's own messages.
+/// Sends it in a live session: by the session's server if that is `mcpreel serve`, else next to the messages of the
+/// server.
 fn into_session(
     emission: &impl Emission,
     session: &Live,
@@ -155,7 +168,7 @@ fn into_session(
                 }
             });
             match reported {
-                // The server may wait longer for the answer than its user does.
+                // The server may wait longer for the response than we do.
                 Err(error) if error.kind == ErrorKind::Timeout && outcome.is_none() => {
                     let (id, method) = (watch.open.iter().next(), emission.method());
                     let after = u64::try_from(fired_at.elapsed().as_micros()).unwrap_or(u64::MAX);
@@ -184,8 +197,8 @@ fn into_session(
     Ok(())
 }
 
-/// Puts it into a tapped session, toward its client. The built-in server words it and takes the answer, so what came
-/// of it is told as that server would.
+/// Injects it into a recorded session, to its client. The built-in server composes the message and takes the
+/// response, so the result is reported as that server reports it.
 fn beside(
     emission: &impl Emission,
     session: &Live,
@@ -203,7 +216,7 @@ fn beside(
     let mut stand_in = StandIn::new(config, emission.method());
     let (message, mut settled) = stand_in.take(|server| server.fire(Duration::ZERO, &fired));
     let Some(message) = message else { return Ok(settled) };
-    // What it asked under an id of its own goes out under one that no peer uses.
+    // The id of a request is replaced with one that neither side uses.
     let own_id = Envelope::scan(&message).id.map(|id| String::from_utf8_lossy(id.0).into_owned());
     let id = format!("{}1", live::id_prefix());
     let message = if own_id.is_some() { with_members(&message, &[("id", id.as_str().into())]) } else { message };
@@ -234,7 +247,7 @@ fn beside(
     Ok(settled)
 }
 
-/// The built-in server in place of a tapped one, in front of a host that declares everything.
+/// The built-in server in place of a recorded one, facing a host that declares everything.
 struct StandIn {
     server: Server,
     watch: AnswerWatcher,
@@ -254,7 +267,7 @@ impl StandIn {
         Self { server, watch: AnswerWatcher::new(method) }
     }
 
-    /// What it sends, and what came of what was fired where that is settled now.
+    /// What it sends, and the result if it is now settled.
     fn take(&mut self, step: impl FnOnce(&mut Server) -> Vec<Output>) -> (Option<Vec<u8>>, Option<Value>) {
         let (mut message, mut settled) = (None, None);
         for output in step(&mut self.server) {
@@ -279,10 +292,10 @@ fn take(emission: &impl Emission, fact: &Value, tally: &mut Tally, context: &Con
     tally.take(fact, Ok(outcome), micros.map(Duration::from_micros), context);
 }
 
-/// Finds what came of what goes out by one method.
+/// Finds the results of messages with one method.
 struct AnswerWatcher {
     method: &'static str,
-    /// Requests that have no answer yet.
+    /// Requests without a response so far.
     open: HashSet<i64>,
 }
 
@@ -291,12 +304,12 @@ impl AnswerWatcher {
         Self { method, open: HashSet::new() }
     }
 
-    /// Whether a fact is the end of something that went out, or was to.
+    /// Whether a report is the result of a message that was sent or should have been.
     fn settles(&mut self, fact: &Value) -> bool {
         let (is_ours, id) = (fact["method"] == self.method, fact["id"].as_i64());
         match (fact["report"].as_str(), id) {
             (Some("sent"), None) | (Some("not_sent"), _) => is_ours,
-            // An event goes to subscriptions, none or many: it is settled when it was published.
+            // An event may match any number of subscriptions, even none: it is settled when it is published.
             (Some("published"), _) => self.method == EVENT,
             (Some("sent"), Some(id)) => {
                 if is_ours {

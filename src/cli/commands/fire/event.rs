@@ -1,4 +1,4 @@
-//! `fire event`: an event for whoever has subscribed to its type (seed 004).
+//! `fire event`: an event for the subscriptions that match it (MCPE 2025-01-01).
 
 use super::emit::{self, DeliveryOptions, Emission, PreparedMessage};
 use crate::cli::commands::events::Priority;
@@ -10,33 +10,32 @@ use crate::server::Fired;
 use clap::Args;
 use serde_json::{Map, Value, json};
 
-/// Publish an event: the server sends it (`events/event`, `events/batch`) to the subscriptions that it is for.
+/// Publish an event (MCPE): the server sends it (`events/event`, `events/batch`) to the subscriptions that match.
 ///
-/// Into a session of `mcpreel serve` it is published at once. As a host's server command, this is that server: the
-/// event is published once the handshake is over, so give the host time to subscribe (--after, or --on-signal). Another
-/// server keeps its subscriptions to itself, so nothing is put in beside it.
+/// With --session, a running `mcpreel serve` publishes the event at once. As a host's server command, this command is
+/// the built-in server and publishes the event after the handshake; give the host time to subscribe, with --after or
+/// --on-signal. Other servers do not share their subscriptions, so the event cannot be injected there.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   mcpreel fire event build.failed --data build=7 --tag ci --session serve
-  mcpreel fire event mail.came --priority high --after 5s     as a host's server
+  mcpreel fire event mail.came --priority high --after 5s   # as a host's server
 
-Exit codes: 0 a subscription was sent it, or keeps it for its delivery; 1 none
-was.")]
+Exit codes: 0 the event matched a subscription, which was sent it or keeps it for its delivery time; 1 it matched none.")]
 pub struct EventArgs {
-    /// Its type: words with dots between.
+    /// The event's type: words separated by dots.
     #[arg(value_name = "TYPE")]
     event_type: String,
-    /// A member of its data (repeatable): NAME=TEXT, or NAME:=JSON.
+    /// A member of the event's data (repeatable): NAME=TEXT, or NAME:=JSON.
     #[arg(long, value_name = "NAME=VALUE")]
     data: Vec<String>,
-    /// A label (repeatable).
+    /// A tag (repeatable).
     #[arg(long = "tag", value_name = "LABEL")]
     tags: Vec<String>,
-    /// How urgent it is.
+    /// How urgent the event is.
     #[arg(long, value_enum)]
     priority: Option<Priority>,
-    /// What its source calls it.
+    /// The event's id at its source.
     #[arg(long, value_name = "ID")]
     source_event_id: Option<String>,
     #[command(flatten)]
@@ -75,8 +74,8 @@ impl Emission for EventArgs {
     }
 
     fn beside(&self, _declared: &Declared, _done: u64) -> Result<PreparedMessage, CommandError> {
-        Err(CommandError::usage("an event goes to subscriptions, which this session's server keeps to itself")
-            .hint("publish into a session of `mcpreel serve`, or put in one message with `mcpreel fire raw`"))
+        Err(CommandError::usage("events need subscriptions, and this session's server does not share them")
+            .hint("publish in a session of `mcpreel serve`, or inject a single message with `mcpreel fire raw`"))
     }
 
     fn caution(&self, _declared: &Declared) -> Option<String> {
@@ -93,7 +92,8 @@ impl Emission for EventArgs {
         match (fact["report"].as_str(), count("subscriptions"), count("held")) {
             (Some("published"), sent, held) => {
                 let id = fact["event_id"].as_str().unwrap_or_default();
-                format!("published {id}: sent to {sent} subscriptions, kept for {held}")
+                let noun = if sent == 1 { "subscription" } else { "subscriptions" };
+                format!("published {id}: sent to {sent} {noun}, kept for {held}")
             }
             _ => format!("published nothing: {}", fact["reason"]),
         }

@@ -1,4 +1,4 @@
-//! `fire hook`: which declared hooks an event fires, and what they would inject (seed 003).
+//! `fire hook`: which declared hooks an event fires, and what they would inject (SEP-2282).
 
 use super::Format;
 use super::repeat::Repeating;
@@ -17,25 +17,25 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Fire a hook event: read the server's declarations, match them, and print what would be injected.
+/// Fire a hook event (SEP-2282): match it against the server's declared hooks and print what they would inject.
 ///
-/// Templates are substituted, a `context_tool` is called on the server, and every declaration that does not fire says
-/// why.
+/// Template variables are substituted, and a `context_tool` is called on the server. For each hook that does not
+/// fire, the reason is printed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   mcpreel fire hook session_start --project demo -- my-memory-server
   mcpreel fire hook post_tool_use --tool Bash --output stdout=ok -- my-server
-  mcpreel fire hook session_start --session memory          into a live session
+  mcpreel fire hook session_start --session memory          # a live session
   mcpreel fire hook pre_tool_use --tool add --format json -- my-server
   mcpreel fire hook pre_tool_use --tool add --tool-server calc -- my-server
   mcpreel fire hook session_start --expect '.hooks[0].inject' -- my-server
 
-Exit codes: 0 at least one hook fired; 1 none did, or a context tool failed; 4 the server failed; 5 no answer in time.")]
+Exit codes: 0 at least one hook fired; 1 none did, or a context tool failed; 4 the server failed; 5 no response in time.")]
 pub struct HookArgs {
     /// The event.
     event: EventArg,
-    /// The tool's bare name (tool events).
+    /// The tool's name without a prefix (for tool events).
     #[arg(long, value_name = "NAME")]
     tool: Option<String>,
     /// The server that provides the tool.
@@ -44,19 +44,19 @@ pub struct HookArgs {
     /// The tool's arguments (repeatable): name=text, name:=JSON, a JSON object, @file.
     #[arg(long = "input", value_name = "VALUE")]
     input: Vec<String>,
-    /// The tool's result (repeatable), as --input.
+    /// The tool's result (repeatable), in the same form as --input.
     #[arg(long = "output", value_name = "VALUE")]
     output: Vec<String>,
-    /// For {project_name}; the current folder's name where none is given.
+    /// The value of {project_name} (default: the current folder's name).
     #[arg(long, value_name = "NAME")]
     project: Option<String>,
-    /// For {session_id}.
+    /// The value of {session_id}.
     #[arg(long, value_name = "ID", default_value = "mcpreel")]
     session_id: String,
-    /// Name the context tools, but do not call them.
+    /// Print the names of context tools without calling them.
     #[arg(long)]
     no_call: bool,
-    /// How to print.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
     #[command(flatten)]
@@ -91,7 +91,7 @@ impl EventArg {
     }
 }
 
-/// What came of one declaration.
+/// The result of one declared hook.
 struct Fired {
     index: usize,
     priority: &'static str,
@@ -151,7 +151,7 @@ pub fn run(args: &HookArgs, context: &Context) -> Result<Outcome, CommandError> 
     })
 }
 
-/// One event: which hooks it fires, and what they inject.
+/// Matches one event, and collects what the hooks inject.
 async fn fire(
     connection: &mut Connection,
     declarations: &Declarations,
@@ -182,11 +182,13 @@ fn event(args: &HookArgs) -> Result<Event, CommandError> {
     let mut event = Event::new(args.event.kind());
     let about_tool = args.tool.is_some() || !args.input.is_empty() || !args.output.is_empty();
     if event.kind.is_tool_event() && args.tool.is_none() {
-        return Err(CommandError::usage(format!("{} is about a tool", event.kind.name())).hint("name it with --tool"));
+        return Err(
+            CommandError::usage(format!("{} needs a tool", event.kind.name())).hint("name the tool with --tool")
+        );
     }
     if !event.kind.is_tool_event() && about_tool {
         return Err(CommandError::usage(format!("{} is not about a tool", event.kind.name()))
-            .hint("--tool, --input and --output go with pre_tool_use and post_tool_use"));
+            .hint("--tool, --input and --output apply to pre_tool_use and post_tool_use"));
     }
     event.tool_name = args.tool.clone();
     event.tool_server = args.tool_server.clone();
@@ -203,7 +205,7 @@ fn event(args: &HookArgs) -> Result<Event, CommandError> {
     Ok(event)
 }
 
-/// Calls a context tool; the text to inject, or why there is none (D29).
+/// Calls a context tool and returns the text to inject, or why there is none (SEP-2282, Client behaviour).
 async fn call_tool(
     connection: &mut Connection,
     name: &str,
@@ -253,7 +255,7 @@ fn print(
     context: &Context,
 ) -> Result<(), CommandError> {
     let printer = &context.printer;
-    // Everything here is the server's own text, colours come in between.
+    // All of this is text from the server, so each part is escaped before colours are added.
     let name = visible_text(handshake.server_info["name"].as_str().unwrap_or("the server"));
     let palette = printer.palette;
     let (bold, faint, warning) = (palette.bold, palette.faint, palette.warning);

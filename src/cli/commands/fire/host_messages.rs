@@ -1,4 +1,4 @@
-//! What an MCPL host asks and tells a server, by hand: the hooks around an inference, feature sets, a rollback.
+//! Messages of an MCPL host to a server: hooks around an inference, feature sets, rollback.
 
 use super::host_request::{self, AFTER, BEFORE, Call, Form, ROLLBACK, Toward, UPDATE};
 use crate::cli::{Context, Outcome};
@@ -11,13 +11,13 @@ use serde_json::{Map, Value, json};
 /// The inference that a hook is about.
 #[derive(Debug, Args)]
 struct About {
-    /// Its id; a new one where none is given.
+    /// The inference's id (default: a new one).
     #[arg(long, value_name = "ID")]
     inference: Option<String>,
     /// The conversation's id.
     #[arg(long, value_name = "ID", default_value = "conv_mcpreel")]
     conversation: String,
-    /// The turn's number, from 0; it counts up with --repeat.
+    /// The turn's number, from 0; incremented with --repeat.
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     turn: u64,
     /// The model's id.
@@ -42,22 +42,22 @@ impl About {
     }
 }
 
-/// Ask a server for context before an inference (`context/beforeInference`), as its host.
+/// Ask a server for context before an inference (`context/beforeInference`), as its host (MCPL).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   mcpreel fire before-inference 'what did we decide?' -- my-memory-server
-  mcpreel fire before-inference hello --session memory     into a live session
+  mcpreel fire before-inference hello --session memory     # a live session
   mcpreel fire before-inference hi --channel d:#general --url https://host/mcp
   mcpreel fire before-inference hi --repeat 9 --expect .result -- my-server
 
-Exit codes: 0 a sound answer in time; 1 not declared, refused, or odd; 4 the server failed; 5 no answer in time.")]
+Exit codes: 0 valid response; 1 not declared, refused, or an invalid response; 4 the server failed; 5 no response in time.")]
 pub struct BeforeArgs {
-    /// What the user said; null for generation that goes on without it.
+    /// The user's message; omit it for an inference without one.
     message: Option<String>,
     #[command(flatten)]
     about: About,
-    /// The channel that the message came in by.
+    /// The channel that the message came from.
     #[arg(long, value_name = "ID")]
     channel: Option<String>,
     #[command(flatten)]
@@ -77,10 +77,10 @@ impl BeforeArgs {
     }
 }
 
-/// Tell a server what the model said (`context/afterInference`), as its host.
+/// Report the model's answer to a server (`context/afterInference`), as its host (MCPL).
 ///
-/// It is a request where the server declares that it blocks, and its answer may change the response; else a
-/// notification.
+/// This is a request if the server declares a blocking hook; its response may then change the answer. Otherwise it is
+/// a notification.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -88,17 +88,17 @@ Examples:
   mcpreel fire after-inference done --session memory
   mcpreel fire after-inference sk-1 --carrier request -- my-server
 
-Exit codes: 0 a sound answer in time, or sent where none is asked for; 1 not declared, refused, or odd; \
-4 the server failed; 5 no answer in time.")]
+Exit codes: 0 valid response, or sent as a notification; 1 not declared, refused, or an invalid response; \
+4 the server failed; 5 no response in time.")]
 pub struct AfterArgs {
-    /// What the model said.
+    /// The model's answer.
     response: String,
-    /// What the user had said.
+    /// The user's message before it.
     #[arg(long, value_name = "TEXT")]
     message: Option<String>,
     #[command(flatten)]
     about: About,
-    /// How it travels.
+    /// How to send it.
     #[arg(long, value_enum, default_value_t = Carrier::Auto)]
     carrier: Carrier,
     #[command(flatten)]
@@ -107,11 +107,11 @@ pub struct AfterArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Carrier {
-    /// As the server declares it.
+    /// As the server has declared.
     Auto,
-    /// A request.
+    /// As a request.
     Request,
-    /// A notification.
+    /// As a notification.
     Notification,
 }
 
@@ -133,7 +133,7 @@ impl AfterArgs {
     }
 }
 
-/// Tell a server which of its feature sets are on (`featureSets/update`), as its host.
+/// Inform a server which feature sets are enabled (`featureSets/update`), as its host (MCPL).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -143,16 +143,16 @@ Examples:
 
 Exit codes: 0 sent; 1 the server declares no feature sets; 4 the server failed.")]
 pub struct UpdateArgs {
-    /// A set that is on (repeatable).
+    /// Enable this feature set (repeatable).
     #[arg(long = "enable", value_name = "NAME")]
     enabled: Vec<String>,
-    /// A set that is off (repeatable).
+    /// Disable this feature set (repeatable).
     #[arg(long = "disable", value_name = "NAME")]
     disabled: Vec<String>,
-    /// A pattern for a set's whitelist (repeatable): SET=PATTERN.
+    /// Add a pattern to a feature set's whitelist (repeatable): SET=PATTERN.
     #[arg(long = "allow", value_name = "SET=PATTERN", value_parser = pattern)]
     allowed: Vec<(String, String)>,
-    /// A pattern for a set's blacklist (repeatable): SET=PATTERN.
+    /// Add a pattern to a feature set's blacklist (repeatable): SET=PATTERN.
     #[arg(long = "deny", value_name = "SET=PATTERN", value_parser = pattern)]
     denied: Vec<(String, String)>,
     #[command(flatten)]
@@ -161,14 +161,14 @@ pub struct UpdateArgs {
 
 fn pattern(text: &str) -> Result<(String, String), String> {
     let split = text.split_once('=').filter(|(set, pattern)| !set.is_empty() && !pattern.is_empty());
-    split.map(|(set, pattern)| (set.to_owned(), pattern.to_owned())).ok_or_else(|| "a pattern is SET=PATTERN".into())
+    split.map(|(set, pattern)| (set.to_owned(), pattern.to_owned())).ok_or_else(|| "expected SET=PATTERN".into())
 }
 
 impl UpdateArgs {
     pub fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         if self.enabled.is_empty() && self.disabled.is_empty() && self.allowed.is_empty() && self.denied.is_empty() {
-            return Err(CommandError::usage("nothing is to be told")
-                .hint("name sets with --enable and --disable, their scopes with --allow and --deny"));
+            return Err(CommandError::usage("nothing to send")
+                .hint("name feature sets with --enable and --disable, and scope patterns with --allow and --deny"));
         }
         host_request::run(&UPDATE, &self.toward, context, |_, _| {
             let params = self.params();
@@ -200,7 +200,7 @@ impl UpdateArgs {
     }
 }
 
-/// Have a server go back to a checkpoint (`state/rollback`), as its host.
+/// Ask a server to return to a checkpoint (`state/rollback`), as its host (MCPL).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -208,11 +208,11 @@ Examples:
   mcpreel fire rollback chk_abc --feature-set notes.edit --session notes
   mcpreel fire rollback x --session notes --expect '.error.code == -32005'
 
-Exit codes: 0 it went back; 1 it did not, or the checkpoint is not known; 4 the server failed; 5 no answer in time.")]
+Exit codes: 0 the state was rolled back; 1 it was not, or the checkpoint is unknown; 4 the server failed; 5 no response in time.")]
 pub struct RollbackArgs {
-    /// The checkpoint.
+    /// The checkpoint's id.
     checkpoint: String,
-    /// The feature set; the server's first that can roll back where none is named.
+    /// The feature set (default: the server's first one that supports rollback).
     #[arg(long, value_name = "NAME")]
     feature_set: Option<String>,
     #[command(flatten)]
@@ -225,7 +225,7 @@ impl RollbackArgs {
             let sets = mcpl::feature_sets(&block["featureSets"]);
             let able = || sets.iter().find(|(_, set)| set["rollback"] == true).map(|(name, _)| name.clone());
             let set = self.feature_set.clone().or_else(able).ok_or_else(|| {
-                CommandError::usage("none of the server's feature sets can roll back")
+                CommandError::usage("none of the server's feature sets supports rollback")
                     .hint("name one with --feature-set")
             })?;
             let params = json!({"featureSet": set, "checkpoint": self.checkpoint});

@@ -1,5 +1,5 @@
-//! What an MCPL host fires at a server (seed 002): in a connection of its own or into a live session, once or often;
-//! the answer is held against the proposal's schema.
+//! Messages of an MCPL 0.4 host to a server: on a connection of their own or in a live session, once or repeatedly.
+//! Responses are checked against the proposal's schema.
 
 use super::Format;
 use super::repeat::Repeating;
@@ -17,16 +17,16 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// To whom, and how long it may take.
+/// To whom, and how long the response may take.
 #[derive(Debug, Args)]
 pub struct Toward {
-    /// How long the server may take; where nothing is said, what the proposal recommends for the hook, else 30s.
+    /// Response timeout (default: what the proposal recommends for the hook, else 30s).
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     deadline: Option<Duration>,
-    /// Send it even where the server did not declare what takes it.
+    /// Send the message even if the server has not declared support for it.
     #[arg(long)]
     force: bool,
-    /// How to print.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
     #[command(flatten)]
@@ -37,12 +37,12 @@ pub struct Toward {
     target: Target,
 }
 
-/// How a message travels.
+/// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// It is answered.
+    /// It has a response.
     Request,
-    /// It is not.
+    /// It has none.
     Notification,
 }
 
@@ -53,42 +53,47 @@ pub struct Call {
     pub params: Value,
 }
 
-/// A message of the table: what the server must have declared for it, and how long it may take.
+/// What the server must declare for a message, and how long its response may take.
 pub struct Asking {
-    /// The path below the server's block; `true` on the way to it stands for all below.
+    /// The path below the server's capability `mcpl`. `true` at a prefix of the path includes everything below.
     pub needs: &'static str,
-    /// How long the server may take where the user does not say.
+    /// The response timeout if the user gives none.
     pub grace_period: Duration,
 }
 
-/// Where an answer has no time of its own (§10.6 has some for hooks).
+/// The timeout of responses for which MCPL 0.4 §10.6 recommends none.
 const GRACE_PERIOD: Duration = Duration::from_secs(30);
-/// A hook before an inference (§10.6).
+/// A hook before an inference (MCPL 0.4 §10.6).
 pub static BEFORE: Asking = Asking { needs: "contextHooks.beforeInference", grace_period: Duration::from_secs(5) };
-/// A hook after one (§10.6).
+/// A hook after an inference (MCPL 0.4 §10.6).
 pub static AFTER: Asking = Asking { needs: "contextHooks.afterInference", grace_period: Duration::from_secs(10) };
-/// Which sets are on (§6.7).
+/// Enabling and disabling feature sets (MCPL 0.4 §6.7).
 pub static UPDATE: Asking = Asking { needs: "featureSets", grace_period: GRACE_PERIOD };
-/// Going back to a checkpoint (§8.5).
+/// Returning to a checkpoint (MCPL 0.4 §8.5).
 pub static ROLLBACK: Asking = Asking { needs: "featureSets", grace_period: GRACE_PERIOD };
-/// Which channels there are (§14.3).
+/// Listing channels (MCPL 0.4 §14.3).
 pub static LIST: Asking = Asking { needs: "channels", grace_period: GRACE_PERIOD };
-/// Channels opened and closed.
+/// Opening and closing channels (MCPL 0.4 §14).
 pub static LIFECYCLE: Asking = Asking { needs: "channels.lifecycle", grace_period: GRACE_PERIOD };
-/// Content for a channel.
+/// Publishing content to a channel (MCPL 0.4 §14).
 pub static PUBLISH: Asking = Asking { needs: "channels.publish", grace_period: GRACE_PERIOD };
-/// What goes out by a channel, for who observes it.
+/// What is being sent to a channel, for servers that observe it (MCPL 0.4 §14).
 pub static OBSERVE: Asking = Asking { needs: "channels.observe", grace_period: GRACE_PERIOD };
 
-/// Which sets are on, told once before anything else (§5.3).
+/// The enabled feature sets, sent before anything else (MCPL 0.4 §5.3).
 const SETS_UPDATE: &str = "featureSets/update";
 
-/// A server registers its channels before they are used (§14.3).
+/// A server registers its channels before they are used (MCPL 0.4 §14.3).
 const REGISTER: &str = "channels/register";
-/// Which channels a server has.
+/// Asks which channels a server has.
 const CHANNELS: &str = "channels/list";
 
-/// Fires what `calls` makes: of how often it was fired already, and of the server's block. The last of them counts.
+/// Sends the messages that `calls` returns, given how often it was called before and the server's capability `mcpl`.
+/// The result is that of the last message.
+///
+/// # Errors
+///
+/// The server cannot be reached, has not declared what is needed, fails, or does not respond in time.
 pub fn run(
     asking: &Asking,
     toward: &Toward,
@@ -113,7 +118,7 @@ pub fn run(
                 connection.notify(SETS_UPDATE, json!({"enabled": sets})).await;
                 connection.runner.engine.grant(REGISTER);
                 if asking.needs.starts_with("channels.") {
-                    // What the server has registered by then comes before its answer.
+                    // The server registers its channels before it responds.
                     let asked =
                         connection.request(CHANNELS, json!({}), |output| client_session::report(output, context)).await;
                     asked.map_err(|failure| client_session::failed(failure, &connection.runner.stderr))?;
@@ -148,7 +153,7 @@ pub fn run(
     })
 }
 
-/// The server's block; an error where it did not declare what is needed.
+/// The server's capability `mcpl`, or an error if it does not declare what is needed.
 fn block(handshake: &Handshake, asking: &Asking, toward: &Toward) -> Result<Value, CommandError> {
     let declared = Declared { server: handshake.server_capabilities.clone(), ..Declared::default() };
     let block = declared.find(&mcpl::DESCRIPTOR, Side::Server).map(|(_, block)| block.clone()).unwrap_or_default();
@@ -162,7 +167,7 @@ fn block(handshake: &Handshake, asking: &Asking, toward: &Toward) -> Result<Valu
     Err(CommandError::new(ErrorKind::Unmet, why).hint("send it anyway with --force"))
 }
 
-/// Sends one after another; what came of the last.
+/// Sends one message after another. Returns the result of the last.
 async fn fire(
     connection: &mut Connection,
     handshake: &Handshake,
@@ -175,9 +180,9 @@ async fn fire(
     for Call { method, form, params } in calls {
         reported = json!({"server": handshake.server_info["name"], "method": method, "params": params,
             "outcome": "sent", "latency_ms": null});
-        let odd = mcpl::DESCRIPTOR.schemas.check(&format!("{method}:params"), &params).unwrap_or_default();
-        for violation in odd {
-            context.printer.note(&format!("sent, though it does not fit the proposal's schema: {violation}"));
+        let violations = mcpl::DESCRIPTOR.schemas.check(&format!("{method}:params"), &params).unwrap_or_default();
+        for violation in violations {
+            context.printer.note(&format!("sent, although it violates the proposal's schema: {violation}"));
         }
         if form == Form::Notification {
             connection.notify(method, params).await;
@@ -196,7 +201,7 @@ async fn fire(
     Ok(reported)
 }
 
-/// Reads an answer: what it says, what an error means, and where it differs from the proposal.
+/// Reads a response: its content, the meaning of an error, and deviations from the proposal.
 fn read(method: &str, answer: &Answer, reported: &mut Value) {
     let envelope = Envelope::scan(&answer.message);
     let is_error = envelope.error.is_some();
@@ -221,17 +226,17 @@ fn read(method: &str, answer: &Answer, reported: &mut Value) {
 }
 
 fn judge(reported: &Value, asking: &Asking, toward: &Toward) -> Result<Outcome, CommandError> {
-    let has_odd = reported["deviations"].as_array().is_some_and(|odd| !odd.is_empty());
-    // What was asked for was not done, and the answer says so.
+    let has_deviations = reported["deviations"].as_array().is_some_and(|all| !all.is_empty());
+    // What was requested was not done, and the response says so.
     let is_undone = ["success", "delivered", "closed"].iter().any(|name| reported["result"][name] == false);
     match reported["outcome"].as_str() {
         Some("unanswered") => {
             let after = toward.deadline.unwrap_or(asking.grace_period);
-            let error = CommandError::new(ErrorKind::Timeout, format!("no answer within {after:?}"));
-            Err(error.hint("give it longer with --deadline"))
+            let error = CommandError::new(ErrorKind::Timeout, format!("no response within {after:?}"));
+            Err(error.hint("allow more time with --deadline"))
         }
         Some("refused") => Ok(Outcome::Findings),
-        _ if has_odd || is_undone => Ok(Outcome::Findings),
+        _ if has_deviations || is_undone => Ok(Outcome::Findings),
         _ => Ok(Outcome::Clean),
     }
 }
@@ -264,13 +269,13 @@ fn show(reported: &Value, toward: &Toward, context: &Context) -> Result<(), Comm
             line(format!("answer  ← error {}{data}", words.join(" ")))?;
         }
         Some("unanswered") => line("answer  ← none".to_owned())?,
-        _ => line("answer  none is asked for".to_owned())?,
+        _ => line("answer  none expected".to_owned())?,
     }
     if let Some(milliseconds) = reported["latency_ms"].as_f64() {
         line(format!("time    {}", duration((milliseconds * 1e6) as i64)))?;
     }
-    for odd in reported["deviations"].as_array().into_iter().flatten() {
-        line(format!("odd     {}", text(odd)))?;
+    for deviation in reported["deviations"].as_array().into_iter().flatten() {
+        line(format!("warning {}", text(deviation)))?;
     }
     printer.flush().map_err(CommandError::output)
 }

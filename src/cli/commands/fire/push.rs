@@ -1,4 +1,4 @@
-//! `fire push`: a push event, as a server that a host has started (seed 002 §9).
+//! `fire push`: a push event, sent as a server that a host has started (MCPL 0.4 §9).
 
 use super::emit::{self, DeliveryOptions};
 use super::server_messages::{PUSH, Shot};
@@ -7,43 +7,43 @@ use crate::error::CommandError;
 use clap::Args;
 use serde_json::json;
 
-/// Push an event to the host that started this command as its server.
+/// Send a push event (MCPL) to the host that started this command as its server.
 ///
-/// Put this command where a host's configuration names a server. It is the built-in server; once the handshake is
-/// over it sends `push/event`, on a timer or when the process gets SIGUSR1, and tells the host's answer on standard
-/// error (one JSON object a line) or in --report.
+/// Put this command where a host's configuration expects a server's command. It is the built-in server. After the
+/// handshake, it sends `push/event`, on a timer or when the process receives SIGUSR1, and reports the host's response
+/// to stderr (one JSON object per line) or to --report.
 ///
-/// With --listen it waits for a host to connect over HTTP instead, and ends when its pushes are answered.
+/// With --listen, it waits for a host to connect over HTTP instead, and exits when all pushes have a response.
 ///
-/// With --session it is one push into a session that runs already: beside the server's own messages where the session
-/// is tapped, by the server itself where it is `mcpreel serve`. The host's answer is printed, and its server does not
-/// see it.
+/// With --session, it sends one push in a running session: next to the server's own messages if the session is being
+/// recorded, or by the server itself if that is `mcpreel serve`. The host's response is printed, and the session's
+/// server does not see it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples, as a host's server command:
   mcpreel fire push --text 'deploy finished' --report /tmp/push.jsonl
   mcpreel fire push --text tick --feature-set memory.proactive
   mcpreel fire push --text tick --after 2s --repeat 3 --interval 10s
-  mcpreel fire push --text now --on-signal      then: pkill -USR1 -f 'fire push'
+  mcpreel fire push --text now --on-signal      # pkill -USR1 -f 'fire push'
 
 Waiting for a host to connect to http://127.0.0.1:8080/mcp:
   mcpreel fire push --text 'deploy finished' --listen 8080
 
-Into a live session:
+In a live session:
   mcpreel fire push --text 'deploy finished' --session everything
 
-Exit codes: 0 every push was accepted; 1 one was refused, not answered, or not sent.")]
+Exit codes: 0 every push was accepted; 1 one was refused, had no response, or was not sent.")]
 pub struct PushArgs {
     /// What happened, in words.
     #[arg(long)]
     text: String,
-    /// The feature set that it belongs to; the server's own that declares pushEvents where none is named.
+    /// The push's feature set (default: the server's own one that declares pushEvents).
     #[arg(long, value_name = "NAME")]
     feature_set: Option<String>,
-    /// The event's id; a new one where none is given.
+    /// The event's id (default: a new one).
     #[arg(long, value_name = "ID")]
     event_id: Option<String>,
-    /// Where it is from (repeatable): name=text, name:=JSON, a JSON object.
+    /// The event's origin (repeatable): name=text, name:=JSON, a JSON object.
     #[arg(long = "origin", value_name = "VALUE")]
     origin: Vec<String>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `fire raw`: a message as it is, well-formed or not.
+//! `fire raw`: a message byte for byte, well-formed or not.
 
 use super::Format;
 use super::repeat::{Repeating, Tally};
@@ -23,36 +23,38 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// Send one message byte for byte, and print what is answered.
+/// Send one message byte for byte and print the response.
 ///
-/// Into a live session it goes between two of the peers' own messages; the id of a request is replaced where it could
-/// be one of theirs, and the answer is taken out again. A server that is started for it gets the handshake first. With
-/// --listen this command is the server: it waits for a host to connect over HTTP, sends the message to it once the
-/// handshake is over, and ends; a request gets an id of its own there, and what is neither request nor notification
-/// cannot be sent so.
+/// In a live session, the message is sent between two of the session's own messages. If the id of a request could be
+/// one of theirs, it is replaced; the response is removed from the session again.
+///
+/// A server that is started for the message gets the handshake first.
+///
+/// With --listen, this command is the server: it waits for a host to connect over HTTP, sends the message after the
+/// handshake and exits. A request gets a new id there, and only requests and notifications can be sent.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   mcpreel fire raw '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' --session every
   mcpreel fire raw @ping.json --session everything
-  mcpreel fire raw @elicit.json --as server --session every  to the client
+  mcpreel fire raw @elicit.json --as server --session every  # to the client
   mcpreel fire raw '{broken' -- my-server
-  mcpreel fire raw @elicit.json --listen 8080    to the first host that connects
+  mcpreel fire raw @elicit.json --listen 8080    # to the first host
   mcpreel fire raw @initialize.json --no-handshake -- my-server
   mcpreel fire raw @ping.json --repeat 10 --expect .answer.result -- my-server
 
-Exit codes: 0 a result, or nothing was asked; 1 an error, or a tool's own failure; 4 the session or server failed; \
-5 no answer in time.")]
+Exit codes: 0 the response is a result, or none is expected; 1 it is an error, or the tool failed; 4 the session or server failed; \
+5 no response in time.")]
 pub struct RawArgs {
-    /// The message: its text, @file, or - for standard input. One line.
+    /// The message: its text, @file, or - for stdin. It must be one line.
     message: String,
-    /// As whom to send: toward the server, or (into a live session only) toward the client.
+    /// In which role to send it: to the server, or (in a live session only) to the client.
     #[arg(long = "as", value_enum, default_value_t = Side::Host)]
     side: Side,
-    /// Send it as the very first message to the server that is started.
+    /// Send it to the started server as the very first message.
     #[arg(long, conflicts_with = "session")]
     no_handshake: bool,
-    /// How to print.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
     #[command(flatten)]
@@ -67,17 +69,17 @@ pub struct RawArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Side {
-    /// As the host (the client): toward the server.
+    /// As the host (client): to the server.
     Host,
-    /// As the server: toward the client.
+    /// As the server: to the client.
     Server,
 }
 
 pub fn run(args: &RawArgs, context: &Context) -> Result<Outcome, CommandError> {
     let message = values::exact_text(&args.message)?;
     if message.contains(&b'\n') || message.contains(&b'\r') {
-        return Err(CommandError::usage("the message has a line break in it, and a message is one line")
-            .hint("put it on one line, as in: jq -c . message.json | mcpreel fire raw - …"));
+        return Err(CommandError::usage("the message contains a line break, but must be one line")
+            .hint("put it on one line, for example: jq -c . message.json | mcpreel fire raw - …"));
     }
     let mut tally = args.repeating.tally()?;
     if args.listening.listen.is_some() {
@@ -90,15 +92,15 @@ pub fn run(args: &RawArgs, context: &Context) -> Result<Outcome, CommandError> {
             into_session(&name, args, &message, &mut tally, context)?;
         }
         _ if args.side == Side::Server => {
-            return Err(CommandError::usage("--as server goes into a live session only")
-                .hint("a server that is started here has this command as its client; name a session with --session"));
+            return Err(CommandError::usage("--as server requires a live session")
+                .hint("this command is the client of a server that it starts; name a session with --session"));
         }
         _ => client_session::block_on(to_server(args, &message, &mut tally, context))?,
     }
     tally.finish(context)
 }
 
-/// The message as it goes out when it was sent `done` times already: another request has another id.
+/// The message as sent for the `done + 1`th time: each repeated request gets a new id.
 fn occurrence(message: &[u8], done: u64) -> Vec<u8> {
     match Envelope::scan(message).kind {
         MessageKind::Request if done > 0 => with_members(message, &[("id", format!("{}1", live::id_prefix()).into())]),
@@ -106,20 +108,20 @@ fn occurrence(message: &[u8], done: u64) -> Vec<u8> {
     }
 }
 
-/// Waits for a host to connect and sends to it, as its server.
+/// Waits for a host to connect and sends the message to it, as its server.
 fn to_first_host(args: &RawArgs, message: &[u8], tally: &mut Tally, context: &Context) -> Result<(), CommandError> {
     let envelope = Envelope::scan(message);
     let params = match envelope.params.map(serde_json::from_slice) {
         None => json!({}),
-        Some(params) => params.map_err(|error| CommandError::usage(format!("the message is no JSON: {error}")))?,
+        Some(params) => params.map_err(|error| CommandError::usage(format!("the message is not JSON: {error}")))?,
     };
     let method = envelope.method.as_deref().unwrap_or_default().to_owned();
     let fire = match envelope.kind {
         MessageKind::Request => Fired::new("request", json!({"method": method, "params": params})),
         MessageKind::Notification => Fired::new("notification", json!({"method": method, "params": params})),
         _ => {
-            return Err(CommandError::usage("with --listen only a request or a notification can be sent")
-                .hint("anything goes into a live session: --session NAME"));
+            return Err(CommandError::usage("with --listen, only a request or a notification can be sent")
+                .hint("any message can be sent in a live session: --session NAME"));
         }
     };
     let common = ServeCommon::listening(args.listening.clone(), args.target.limits, args.client.timeout());
@@ -127,7 +129,7 @@ fn to_first_host(args: &RawArgs, message: &[u8], tally: &mut Tally, context: &Co
     let Repeating { repeat, interval, .. } = args.repeating;
     let every_ms = (repeat > 1).then(|| u64::try_from(interval.as_millis()).unwrap_or(u64::MAX));
     config.plans.push(Plan { after_ms: 0, every_ms, times: Some(repeat), fire });
-    let mut done = Err(CommandError::new(ErrorKind::Interrupted, "ended before a host had the message"));
+    let mut done = Err(CommandError::new(ErrorKind::Interrupted, "ended before a host received the message"));
     run_server("raw", config, ServeExtras::default(), &common, context, |fact| {
         let answer = |content: Value, latency_us: u64| {
             let message = content.to_string().into_bytes();
@@ -143,7 +145,7 @@ fn to_first_host(args: &RawArgs, message: &[u8], tally: &mut Tally, context: &Co
             }
             Report::Unanswered { .. } => {
                 let after = args.client.timeout();
-                Err(CommandError::new(ErrorKind::Timeout, format!("the host gave no answer within {after:?}")))
+                Err(CommandError::new(ErrorKind::Timeout, format!("no response from the host within {after:?}")))
             }
             Report::Sent { .. } if envelope.kind == MessageKind::Notification => Ok(None),
             _ => return Reaction::Quiet,
@@ -160,7 +162,7 @@ fn to_first_host(args: &RawArgs, message: &[u8], tally: &mut Tally, context: &Co
     done
 }
 
-/// Sends into a live session, under an id that no peer uses.
+/// Sends the message in a live session, under an id that neither side uses.
 fn into_session(
     name: &str,
     args: &RawArgs,
@@ -180,15 +182,15 @@ fn into_session(
             let old = Envelope::scan(&message).id.unwrap_or(Id(b"null")).0.to_vec();
             message = with_members(&message, &[("id", id.clone().into())]);
             let old = String::from_utf8_lossy(&old).into_owned();
-            replaced = Some(format!("the id {old} could be one of the session's own; sent with \"{id}\""));
+            replaced = Some(format!("the session may use the id {old} itself; sent with \"{id}\""));
         }
         let text = String::from_utf8(message).map_err(|_| {
-            CommandError::usage("the message is not UTF-8; into a live session goes text only")
-                .hint("bytes that are no text can be sent to a server that is started for it, after --")
+            CommandError::usage("the message is not UTF-8, which a live session requires")
+                .hint("other bytes can be sent to a server that this command starts: put its command after --")
         })?;
         let toward = if args.side == Side::Server { "client" } else { "server" };
         let answer = live::send(&session, toward, &text, args.client.timeout(), |earlier| {
-            context.printer.note(&format!("before the answer: {}", visible_text(&String::from_utf8_lossy(earlier))));
+            context.printer.note(&format!("before the response: {}", visible_text(&String::from_utf8_lossy(earlier))));
         });
         if let Some(replaced) = replaced {
             context.printer.note(&replaced);
@@ -202,12 +204,12 @@ fn into_session(
     Ok(())
 }
 
-/// Sends to a server that is started for it.
+/// Sends the message to a server that is started for it.
 async fn to_server(args: &RawArgs, message: &[u8], tally: &mut Tally, context: &Context) -> Result<(), CommandError> {
     let (link, server) = Peer::start(&args.target, &args.client, context).await?;
     let mut config = server.config(&args.client, json!({}));
     if args.no_handshake {
-        // As if all were agreed on: nothing is sent first.
+        // As if the handshake had taken place: nothing is sent first.
         let version = Revision::NEWEST_LEGACY.as_str().to_owned();
         let handshake = Handshake::read(Era::Legacy, version, &Value::Null, Vec::new());
         config.join = Some(Joined { handshake, client_capabilities: Value::Null, id_prefix: live::id_prefix() });
@@ -225,7 +227,7 @@ async fn to_server(args: &RawArgs, message: &[u8], tally: &mut Tally, context: &
     }
 }
 
-/// One exchange after another; why there are no more, where the connection failed.
+/// Sends the message as often as requested. Returns the failure if the connection fails.
 async fn exchanges(
     connection: &mut Connection,
     message: &[u8],
@@ -256,7 +258,8 @@ async fn exchanges(
     Ok(None)
 }
 
-/// Sends the message and waits for the answer: by its id, or where it is no sound request, by none.
+/// Sends the message and waits for the response: the one with its id, or one without an id if the message is not a
+/// valid request.
 async fn exchange(
     connection: &mut Connection,
     message: &[u8],
@@ -282,7 +285,7 @@ async fn exchange(
         }
     }
     if runner.now() < until {
-        return Err(Failure::Failed("the server closed the connection before it answered".to_owned()));
+        return Err(Failure::Failed("the server closed the connection before it responded".to_owned()));
     }
     Err(Failure::TimedOut { method: asked.method.as_deref().unwrap_or("the message").to_owned(), after: timeout })
 }
@@ -295,7 +298,7 @@ fn answers(asked: &Envelope<'_>, answer: &Envelope<'_>) -> bool {
     }
 }
 
-/// Counts one that got no answer in time.
+/// Counts a message without a response in time.
 fn unanswered(sent: &[u8], error: CommandError, tally: &mut Tally, context: &Context) {
     let reported = json!({"sent": String::from_utf8_lossy(sent), "answer": null, "latency_ms": null});
     tally.take(&reported, Err(error), None, context);
@@ -330,7 +333,7 @@ fn print(
                 printer.line(&format!("answer  {back} {}", visible_text(&text(message))))?;
                 printer.line(&format!("time    {took}"))?;
             } else {
-                printer.line("answer  none is asked for")?;
+                printer.line("answer  none expected")?;
             }
         }
     }

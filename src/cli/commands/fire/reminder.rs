@@ -1,4 +1,4 @@
-//! `fire reminder`: a fact for the model's next turn, as a server (seed 001).
+//! `fire reminder`: a note for the model's next turn, sent as a server (Reminder RFC).
 
 use super::emit::{self, DeliveryOptions, Emission};
 use crate::cli::{Context, Outcome};
@@ -12,51 +12,52 @@ use serde_json::{Map, Value, json};
 
 /// Send a reminder (`notifications/reminder`) to the host that started this command as its server.
 ///
-/// Put this command where a host's configuration names a server. It is the built-in server; once the handshake is
-/// over it sends the reminder, on a timer or when the process gets SIGUSR1, and tells so on standard error (one JSON
-/// object a line) or in --report. A notification has no answer: what the host makes of it, only the host can tell.
+/// Put this command where a host's configuration expects a server's command. It is the built-in server. After the
+/// handshake, it sends the reminder, on a timer or when the process receives SIGUSR1, and reports that to stderr (one
+/// JSON object per line) or to --report. A notification has no response, so only the host knows what it did with the
+/// reminder.
 ///
-/// With --listen it waits for a host to connect over HTTP instead, and ends when all are sent.
+/// With --listen, it waits for a host to connect over HTTP instead, and exits when all reminders are sent.
 ///
-/// With --session it goes into a session that runs already: beside the server's own messages where the session is
-/// tapped, by the server itself where it is `mcpreel serve`.
+/// With --session, it sends the reminder in a running session: next to the server's own messages if the session is
+/// being recorded, or by the server itself if that is `mcpreel serve`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples, as a host's server command:
   mcpreel fire reminder 'src/lib.rs changed; read it again'
   mcpreel fire reminder 'tests fail' --tag tests --dedupe-key ci --ttl 3
   mcpreel fire reminder tick --after 2s --repeat 3 --interval 10s
-  mcpreel fire reminder 'look here' --legacy     in the older envelope
+  mcpreel fire reminder 'look here' --legacy     # in the older envelope
 
 Waiting for a host to connect to http://127.0.0.1:8080/mcp:
   mcpreel fire reminder 'tests fail' --listen 8080
 
-Into a live session:
+In a live session:
   mcpreel fire reminder 'tests fail' --dedupe-key ci --session everything
 
-Exit codes: 0 all were sent; 1 one was not.")]
+Exit codes: 0 all were sent; 1 one was not sent.")]
 pub struct ReminderArgs {
     /// What the model should know.
     body: String,
-    /// A label (repeatable).
+    /// A tag (repeatable).
     #[arg(long = "tag", value_name = "LABEL")]
     tags: Vec<String>,
-    /// A newer reminder with the same key replaces an older one that waits.
+    /// A newer reminder with the same key replaces an older one that is still waiting.
     #[arg(long, value_name = "KEY")]
     dedupe_key: Option<String>,
-    /// For how many turns it holds.
+    /// The number of turns for which the reminder is valid.
     #[arg(long, value_name = "TURNS", value_parser = clap::value_parser!(u64).range(1..))]
     ttl: Option<u64>,
-    /// It outlives a compaction of the conversation.
+    /// Keep the reminder when the conversation is compacted.
     #[arg(long)]
     preserve: bool,
-    /// Which agents see it.
+    /// Which agents see the reminder.
     #[arg(long, value_enum)]
     propagate: Option<Propagate>,
-    /// As whom the host should say it.
+    /// The role in which the host should show it to the model.
     #[arg(long, value_enum)]
     role: Option<Role>,
-    /// In the older envelope: a log message with `_meta.harn.reminder`.
+    /// Use the older envelope: a log message with `_meta.harn.reminder`.
     #[arg(long)]
     legacy: bool,
     #[command(flatten)]
@@ -66,24 +67,24 @@ pub struct ReminderArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
 enum Propagate {
-    /// Every agent, sub-agents too.
+    /// All agents, including sub-agents.
     All,
     /// The agents of this session.
     Session,
-    /// This agent alone.
+    /// Only this agent.
     None,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
 enum Role {
-    /// As the system.
+    /// As a system message.
     System,
-    /// As the developer.
+    /// As a developer message.
     Developer,
-    /// In the user's message.
+    /// As a block of the user's message.
     UserBlock,
-    /// Where a provider's cache is not disturbed.
+    /// Where it does not invalidate the provider's cache.
     EphemeralCache,
 }
 
@@ -91,7 +92,7 @@ pub fn run(args: &ReminderArgs, context: &Context) -> Result<Outcome, CommandErr
     emit::run(args, &args.ways, context)
 }
 
-/// A value's own name.
+/// The name of a value on the command line, which is also its name on the wire.
 fn name(value: impl ValueEnum) -> Option<String> {
     value.to_possible_value().map(|value| value.get_name().to_owned())
 }
@@ -121,7 +122,7 @@ impl Emission for ReminderArgs {
         if self.legacy { server::LEGACY } else { REMINDER }
     }
 
-    /// It declares what it is about to send.
+    /// The built-in server declares what it is about to send.
     fn settings(&self) -> Option<(&'static str, Value)> {
         let mut settings = server::Settings::default();
         settings.propagate.extend(self.propagate.and_then(name));
@@ -135,7 +136,7 @@ impl Emission for ReminderArgs {
 
     fn caution(&self, declared: &Declared) -> Option<String> {
         let emits = declared.find(&DESCRIPTOR, Side::Server).is_some_and(|(_, block)| block["emit"] == true);
-        let undeclared = "sent, though the server does not declare reminders.emit and so the client may drop it";
+        let undeclared = "sent, but the client may drop it, because the server does not declare reminders.emit";
         (!emits).then(|| undeclared.to_owned())
     }
 

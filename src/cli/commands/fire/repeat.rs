@@ -1,4 +1,4 @@
-//! An event fired once or often: how often, what its result must be, and what came of all.
+//! Repeated messages: how often to send them, what to expect of each result, and the summary.
 
 use crate::cli::jq::Jq;
 use crate::cli::{Context, Outcome};
@@ -10,55 +10,60 @@ use clap::Args;
 use serde_json::Value;
 use std::time::Duration;
 
-/// How much of a result is told where it was not what was expected.
+/// The maximum number of bytes of an unexpected result that are shown.
 const MAX_SEEN: usize = 2000;
 
-/// How often, and what is expected.
+/// How often to send, and what to expect.
 #[derive(Debug, Args)]
 pub struct Repeating {
-    /// What must be true of each result, in jq's language, on what --format json prints. It decides alone what is a
-    /// failure, but for a peer that fails.
+    /// A jq expression that must be true for each result, as printed by --format json. Overrides the default success
+    /// check; connection failures still count as failures.
     #[arg(long, value_name = "EXPR")]
     expect: Option<String>,
-    /// How often, on one connection. A summary is told at the end, on standard error.
+    /// How often to send the message, on one connection. A summary is printed to stderr at the end.
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub repeat: u64,
-    /// How long from the beginning of one to that of the next; at once where that is over.
+    /// Time from the start of one message to the start of the next (0s: as soon as the previous one is done).
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_time, requires = "repeat")]
     pub interval: Duration,
 }
 
 impl Repeating {
-    /// An empty tally; an error where the expression has a mistake in it.
+    /// An empty tally.
+    ///
+    /// # Errors
+    ///
+    /// The expression of `--expect` is invalid.
     pub fn tally(&self) -> Result<Tally, CommandError> {
         let compile = |code: &String| Jq::compile("--expect", code).map(|jq| (code.clone(), jq));
         let expect = self.expect.as_ref().map(compile).transpose()?;
         Ok(Tally { expect, latencies: Vec::new(), taken: 0, failed: 0, error: None })
     }
 
-    /// When the next begins, where there is one: `done` are over, the last of them began at `began`.
+    /// When the next message is due, if there is one. `done` messages are done, and the last of them began at
+    /// `began`.
     pub fn next(&self, done: u64, began: Duration) -> Option<Duration> {
         (done < self.repeat).then(|| began.saturating_add(self.interval))
     }
 }
 
-/// What came of the events so far.
+/// The results so far.
 pub struct Tally {
     expect: Option<(String, Jq)>,
     latencies: Vec<Duration>,
     taken: u64,
     failed: u64,
-    /// Why the first failed, where it is told as an error.
+    /// Why the first one failed, if that is to be reported as an error.
     error: Option<CommandError>,
 }
 
 impl Tally {
-    /// How many events are over.
+    /// How many messages are done.
     pub fn taken(&self) -> u64 {
         self.taken
     }
 
-    /// Takes one event's result: as JSON, what the command holds of it, and the time it took.
+    /// Counts one result: as JSON, the command's own judgement, and the latency.
     pub fn take(
         &mut self,
         reported: &Value,
@@ -74,7 +79,7 @@ impl Tally {
             (Some((code, held)), _) => {
                 let why = held.err().map(|error| format!(" ({error})")).unwrap_or_default();
                 let seen = reported.to_string();
-                context.printer.note(&format!("expected {code}, and saw {}{why}", clip(&seen, MAX_SEEN)));
+                context.printer.note(&format!("expected {code}, but got {}{why}", clip(&seen, MAX_SEEN)));
                 false
             }
             (None, Ok(outcome)) => matches!(outcome, Outcome::Clean),
@@ -86,13 +91,17 @@ impl Tally {
         self.failed += u64::from(!is_good);
     }
 
-    /// So many more went out, and nothing came of them.
+    /// Counts messages that were sent and have no result.
     pub fn lose(&mut self, lost: u64) {
         self.taken += lost;
         self.failed += lost;
     }
 
-    /// Tells the summary of several. Fails as the first of them did.
+    /// Prints the summary of several messages.
+    ///
+    /// # Errors
+    ///
+    /// The error of the first message that failed with one.
     pub fn finish(mut self, context: &Context) -> Result<Outcome, CommandError> {
         if self.taken > 1 {
             context.printer.note(&self.summary());
@@ -105,7 +114,7 @@ impl Tally {
     }
 
     fn summary(&mut self) -> String {
-        let counted = format!("{} fired, {} failed", self.taken, self.failed);
+        let counted = format!("{} sent, {} failed", self.taken, self.failed);
         self.latencies.sort_unstable();
         let text = |time: &Duration| duration(i64::try_from(time.as_nanos()).unwrap_or(i64::MAX));
         let median = self.latencies.get(self.latencies.len() / 2);
@@ -128,9 +137,9 @@ mod tests {
         assert_eq!(repeating.next(2, Duration::from_secs(5)), Some(Duration::from_secs(6)));
         assert_eq!(repeating.next(3, Duration::from_secs(5)), None);
         let mut tally = repeating.tally().expect("nothing to compile");
-        assert_eq!(tally.summary(), "0 fired, 0 failed");
+        assert_eq!(tally.summary(), "0 sent, 0 failed");
         tally.latencies = [30, 10, 20].map(Duration::from_millis).to_vec();
         (tally.taken, tally.failed) = (3, 1);
-        assert_eq!(tally.summary(), "3 fired, 1 failed; latency min 10.0 ms, median 20.0 ms, max 30.0 ms");
+        assert_eq!(tally.summary(), "3 sent, 1 failed; latency min 10.0 ms, median 20.0 ms, max 30.0 ms");
     }
 }

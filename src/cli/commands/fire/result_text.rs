@@ -1,15 +1,16 @@
-//! What came of something that a server fired, in lines for people.
+//! The result of a message that a server sent, as text.
 
 use crate::render::line::{duration, visible, visible_text};
 use serde_json::{Map, Value};
 
-/// Members of a fact that stand elsewhere than in its answer.
+/// Members of a report that are shown elsewhere than in the answer.
 const ELSEWHERE: &[&str] = &["report", "id", "method", "latency_us", "late", "deviations", "event_id", "label"];
 
-/// So many characters of a member are shown.
+/// The maximum number of characters shown of a member.
 const WIDEST: usize = 200;
 
-/// What was sent, the answer, the time that took, what is odd: each on its line, whatever a peer put into it.
+/// The message, the response, the latency and deviations, each on a line of its own, whatever a peer has put into
+/// them.
 pub fn of(method: &str, fact: &Value) -> String {
     let text = |name: &str| fact[name].as_str().unwrap_or_default();
     let about = if text("event_id").is_empty() { text("label") } else { text("event_id") };
@@ -24,7 +25,7 @@ pub fn of(method: &str, fact: &Value) -> String {
         reported.push_str(&format!("\ntime    {}", duration(took.saturating_mul(1000))));
     }
     for oddity in fact["deviations"].as_array().into_iter().flatten() {
-        reported.push_str(&format!("\nodd     {}", visible_text(&bare(oddity))));
+        reported.push_str(&format!("\nwarning {}", visible_text(&bare(oddity))));
     }
     reported
 }
@@ -59,7 +60,7 @@ fn answer(fact: &Value) -> String {
     }
 }
 
-/// What else a fact has, as words.
+/// The other members of a report, as words.
 fn members(fact: &Map<String, Value>) -> String {
     let others = fact.iter().filter(|(name, value)| !ELSEWHERE.contains(&name.as_str()) && !is_empty(value));
     let words: Vec<String> =
@@ -67,7 +68,7 @@ fn members(fact: &Map<String, Value>) -> String {
     words.join(", ")
 }
 
-/// On one line, as far as there is room.
+/// The text on one line, clipped to [`WIDEST`] characters.
 fn clipped(text: &str) -> String {
     let mut line: String = text.chars().take(WIDEST).map(visible).collect();
     if text.chars().nth(WIDEST).is_some() {
@@ -80,7 +81,7 @@ fn is_empty(value: &Value) -> bool {
     value.is_null() || value.as_array().is_some_and(Vec::is_empty)
 }
 
-/// A text without its quotes, a list of texts as words.
+/// A string without quotes; a list or object as words.
 fn bare(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -106,7 +107,7 @@ mod tests {
         let accepted = json!({"report": "push_answered", "event_id": "evt_1", "accepted": true, "inference_id": "inf_1",
             "latency_us": 812, "late": false, "deviations": ["no accepted member"]});
         let lines = "sent    ← push/event evt_1\nanswer  → accepted, inference inf_1\ntime    812 µs\n\
-            odd     no accepted member";
+            warning no accepted member";
         assert_eq!(push(&accepted), lines);
         let refused = json!({"report": "refused", "code": -32601, "means": "method not found", "message": "what?\u{1b}",
             "latency_us": 2000, "late": true});

@@ -1,5 +1,5 @@
-//! What an MCPL server fires at its host (seed 002): one table of messages, each with the kind that the built-in server
-//! knows it by, and one way to send them all.
+//! Messages of an MCPL 0.4 server to its host: a table of messages, each with the name of its kind in the built-in
+//! server, and one way to send them all.
 
 use super::emit::{Emission, PreparedMessage};
 use crate::error::CommandError;
@@ -8,25 +8,25 @@ use crate::proposals::{Declared, Side, mcpl};
 use crate::server::Fired;
 use serde_json::{Map, Value, json};
 
-/// A message that a server fires.
+/// A message that a server can send of its own accord.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Message {
-    /// What the built-in server calls it, and the live session of a server that is started for it.
+    /// Its kind in the built-in server, and the name of the live session if a server is started for it.
     kind: &'static str,
-    /// The method that carries it.
+    /// Its method.
     method: &'static str,
-    /// What its feature set must be good for; nothing where it names none.
+    /// What its feature set must support; nothing if the message names no feature set.
     takes: Takes,
-    /// The member that names the one occurrence.
+    /// The member with the id of one occurrence.
     occurrence: Option<&'static str>,
 }
 
-/// What a feature set is good for.
+/// What a feature set must support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Takes {
-    /// The message names no set.
+    /// The message names no feature set.
     Nothing,
-    /// A capability that its `uses` lists.
+    /// A capability listed in its `uses`.
     Use(&'static str),
     /// Scopes.
     Scopes,
@@ -36,28 +36,28 @@ const fn message(kind: &'static str, method: &'static str, takes: Takes) -> Mess
     Message { kind, method, takes, occurrence: None }
 }
 
-/// An event (§9).
+/// A push event (MCPL 0.4 §9).
 pub static PUSH: Message =
     Message { occurrence: Some("eventId"), ..message("push", mcpl::PUSH_EVENT, Takes::Use("pushEvents")) };
-/// An inference asked for (§11).
+/// A request for an inference (MCPL 0.4 §11).
 pub static INFERENCE: Message = message("inference", "inference/request", Takes::Use("inferenceRequest"));
-/// The question which model there is (§12).
+/// A question about the host's model (MCPL 0.4 §12).
 pub static MODEL_INFO: Message = message("model-info", "model/info", Takes::Nothing);
-/// Feature sets that come and go (§6.7).
+/// Feature sets that were added or removed (MCPL 0.4 §6.7).
 pub static SETS_CHANGED: Message = message("feature-sets", "featureSets/changed", Takes::Nothing);
-/// A scope asked for (§7.4).
+/// A request for a scope (MCPL 0.4 §7.4).
 pub static SCOPE: Message = message("scope", "scope/elevate", Takes::Scopes);
-/// Channels registered (§14.3).
+/// The registration of channels (MCPL 0.4 §14.3).
 pub static REGISTER: Message = message("channel-register", "channels/register", Takes::Nothing);
-/// Channels that come, go or change.
+/// Channels that were added, removed or changed (MCPL 0.4 §14).
 pub static CHANGED: Message = message("channel-changed", "channels/changed", Takes::Nothing);
-/// Messages from a channel.
+/// Messages from a channel (MCPL 0.4 §14).
 pub static INCOMING: Message =
     Message { occurrence: Some("messageId"), ..message("channel-incoming", "channels/incoming", Takes::Nothing) };
-/// The question for the host's channels.
+/// A request for the host's channels (MCPL 0.4 §14).
 pub static LIST: Message = message("channel-list", "channels/list", Takes::Nothing);
 
-/// One of these messages with what it says.
+/// One of these messages with its params.
 pub struct Shot {
     message: &'static Message,
     params: Map<String, Value>,
@@ -65,7 +65,7 @@ pub struct Shot {
 }
 
 impl Shot {
-    /// With these members; what is `null` is left out.
+    /// A message with these members, except those that are `null`.
     pub fn new(message: &'static Message, params: Value) -> Self {
         let params = match params {
             Value::Object(params) => params.into_iter().filter(|(_, value)| !value.is_null()).collect(),
@@ -74,19 +74,19 @@ impl Shot {
         Self { message, params, settings: Settings::default() }
     }
 
-    /// The same from a server that has these channels.
+    /// The message, sent by a server that has these channels.
     pub fn with_channels(mut self, channels: Vec<Value>) -> Self {
         self.settings.channels = Some(channels);
         self
     }
 
-    /// The same from a server that has these feature sets.
+    /// The message, sent by a server that has these feature sets.
     pub fn with_sets(mut self, sets: Vec<String>) -> Self {
         self.settings.push_sets = sets;
         self
     }
 
-    /// The settings of a server in whose name this set speaks.
+    /// The settings of a server that declares this feature set.
     fn settings_with(&self, set: Option<&str>) -> Option<(&'static str, Value)> {
         let mut settings = self.settings.clone();
         if let Some(set) = set {
@@ -95,7 +95,8 @@ impl Shot {
                 Takes::Use(used) => (vec![used], false),
                 Takes::Scopes => (vec!["tools"], true),
             };
-            let declared = json!({"description": "Speaks when fired by hand", "uses": uses, "scoped": scoped});
+            let declared =
+                json!({"description": "Sends messages that are fired by hand", "uses": uses, "scoped": scoped});
             settings.sets.insert(set.to_owned(), declared);
         }
         (settings != Settings::default()).then(|| (mcpl::DESCRIPTOR.name, json!(settings)))
@@ -111,7 +112,7 @@ impl Emission for Shot {
         self.message.kind
     }
 
-    /// Another occurrence is another event: a given name of one gets a number then.
+    /// Each repetition is a new occurrence, so an id that the user gave gets a number.
     fn fired(&self, done: u64) -> Result<Fired, CommandError> {
         let mut params = self.params.clone();
         if let Some(Value::String(name)) = self.message.occurrence.and_then(|member| params.get_mut(member))
@@ -131,7 +132,7 @@ impl Emission for Shot {
         self.settings_with(self.given_set())
     }
 
-    /// In the name of the tapped server's own set for such.
+    /// Uses the recorded server's own feature set for such messages.
     fn beside(&self, declared: &Declared, done: u64) -> Result<PreparedMessage, CommandError> {
         let set = self.given_set().map(str::to_owned).or_else(|| declared_set(declared, self.message.takes));
         let settings = self.settings_with(set.as_deref());
@@ -144,11 +145,11 @@ impl Emission for Shot {
         let is_known = declared.find(&mcpl::DESCRIPTOR, Side::Client).is_some();
         let method = self.message.method;
         let unasked =
-            || format!("sent, though the client did not declare experimental.mcpl and so need not know {method}");
+            || format!("sent, but the client may not know {method}, because it does not declare experimental.mcpl");
         (!is_known).then(unasked)
     }
 
-    /// The host granted it, in time and in the proposal's form.
+    /// Whether the host accepted the message, in time and with a valid response.
     fn is_good(&self, fact: &Value) -> bool {
         let has = |name: &str| fact[name].as_array().is_some_and(|list| !list.is_empty());
         let is_granted = match fact["report"].as_str().unwrap_or_default() {
@@ -163,7 +164,7 @@ impl Emission for Shot {
     }
 }
 
-/// The first feature set of the server's that is good for this.
+/// The server's first feature set that supports this.
 fn declared_set(declared: &Declared, takes: Takes) -> Option<String> {
     let (_, block) = declared.find(&mcpl::DESCRIPTOR, Side::Server)?;
     let fits = |set: &Value| match takes {
@@ -187,7 +188,7 @@ mod tests {
             let spec = method_spec(message.method).expect(message.method);
             assert_ne!(spec.sender, Sender::Client, "{}", message.method);
             let unknown = Fired::new(message.kind, json!({})).check().err().unwrap_or_default();
-            assert!(!unknown.contains("unknown kind"), "{unknown}");
+            assert!(!unknown.contains(" kind"), "{unknown}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! What an MCPL server asks or tells of its own will, by hand: an inference, the model, a scope, feature sets.
+//! Requests and notifications of an MCPL server of its own accord: inference, model, scope, feature sets.
 
 use super::emit::{self, DeliveryOptions};
 use super::server_messages::{INFERENCE, MODEL_INFO, SCOPE, SETS_CHANGED, Shot};
@@ -7,35 +7,36 @@ use crate::error::CommandError;
 use clap::Args;
 use serde_json::{Map, Value, json};
 
-/// Ask the host's model something (`inference/request`), as a server.
+/// Ask the host's model for an answer (`inference/request`), as a server (MCPL).
 ///
-/// Put this command where a host's configuration names a server, or fire into a running session with --session. The
-/// host's answer is held against the proposal's schema and, where it streams, against its chunks.
+/// Put this command where a host's configuration expects a server's command, or send the request in a running session
+/// with --session. The host's response is checked against the proposal's schema and, if it is streamed, against its
+/// chunks.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  mcpreel fire inference 'sum up: a, b, c'        as a host's server command
+  mcpreel fire inference 'sum up: a, b, c'        # as a host's server
   mcpreel fire inference hello --stream --session everything
   mcpreel fire inference hello --listen 8080 --max-tokens 50
   mcpreel fire inference hello --session serve --expect '.chunks > 1'
 
-Exit codes: 0 every answer is sound; 1 one was refused, odd, late, not answered, or not sent.")]
+Exit codes: 0 every response is valid; 1 one was refused, invalid, late or missing, or a request was not sent.")]
 pub struct InferenceArgs {
-    /// What to ask; a summary of the server's memories where nothing is given.
+    /// The prompt (default: a request to summarise the server's memories).
     prompt: Option<String>,
-    /// The feature set that it belongs to; the server's own that declares inferenceRequest where none is named.
+    /// The request's feature set (default: the server's own one that declares inferenceRequest).
     #[arg(long, value_name = "NAME")]
     feature_set: Option<String>,
-    /// The conversation that it belongs to.
+    /// The request's conversation.
     #[arg(long, value_name = "ID")]
     conversation: Option<String>,
-    /// Have the answer streamed, where the host can.
+    /// Ask for a streamed answer, if the host supports it.
     #[arg(long)]
     stream: bool,
-    /// How many tokens the model may give at most.
+    /// The maximum number of tokens in the answer.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     max_tokens: Option<u64>,
-    /// How freely the model may choose.
+    /// The sampling temperature.
     #[arg(long, value_name = "NUMBER")]
     temperature: Option<f64>,
     #[command(flatten)]
@@ -52,15 +53,15 @@ impl InferenceArgs {
     }
 }
 
-/// Ask the host which model it runs (`model/info`), as a server.
+/// Ask the host which model it uses (`model/info`), as a server (MCPL).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  mcpreel fire model-info                         as a host's server command
+  mcpreel fire model-info                         # as a host's server
   mcpreel fire model-info --session everything --format json
   mcpreel fire model-info --session serve --expect .result.vendor
 
-Exit codes: 0 the answer is sound; 1 it was refused, odd, late, not there, or nothing was sent.")]
+Exit codes: 0 valid response; 1 the host refused, its response was invalid, late or missing, or nothing was sent.")]
 pub struct ModelInfoArgs {
     #[command(flatten)]
     ways: DeliveryOptions,
@@ -72,7 +73,7 @@ impl ModelInfoArgs {
     }
 }
 
-/// Ask the host for a scope (`scope/elevate`), as a server.
+/// Ask the host for access to a scope (`scope/elevate`), as a server (MCPL).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -80,14 +81,14 @@ Examples:
   mcpreel fire scope '#general' --feature-set discord.post --session everything
   mcpreel fire scope /etc/hosts --session serve --expect '.approved == false'
 
-Exit codes: 0 it was approved; 1 it was denied, refused, odd, late, not answered, or not sent.")]
+Exit codes: 0 the host approved; 1 it denied or refused, its response was invalid, late or missing, or nothing was sent.")]
 pub struct ScopeArgs {
-    /// The scope's label: what white- and blacklists are about.
+    /// The scope's label, to which white- and blacklists apply.
     label: String,
-    /// What comes back with an approval (repeatable): name=text, name:=JSON, a JSON object.
+    /// Data that comes back with an approval (repeatable): name=text, name:=JSON, a JSON object.
     #[arg(long = "payload", value_name = "VALUE")]
     payload: Vec<String>,
-    /// The feature set that it belongs to; the server's own that is scoped where none is named.
+    /// The scope's feature set (default: the server's own one that is scoped).
     #[arg(long, value_name = "NAME")]
     feature_set: Option<String>,
     #[command(flatten)]
@@ -102,19 +103,19 @@ impl ScopeArgs {
     }
 }
 
-/// Tell the host of feature sets that came or went (`featureSets/changed`), as a server.
+/// Report feature sets that were added or removed (`featureSets/changed`), as a server (MCPL).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   mcpreel fire feature-sets changed --add memory.semantic=inferenceRequest
   mcpreel fire feature-sets changed --remove memory.proactive --session serve
 
-Exit codes: 0 all were sent; 1 one was not.")]
+Exit codes: 0 all were sent; 1 one was not sent.")]
 pub struct ChangedArgs {
-    /// A set that is new (repeatable): NAME=USE,USE… or NAME:=DECLARATION.
+    /// A new feature set (repeatable): NAME=USE,USE… or NAME:=DECLARATION.
     #[arg(long = "add", value_name = "NAME=USES", value_parser = added, required_unless_present = "removed")]
     added: Vec<(String, Value)>,
-    /// A set that goes (repeatable).
+    /// The name of a removed feature set (repeatable).
     #[arg(long = "remove", value_name = "NAME")]
     removed: Vec<String>,
     #[command(flatten)]
@@ -130,13 +131,13 @@ impl ChangedArgs {
     }
 }
 
-/// A set's declaration by its name, of which its uses may be given alone.
+/// Parses a feature set's name and declaration. The declaration may be a list of uses.
 fn added(text: &str) -> Result<(String, Value), String> {
     if let Some((name, declaration)) = text.split_once(":=") {
         let declaration = serde_json::from_str(declaration).map_err(|error| format!("not JSON: {error}"))?;
         return Ok((name.to_owned(), declaration));
     }
-    let (name, uses) = text.split_once('=').ok_or("a set is NAME=USES or NAME:=DECLARATION")?;
+    let (name, uses) = text.split_once('=').ok_or("expected NAME=USES or NAME:=DECLARATION")?;
     let uses: Vec<&str> = uses.split(',').map(str::trim).filter(|used| !used.is_empty()).collect();
     Ok((name.to_owned(), json!({"description": "Added by hand", "uses": uses})))
 }

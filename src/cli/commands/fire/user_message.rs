@@ -1,4 +1,4 @@
-//! `fire user-message`: a user's message to a server that subscribes to them (seed 000).
+//! `fire user-message`: a user's message to a server that subscribes to them (SEP-1975).
 
 use super::Format;
 use super::repeat::Repeating;
@@ -21,15 +21,15 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Send a user's message (`conversation/userMessage`) and print the context that comes back.
+/// Send a user's message (`conversation/userMessage`, SEP-1975) and print the context that the server returns.
 ///
-/// The server must have declared `conversationEvents.onUserMessage`. It may answer in any of the three ways the
-/// proposal can be read; an answer after the deadline is named late and not used.
+/// The server must declare `conversationEvents.onUserMessage`. It may respond in any of the three ways in which the
+/// proposal can be read. A response after the deadline is reported as late and not used.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   mcpreel fire user-message 'what about the schema?' -- my-memory-server
-  mcpreel fire user-message hello --session memory          into a live session
+  mcpreel fire user-message hello --session memory          # a live session
   mcpreel fire user-message hello --carrier notification -- my-server
   mcpreel fire user-message hello --deadline 2s --format json -- my-server
   mcpreel fire user-message 'and then?' --history user=hi -- my-server
@@ -37,29 +37,29 @@ Examples:
   mcpreel fire user-message hello --repeat 100 --format json -- my-server
   mcpreel fire user-message hello --expect '.outcome.context.text' -- my-server
 
-Exit codes: 0 an answer in time (also an empty one, or silence on a notification); 1 not subscribed, refused; 4 the server failed; 5 no answer in time.")]
+Exit codes: 0 a response in time, even an empty one, or none to a notification; 1 not subscribed or refused; 4 the server failed; 5 no response in time.")]
 pub struct UserMessageArgs {
     /// The message.
     content: String,
-    /// Its id; a new one where none is given.
+    /// The message's id (default: a new one).
     #[arg(long, value_name = "ID")]
     message_id: Option<String>,
     /// An earlier message, oldest first (repeatable): user=TEXT or assistant=TEXT.
     #[arg(long, value_name = "ROLE=TEXT", value_parser = history)]
     history: Vec<(String, String)>,
-    /// How it travels.
+    /// How to send it.
     #[arg(long, value_enum, default_value_t = CarrierArg::Auto)]
     carrier: CarrierArg,
-    /// How long the server may take.
+    /// How long the server may take to respond.
     #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = parse_time)]
     deadline: Duration,
-    /// How long to wait after the deadline, to name late answers.
+    /// How long to wait after the deadline for a late response.
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_time)]
     linger: Duration,
-    /// Send it even where the server did not subscribe.
+    /// Send the message even if the server has not subscribed.
     #[arg(long)]
     force: bool,
-    /// How to print.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
     #[command(flatten)]
@@ -72,26 +72,26 @@ pub struct UserMessageArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum CarrierArg {
-    /// A request; a notification where the server does not know that method.
+    /// As a request; as a notification if the server does not know the method.
     Auto,
-    /// A request.
+    /// As a request.
     Request,
-    /// A notification, answered by `conversation/context`.
+    /// As a notification, to which `conversation/context` is the response.
     Notification,
 }
 
 fn history(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((role @ ("user" | "assistant"), said)) => Ok((role.to_owned(), said.to_owned())),
-        _ => Err("a message is user=TEXT or assistant=TEXT".into()),
+        _ => Err("expected user=TEXT or assistant=TEXT".into()),
     }
 }
 
-/// What happened, gathered for the output.
+/// What happened, collected for the output.
 #[derive(Default)]
 struct MessageReport {
     subscription: Option<Subscription>,
-    /// The era in which the server is met.
+    /// The era that was negotiated.
     era: Option<Era>,
     server: String,
     outcome: Option<Said>,
@@ -105,8 +105,7 @@ pub fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, Command
     client_session::block_on(async {
         let (link, server) = Peer::start(&args.target, &args.client, context).await?;
         if server.is_joined() && args.carrier == CarrierArg::Notification {
-            let reported =
-                "the answer to a notification would go to the session's own client; `show --session` tells it";
+            let reported = "the session's own client receives the response to a notification; see it with `mcpreel show --session`";
             context.printer.note(reported);
         }
         let engine = UserMessageFire::new(server.config(&args.client.with_handshake(), json!({})), firing(args));
@@ -150,7 +149,7 @@ fn show(reported: &MessageReport, args: &UserMessageArgs, context: &Context) -> 
     context.printer.flush().map_err(CommandError::output)
 }
 
-/// Tells what happens while no message waits.
+/// Reports what happens between two messages.
 fn meanwhile(report: &Report, context: &Context) {
     match report {
         Report::Client(output) => client_session::report(output, context),
@@ -160,13 +159,13 @@ fn meanwhile(report: &Report, context: &Context) {
     }
 }
 
-/// The answer to a message that was given up before.
+/// Reports the response to a message after its deadline.
 fn report_late(late: &Said, context: &Context) {
     let took = duration(i64::try_from(late.latency.as_nanos()).unwrap_or(i64::MAX));
-    context.printer.note(&format!("a late answer to {} came after {took}; it is not used", late.message_id));
+    context.printer.note(&format!("a late response to {} arrived after {took} and was not used", late.message_id));
 }
 
-/// The message; `done` times it was sent already, and another message has another id (A6).
+/// The message for the `done + 1`th time. Each message has a new id (SEP-1975, conversation/userMessage).
 fn message(args: &UserMessageArgs, done: u64) -> UserMessage {
     let entry = |(role, content): &(String, String)| HistoryEntry { role: role.clone(), content: content.clone() };
     let message_id = match &args.message_id {
@@ -191,8 +190,8 @@ fn firing(args: &UserMessageArgs) -> Firing {
     }
 }
 
-/// Runs the exchange to its end; after a deadline that passed, waits a while for the late answer. `reported` is what is
-/// known of the connection.
+/// Runs the exchange to its end. After the deadline, waits for a late response. `reported` is what is known of the
+/// connection.
 async fn watch(
     runner: &mut Runner<UserMessageFire>,
     mut reported: MessageReport,
@@ -292,30 +291,30 @@ fn print(reported: &MessageReport, args: &UserMessageArgs, context: &Context) ->
     let took = duration(nanoseconds(said.latency));
     let carrier = carrier_name(said.carrier);
     if let Some((code, message)) = &said.refused {
-        printer.line(&format!("{server} refused it after {took}: {code} {}", visible_text(message)))?;
+        printer.line(&format!("{server} refused the message after {took}: {code} {}", visible_text(message)))?;
     } else if is_silence(reported, said) {
         let limit = duration(nanoseconds(args.deadline));
-        printer.line(&format!(
-            "no context came within {limit} (sent as {carrier}: silence is how {server} says that it has none)"
-        ))?;
+        printer
+            .line(&format!("no context within {limit} (sent as a {carrier}: {server} stays silent if it has none)"))?;
     } else if said.timed_out {
         let limit = duration(nanoseconds(args.deadline));
-        printer.line(&format!("{server} gave no context within {limit}; it is skipped (sent as {carrier})"))?;
+        printer
+            .line(&format!("{server} did not respond within {limit}; continued without it (sent as a {carrier})"))?;
     } else if let Some(found) = &said.context {
-        printer.note(&format!("{} answered in {took}, sent as {carrier}", reported.server));
+        printer.note(&format!("{} responded in {took} (sent as a {carrier})", reported.server));
         let text = host::render(&reported.server, found, host::DEFAULT_MOST_BYTES);
         text.trim_end().lines().try_for_each(|line| printer.line(&visible_text(line)))?;
     } else {
-        printer.line(&format!("{server} has nothing to inject ({took}, sent as {carrier})"))?;
+        printer.line(&format!("{server} has no context for this message ({took}, sent as a {carrier})"))?;
     }
     if let Some(late) = &reported.late {
         let took = duration(nanoseconds(late.latency));
-        printer.line(&format!("a late answer came after {took}; it is not used, and never moved to a later turn"))?;
+        printer.line(&format!("a late response arrived after {took}; it is not used, not even in a later turn"))?;
     }
     Ok(())
 }
 
-/// Whether nothing at all came back of a notification: so a server says that it has nothing to inject.
+/// Whether a notification had no response at all: with that, a server says that it has nothing to inject.
 fn is_silence(reported: &MessageReport, said: &Said) -> bool {
     said.timed_out && said.carrier == Carrier::Notification && reported.late.is_none()
 }
@@ -337,8 +336,8 @@ fn judge(reported: &MessageReport, args: &UserMessageArgs) -> Result<Outcome, Co
         return Ok(Outcome::Clean);
     }
     if said.timed_out {
-        let error = CommandError::new(ErrorKind::Timeout, format!("no answer within {:?}", args.deadline));
-        return Err(error.hint("give it longer with --deadline"));
+        let error = CommandError::new(ErrorKind::Timeout, format!("no response within {:?}", args.deadline));
+        return Err(error.hint("allow more time with --deadline"));
     }
     Ok(if said.refused.is_some() { Outcome::Findings } else { Outcome::Clean })
 }

@@ -1,4 +1,4 @@
-//! `host --scenario`: plays a scenario and reports on it.
+//! `host --scenario`: plays a scenario and reports the result.
 
 use super::{ClockArg, Format, HostArgs, setup};
 use crate::cli::hosting::play;
@@ -16,7 +16,11 @@ use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
 
-/// Plays a scenario and reports on it.
+/// Plays a scenario and reports the result.
+///
+/// # Errors
+///
+/// The scenario cannot be read, its servers cannot be reached, or the reel or report cannot be written.
 pub fn run(path: &Path, model: &Model, args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> {
     let scenario = play::read(path)?;
     let junit = args.junit.as_deref().map(Junit::open).transpose()?;
@@ -64,7 +68,7 @@ pub fn run(path: &Path, model: &Model, args: &HostArgs, context: &Context) -> Re
         Format::Human => {
             let text = verdict::text(&report, &file, context.verbose > 0, &context.printer.palette);
             context.printer.text(&text)?;
-            context.printer.note(&format!("the session is in {}", reel.display()));
+            context.printer.note(&format!("the session was recorded in {}", reel.display()));
         }
     }
     Ok(verdict::outcome(&report))

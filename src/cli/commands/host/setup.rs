@@ -1,4 +1,4 @@
-//! What the options of `host` make: its servers, its policies, itself; and the list of what can be set.
+//! What the options of `host` define: its servers, its policies and its own settings; and the list of all options.
 
 use super::{Format, HostArgs};
 use crate::cli::hosting::{self, NamedServer, ServerLocation};
@@ -14,7 +14,11 @@ use crate::runtime::model::Model;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// The servers that are named, in the order of their options.
+/// The servers that the options name, in the order of the options.
+///
+/// # Errors
+///
+/// The options name no server, or two with the same name, or one that cannot be found.
 pub fn servers(args: &HostArgs, context: &Context) -> Result<Vec<NamedServer>, CommandError> {
     let mut named = Vec::new();
     for word in &args.add {
@@ -27,9 +31,9 @@ pub fn servers(args: &HostArgs, context: &Context) -> Result<Vec<NamedServer>, C
         named.push(NamedServer { name: target.name(context)?, place: ServerLocation::of(&target, context)? });
     }
     if named.is_empty() {
-        return Err(CommandError::usage("no server was given")
+        return Err(CommandError::usage("no server given")
             .hint("add one with -s NAME=COMMAND-OR-URL, --url URL, --server NAME, --session NAME, or -- COMMAND")
-            .hint("or try the built-in one: mcpreel host --builtin memory"));
+            .hint("or try the built-in server: mcpreel host --builtin memory"));
     }
     if named.iter().all(|one| one.place.joined().is_some()) {
         args.client.check_agreed()?;
@@ -37,11 +41,15 @@ pub fn servers(args: &HostArgs, context: &Context) -> Result<Vec<NamedServer>, C
     let mut seen = std::collections::HashSet::new();
     match named.iter().find(|one| !seen.insert(one.name.as_str())) {
         None => Ok(named),
-        Some(twice) => Err(CommandError::usage(format!("two servers are named {:?}", twice.name))),
+        Some(twice) => Err(CommandError::usage(format!("two servers have the name {:?}", twice.name))),
     }
 }
 
-/// What the options make of the host.
+/// The host's configuration.
+///
+/// # Errors
+///
+/// The policy cannot be read, or an option is unknown or has an invalid value.
 pub fn config(args: &HostArgs, named: &[NamedServer], model: &Model) -> Result<HostConfig, CommandError> {
     let mut policies = engine::policies();
     let mut layout = Layout::default();
@@ -58,7 +66,9 @@ pub fn config(args: &HostArgs, named: &[NamedServer], model: &Model) -> Result<H
         bound_answers(&mut policies, timeout)?;
     }
     for word in &args.set {
-        let (option, value) = word.split_once('=').ok_or_else(|| refused(&format!("{word:?} sets nothing")))?;
+        let (option, value) = word
+            .split_once('=')
+            .ok_or_else(|| refused(&format!("invalid setting {word:?}: expected PROPOSAL.OPTION=VALUE")))?;
         let (server, option) = match option.split_once(':') {
             Some((server, option)) => (Some(server), option),
             None => (None, option),
@@ -70,8 +80,8 @@ pub fn config(args: &HostArgs, named: &[NamedServer], model: &Model) -> Result<H
     proposals::check_policies(&policies).map_err(|error| refused(&error))?;
     if let Some(unknown) = policies.servers().find(|server| named.iter().all(|one| one.name != *server)) {
         let known: Vec<&str> = named.iter().map(|one| one.name.as_str()).collect();
-        return Err(refused(&format!("options are set for {unknown:?}, which is no server here"))
-            .hint(format!("there are: {}", known.join(", "))));
+        return Err(refused(&format!("options are set for {unknown:?}, but there is no such server"))
+            .hint(format!("the servers are: {}", known.join(", "))));
     }
     let system = args.system.as_deref().map(values::exact_text).transpose()?.unwrap_or_default();
     let folder = std::env::current_dir().unwrap_or_default();
@@ -92,13 +102,13 @@ pub fn config(args: &HostArgs, named: &[NamedServer], model: &Model) -> Result<H
     })
 }
 
-/// Has answers waited for so long, whoever asks: `--timeout`.
+/// Applies `--timeout` to all responses, whatever the request.
 pub fn bound_answers(policies: &mut Policies, timeout: Duration) -> Result<(), CommandError> {
     let value = Value::from(format!("{}us", timeout.as_micros()));
     policies.set(None, "host.tool_timeout", &value).map_err(|error| CommandError::usage(error.to_string()))
 }
 
-/// Lists what can be set.
+/// Lists all options.
 pub fn list(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> {
     for (proposal, settings) in engine::policies().known() {
         for setting in *settings {

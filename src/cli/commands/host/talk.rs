@@ -1,4 +1,4 @@
-//! A conversation as it goes: lines in, the transcript out, the model asked between.
+//! A running conversation: reads lines, prints the transcript, and asks the model in between.
 
 mod transcript;
 
@@ -20,34 +20,34 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::Instant;
 use transcript::{Repeats, Streamed};
 
-/// How long nothing may happen before it is told who is waited for.
+/// After this time without any event, the servers that the host waits for are reported.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// The conversation as it goes.
+/// A running conversation.
 pub(super) struct Talk<'a> {
     args: &'a HostArgs,
     context: &'a Context,
     pub runner: HostRunner,
     model: Model,
-    /// Where more lines come from.
+    /// The source of further lines.
     lines: Option<Lines>,
-    /// What is to be done, one after another.
+    /// What to do next, in order.
     queue: VecDeque<Line>,
     replying: Option<Replying>,
     inferences: Inferences,
-    /// Until when nothing is begun.
+    /// Nothing is started before this time.
     waiting: Option<Instant>,
-    /// When something happened last; `None` once the silence since was told of.
+    /// The time of the last event; `None` after the silence since then was reported.
     received: Option<Instant>,
     last_prompt: Option<Prompt>,
-    /// What is done next stands right above, as it was typed.
+    /// Whether the line that is done next is visible right above, as it was typed.
     is_on_screen: bool,
     streamed: Streamed,
     repeats: Repeats,
     routes: Routes,
-    /// Something that was wanted failed.
+    /// Whether a line failed.
     pub failed: bool,
-    /// The user wants the conversation to end.
+    /// Whether the user wants to end the conversation.
     pub interrupted: bool,
 }
 
@@ -62,14 +62,14 @@ enum Happened {
     Interrupted,
 }
 
-/// Ctrl-C, or a request to end: heard from the beginning, so that none is missed while something is printed.
+/// Ctrl-C and SIGTERM. Registered at the start, so that none is missed while something is printed.
 struct Ends {
     interrupt: Option<Signal>,
     terminate: Option<Signal>,
 }
 
 impl Ends {
-    /// Within a runtime.
+    /// Must be called within a runtime.
     fn listen() -> Self {
         Self { interrupt: signal(SignalKind::interrupt()).ok(), terminate: signal(SignalKind::terminate()).ok() }
     }
@@ -90,7 +90,7 @@ async fn received(signal: &mut Option<Signal>) {
 }
 
 impl<'a> Talk<'a> {
-    /// A conversation that has not begun: first it does what is in the queue, then what lines say, then it ends.
+    /// A conversation that has not begun. It does what is in the queue, then what the lines say, then it ends.
     pub fn new(
         (args, context): (&'a HostArgs, &'a Context),
         runner: HostRunner,
@@ -120,9 +120,13 @@ impl<'a> Talk<'a> {
     }
 
     /// Talks until the session is over.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written, or the user interrupted the conversation.
     pub async fn run(&mut self) -> Result<(), CommandError> {
         let outcome = self.go_on().await;
-        // What was told is on the screen, and the screen is the user's again.
+        // Everything is printed, so the terminal is given back to the user.
         self.lines = None;
         outcome
     }
@@ -131,7 +135,7 @@ impl<'a> Talk<'a> {
         self.lines.iter().for_each(Lines::ask);
         let mut ends = Ends::listen();
         loop {
-            // What was printed stands before whatever is typed next.
+            // Flush before the next line is typed.
             self.context.printer.flush().map_err(CommandError::output)?;
             if self.is_free() {
                 let end = self.lines.is_none().then_some(Line::Order(Order::End));
@@ -150,14 +154,14 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// Nothing is being done.
+    /// Whether nothing is in progress.
     fn is_free(&self) -> bool {
         let is_busy = !self.runner.is_idle() || self.replying.is_some() || !self.inferences.is_idle();
         self.waiting.is_none() && !is_busy
     }
 
     async fn next(&mut self, ends: &mut Ends) -> Happened {
-        // Lines of a pipe are a script: each is read when the one before is done.
+        // Lines from a pipe are a script: each is read when the one before it is done.
         let may_read = self.is_interactive() || self.is_free() && self.queue.is_empty();
         let is_waited_for = !self.runner.is_idle() && self.replying.is_none();
         let silence = self.received.filter(|_| is_waited_for).map(|received| received + SILENCE);
@@ -172,7 +176,7 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// Takes in what happened; whether the session is over.
+    /// Handles what happened. Returns whether the session is over.
     fn take(&mut self, happened: Happened) -> Result<bool, CommandError> {
         match happened {
             Happened::Interrupted => self.interrupt()?,
@@ -213,7 +217,7 @@ impl<'a> Talk<'a> {
         Ok(false)
     }
 
-    /// First the model, then the conversation, then without ceremony.
+    /// The first interrupt stops the model, the next one ends the conversation, the third exits at once.
     fn interrupt(&mut self) -> Result<(), CommandError> {
         if let Some(replying) = self.replying.take() {
             replying.abort();
@@ -233,23 +237,23 @@ impl<'a> Talk<'a> {
 
     fn take_typed(&mut self, typed: Typed) -> Result<(), CommandError> {
         let line = match typed {
-            // At rest it takes back a line, no more.
+            // If nothing is in progress, an interrupt only discards the line.
             Typed::Interrupt if self.is_free() => Ok(Line::Nothing),
             Typed::Interrupt => {
                 self.interrupt()?;
                 Ok(Line::Nothing)
             }
-            Typed::TooLong => Err(CommandError::usage("a line is longer than 1 MiB; it is left out")
-                .hint("a prompt of that size comes from a file: --system @FILE, or a scenario")),
+            Typed::TooLong => Err(CommandError::usage("skipped a line longer than 1 MiB")
+                .hint("put a prompt of that size in a file (--system @FILE) or in a scenario")),
             Typed::Line(text) => lines::parse(&text),
         };
         self.is_on_screen = self.is_interactive() && self.is_free() && self.queue.is_empty();
-        // Nothing more can be typed once the end is ordered.
+        // After the command to end, nothing more can be typed.
         let is_last = matches!(&line, Ok(Line::Order(Order::End)));
         match line {
             Ok(line) if self.is_interactive() && line.is_a_look() => self.act(line)?,
             Ok(line) => self.queue.push_back(line),
-            // A slip ends no conversation; a script is told at its end, too.
+            // A wrong line does not end the conversation; a script fails because of it at its end.
             Err(error) => {
                 self.context.printer.complain(&error);
                 self.failed |= !self.is_interactive();
@@ -266,7 +270,7 @@ impl<'a> Talk<'a> {
         self.lines.as_ref().is_some_and(Lines::is_interactive)
     }
 
-    /// Does what a line asks.
+    /// Does what a line says.
     fn act(&mut self, line: Line) -> Result<(), CommandError> {
         match line {
             Line::Order(order) => {

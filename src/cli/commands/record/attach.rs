@@ -1,4 +1,4 @@
-//! `record --url`: a server that runs elsewhere, behind standard input and output.
+//! `record --url`: connects a client on stdin and stdout to a server that runs elsewhere.
 
 use super::{RecordArgs, about};
 use crate::cli::client_session::{self, RemoteLink};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-/// Taps until either side ends.
+/// Records until either side ends.
 pub fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outcome, CommandError> {
     args.keeping.check_free_output()?;
     let name = args.keeping.session_name(url_name(&remote.url));
@@ -31,13 +31,13 @@ pub fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outc
         let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
         let RemoteLink { link, exchanges, .. } = client_session::attach(remote, Some(recorder), None, context).await?;
         let (orders, taken) = mpsc::channel(16);
-        // Over HTTP sessions are numbered, and the first is what a client of this kind has.
+        // Over HTTP, sessions are numbered, and a stdio client has the first one.
         let stream = u32::from(exchanges.is_some());
         let shared =
             Arc::new(SharedSession { queue: Arc::clone(recorder.queue()), stream, answers: Arc::default(), orders });
         let about = about(name, redact::redact_url(&remote.url), "stdio", recording.status());
         let _bound = live::open(about, Arc::clone(&shared) as Arc<dyn Session>, &shared.answers, note)?;
-        // Not the locked one: a client that does not read would keep the process from its end.
+        // Not the locked stdout: a client that does not read would keep the process from exiting.
         let output = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned().map_err(failed)?);
         startup_error::begin();
         let carried = tokio::select! {
@@ -48,7 +48,7 @@ pub fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outc
             exchanges.finish();
         }
         match carried {
-            // The client has gone, which is how it ends.
+            // The client is gone, which ends the session normally.
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
             Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
                 Err(CommandError::new(ErrorKind::Peer, error.to_string()))

@@ -1,4 +1,4 @@
-//! `record --listen`: the tap as a reverse proxy in front of an HTTP server.
+//! `record --listen`: a recording reverse proxy in front of a server.
 
 use super::RecordArgs;
 use crate::cli::listening::Listening;
@@ -27,11 +27,11 @@ use tokio::runtime::Handle;
 pub enum Upstream<'a> {
     /// A server that is reached over HTTP.
     Remote(&'a Remote),
-    /// A server that is started over stdio, one for each session.
+    /// A stdio server; one process is started for each session.
     Command(&'a ServerCommand),
 }
 
-/// Taps until the user ends it.
+/// Records until the user ends it.
 pub fn run(args: &RecordArgs, listen: &str, behind: &Upstream<'_>, context: &Context) -> Result<Outcome, CommandError> {
     listening::runtime()?.block_on(async {
         let listening = listening::bind(listen, context).await?;
@@ -49,16 +49,16 @@ async fn proxy(
     context: &Context,
 ) -> Result<Outcome, CommandError> {
     let (url, door) = (listening.url(&endpoint_path(&remote.url)), listening.door(&endpoint_path(&remote.url)));
-    // A client speaks to the server behind as it would without the tap.
+    // A client uses the same protocol as with the server itself.
     let is_websocket = remote.carrier().is_ok_and(|carrier| carrier == Carrier::WebSocket);
     let door = if is_websocket { door.replacen("http:", "ws:", 1) } else { door };
     let Listener::Http(listener) = listening.listener else {
-        let error = CommandError::usage(format!("{url} cannot stand in front of {}", url_name(&remote.url)));
-        return Err(error.hint("a proxy speaks HTTP: give --listen a port, or HOST:PORT"));
+        let error = CommandError::usage(format!("cannot listen on {url} in front of {}", url_name(&remote.url)));
+        return Err(error.hint("a proxy needs HTTP: use --listen with a port or HOST:PORT"));
     };
     let address = listener.local_addr().map_err(|error| CommandError::usage(format!("cannot listen: {error}")))?;
     if remote.insecure {
-        context.printer.note("the server's certificate is not checked (--insecure)");
+        context.printer.note("warning: the server's certificate is not verified (--insecure)");
     }
     let name = args.keeping.session_name(url_name(&remote.url));
     let recording = args.keeping.start(&name, OnExisting::Fail)?;
@@ -71,11 +71,12 @@ async fn proxy(
         EventKind::StreamOpened,
         &json!({"transport": "http", "url": shown, "listen": address.to_string(), "pid": std::process::id()}),
     );
-    context
-        .printer
-        .note(&format!("listening on {url} in front of {shown}, recording to {}; end with Ctrl-C", path.display(),));
+    context.printer.note(&format!(
+        "listening on {url} in front of {shown}, recording to {}; press Ctrl-C to stop",
+        path.display(),
+    ));
     let (client, headers) = proxy.upstream();
-    let url = remote.http_url().parse().map_err(|_| CommandError::usage("the URL cannot be used"))?;
+    let url = remote.http_url().parse().map_err(|_| CommandError::usage("the URL is invalid"))?;
     let session = HttpSession { exchanges: Arc::clone(&exchanges), client, url, headers, runtime: Handle::current() };
     let about = live::About { listen: Some(door), ..super::about(name, shown, "http", recording.status()) };
     let _bound = live::open(about, Arc::new(session), exchanges.answers(), note)?;
@@ -107,7 +108,7 @@ async fn gateway(
         &json!({"transport": listening.transport(), "listen": listening.address(), "pid": std::process::id()}),
     );
     context.printer.note(&format!(
-        "listening on {} in front of `{shown}`, one for each session, recording to {}; end with Ctrl-C",
+        "listening on {} in front of `{shown}`, one process per session, recording to {}; press Ctrl-C to stop",
         listening.url("/mcp"),
         path.display(),
     ));
@@ -120,14 +121,14 @@ async fn gateway(
     end(recording)
 }
 
-/// Finishes the reel and tells, in any case, what is in it: nothing else says that a listener has ended.
+/// Finishes the reel and reports its content in any case, because nothing else shows that a listener has ended.
 fn end(recording: Recording) -> Result<Outcome, CommandError> {
     recording.recorder().note(EventKind::StreamClosed, &json!({"by": "the tap ended"}));
     let (summary, end) = recording.finish();
     end.report(&summary, true, note).map(|()| Outcome::Clean)
 }
 
-/// Tells each thing once, and only so many.
+/// Reports each text once, up to a maximum number of texts.
 fn once_each(report: fn(&str)) -> impl Fn(&str) + Send + Sync {
     const MAX: usize = 20;
     let reported = Mutex::new(HashSet::new());
@@ -143,7 +144,7 @@ fn target_error(error: HttpError) -> CommandError {
     CommandError::usage(error.to_string())
 }
 
-/// The path at which clients find the server behind the tap.
+/// The path at which clients find the server behind the proxy.
 fn endpoint_path(url: &str) -> String {
     url::Url::parse(url).map_or_else(|_| String::new(), |url| url.path().to_owned())
 }

@@ -1,4 +1,4 @@
-//! The reel of a server of its own: what passes in its sessions, and each run of a handler.
+//! The reel of a built-in server: the messages of its sessions, and each run of a handler.
 
 use crate::cli::Context;
 use crate::cli::printer::note;
@@ -16,7 +16,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A recorder that is shared by all sessions.
+/// A recorder that all sessions of a server share.
 #[derive(Clone)]
 pub struct SharedRecorder {
     queue: Arc<Queue>,
@@ -26,7 +26,11 @@ pub struct SharedRecorder {
 }
 
 impl SharedRecorder {
-    /// Starts it for a command of ours: where the user says, or among the recordings.
+    /// Starts recording for a command: to the file that the user named, or to the folder of reels.
+    ///
+    /// # Errors
+    ///
+    /// The reel cannot be created.
     pub fn start(
         command: &'static str,
         path: Option<&Path>,
@@ -37,17 +41,17 @@ impl SharedRecorder {
         let recording = Recording::start(&Plan { on_existing, ..Plan::of(path, command, need) }, note)?;
         let (queue, status) = (Arc::clone(recording.recorder().queue()), recording.status());
         if let Some(path) = status.reel() {
-            context.printer.note(&format!("the session is kept in {}", path.display()));
+            context.printer.note(&format!("the session is being recorded to {}", path.display()));
         }
         Ok(Self { queue, recording: Arc::new(Mutex::new(Some(recording))), status, command })
     }
 
-    /// How it goes.
+    /// The state of the recording.
     pub fn status(&self) -> Arc<Status> {
         Arc::clone(&self.status)
     }
 
-    /// Something passes.
+    /// Records traffic of a session.
     pub fn see(&self, stream: u32, passing: SessionTraffic<'_>) {
         match passing {
             SessionTraffic::Opened => {
@@ -66,31 +70,31 @@ impl SharedRecorder {
         }
     }
 
-    /// Keeps a fact that is a handler's.
+    /// Records a report, if it is about a handler.
     pub fn fact(&self, stream: u32, fact: &Report) {
         if let Some(note) = handled(fact) {
             self.queue.note(Ready::about(EventKind::Note, stream), &note);
         }
     }
 
-    /// Keeps a note on all sessions.
+    /// Records a note about all sessions.
     pub fn note(&self, note: &serde_json::Value) {
         self.queue.note(Ready::about(EventKind::Note, 0), note);
     }
 
-    /// Ends the reel.
+    /// Finishes the reel.
     pub fn finish(&self, context: &Context) {
         let recording = self.recording.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some((summary, end)) = recording.map(Recording::finish)
             && let Some(failure) = summary.failure
         {
             let place = end.place();
-            context.printer.note(&format!("not all of the session is in {}: {failure}", place.display()));
+            context.printer.note(&format!("the recording in {} is incomplete: {failure}", place.display()));
         }
     }
 }
 
-/// The note that stands in a reel for a fact about a handler.
+/// The note in a reel for a report about a handler.
 pub fn handled(fact: &Report) -> Option<serde_json::Value> {
     match fact {
         Report::Proposal(fact) if fact["report"] == "handler" => {
@@ -104,11 +108,11 @@ pub fn handled(fact: &Report) -> Option<serde_json::Value> {
     }
 }
 
-/// A way out whose messages, each written whole, are kept as they go.
+/// A writer whose messages are recorded. Each message must be written whole.
 pub struct Copied<W> {
-    /// The way out.
+    /// Where messages are written.
     pub out: W,
-    /// Where they are kept.
+    /// The recorder, if the session is recorded.
     pub keep: Option<SharedRecorder>,
 }
 

@@ -1,4 +1,4 @@
-//! What comes into a server from this machine beside its host: posts of HTTP, lines on a socket, lines from elsewhere.
+//! Local inputs of a server in addition to its host: HTTP posts, a socket, a feed of lines.
 
 use super::Serving;
 use crate::cli::printer::note;
@@ -18,27 +18,27 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// From where things come in.
+/// The sources of local input.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "What comes in beside the host")]
+#[command(next_help_heading = "Local inputs")]
 pub struct LocalArgs {
-    /// Take JSON posts here, on this machine only, and push each as an event: a port (0 takes a free one) or HOST:PORT.
-    /// The body may have eventId, text, payload, origin and featureSet; another object is the event's text as a whole.
-    /// A post to /events/TYPE is published to subscriptions (MCPE): its data, tags and priority, or all of it as the
-    /// data.
+    /// Accept JSON posts from this machine and push each as an event: a port (0 for a free one) or HOST:PORT. The
+    /// body may contain eventId, text, payload, origin and featureSet; any other object becomes the event's text. A
+    /// post to /events/TYPE is published to subscriptions (MCPE) with its data, tags and priority, or with the whole
+    /// body as data.
     #[arg(long, value_name = "ADDR")]
     webhook: Option<String>,
-    /// Have a channel over a Unix socket of this path: each line is a message of it, as text or JSON; what the host
-    /// publishes comes out, a JSON line each.
+    /// Provide a channel on a Unix socket with this path: each line that is written to it becomes a message from the
+    /// channel, as text or JSON; what the host publishes is printed to it as JSON lines.
     #[arg(long, value_name = "PATH")]
     channel_socket: Option<PathBuf>,
-    /// Send what lines say, each what --on-signal takes: from a file or FIFO, from whoever connects to a Unix socket
-    /// (unix:PATH), or from standard input (-, with --listen). They are read once a host is there.
+    /// Send the messages in these lines, in the format of --on-signal: from a file or FIFO, from clients of a Unix
+    /// socket (unix:PATH), or from stdin (-, with --listen). Reading begins when a host is connected.
     #[arg(long, value_name = "PATH")]
     feed: Option<PathBuf>,
 }
 
-/// Bound, and not begun.
+/// Inputs that are bound, but not started.
 #[derive(Default)]
 pub struct Local {
     webhook: Option<TcpListener>,
@@ -46,23 +46,27 @@ pub struct Local {
     feed: Option<(Source, Option<BoundSocket>)>,
 }
 
-/// At work.
+/// Inputs that are running.
 pub struct LocalServer {
     _webhook: Option<Webhook>,
     connector: Option<ChannelSocket>,
     feed: Option<Feed>,
-    /// The sockets' files, removed at the end.
+    /// The sockets' files are removed when these are dropped.
     _sockets: [Option<BoundSocket>; 2],
 }
 
 impl LocalArgs {
-    /// Binds to what is named; a channel goes into the server's settings.
+    /// Binds to the addresses. Adds the channel to the server's settings.
+    ///
+    /// # Errors
+    ///
+    /// An address cannot be used, or a file cannot be opened.
     pub fn prepare(&self, listens: bool, config: &mut Config) -> Result<Local, CommandError> {
         let webhook = self.webhook.as_deref().map(bind).transpose()?;
         let channel = self.channel_socket.as_deref().map(open).transpose()?;
         if let Some((id, ..)) = &channel {
             let settings = config.settings.entry("mcpl".to_owned()).or_insert_with(|| json!({}));
-            // What is something else than it must be is refused with all settings.
+            // Settings of a wrong type are refused later, with all settings.
             if let Some(settings) = settings.as_object_mut()
                 && let Value::Array(channels) = settings.entry("channels").or_insert_with(|| json!([]))
             {
@@ -75,9 +79,9 @@ impl LocalArgs {
 }
 
 impl Local {
-    /// Begins to take what comes.
+    /// Starts reading the inputs.
     pub(super) fn start(self, serving: &Serving) -> Result<LocalServer, CommandError> {
-        let failed = |error| CommandError::new(ErrorKind::Internal, format!("cannot take what comes in: {error}"));
+        let failed = |error| CommandError::new(ErrorKind::Internal, format!("cannot start the local inputs: {error}"));
         let serving = serving.clone();
         let order: Order = Arc::new(move |fired: &Fired, receives: ReportCallback| {
             let into = |stream: &u32| {
@@ -91,7 +95,7 @@ impl Local {
             None => None,
             Some(listener) => {
                 if let Ok(address) = listener.local_addr() {
-                    note(&format!("posts to http://{address}/ are pushed"));
+                    note(&format!("posts to http://{address}/ become push events"));
                 }
                 Some(Webhook::start(listener, Arc::clone(&order)).map_err(failed)?)
             }
@@ -105,7 +109,7 @@ impl Local {
         let (mut feed, mut feed_socket) = (None, None);
         if let Some((source, bound)) = self.feed {
             if let Some(bound) = &bound {
-                note(&format!("lines to {} are sent", bound.name));
+                note(&format!("messages can be written to {}", bound.name));
             }
             let report = Arc::new(|why: &str| note(&format!("--feed: {why}")));
             feed = Some(Feed::start(source, order, report).map_err(failed)?);
@@ -116,7 +120,7 @@ impl Local {
 }
 
 impl LocalServer {
-    /// Hears a fact of a session's.
+    /// Passes on a session's report.
     pub fn receive(&self, fact: &Report) {
         if let Some(connector) = &self.connector {
             connector.receive(fact);
@@ -127,27 +131,27 @@ impl LocalServer {
     }
 }
 
-/// Binds to an address of this machine that no other reaches.
+/// Binds to an address that only this machine can reach.
 fn bind(address: &str) -> Result<TcpListener, CommandError> {
     let usage = |why: String| CommandError::usage(format!("--webhook {address}: {why}"));
     let resolved: Vec<SocketAddr> = match address.trim_start_matches(':').parse::<u16>() {
         Ok(port) => vec![SocketAddr::from(([127, 0, 0, 1], port))],
         Err(_) => address
             .to_socket_addrs()
-            .map_err(|error| usage(error.to_string()).hint("give HOST:PORT, as in 127.0.0.1:9000, or a port only"))?
+            .map_err(|error| usage(error.to_string()).hint("use HOST:PORT, such as 127.0.0.1:9000, or only a port"))?
             .collect(),
     };
     if resolved.is_empty() || !resolved.iter().all(|address| address.ip().is_loopback()) {
-        let error = usage("other machines could reach that, and whoever posts there speaks to the model".to_owned());
-        return Err(error.hint("give a port only, or 127.0.0.1:PORT; a tunnel of your own can lead to it"));
+        let error = usage("other machines could reach that address, and its posts are shown to the model".to_owned());
+        return Err(error.hint("use only a port, or 127.0.0.1:PORT; you can put a tunnel in front of it"));
     }
     TcpListener::bind(&resolved[..]).map_err(|error| {
         CommandError::new(ErrorKind::Peer, format!("cannot listen on {address}: {error}"))
-            .hint("choose another port; 0 takes a free one")
+            .hint("choose another port; 0 selects a free one")
     })
 }
 
-/// A channel over a socket of this path, by the id that it gets.
+/// Opens a channel at a socket with this path. Returns its id and the socket.
 fn open(path: &Path) -> Result<(String, BoundSocket, UnixListener), CommandError> {
     let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let (bound, listener) = bind_socket("--channel-socket", path)?;
@@ -157,16 +161,16 @@ fn open(path: &Path) -> Result<(String, BoundSocket, UnixListener), CommandError
 fn bind_socket(option: &str, path: &Path) -> Result<(BoundSocket, UnixListener), CommandError> {
     bind_at(path).map_err(|error| {
         CommandError::usage(format!("{option} {}: {error}", path.display()))
-            .hint("give a path in a folder that is there, where nothing is or nobody listens")
+            .hint("use a path in an existing folder, at which there is no file and no other process listens")
     })
 }
 
-/// Where lines come from.
+/// Opens the source of lines.
 fn source(path: &Path, listens: bool) -> Result<(Source, Option<BoundSocket>), CommandError> {
     if path == Path::new("-") {
         if !listens {
-            return Err(CommandError::usage("--feed -: standard input is the host's")
-                .hint("listen for hosts elsewhere with --listen, or name a FIFO or unix:PATH"));
+            return Err(CommandError::usage("--feed -: stdin belongs to the host")
+                .hint("let hosts connect with --listen, or use a FIFO or unix:PATH"));
         }
         return Ok((Source::Stream(Box::new(std::io::stdin())), None));
     }
@@ -176,9 +180,9 @@ fn source(path: &Path, listens: bool) -> Result<(Source, Option<BoundSocket>), C
     }
     let about = path.metadata().map_err(|error| CommandError::reading(path, &error))?;
     if about.is_dir() {
-        return Err(CommandError::usage(format!("--feed {}: that is a folder", path.display())));
+        return Err(CommandError::usage(format!("--feed {}: this is a folder", path.display())));
     }
-    // A FIFO that is open for writing here too does not end with its writers.
+    // A FIFO that is also open for writing here does not end when its writers close it.
     let file = File::options().read(true).write(about.file_type().is_fifo()).open(path);
     Ok((Source::Stream(Box::new(file.map_err(|error| CommandError::reading(path, &error))?)), None))
 }

@@ -1,10 +1,11 @@
-//! `serve --scenario`: the part that one built-in server of a scenario plays by itself, on any transport.
+//! `serve --scenario`: plays the part of one built-in server of a scenario, on any transport.
 
 use super::failed;
 use super::keep::SharedRecorder;
 use crate::cli::hosting::play;
 use crate::cli::hosting::verdict::{self, Junit};
 use crate::cli::listening::{self, ListenOptions};
+use crate::cli::printer::Format;
 use crate::cli::target::Limits;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
@@ -22,7 +23,7 @@ use crate::transport::Link;
 use crate::transport::link::Served;
 use crate::transport::listen::gateway::{Backend, Gateway};
 use crate::transport::local::stdio::read_messages;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
@@ -30,44 +31,39 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
-/// How long a host over HTTP that has no stream open may say nothing, once its part is done, until it counts as gone.
+/// When the part is done, an HTTP host without an open stream counts as gone after this time without a message.
 const SILENCE: Duration = Duration::from_secs(5);
-/// How long a host that has gone may take to read what was said last.
+/// How long a host may take to read the last messages after it closed its side.
 const UNREAD: Duration = Duration::from_secs(1);
-/// How long what was said last may take on its way to the network.
+/// How long the last messages may take to reach the network.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
-/// A scenario, and where its report goes.
+/// A scenario, and where to write its report.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "A scenario's part")]
+#[command(next_help_heading = "Scenarios")]
 pub struct ScenarioArgs {
-    /// Play one built-in server's part of this scenario: what it fires and when, the faults on its connection, and
-    /// which messages are expected there. The host is whoever starts this, or comes with --listen; once it has gone the
-    /// report goes to standard error.
+    /// Play one built-in server of this scenario: the messages it sends, the faults on its connection, and the
+    /// messages expected on it. The host starts this command, or connects with --listen. When the host has
+    /// disconnected, the report is printed to stderr.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["declare", "era", "settings", "plans", "on_signal", "memory",
         "folders", "commands", "report", "answer_timeout", "seed", "allowed", "webhook", "channel_socket", "feed"])]
     pub scenario: Option<PathBuf>,
-    /// Which server of the scenario to be.
+    /// Which server of the scenario to play.
     #[arg(long = "as", value_name = "NAME", requires = "scenario")]
     part: Option<String>,
     /// Write the scenario's report as JUnit XML.
     #[arg(long, value_name = "FILE", requires = "scenario")]
     junit: Option<PathBuf>,
-    /// How the scenario's report is told.
+    /// Format of the scenario's report.
     #[arg(long, value_enum, default_value_t = Format::Human, requires = "scenario")]
     format: Format,
 }
 
-/// How a report is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// In words.
-    Human,
-    /// As one JSON object on one line.
-    Json,
-}
-
-/// Serves; the report goes to standard error once the host has gone.
+/// Plays the part, and prints the report to stderr when the host has disconnected.
+///
+/// # Errors
+///
+/// The scenario cannot be read, has no such server, or the report cannot be written.
 pub fn run(
     path: &Path,
     args: &ScenarioArgs,
@@ -100,7 +96,8 @@ pub fn run(
     Ok(verdict::outcome(&report))
 }
 
-/// What makes the part of the server with this name, at its beginning; without a name, of the only one built in.
+/// Creates the part of the server with this name, from its beginning. Without a name, the only built-in server is
+/// used.
 fn part_of(
     scenario: &Scenario,
     name: Option<&str>,
@@ -113,19 +110,19 @@ fn part_of(
         (None, [only]) => only,
         (None, names) => {
             return Err(CommandError::usage(format!("the scenario has {} built-in servers", names.len()))
-                .hint(format!("name one with --as; there are: {}", names.join(", "))));
+                .hint(format!("choose one with --as: {}", names.join(", "))));
         }
     };
     let unknown = || {
-        CommandError::usage(format!("the scenario has no built-in server {name:?}"))
-            .hint(format!("there are: {}", built_in.join(", ")))
+        CommandError::usage(format!("the scenario has no built-in server named {name:?}"))
+            .hint(format!("the built-in servers are: {}", built_in.join(", ")))
     };
     let (id, part) = scenario.played_by(name).ok_or_else(unknown)?;
     let plan = &part.servers[id.0];
     let ServerKind::BuiltIn(config) = &plan.kind else { return Err(unknown()) };
     let mut config = (**config).clone();
     config.wall_base_ns = i64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX);
-    // What is fired stands on a handshake: the other era is spoken where the scenario says so.
+    // The messages need the legacy era; the modern one is used if the scenario says so.
     let era = if plan.era == EraChoice::Modern { Era::Modern } else { Era::Legacy };
     config.revisions.retain(|revision| revision.era() == era);
     Ok(Box::new(move || {
@@ -135,7 +132,7 @@ fn part_of(
     }))
 }
 
-/// Plays until the host closes standard input, or the user ends it: then what is open is judged as it stands.
+/// Plays until the host closes stdin or the user ends it; then the open expectations are judged as they are.
 async fn play_stdio(part: ScenarioServer, limits: Limits, observe: TrafficObserver) -> Result<Report, CommandError> {
     let (link, written) = standard_streams(limits)?;
     let (entering, enters) = mpsc::unbounded_channel();
@@ -144,7 +141,7 @@ async fn play_stdio(part: ScenarioServer, limits: Limits, observe: TrafficObserv
     let close = || drop(entrance.lock().unwrap_or_else(PoisonError::into_inner).take());
     let report = |reported: ScenarioServerEvent<'_>| match reported {
         ScenarioServerEvent::Passes(stream, passing) => observe(stream, passing),
-        // Nobody can come back.
+        // On stdin, no host can reconnect.
         ScenarioServerEvent::Waits => close(),
         ScenarioServerEvent::OrderResult(_) => {}
     };
@@ -161,7 +158,7 @@ async fn play_stdio(part: ScenarioServer, limits: Limits, observe: TrafficObserv
     Ok(report)
 }
 
-/// Plays until the first play is over or the user ends it: then what is open is judged as it stands.
+/// Plays until the first play is over or the user ends it; then the open expectations are judged as they are.
 fn play_listening(
     begin: Box<dyn Fn() -> ScenarioServer + Send + Sync>,
     observe: TrafficObserver,
@@ -173,7 +170,7 @@ fn play_listening(
         let (plays, mut news) = ScenarioSessions::start(begin, observe);
         let gateway =
             Gateway::new(Arc::new(plays.clone()) as Arc<dyn Backend>, options.access(), options.limit(limits));
-        context.printer.note(&format!("listening on {}; end with Ctrl-C", listening.url("/mcp")));
+        context.printer.note(&format!("listening on {}; press Ctrl-C to stop", listening.url("/mcp")));
         let accepting = Arc::clone(&gateway).serve(listening.listener);
         let mut over = None;
         listening::until_ended(async {
@@ -187,14 +184,14 @@ fn play_listening(
         tokio::time::sleep(LAST_WORDS).await;
         let report = over.or_else(|| oldest(&mut news));
         if report.is_none() {
-            // Nobody came, or has come back.
+            // No host has connected, or reconnected.
             plays.close();
         }
         let report = match report {
             Some(report) => Some(report),
             None => first_over(&mut news, &gateway).await,
         };
-        report.ok_or_else(|| CommandError::new(ErrorKind::Internal, "no play has ended"))
+        report.ok_or_else(|| CommandError::new(ErrorKind::Internal, "no session of the scenario has ended"))
     })
 }
 
@@ -220,15 +217,15 @@ fn oldest(news: &mut mpsc::UnboundedReceiver<ScenarioNotice>) -> Option<Report> 
     over.min_by_key(|(number, _)| *number).map(|(_, report)| report)
 }
 
-/// This process's own standard input and output as a link; beside it the end of all that is written.
+/// This process's stdin and stdout as a link, and a receiver that ends when everything is written.
 ///
-/// Both directions have threads of their own: a host that does not read holds nothing else up.
+/// Each direction has its own thread, so a host that does not read blocks nothing else.
 fn standard_streams(limits: Limits) -> Result<(Link, oneshot::Receiver<()>), CommandError> {
     let (link, Served { mut outgoing, incoming }) = Link::served();
     let pass_on = move |came| drop(incoming.blocking_send(came));
     let (writes, written) = oneshot::channel::<()>();
     let write = move || {
-        // Dropped after the last.
+        // Dropped after the last message.
         let _writes = writes;
         while let Some(mut message) = outgoing.blocking_recv() {
             message.push(b'\n');

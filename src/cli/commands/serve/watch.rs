@@ -1,4 +1,4 @@
-//! What `serve` watches, and whether it remembers: the options, checked.
+//! The options for the server's memory and for what it watches.
 
 use crate::error::CommandError;
 use crate::runtime::watch::{Folder, Options, PreparedWatchers};
@@ -7,32 +7,32 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What the server has beside its tools.
+/// What the server has in addition to its tools.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "What it has and watches")]
+#[command(next_help_heading = "Memory and watching")]
 pub struct WatchArgs {
-    /// Whether it has a memory, and the tools for it.
+    /// Whether the server has a memory, with the tools for it.
     #[arg(long, value_enum, value_name = "SWITCH", default_value_t = Switch::On)]
     memory: Switch,
-    /// Watch this folder (repeatable). Its text files are resources; a change is told to those who subscribed to the
-    /// file or a folder above it, and to all as a reminder.
+    /// Watch this folder (repeatable). Its text files become resources. Changes are reported to subscribers of the
+    /// file or of a folder above it, and to all hosts as a reminder.
     #[arg(long = "watch", value_name = "DIR")]
     folders: Vec<PathBuf>,
-    /// Ignore what this matches, by its name or its path from the folder (repeatable), beside .git, target and
+    /// Ignore files whose name or path within the folder matches (repeatable), in addition to .git, target and
     /// node_modules.
     #[arg(long = "ignore", value_name = "GLOB", requires = "folders")]
     ignored: Vec<String>,
-    /// Run this command in a shell at the start and after each change, and remind when another outcome came of it
-    /// (repeatable). Its outcome is told by the tool `check` too.
+    /// Run this command in a shell at the start and after each change, and send a reminder if its result has changed
+    /// (repeatable). The tool `check` reports the result, too.
     #[arg(long = "watch-command", value_name = "COMMAND")]
     commands: Vec<String>,
-    /// Run the commands again after this time, too.
+    /// Also run the commands after this time.
     #[arg(long = "watch-every", value_name = "TIME", value_parser = parse_time, requires = "commands")]
     every: Option<Duration>,
-    /// How long a command may take.
+    /// How long a command may run.
     #[arg(long = "watch-limit", value_name = "TIME", value_parser = parse_time, default_value = "5m")]
     limit: Duration,
-    /// Tell changes once nothing has changed for so long.
+    /// Report changes when nothing has changed for this time.
     #[arg(long = "watch-quiet", value_name = "TIME", value_parser = parse_time, default_value = "200ms")]
     quiet: Duration,
 }
@@ -40,19 +40,23 @@ pub struct WatchArgs {
 /// On or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Switch {
-    /// It is there.
+    /// On.
     On,
-    /// It is not.
+    /// Off.
     Off,
 }
 
 impl WatchArgs {
-    /// Whether the server remembers things.
+    /// Whether the server has a memory.
     pub fn has_memory(&self) -> bool {
         self.memory == Switch::On
     }
 
-    /// What is to be watched; nothing where nothing is.
+    /// What to watch, or `None` if there is nothing.
+    ///
+    /// # Errors
+    ///
+    /// A folder cannot be opened, or a glob is invalid.
     pub fn prepare(&self) -> Result<Option<PreparedWatchers>, CommandError> {
         if self.folders.is_empty() && self.commands.is_empty() {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! The forms in which `show` prints an event.
+//! The formats in which `show` prints events.
 
 use super::print_worker::PrintWorker;
 use crate::cli::Context;
@@ -22,46 +22,46 @@ use std::fs::File;
 use std::io::Write as _;
 use tabled::settings::Style;
 
-/// How to print.
+/// How to print events.
 pub enum Kind {
-    /// One line an event.
+    /// One line per event.
     List,
-    /// The whole message, laid out.
+    /// The whole message, indented.
     Full {
-        /// Long strings are folded.
+        /// Whether long strings are folded.
         fold: bool,
     },
-    /// Rows that wait for their table.
+    /// Rows that wait until their table is printed.
     Table(Vec<Vec<String>>),
-    /// One JSON object an event.
+    /// One JSON object per event.
     Json,
-    /// Payload bytes.
+    /// The bytes of the payload.
     Raw,
-    /// What a jq program gives.
+    /// The results of a jq program.
     Jq(Jq),
 }
 
 /// How times are shown.
 pub enum Clock {
-    /// Seconds from the beginning.
+    /// Seconds since the start of the reel.
     Offset,
-    /// The clock on the wall.
+    /// Local time.
     Local(jiff::tz::TimeZone),
     /// RFC 3339.
     Utc,
 }
 
-/// An event that is to be shown.
+/// An event to show.
 pub struct Shown<'a> {
     pub event: Event<'a>,
-    /// Its place in its block.
+    /// Its index in its block.
     pub place: usize,
     pub method: Option<&'a str>,
     pub placed: &'a Placed,
     pub words: &'a Words,
 }
 
-/// Prints events in one form. Its buffers are used again.
+/// Prints events in one format. Its buffers are reused.
 pub struct Form {
     kind: Kind,
     clock: Clock,
@@ -74,12 +74,12 @@ pub struct Form {
     print_worker: Option<PrintWorker>,
 }
 
-/// So many failures of a jq program are told one by one.
+/// The maximum number of failures of a jq program that are reported one by one.
 const FAILURES_REPORTED: u64 = 10;
 
-/// A table is printed when it has so many rows, so that memory stays flat.
+/// A table is printed when it has this many rows, so that memory use stays constant.
 const TABLE_ROWS: usize = 1000;
-/// Strings longer than this are folded in the full form.
+/// Strings longer than this are folded in the full format, in characters.
 const FOLD: usize = 400;
 
 impl Form {
@@ -89,24 +89,24 @@ impl Form {
         Self { kind, clock, created, palette, width, time, id, failures: 0, print_worker: None }
     }
 
-    /// Whether it prints what events say in words.
+    /// Whether the format describes events in words.
     pub fn reports_words(&self) -> bool {
         !matches!(self.kind, Kind::Raw)
     }
 
-    /// How many bytes of blocks are read ahead for it, worked on and printed at most.
+    /// The maximum number of bytes of blocks that are read ahead, being processed and being printed.
     pub fn reads_ahead(&self) -> usize {
         match self.kind {
-            // Three threads are to have something at hand.
+            // Three threads need something to work on.
             Kind::Full { .. } | Kind::Json => 2 * MAX_OUT,
-            // Each message is held as a value besides.
+            // Each message is also held as a value.
             Kind::Jq(_) => MAX_OUT / 2,
             _ => MAX_OUT,
         }
     }
 
-    /// Whether it prints such an event where nobody asked for it by name: what is no text is not for a raw reader,
-    /// and what only carried messages not for people.
+    /// Whether events of this kind are printed even if the filter does not name them: `--raw` prints only text, and
+    /// formats for people omit events that only carried messages.
     pub fn takes(&self, event: &Event<'_>) -> bool {
         match self.kind {
             Kind::Raw => matches!(event.header.kind, EventKind::Message | EventKind::Stderr),
@@ -120,12 +120,16 @@ impl Form {
         self.failures > 0
     }
 
-    /// Whether what came of a call is told even where the whole answer is printed anyway.
+    /// Whether the result of a call is described, in addition to its response.
     pub fn reports_outcomes(&self) -> bool {
         !matches!(self.kind, Kind::Full { .. })
     }
 
-    /// Prints events on a thread of its own from now on, where this form prints them at all. Blocks go to `returns`.
+    /// Prints events on a separate thread from now on, if the format supports it. Blocks are returned to `returns`.
+    ///
+    /// # Errors
+    ///
+    /// The output or the thread cannot be created.
     pub fn work_aside(&mut self, context: &Context, returns: BlockPool) -> Result<(), CommandError> {
         let begun = match self.kind {
             Kind::Full { fold } => {
@@ -169,7 +173,7 @@ impl Form {
         }
     }
 
-    /// Keeps a block until what was shown of it is printed; gives back what is needed no more.
+    /// Keeps a block until its events are printed. Returns it if it is not needed.
     pub fn done_with(&mut self, block: Block) -> Result<Option<Block>, CommandError> {
         match &mut self.print_worker {
             Some(print_worker) => print_worker.take(block).map(|()| None).map_err(CommandError::output),
@@ -177,7 +181,7 @@ impl Form {
         }
     }
 
-    /// Prints what there is, and gives blocks back that were kept for it.
+    /// Prints what is ready, and releases the blocks that were kept for it.
     pub fn let_go(&mut self, context: &Context) -> Result<(), CommandError> {
         let printed = self.print_worker.as_mut().map_or_else(|| context.printer.flush(), PrintWorker::hand_over);
         printed.map_err(CommandError::output)
@@ -199,7 +203,7 @@ impl Form {
             }
             Kind::Jq(jq) => {
                 let mut text = Vec::new();
-                // It is written to memory.
+                // Writing to memory cannot fail.
                 let message = jsonl::write_members_apart(&shown.event, self.created, &mut text).unwrap_or_default();
                 json_words(shown, &mut text);
                 if let Err(reason) = jq.run(&text, message, out) {
@@ -232,7 +236,7 @@ impl Form {
         let kind_name;
         let title = match (&header.message, shown.method) {
             (_, Some(method)) => method,
-            (Some(message), None) if message.kind.is_response() => "answer to no known request",
+            (Some(message), None) if message.kind.is_response() => "response to an unknown request",
             (Some(message), None) => message.kind.name(),
             (None, None) => {
                 kind_name = header.kind.name();
@@ -259,7 +263,7 @@ impl Form {
         }
     }
 
-    /// Prints what waits.
+    /// Prints what is left.
     pub fn finish(&mut self, context: &Context) -> Result<(), CommandError> {
         if let Some(more) = self.failures.checked_sub(FAILURES_REPORTED).filter(|more| *more > 0) {
             context.printer.note(&format!("… and {more} more"));
@@ -308,7 +312,7 @@ fn write_time(clock: &Clock, created: i64, time: i64, out: &mut String) {
             let mut digits = itoa::Buffer::new();
             out.push_str(if time < 0 { "-" } else { "" });
             out.push_str(digits.format(microseconds / 1_000_000));
-            // The 1 before the six digits keeps their zeros; it gives way to the point.
+            // The 1 before the six digits preserves their zeros. It is replaced by the point.
             let fraction = digits.format(1_000_000 + microseconds % 1_000_000);
             out.push('.');
             out.push_str(&fraction[1..]);
@@ -325,13 +329,13 @@ fn write_time(clock: &Clock, created: i64, time: i64, out: &mut String) {
     };
 }
 
-/// The beginning of an event's object: what it is.
+/// The first members of an event's object: those that were recorded.
 fn json_members<W: std::io::Write>(event: &Event<'_>, created: i64, out: &mut OutputBuffer<W>) {
-    // What could not be written is told by the outlet.
+    // Write errors are reported by the output buffer.
     let _ = jsonl::write_members(event, created, &mut Escaping(out));
 }
 
-/// The rest of an event's object: what was derived.
+/// The other members of an event's object: those that were derived.
 fn json_words(shown: &Shown<'_>, out: &mut Vec<u8>) {
     if let Some(message) = &shown.event.header.message {
         let _ = write!(out, ",\"kind\":\"{}\"", message.kind.name());
@@ -353,12 +357,12 @@ fn json_words(shown: &Shown<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(b"}\n");
 }
 
-/// How the full form lays messages out.
+/// The layout of messages in the full format.
 fn laid_out(palette: Palette, fold: bool) -> Layout {
     Layout { palette, fold: fold.then_some(FOLD), indent: 2, margin: 6 }
 }
 
-/// What an event carries, below its line.
+/// The content of an event, below its line.
 fn full<W: std::io::Write>(event: &Event<'_>, layout: &Layout, out: &mut OutputBuffer<W>) {
     if let Some(head) = head_lines(event) {
         return head_in_full(&head, &layout.palette, out.gathered());
@@ -388,7 +392,7 @@ fn full<W: std::io::Write>(event: &Event<'_>, layout: &Layout, out: &mut OutputB
     }
 }
 
-/// A head of HTTP, a line for the request or the status and one for each header.
+/// An HTTP head: one line for the request or status, and one for each header.
 fn head_in_full(head: &[String], palette: &Palette, out: &mut Vec<u8>) {
     let Palette { bold, key, .. } = palette;
     for (number, line) in head.iter().enumerate() {
@@ -400,7 +404,7 @@ fn head_in_full(head: &[String], palette: &Palette, out: &mut Vec<u8>) {
     }
 }
 
-/// What is odd about a message, in words below it.
+/// The faults of a message, in words below it.
 fn faults(body: &[u8], palette: &Palette, out: &mut Vec<u8>) {
     let warning = palette.warning;
     let mut reported: Vec<String> =

@@ -1,5 +1,5 @@
-//! Printing on a thread of its own while the events after it are looked at: what stands around events is handed over
-//! as text, the events themselves as they were read, so that no payload is copied.
+//! Printing on a separate thread while the following events are processed. Descriptions are passed to the thread as
+//! text, and events as the blocks in which they were read, so that no payload is copied.
 
 use crate::render::output_buffer::OutputBuffer;
 use crate::trace::{Block, BlockPool, Event};
@@ -8,25 +8,25 @@ use std::io;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
 
-/// So much is handed over at once: waking a thread costs more than printing a few small messages.
+/// The number of bytes that are passed on at once: waking a thread costs more than printing a few small messages.
 const HANDED_OVER: usize = 128 << 10;
 
-/// What is to be printed: text as it is, and events in their places.
+/// What to print: text, and events at certain places in it.
 #[derive(Debug, Default)]
 struct PrintBatch {
     text: Vec<u8>,
     marks: Vec<Mark>,
     blocks: Vec<Block>,
-    /// Bytes of blocks.
+    /// The size of the blocks, in bytes.
     held: usize,
 }
 
 /// Where an event is to be printed.
 #[derive(Debug)]
 struct Mark {
-    /// So much of the text stands before it.
+    /// The length of the text before it.
     after: usize,
-    /// Its block's place on the sheet, and its own in that.
+    /// The index of its block in the batch, and its own index in the block.
     block: usize,
     event: usize,
 }
@@ -53,7 +53,7 @@ impl PrintBatch {
     }
 }
 
-/// The thread, and what it is to get next.
+/// The thread, and the batch for it that is being filled.
 pub struct PrintWorker {
     batch: PrintBatch,
     ready: Option<SyncSender<PrintBatch>>,
@@ -63,37 +63,42 @@ pub struct PrintWorker {
 }
 
 impl PrintWorker {
-    /// Begins to print to `out`, events with `print`. Blocks go to `returns` when they were printed.
+    /// Starts a thread that prints to `out`, and events with `print`. Printed blocks are returned to `returns`.
+    ///
+    /// # Errors
+    ///
+    /// The thread cannot be started.
     pub fn start(
         print: impl Fn(&Event<'_>, &mut OutputBuffer<File>) + Send + 'static,
         out: File,
         returns: BlockPool,
     ) -> io::Result<Self> {
-        // Some may wait, so that neither thread has to be woken in time for the other.
+        // Some batches may wait, so that neither thread has to be woken in time for the other.
         let (ready, batches) = sync_channel(3);
         let (back, spent) = channel();
         let work = {
             let returns = returns.clone();
             move || work(print, out, &batches, &back, &returns)
         };
-        let worker = std::thread::Builder::new().name("press".into()).spawn(work)?;
+        let worker = std::thread::Builder::new().name("print-worker".into()).spawn(work)?;
         Ok(Self { batch: PrintBatch::default(), ready: Some(ready), spent, returns, worker: Some(worker) })
     }
 
-    /// Where text is put that is to be printed next.
+    /// The text to print next.
     pub fn text(&mut self) -> &mut Vec<u8> {
         &mut self.batch.text
     }
 
-    /// Prints an event next: one of the block that is taken next, by its place in that.
+    /// Prints an event of the block that is passed to [`Self::take`] next, by its index.
     pub fn event(&mut self, event: usize) {
         self.batch.marks.push(Mark { after: self.batch.text.len(), block: self.batch.blocks.len(), event });
     }
 
-    /// Takes the block whose events were put in their places.
+    /// Takes the block whose events were added.
     ///
     /// # Errors
-    /// What was printed before could not be written.
+    ///
+    /// Earlier output could not be written.
     pub fn take(&mut self, block: Block) -> io::Result<()> {
         if self.batch.marks.last().is_none_or(|mark| mark.block < self.batch.blocks.len()) {
             // None of its events is printed.
@@ -105,10 +110,11 @@ impl PrintWorker {
         if self.batch.held + self.batch.text.len() < HANDED_OVER { Ok(()) } else { self.hand_over() }
     }
 
-    /// Hands over what there is.
+    /// Passes the batch to the thread.
     ///
     /// # Errors
-    /// What was printed before could not be written.
+    ///
+    /// Earlier output could not be written.
     pub fn hand_over(&mut self) -> io::Result<()> {
         if self.batch.text.is_empty() && self.batch.blocks.is_empty() {
             return Ok(());
@@ -121,10 +127,11 @@ impl PrintWorker {
         }
     }
 
-    /// Prints what is left, and waits until all is written.
+    /// Prints what is left, and waits until everything is written.
     ///
     /// # Errors
-    /// Something could not be written.
+    ///
+    /// Some output could not be written.
     pub fn finish(&mut self) -> io::Result<()> {
         self.hand_over()?;
         self.end()
@@ -139,7 +146,7 @@ impl PrintWorker {
 
 impl Drop for PrintWorker {
     fn drop(&mut self) {
-        // What was shown before something failed is printed.
+        // If something failed, what was shown before is still printed.
         let _ = self.finish();
     }
 }
@@ -156,7 +163,7 @@ fn work(
         let mut batch = match batches.try_recv() {
             Ok(batch) => batch,
             Err(_) => {
-                // What was printed does not wait for what comes next.
+                // What was printed must not wait for the next batch.
                 out.flush()?;
                 let Ok(batch) = batches.recv() else { return Ok(()) };
                 batch
@@ -165,7 +172,7 @@ fn work(
         batch.print(&print, &mut out);
         batch.clear(returns);
         out.failure()?;
-        // Nobody takes it back at the end.
+        // At the end, there is no receiver.
         let _ = back.send(batch);
     }
 }
@@ -179,7 +186,7 @@ mod tests {
     use crate::wire::Framing;
     use std::fs;
 
-    /// A reel of such payloads, read ahead.
+    /// A reel with these payloads, read ahead.
     fn reel(payloads: impl Iterator<Item = Vec<u8>>) -> AheadReader {
         let mut writer =
             ReelWriter::create(Vec::new(), &FileHeader::default(), WriterOptions::default()).expect("a Vec takes all");
@@ -194,7 +201,7 @@ mod tests {
     }
 
     fn payloads() -> impl Iterator<Item = Vec<u8>> {
-        // Some are larger than all that may be out.
+        // Some are larger than what may be in use at a time.
         let length = |number: usize| if number % 1000 == 700 { (1 << 20) + number } else { number % 90 };
         (0..5000).map(move |number| vec![b'a' + (number % 26) as u8; length(number)])
     }

@@ -21,8 +21,8 @@ pub fn run(
     context: &Context,
 ) -> Result<Outcome, CommandError> {
     if !terms.is_empty() {
-        let error = CommandError::usage("a tree is of whole connections, so no filter goes with --view tree");
-        return Err(error.hint("name a reel or a session only"));
+        let error = CommandError::usage("--view tree shows whole connections and cannot be combined with a filter");
+        return Err(error.hint("name only a reel or a session"));
     }
     let (reader, path) = match live {
         Some(live) => {
@@ -50,7 +50,7 @@ pub fn run(
     }
     reels::report_left_out(checkpoint_trees.left_out(), note);
     if shown == 0 {
-        context.printer.note("no server handed out a checkpoint");
+        context.printer.note("no server returned a checkpoint");
     }
     Ok(if damaged { Outcome::Findings } else { Outcome::Clean })
 }

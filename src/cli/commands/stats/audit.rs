@@ -1,7 +1,8 @@
-//! `stats --audit`: what the proposals' operations were, row by row.
+//! `stats --audit`: the operations of MCPL, one row each.
 
 use super::Format;
 use crate::cli::printer::note;
+use crate::cli::quantity;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::formats::jsonl;
@@ -17,10 +18,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use tabled::settings::Style;
 
-/// A table is printed when it has so many rows, so that memory stays flat.
+/// A table is printed when it has this many rows, so that memory use stays constant.
 const TABLE_ROWS: usize = 1000;
 
-/// Prints the rows as their operations end; of one stream, or with 0 of all.
+/// Prints a row when its operation has ended, for one stream, or for all if it is 0.
+///
+/// # Errors
+///
+/// The reel cannot be read, or the output cannot be written.
 pub fn run(
     reader: ReelReader,
     path: &Path,
@@ -97,7 +102,7 @@ impl Log<'_> {
         self.context.printer.line(&table.with(Style::empty()).to_string())
     }
 
-    /// Prints what waits, and the sums.
+    /// Prints the remaining rows and the totals.
     fn finish(&mut self) -> Result<(), CommandError> {
         if self.format == Format::Json {
             return Ok(());
@@ -105,7 +110,7 @@ impl Log<'_> {
         if self.counts.is_empty() {
             self.context
                 .printer
-                .note("nothing to tell: no push, hook, inference, scope, rollback or publishing of MCPL");
+                .note("no MCPL operations: no push, hook, inference, scope request, rollback or channel message");
             return Ok(());
         }
         if !self.waiting.is_empty() {
@@ -114,7 +119,7 @@ impl Log<'_> {
         let all: u64 = self.counts.values().sum();
         let bad = self.counts.iter().filter(|((_, outcome), _)| *outcome != Ended::Success.name());
         let bad: Vec<String> = bad.map(|((what, outcome), count)| format!("{count} {what} {outcome}")).collect();
-        let rest = if bad.is_empty() { "all a success".to_owned() } else { bad.join(", ") };
-        self.context.printer.line(&format!("\n{all} operations: {rest}"))
+        let rest = if bad.is_empty() { "all succeeded".to_owned() } else { bad.join(", ") };
+        self.context.printer.line(&format!("\n{}: {rest}", quantity(all, "operation")))
     }
 }

@@ -1,5 +1,6 @@
-//! A survey of a client as text: the client, its declarations, its messages, and one line that sums up.
+//! The result of `survive` as text: the client, its declarations, the messages, and a summary.
 
+use crate::cli::quantity;
 use crate::probe::{Client, Declared, ProbeReport, SentSample, TrialOutcome};
 use crate::render::line::visible_text;
 use crate::render::style::Palette;
@@ -10,7 +11,7 @@ use tabled::settings::Style;
 pub fn write(probe_report: &ProbeReport, palette: &Palette, width: Option<usize>, out: &mut Vec<u8>) {
     let _ = writeln!(out, "{}\n", about(&probe_report.client));
     if !probe_report.declarations.is_empty() {
-        let head = ["declared", "at", "in stock SDKs", "outcome", "seen of the client"];
+        let head = ["declared", "at", "in stock SDKs", "outcome", "the client's reaction"];
         let rows = probe_report.declarations.iter().map(declared);
         rows_out(std::iter::once(head.map(str::to_owned).into()).chain(rows).collect(), &[4, 2, 3], width, out);
     }
@@ -34,9 +35,9 @@ fn rows_out(rows: Vec<Vec<String>>, expendable: &[usize], width: Option<usize>, 
 fn about(client: &Client) -> String {
     let named = |part: &Option<String>, otherwise: &str| part.clone().unwrap_or_else(|| otherwise.to_owned());
     let mut text = format!("{} {}", named(&client.name, "an unnamed client"), named(&client.version, ""));
-    text = format!("{}, MCP {}", text.trim(), named(&client.revision, "of no revision"));
+    text = format!("{}, MCP {}", text.trim(), named(&client.revision, "without a revision"));
     if !client.answers_ping {
-        text.push_str("; it answers no ping, so only its end can tell that something broke it");
+        text.push_str("; it does not answer pings, so that it broke is known only if it exits");
     }
     visible_text(&text)
 }
@@ -71,6 +72,10 @@ fn summary(probe_report: &ProbeReport, palette: &Palette) -> String {
         1 => format!("{}1 thing broke the client{:#}", palette.error, palette.error),
         count => format!("{}{count} things broke the client{:#}", palette.error, palette.error),
     };
-    let sent = if all.is_empty() { String::new() } else { format!("{} messages: {}; ", all.len(), counts.join(", ")) };
+    let sent = if all.is_empty() {
+        String::new()
+    } else {
+        format!("{}: {}; ", quantity(all.len() as u64, "message"), counts.join(", "))
+    };
     format!("{sent}the client was started {starts}; {verdict}")
 }

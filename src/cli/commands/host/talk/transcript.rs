@@ -1,4 +1,4 @@
-//! What of a conversation is shown, and how: as a transcript, or as one object a line.
+//! What is shown of a conversation, as a transcript or as one JSON object per line.
 
 use super::{Format, Talk};
 use crate::cli::client_session;
@@ -16,40 +16,40 @@ use crate::wire::Envelope;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// The model's answer, shown as it comes.
+/// The model's answer, shown as it arrives.
 #[derive(Default)]
 pub(super) struct Streamed {
     rows: Option<Rows>,
-    /// How much of it came.
+    /// How many bytes have arrived.
     bytes: usize,
     /// How many rows were shown.
     shown: usize,
-    /// All of the answer was.
+    /// Whether all of the answer was shown.
     is_whole: bool,
 }
 
 impl Streamed {
-    /// Another answer begins; it is shown as it comes only if it may be.
+    /// Begins another answer. `columns` is `None` if it must not be shown before it is complete.
     pub fn begin(&mut self, columns: Option<usize>) {
         *self = Self { rows: columns.map(Rows::new), ..Self::default() };
     }
 }
 
-/// So many texts are remembered between two orders' ends; others are told as they come.
+/// The maximum number of texts that are remembered between the results of two orders. Others are shown each time.
 const MAX_REPEATED: usize = 1024;
 
-/// A text, and who tells it of whom.
+/// The server, proposal, kind and text of a host event.
 type Cause = (Option<ServerId>, &'static str, &'static str, String);
 
-/// What servers can make the host tell over and over: told once between two orders' ends, then counted. Only the same
-/// text is a repeat.
+/// Events that servers can cause any number of times: each is shown once between the results of two orders, then
+/// counted. Only events with the same text are repeats.
 #[derive(Default)]
 pub(super) struct Repeats {
     reported: BTreeMap<Cause, (HostEvent, u64)>,
 }
 
 impl Repeats {
-    /// Whether it is to be told now.
+    /// Whether the event is to be shown now.
     fn takes(&mut self, fact: &HostEvent) -> bool {
         if !render::host::is_refusal(fact) {
             return true;
@@ -66,7 +66,7 @@ impl Repeats {
         }
     }
 
-    /// What was told once and happened more often, and how often more. It begins anew.
+    /// The events that happened more than once, with the number of repetitions. Starts counting anew.
     fn take(&mut self) -> Vec<(HostEvent, u64)> {
         std::mem::take(&mut self.reported).into_values().filter(|(_, times)| *times > 0).collect()
     }
@@ -89,7 +89,7 @@ impl Talk<'_> {
         self.print(&render::text::json(value))
     }
 
-    /// Tells something beside the transcript.
+    /// Prints a note that is not part of the transcript.
     fn note(&self, text: &str) {
         let faint = self.context.printer.palette.faint;
         match &self.lines {
@@ -102,7 +102,7 @@ impl Talk<'_> {
         self.runner.host.servers().get(server.0).map_or("", |view| view.name.as_str())
     }
 
-    /// Tells whom the conversation waits for.
+    /// Reports which servers the conversation waits for.
     pub(super) fn report_silence(&mut self) -> Result<(), CommandError> {
         self.received = None;
         let awaited = self.runner.host.awaited();
@@ -114,9 +114,9 @@ impl Talk<'_> {
         Ok(())
     }
 
-    /// How wide the model's answer is shown as it comes; `None` where it is shown only when it is whole.
+    /// The width in which the model's answer is shown as it arrives; `None` if it is shown only when complete.
     pub(super) fn columns(&self) -> Option<usize> {
-        // What a server may take out of the answer must not be seen before.
+        // Servers may remove parts of the answer, which must not be shown before.
         let is_shown = self.is_human() && matches!(self.model, Model::Program { .. }) && !self.runner.host.rewrites();
         self.context.printer.width.filter(|_| is_shown).map(|width| width.saturating_sub("model> ".len() + 1))
     }
@@ -135,7 +135,7 @@ impl Talk<'_> {
         self.print(&format!("{said}{}", visible_text(row)))
     }
 
-    /// The end of an answer that was shown as it came.
+    /// Shows the end of an answer that was shown as it arrived.
     pub(super) fn show_rest(&mut self, reply: Option<&ModelReply>) -> Result<(), CommandError> {
         if self.streamed.bytes > 0 {
             let rest = reply.and_then(|reply| reply.text.get(self.streamed.bytes..)).unwrap_or_default().to_owned();
@@ -148,7 +148,7 @@ impl Talk<'_> {
         Ok(())
     }
 
-    /// What the user said, where it is not on the screen already.
+    /// Shows the user's message, unless it is on the screen already.
     pub(super) fn show_said(&mut self, text: &str) -> Result<(), CommandError> {
         let bold = self.context.printer.palette.bold;
         if std::mem::take(&mut self.is_on_screen) || !self.is_human() {
@@ -157,7 +157,7 @@ impl Talk<'_> {
         self.print(&format!("{bold}you>{bold:#} {}", visible_text(text)))
     }
 
-    /// Shows what a line wants to see.
+    /// Shows what a line asks to see.
     pub(super) fn look(&mut self, line: &Line) -> Result<(), CommandError> {
         let host = &self.runner.host;
         match (line, self.is_human()) {
@@ -167,7 +167,7 @@ impl Talk<'_> {
                 self.print_json(&prompt.unwrap_or_else(|| json!({"event": "prompt", "prompt": null})))
             }
             (Line::Prompt, true) => match &self.last_prompt {
-                None => self.print("there was no prompt yet"),
+                None => self.print("no prompt yet"),
                 Some(prompt) => self.print(render::host::prompt(prompt, &self.context.printer.palette).trim_end()),
             },
             (Line::State, false) => self.print_json(&json!({"event": "state", "state": host.state()})),
@@ -181,7 +181,7 @@ impl Talk<'_> {
                 self.print_json(&json!({"event": "servers", "servers": servers}))
             }
             (Line::Servers, true) => host.servers().iter().try_for_each(|view| {
-                let state = if view.is_open { "open" } else { "gone" };
+                let state = if view.is_open { "open" } else { "closed" };
                 let tools = view.declared.tools.iter().flatten().cloned().collect::<Vec<_>>().join(" ");
                 self.print(&visible_text(&format!("{} ({}) {state}; tools: {tools}", view.name, view.own_name)))
             }),
@@ -211,7 +211,7 @@ impl Talk<'_> {
             }
             HostNotice::Stderr(server, bytes) if self.context.verbose > 0 => {
                 let said = String::from_utf8_lossy(bytes);
-                said.lines().for_each(|line| self.note(&format!("{} said: {line}", self.name(*server))));
+                said.lines().for_each(|line| self.note(&format!("stderr of {}: {line}", self.name(*server))));
                 Ok(())
             }
             _ => Ok(()),
@@ -271,7 +271,7 @@ mod tests {
         let reported: Vec<bool> = ["a", "b", "a", "a"].iter().map(|text| repeats.takes(&fact(text))).collect();
         assert_eq!(reported, [true, true, false, false]);
         assert_eq!(repeats.take(), [(fact("a"), 2)]);
-        assert!(repeats.takes(&fact("a")), "it begins anew");
+        assert!(repeats.takes(&fact("a")), "counting starts anew");
         for text in 0..MAX_REPEATED {
             repeats.takes(&fact(&text.to_string()));
         }

@@ -100,7 +100,7 @@ struct Source {
     subscriptions: BTreeMap<String, Value>,
     /// Open tool calls that this side made.
     asked: HashMap<u64, &'static str>,
-    /// Until when responses to calls of events_subscribe may come, from this side or others.
+    /// Until when responses to calls of `events_subscribe` may come, from this side or others.
     subscribing: VecDeque<Duration>,
     /// Messages that came before the response to their subscription: subscription, method and params.
     parked: Vec<(String, String, Value)>,
@@ -162,7 +162,7 @@ impl Source {
         mine.iter().for_each(|(_, method, params)| self.take(cx, server, &id, method, params));
     }
 
-    /// Reports waiting messages as stray once no call of events_subscribe is open.
+    /// Reports waiting messages as stray once no call of `events_subscribe` is open.
     fn drop_parked(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
         if self.subscribing.is_empty() {
             for (id, method, _) in self.parked.drain(..) {
@@ -385,7 +385,7 @@ impl HostSide for McpeHostSide {
         true
     }
 
-    /// Notes that a response to events_subscribe is due, whoever made the call.
+    /// Notes that a response to `events_subscribe` is due, whoever made the call.
     fn gate(&mut self, cx: &mut HostCx<'_>, used: &ToolUse, _params: &mut Value) -> Result<(), String> {
         if let (SUBSCRIBE, Some(server)) = (used.tool.as_str(), used.server)
             && let Some(source) = self.sources.get_mut(&server)

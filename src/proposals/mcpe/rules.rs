@@ -310,7 +310,7 @@ fn contains(listed: bool) -> &'static str {
     if listed { "contains" } else { "lacks" }
 }
 
-/// Checks the arguments of events_subscribe.
+/// Checks the arguments of `events_subscribe`.
 fn check_subscribe(seq: u64, arguments: &Value, findings: &mut Findings) {
     let delivery = &arguments["delivery"];
     for (channel, member) in [("cron", "cronSchedule"), ("scheduled", "scheduledDelivery")] {

@@ -73,7 +73,7 @@ struct Change {
 pub struct Subscriptions {
     known: Recent<String, Subscription>,
     delivered: Recent<(String, String)>,
-    /// Open calls of events_subscribe.
+    /// Open calls of `events_subscribe`.
     pending: BTreeSet<u64>,
     /// Deliveries for subscriptions that are not known yet: the event's number, the subscription, and whether it
     /// expired.
@@ -98,7 +98,7 @@ impl Subscriptions {
         *self = Self { lost: true, ..Self::default() };
     }
 
-    /// Handles a call of events_subscribe.
+    /// Handles a call of `events_subscribe`.
     pub fn asked(&mut self, seq: u64) {
         self.pending.insert(seq);
     }
@@ -302,7 +302,7 @@ impl Subscriptions {
         }
     }
 
-    /// Checks the result of events_list against the known subscriptions.
+    /// Checks the result of `events_list` against the known subscriptions.
     fn listed(&self, outcome: &Value, seq: u64, findings: &mut Findings) {
         for entry in outcome["subscriptions"].as_array().into_iter().flatten() {
             let id = entry["id"].as_str().or_else(|| entry["subscriptionId"].as_str()).unwrap_or_default();

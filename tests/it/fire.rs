@@ -77,7 +77,10 @@ done"#;
     let before = odd(&["before-inference", "hi"]);
     assert_eq!(before.code(), 1, "{before:?}");
     assert!(before.out().contains("warning ") && before.out().contains("featureSet"), "{before:?}");
-    assert!(String::from_utf8_lossy(&stage.read("told")).contains(r#"{"enabled":["a.b"]}"#), "first notified of what is enabled");
+    assert!(
+        String::from_utf8_lossy(&stage.read("told")).contains(r#"{"enabled":["a.b"]}"#),
+        "first notified of what is enabled"
+    );
     let silent = odd(&["after-inference", "x", "--deadline", "60ms"]);
     assert_eq!(silent.code(), 5, "{silent:?}");
     assert!(silent.err().contains("--deadline") && silent.out().contains("answer  ← none"), "{silent:?}");

@@ -427,7 +427,7 @@ mod tests {
             assert_eq!(led(&next, "https://h/mcp"), Ok(("https://h/mcp".to_owned(), 0)), "what is left out stays out");
         }
         for (refused, why) in
-            [("http://h/mcp", "https to http"), ("ftp://h/", "not HTTP"), ("https://u:p@h/", "password")]
+            [("http://h/mcp", "https to http"), ("ftp://h/", "not an HTTP URL"), ("https://u:p@h/", "password")]
         {
             assert!(led(&here, refused).expect_err("refused").contains(why), "{refused}");
         }

@@ -1,7 +1,7 @@
-//! Duty: the examples in README.md and docs/guide/ print what the documents say.
+//! The examples in README.md and docs/guide/ print what the documents say.
 //!
-//! Convention: in a block marked `console`, a line `$ COMMAND` is run by bash, a line `> …` continues it, and the lines
-//! below are its standard output and standard error. A block marked `LANGUAGE file=NAME` is written to that file. A comment
+//! In a block marked `console`, a line `$ COMMAND` is run by bash, a line `> …` continues it, and the lines below are its
+//! standard output and standard error. A block marked `LANGUAGE file=NAME` is written to that file. A comment
 //! `<!-- run: COMMAND -->` is run without being shown. All commands of a document share one shell and one empty folder.
 //! `...` on a line of its own stands for any number of lines, `[..]` for any text within a line. Times, durations,
 //! sizes, process ids and random ids may differ. The ports in [`PORTS`] are replaced by free ones.

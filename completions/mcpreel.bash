@@ -4807,7 +4807,7 @@ _mcpreel() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "auto jsonl transcript" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto transcript jsonl" -- "${cur}"))
                     return 0
                     ;;
                 --output)

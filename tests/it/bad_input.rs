@@ -286,7 +286,7 @@ fn what_is_no_reel_is_named() {
     let mut newer = sound();
     newer[8] = 2;
     stage.write("newer.reel", newer);
-    refused(&stage, "newer.reel", &["version 2.0", "update mcpreel"]);
+    refused(&stage, "newer.reel", &["version 2.1", "update mcpreel"]);
 }
 
 #[test]

@@ -602,7 +602,7 @@ fn an_endpoint_elsewhere_is_reported_and_nothing_is_sent_there() {
     let shown = stage.ok(&["show", "t.reel"]).out();
     assert!(shown.contains("bypass mcpreel"), "{shown}");
     let report = stage.run(&["validate", "t.reel"], "").out();
-    assert!(report.contains("stream/not-checked") && report.contains("a gap"), "{report}");
+    assert!(report.contains("stream/not-checked") && report.contains("is missing from the reel"), "{report}");
 }
 
 #[test]

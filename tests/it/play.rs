@@ -368,7 +368,7 @@ fn an_interruption_has_a_report_too_and_a_probe_is_no_host() {
         until("the server to listen", || process.stderr_so_far().contains("listening on").then_some(()));
         process.signal("INT");
         let output = process.end_with_open_stdin();
-        assert!(output.code() == 1 && output.err().contains("never all connected"), "{output:?}");
+        assert!(output.code() == 1 && output.err().contains("ended before all servers had connected"), "{output:?}");
     }
     // A client of both eras first asks which era the server supports: over HTTP, on a connection of its own.
     let part = Part::serve(&stage, LISTED, "0", JSON);

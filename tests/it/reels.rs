@@ -151,7 +151,7 @@ fn the_list() {
     16     0.160000 ←    229 B             1 push/event memory.proactive evt_1
     17     0.170000 →     73 B  10.0 ms    1 push/event memory.proactive evt_1 → accepted, inference inf_1
     18     0.180000 →    222 B             7 context/beforeInference inf_2 c turn 0
-    19     0.190000 ←    165 B  10.0 ms    7 context/beforeInference inf_2 c turn 0 → memory.retrieval, 1 injections
+    19     0.190000 ←    165 B  10.0 ms    7 context/beforeInference inf_2 c turn 0 → memory.retrieval, 1 injection
     20     0.200000 ←    169 B               events/event github.issue.opened high for s1
     21     0.210000 ←     25 B               noise Server listening on stdio
     22     0.220000 ←     24 B             8 malformed {"jsonrpc":"2.0","id":8,
@@ -352,7 +352,7 @@ fn as_json() {
     {"seq":16,"time":"2026-01-02T03:04:05.160000000Z","stream":0,"dir":"s2c","event":"message","message":{"jsonrpc":"2.0","id":1,"method":"push/event","params":{"featureSet":"memory.proactive","eventId":"evt_1","timestamp":"2026-01-02T03:04:05Z","origin":{"server":"memory"},"payload":{"content":[{"type":"text","text":"deployed"}]}}},"kind":"request","method":"push/event","about":"memory.proactive evt_1"}
     {"seq":17,"time":"2026-01-02T03:04:05.170000000Z","stream":0,"dir":"c2s","event":"message","message":{"jsonrpc":"2.0","id":1,"result":{"accepted":true,"inferenceId":"inf_1"}},"kind":"result","method":"push/event","latency_ms":10,"about":"memory.proactive evt_1","outcome":"accepted, inference inf_1"}
     {"seq":18,"time":"2026-01-02T03:04:05.180000000Z","stream":0,"dir":"c2s","event":"message","message":{"jsonrpc":"2.0","id":7,"method":"context/beforeInference","params":{"inferenceId":"inf_2","conversationId":"c","turnIndex":0,"userMessage":"schema?","model":{"id":"m","vendor":"v","contextWindow":1000,"capabilities":[]}}},"kind":"request","method":"context/beforeInference","about":"inf_2 c turn 0"}
-    {"seq":19,"time":"2026-01-02T03:04:05.190000000Z","stream":0,"dir":"s2c","event":"message","message":{"jsonrpc":"2.0","id":7,"result":{"featureSet":"memory.retrieval","contextInjections":[{"namespace":"memory","position":"system","content":"one table per tenant"}]}},"kind":"result","method":"context/beforeInference","latency_ms":10,"about":"inf_2 c turn 0","outcome":"memory.retrieval, 1 injections"}
+    {"seq":19,"time":"2026-01-02T03:04:05.190000000Z","stream":0,"dir":"s2c","event":"message","message":{"jsonrpc":"2.0","id":7,"result":{"featureSet":"memory.retrieval","contextInjections":[{"namespace":"memory","position":"system","content":"one table per tenant"}]}},"kind":"result","method":"context/beforeInference","latency_ms":10,"about":"inf_2 c turn 0","outcome":"memory.retrieval, 1 injection"}
     {"seq":20,"time":"2026-01-02T03:04:05.200000000Z","stream":0,"dir":"s2c","event":"message","message":{"jsonrpc":"2.0","method":"events/event","params":{"subscriptionId":"s1","event":{"id":"e1","type":"github.issue.opened","data":{"n":1},"metadata":{"priority":"high"}}}},"kind":"notification","method":"events/event","about":"github.issue.opened high for s1"}
     {"seq":21,"time":"2026-01-02T03:04:05.210000000Z","stream":0,"dir":"s2c","event":"message","text":"Server listening on stdio","kind":"noise","about":"Server listening on stdio"}
     {"seq":22,"time":"2026-01-02T03:04:05.220000000Z","stream":0,"dir":"s2c","event":"message","framing":"crlf","text":"{\"jsonrpc\":\"2.0\",\"id\":8,","kind":"malformed","about":"{\"jsonrpc\":\"2.0\",\"id\":8,"}

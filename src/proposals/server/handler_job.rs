@@ -75,7 +75,7 @@ pub enum HeaderPiece<'a> {
 pub fn pieces(text: &str) -> Result<Vec<HeaderPiece<'_>>, String> {
     let (mut found, mut rest) = (Vec::new(), text);
     while let Some((before, after)) = rest.split_once("${") {
-        let (name, behind) = after.split_once('}').ok_or("it contains a ${ without a closing brace")?;
+        let (name, behind) = after.split_once('}').ok_or("a ${ has no closing brace")?;
         found.extend([HeaderPiece::Text(before), HeaderPiece::Name(name)]);
         rest = behind;
     }

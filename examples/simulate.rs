@@ -2,11 +2,11 @@
 //! `cargo run --release --example simulate -- FILE`.
 //! The exit code is 1 if an expectation failed.
 
-use mcpreel::host::engine::ModelReply;
-use mcpreel::render::scenario;
-use mcpreel::render::style::Palette;
-use mcpreel::runtime::simulate::{SimulationContext, simulate};
-use mcpreel::scenario::{Observation, Scenario};
+use mcpreel::testing::host::engine::ModelReply;
+use mcpreel::testing::render::scenario;
+use mcpreel::testing::render::style::Palette;
+use mcpreel::testing::runtime::simulate::{SimulationContext, simulate};
+use mcpreel::testing::scenario::{Observation, Scenario};
 use std::error::Error;
 use std::io::Write;
 use std::process::ExitCode;

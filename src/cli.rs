@@ -1,7 +1,7 @@
 //! The command line: arguments, context, printer, errors and exit codes. Each subcommand has a file below `commands`.
 
 mod client_session;
-pub mod clients;
+pub(crate) mod clients;
 mod commands;
 mod handlers;
 mod hosting;
@@ -27,7 +27,7 @@ use std::sync::Arc;
 #[derive(Debug, Parser)]
 #[command(name = "mcpreel", version, propagate_version = false, arg_required_else_help = true, max_term_width = 110)]
 #[command(after_help = EXAMPLES)]
-pub struct Cli {
+pub(crate) struct Cli {
     #[command(flatten)]
     everywhere: Everywhere,
     #[command(subcommand)]
@@ -82,7 +82,7 @@ enum ColorChoice {
 
 /// How a command ended, unless it failed.
 #[derive(Debug)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// Exit code 0.
     Clean,
     /// Findings, differences or failed expectations: exit code 1.
@@ -98,7 +98,7 @@ struct Context {
 }
 
 /// Runs the program and returns its exit code.
-pub fn run() -> ExitCode {
+pub(crate) fn run() -> ExitCode {
     // A parent that ignores SIGCHLD passes that on, and then we could not learn how a child ended. Any handler, even
     // one that does nothing, prevents that here, and is not inherited by the children.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGCHLD, Arc::default());
@@ -160,7 +160,7 @@ fn quantity(count: u64, noun: &str) -> String {
 }
 
 /// Reports that the trampoline could not become the server, with the exit code that a shell would use.
-pub fn trampoline_failed(error: &io::Error) -> ExitCode {
+pub(crate) fn trampoline_failed(error: &io::Error) -> ExitCode {
     let is_denied = error.kind() == io::ErrorKind::PermissionDenied;
     let error = CommandError::new(ErrorKind::Peer, format!("cannot start the server: {error}"));
     Printer::new(ColorChoice::Auto).complain(&error);
@@ -169,7 +169,7 @@ pub fn trampoline_failed(error: &io::Error) -> ExitCode {
 }
 
 /// The whole command line, with the description of each command.
-pub fn command() -> clap::Command {
+pub(crate) fn command() -> clap::Command {
     let mut built = Cli::command();
     built.build();
     described(Cli::command(), &built)

@@ -2,8 +2,8 @@
 //!
 //! This module must never open files, print or read the environment; all of that comes in as arguments.
 
-pub mod entry;
-pub mod expand;
-pub mod shown;
-pub mod tree;
-pub mod wrap;
+pub(crate) mod entry;
+pub(crate) mod expand;
+pub(crate) mod shown;
+pub(crate) mod tree;
+pub(crate) mod wrap;

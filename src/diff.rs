@@ -7,19 +7,21 @@
 //!
 //! This module must never use tokio, open a file, read a clock or print.
 
-pub mod align;
+pub(crate) mod align;
 pub mod compare;
-pub mod exchange;
-pub mod node;
-pub mod normalise;
+pub(crate) mod exchange;
+pub(crate) mod node;
+pub(crate) mod normalise;
 mod print;
-pub mod report;
+pub(crate) mod report;
 mod sequence;
 mod volatile;
 
-pub use compare::{Missing, compare};
-pub use exchange::{Collector, Recording, Unit, UnitKind};
-pub use report::{Change, ChangeKind, Report, Status, UnitDiff, UnitSide};
+pub use compare::compare;
+pub(crate) use exchange::UnitKind;
+pub use exchange::{Collector, Recording};
+pub use report::Report;
+pub(crate) use report::{Change, ChangeKind, Status, UnitDiff};
 
 /// Options of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -6,11 +6,11 @@ use std::io;
 use std::path::Path;
 
 /// Reports something to the user that does not end the command, as one line.
-pub type Warn = fn(&str);
+pub(crate) type Warn = fn(&str);
 
 /// The kind of a failure, which determines the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ErrorKind {
+pub(crate) enum ErrorKind {
     /// The command line is invalid.
     Usage,
     /// An expectation was not met: counts as a finding.
@@ -31,7 +31,7 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// The documented exit code.
-    pub fn exit_code(self) -> u8 {
+    pub(crate) fn exit_code(self) -> u8 {
         match self {
             Self::Quiet => 0,
             Self::Unmet => 1,
@@ -46,7 +46,7 @@ impl ErrorKind {
 
 /// Why a command failed.
 #[derive(Debug)]
-pub struct CommandError {
+pub(crate) struct CommandError {
     /// The kind of the failure.
     pub kind: ErrorKind,
     /// What failed and why.
@@ -57,24 +57,24 @@ pub struct CommandError {
 
 impl CommandError {
     /// An error without hints.
-    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), hints: Vec::new() }
     }
 
     /// Adds a hint.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
     }
 
     /// The command line is invalid.
-    pub fn usage(message: impl Into<String>) -> Self {
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Usage, message)
     }
 
     /// The command's own output could not be written. A closed pipe is not reported.
-    pub fn output(error: io::Error) -> Self {
+    pub(crate) fn output(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self::new(ErrorKind::Quiet, "");
         }
@@ -82,12 +82,12 @@ impl CommandError {
     }
 
     /// A file could not be read.
-    pub fn reading(path: &Path, error: &io::Error) -> Self {
+    pub(crate) fn reading(path: &Path, error: &io::Error) -> Self {
         Self::new(ErrorKind::Input, format!("cannot read {}: {error}", path.display()))
     }
 
     /// A document is invalid, with the line.
-    pub fn document(path: &Path, error: &ScenarioError) -> Self {
+    pub(crate) fn document(path: &Path, error: &ScenarioError) -> Self {
         let (line, column) = (error.place.line, error.place.column);
         match line {
             0 => Self::new(ErrorKind::Input, format!("{}: {}", path.display(), error.why)),
@@ -97,7 +97,7 @@ impl CommandError {
     }
 
     /// A file could not be written. A closed pipe is not reported.
-    pub fn writing(path: &Path, error: &io::Error) -> Self {
+    pub(crate) fn writing(path: &Path, error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self::new(ErrorKind::Quiet, "");
         }
@@ -105,7 +105,7 @@ impl CommandError {
     }
 
     /// A file is not a readable reel.
-    pub fn reel(path: &Path, error: &FormatError) -> Self {
+    pub(crate) fn reel(path: &Path, error: &FormatError) -> Self {
         let reported = Self::new(ErrorKind::Input, format!("{}: {error}", path.display()));
         match error {
             FormatError::TooNew(_) | FormatError::UnknownFeatures(_) => reported.hint("update mcpreel"),

@@ -2,21 +2,21 @@
 //!
 //! This module must never use tokio or files, or print: readers and writers come in as arguments.
 
-pub mod jsonl;
-pub mod transcript;
+pub(crate) mod jsonl;
+pub(crate) mod transcript;
 
 use crate::trace::{Event, EventHeader, FileHeader, NewEvent};
 use jsonl::JsonlError;
 use std::io::{self, BufRead, Write};
 
 /// Every format that `export` writes; the first is the default.
-pub const EXPORT: &[ExportFormat] = &[jsonl::EXPORT];
+pub(crate) const EXPORT: &[ExportFormat] = &[jsonl::EXPORT];
 
 /// Every format that `import` reads, in the order in which their [`ImportFormat::detect`] is asked.
-pub const IMPORT: &[ImportFormat] = &[transcript::IMPORT, jsonl::IMPORT];
+pub(crate) const IMPORT: &[ImportFormat] = &[transcript::IMPORT, jsonl::IMPORT];
 
 /// A format that `export` writes.
-pub struct ExportFormat {
+pub(crate) struct ExportFormat {
     /// Its name on the command line.
     pub name: &'static str,
     /// What it is, as a help line.
@@ -26,7 +26,7 @@ pub struct ExportFormat {
 }
 
 /// Writes one reel in one format: `begin`, then every event in order, then `end`.
-pub trait Exporter {
+pub(crate) trait Exporter {
     /// Writes what comes before the first event.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ pub trait Exporter {
 }
 
 /// A format that `import` reads.
-pub struct ImportFormat {
+pub(crate) struct ImportFormat {
     /// Its name on the command line.
     pub name: &'static str,
     /// What it is, as a help line.
@@ -65,8 +65,11 @@ pub struct ImportFormat {
     /// Whether a file with this beginning (at most 1 MiB) is of this format.
     pub detect: fn(&[u8]) -> bool,
     /// Reads the beginning of a file.
-    pub open: fn(Box<dyn BufRead>) -> Result<Box<dyn Importer>, JsonlError>,
+    pub open: fn(Box<dyn BufRead>) -> Opened,
 }
+
+/// A file whose beginning has been read.
+pub(crate) type Opened = Result<Box<dyn Importer>, JsonlError>;
 
 /// Reads one file as the events of a reel.
 pub trait Importer {

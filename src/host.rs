@@ -6,7 +6,7 @@
 //!
 //! Never: tokio, sockets, printing, clocks.
 
-pub mod client;
-pub mod engine;
-pub mod fire_user_message;
-pub mod prompt;
+pub(crate) mod client;
+pub(crate) mod engine;
+pub(crate) mod fire_user_message;
+pub(crate) mod prompt;

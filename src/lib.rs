@@ -5,26 +5,44 @@
 //! `ARCHITECTURE.md` describes the layers. Each module's documentation begins with what the module does and what it
 //! must never do.
 
-pub mod cli;
-pub mod config;
-pub mod diff;
-pub mod error;
-pub mod formats;
-pub mod host;
-pub mod overlay;
-pub mod probe;
-pub mod process;
-pub mod proposals;
-pub mod protocol;
-pub mod record;
-pub mod redact;
-pub mod render;
-pub mod runtime;
-pub mod scenario;
-pub mod server;
-pub mod session;
-pub mod sessions;
-pub mod trace;
-pub mod transport;
-pub mod validate;
-pub mod wire;
+mod cli;
+mod config;
+mod diff;
+mod error;
+mod formats;
+mod host;
+mod overlay;
+mod probe;
+mod process;
+mod proposals;
+mod protocol;
+mod record;
+mod redact;
+mod render;
+mod runtime;
+mod scenario;
+mod server;
+mod session;
+mod sessions;
+#[doc(hidden)]
+pub mod testing;
+mod trace;
+mod transport;
+mod validate;
+mod wire;
+
+use std::process::ExitCode;
+
+/// Runs the program: one of its helper processes, or the command line.
+pub fn main() -> ExitCode {
+    if let Some(failure) = process::child::become_if_asked() {
+        return cli::trampoline_failed(&failure);
+    }
+    if let Some(code) = process::supervisor::keep_if_asked() {
+        return code;
+    }
+    if let Some(code) = process::stdio_bridge::carry_if_asked() {
+        return code;
+    }
+    cli::run()
+}

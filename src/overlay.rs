@@ -63,7 +63,7 @@ pub enum Output {
 
 /// The ids of the overlay's own requests, which neither side uses itself.
 #[derive(Debug)]
-pub struct Ids {
+pub(crate) struct Ids {
     prefix: String,
     last: u64,
 }

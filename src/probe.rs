@@ -12,8 +12,10 @@ mod plan;
 mod report;
 mod run;
 
-pub use plan::{DeclarationPlace, Form, Plan, Probe};
-pub use report::{Client, ClientEnd, ClientFailure, Declared, ProbeReport, SentSample, TrialOutcome};
+pub use plan::Plan;
+pub(crate) use plan::{DeclarationPlace, Probe};
+pub use report::ClientEnd;
+pub(crate) use report::{Client, ClientFailure, Declared, ProbeReport, SentSample, TrialOutcome};
 pub use run::{Order, ProbeRun, Settings};
 
 #[cfg(test)]

@@ -2,6 +2,6 @@
 //!
 //! Knows nothing of reels, proposals or the meaning of methods.
 
-pub mod child;
-pub mod stdio_bridge;
-pub mod supervisor;
+pub(crate) mod child;
+pub(crate) mod stdio_bridge;
+pub(crate) mod supervisor;

@@ -5,23 +5,23 @@
 //!
 //! It must never use tokio, files or clocks, print, or depend on another proposal.
 
-pub mod audit;
-pub mod checkpoint_tree;
-pub mod conversation;
-pub mod findings;
-pub mod hooks;
-pub mod host;
-pub mod mcpe;
-pub mod mcpl;
-pub mod policy;
-pub mod recent;
-pub mod refusal;
-pub mod reminder;
-pub mod samples;
-pub mod server;
-pub mod timestamp;
+pub(crate) mod audit;
+pub(crate) mod checkpoint_tree;
+pub(crate) mod conversation;
+pub(crate) mod findings;
+pub(crate) mod hooks;
+pub(crate) mod host;
+pub(crate) mod mcpe;
+pub(crate) mod mcpl;
+pub(crate) mod policy;
+pub(crate) mod recent;
+pub(crate) mod refusal;
+pub(crate) mod reminder;
+pub(crate) mod samples;
+pub(crate) mod server;
+pub(crate) mod timestamp;
 
-pub use findings::{Exemption, Findings};
+pub(crate) use findings::{Exemption, Findings};
 
 use self::host::{HostSide, Slot};
 use self::policy::{Policies, Policy, Setting, Unusable};
@@ -368,12 +368,12 @@ pub static REGISTRY: &[&dyn Proposal] =
     &[&conversation::Conversation, &reminder::Reminder, &mcpl::Mcpl, &hooks::Hooks, &mcpe::Mcpe];
 
 /// The options of all proposals.
-pub fn settings() -> impl Iterator<Item = policy::Settings> {
+pub(crate) fn settings() -> impl Iterator<Item = policy::Settings> {
     REGISTRY.iter().map(|proposal| (proposal.descriptor().name, proposal.settings()))
 }
 
 /// The capabilities of a host that declares these proposals with their default options.
-pub fn host_capabilities(proposals: &[&dyn Proposal]) -> Value {
+pub(crate) fn host_capabilities(proposals: &[&dyn Proposal]) -> Value {
     let policies = Policies::new(settings());
     let mut capabilities = Value::Object(serde_json::Map::new());
     for (path, value) in
@@ -385,12 +385,12 @@ pub fn host_capabilities(proposals: &[&dyn Proposal]) -> Value {
 }
 
 /// The proposal with this name.
-pub fn by_name(name: &str) -> Option<&'static dyn Proposal> {
+pub(crate) fn by_name(name: &str) -> Option<&'static dyn Proposal> {
     REGISTRY.iter().copied().find(|proposal| proposal.descriptor().name == name)
 }
 
 /// The proposal that adds this method.
-pub fn of_method(method: &str) -> Option<&'static dyn Proposal> {
+pub(crate) fn of_method(method: &str) -> Option<&'static dyn Proposal> {
     static BY_METHOD: LazyLock<HashMap<&str, &dyn Proposal, RandomState>> = LazyLock::new(|| {
         let proposals = REGISTRY.iter().copied();
         proposals
@@ -401,19 +401,19 @@ pub fn of_method(method: &str) -> Option<&'static dyn Proposal> {
 }
 
 /// The proposal that a tool belongs to.
-pub fn of_tool(tool: &str) -> Option<&'static dyn Proposal> {
+pub(crate) fn of_tool(tool: &str) -> Option<&'static dyn Proposal> {
     REGISTRY.iter().copied().find(|proposal| proposal.descriptor().tools.contains(&tool))
 }
 
 /// A method by its name, of MCP or of a proposal.
-pub fn method_spec(name: &str) -> Option<&'static MethodSpec> {
+pub(crate) fn method_spec(name: &str) -> Option<&'static MethodSpec> {
     crate::protocol::methods::lookup(name)
         .or_else(|| REGISTRY.iter().flat_map(|proposal| proposal.descriptor().methods).find(|spec| spec.name == name))
 }
 
 /// The object that a proposal's tool returns, however it is wrapped: as `structuredContent`, as JSON in the first text
 /// block, or as the bare result.
-pub fn tool_outcome(result: &Value) -> Option<Value> {
+pub(crate) fn tool_outcome(result: &Value) -> Option<Value> {
     if let Some(structured) = result.get("structuredContent").filter(|value| value.is_object()) {
         return Some(structured.clone());
     }
@@ -428,7 +428,7 @@ pub fn tool_outcome(result: &Value) -> Option<Value> {
 
 /// How a response (a result, or an error if `is_error`) differs from the schema of its method, in the proposal or in
 /// MCP. Each difference is a sentence fragment.
-pub fn deviations(method: &str, is_error: bool, content: &Value) -> Vec<String> {
+pub(crate) fn deviations(method: &str, is_error: bool, content: &Value) -> Vec<String> {
     let proposal = of_method(method);
     if is_error {
         let shape = [("code", content["code"].is_i64()), ("message", content["message"].is_string())];
@@ -445,7 +445,7 @@ pub fn deviations(method: &str, is_error: bool, content: &Value) -> Vec<String> 
 ///
 /// # Errors
 /// The first unusable option.
-pub fn check_policies(policies: &Policies) -> Result<(), Unusable> {
+pub(crate) fn check_policies(policies: &Policies) -> Result<(), Unusable> {
     for server in std::iter::once(None).chain(policies.servers().map(Some)) {
         for proposal in REGISTRY {
             let name = proposal.descriptor().name;
@@ -462,12 +462,12 @@ pub fn check_policies(policies: &Policies) -> Result<(), Unusable> {
 
 /// Whether a method belongs to another protocol that uses a proposal's names, so that its errors have their own
 /// meanings.
-pub fn is_neighbours(method: &str) -> bool {
+pub(crate) fn is_neighbours(method: &str) -> bool {
     REGISTRY.iter().any(|proposal| proposal.is_neighbours(method))
 }
 
 /// The meaning of an error code in a response to this method: according to its proposal, else to JSON-RPC or MCP.
-pub fn error_name(method: &str, code: i64) -> Option<&'static str> {
+pub(crate) fn error_name(method: &str, code: i64) -> Option<&'static str> {
     of_method(method).and_then(|proposal| proposal.error_name(code)).or_else(|| crate::protocol::errors::name(code))
 }
 

@@ -4,11 +4,11 @@
 //!
 //! This module must never use tokio, open a file or read a clock.
 
-pub mod errors;
-pub mod http;
-pub mod methods;
-pub mod revision;
-pub mod schema;
+pub(crate) mod errors;
+pub(crate) mod http;
+pub(crate) mod methods;
+pub(crate) mod revision;
+pub(crate) mod schema;
 
-pub use methods::{MethodKind, MethodSpec, Sender};
-pub use revision::{Era, Revision};
+pub(crate) use methods::{MethodKind, MethodSpec, Sender};
+pub(crate) use revision::{Era, Revision};

@@ -2,19 +2,19 @@
 //!
 //! Never uses `render` or `cli`.
 
-pub mod answer_filter;
-pub mod http;
-pub mod injectable_writer;
-pub mod output;
-pub mod places;
-pub mod queue;
-pub mod recorder;
-pub mod recording;
-pub mod reels;
-pub mod relay;
-pub mod startup_error;
-pub mod status;
-pub mod stdio;
-pub mod stdio_gateway;
-pub mod stdio_to_url;
-pub mod storage;
+pub(crate) mod answer_filter;
+pub(crate) mod http;
+pub(crate) mod injectable_writer;
+pub(crate) mod output;
+pub(crate) mod places;
+pub(crate) mod queue;
+pub(crate) mod recorder;
+pub(crate) mod recording;
+pub(crate) mod reels;
+pub(crate) mod relay;
+pub(crate) mod startup_error;
+pub(crate) mod status;
+pub(crate) mod stdio;
+pub(crate) mod stdio_gateway;
+pub(crate) mod stdio_to_url;
+pub(crate) mod storage;

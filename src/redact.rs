@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// The replacement for a secret.
-pub const REDACTED: &str = "[redacted]";
+pub(crate) const REDACTED: &str = "[redacted]";
 
 /// Parts of a flag's or variable's name that suggest a secret.
 const REPORTING: [&str; 11] = [
@@ -39,7 +39,7 @@ const PREFIXES: [&str; 14] = [
 ];
 
 /// Returns whether a name suggests that its value is a secret.
-pub fn is_reporting(name: &str) -> bool {
+pub(crate) fn is_reporting(name: &str) -> bool {
     reports(&name.to_ascii_lowercase())
 }
 
@@ -93,7 +93,7 @@ fn redact_argument(argument: &str) -> String {
 }
 
 /// Removes user information and the values of secret query parameters from a URL.
-pub fn redact_url(url: &str) -> String {
+pub(crate) fn redact_url(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, tail) = rest.split_at(end);
@@ -105,7 +105,7 @@ pub fn redact_url(url: &str) -> String {
 }
 
 /// Removes the values of secret query parameters from a request target (path and query).
-pub fn redact_target(target: &str) -> String {
+pub(crate) fn redact_target(target: &str) -> String {
     let Some((path, query)) = target.split_once('?') else { return target.to_owned() };
     let query: Vec<String> = query
         .split('&')

@@ -2,18 +2,18 @@
 //!
 //! This module must never run an engine or read files.
 
-pub mod checkpoint_tree;
-pub mod diff;
-pub mod findings;
-pub mod host;
-pub mod junit;
-pub mod line;
-pub mod output_buffer;
-pub mod pretty;
-pub mod progress;
-pub mod rows;
+pub(crate) mod checkpoint_tree;
+pub(crate) mod diff;
+pub(crate) mod findings;
+pub(crate) mod host;
+pub(crate) mod junit;
+pub(crate) mod line;
+pub(crate) mod output_buffer;
+pub(crate) mod pretty;
+pub(crate) mod progress;
+pub(crate) mod rows;
 pub mod scenario;
-pub mod style;
-pub mod table;
-pub mod text;
-pub mod unified;
+pub(crate) mod style;
+pub(crate) mod table;
+pub(crate) mod text;
+pub(crate) mod unified;

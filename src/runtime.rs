@@ -1,26 +1,26 @@
 //! Thin runners that connect sans-IO engines to transports and to the clock, and decide nothing themselves.
 
-pub mod builtin;
-pub mod channel_socket;
-pub mod client;
-pub mod event_routes;
-pub mod feed;
-pub mod handler_runner;
-pub mod host;
-pub mod host_session;
-pub mod inferences;
-pub mod model;
-pub mod overlay;
-pub mod probe;
-pub mod scenario_server;
-pub mod scenario_sessions;
-pub mod server;
-pub mod sessions;
-pub mod simulate;
-pub mod watch;
-pub mod webhook;
+pub(crate) mod builtin;
+pub(crate) mod channel_socket;
+pub(crate) mod client;
+pub(crate) mod event_routes;
+pub(crate) mod feed;
+pub(crate) mod handler_runner;
+pub(crate) mod host;
+pub(crate) mod host_session;
+pub(crate) mod inferences;
+pub(crate) mod model;
+pub(crate) mod overlay;
+pub(crate) mod probe;
+pub(crate) mod scenario_server;
+pub(crate) mod scenario_sessions;
+pub(crate) mod server;
+pub(crate) mod sessions;
+pub(crate) mod simulate;
+pub(crate) mod watch;
+pub(crate) mod webhook;
 
-pub use client::{Connection, Failure};
+pub(crate) use client::{Connection, Failure};
 
 /// Sleeps until `at`, or forever if it is `None`.
 pub(crate) async fn sleep_until(at: Option<tokio::time::Instant>) {

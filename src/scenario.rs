@@ -15,8 +15,13 @@ mod resolve;
 #[cfg(test)]
 mod tests;
 
-pub use error::ScenarioError;
-pub use format::{Clock, Placed, Span, TextPosition, schema};
-pub use plan::{Scenario, ServerKind, ServerPlan};
-pub use player::{MessageFate, Observation, Player, PlayerAction};
-pub use report::{Failure, FaultHits, Judged, Problem, Report, Verdict};
+pub(crate) use error::ScenarioError;
+pub use format::schema;
+pub(crate) use format::{Clock, TextPosition};
+pub(crate) use format::{Placed, Span};
+pub use plan::Scenario;
+pub(crate) use plan::ServerKind;
+pub(crate) use player::{MessageFate, PlayerAction};
+pub use player::{Observation, Player};
+pub use report::Report;
+pub(crate) use report::{Failure, Judged, Problem, Verdict};

@@ -21,10 +21,12 @@ mod report;
 mod timers;
 mod tools;
 
-pub use config::{Config, Plan};
-pub use fire::Fired;
-pub use io_requests::{IoRequest, Outside, Task};
-pub use report::{Output, Report};
+pub use config::Config;
+pub(crate) use config::Plan;
+pub(crate) use fire::Fired;
+pub(crate) use io_requests::{IoRequest, Outside, Task};
+pub use report::Output;
+pub(crate) use report::Report;
 
 use crate::proposals::server::ServerCx;
 use crate::proposals::{Proposal, REGISTRY};

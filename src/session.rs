@@ -5,15 +5,15 @@
 //!
 //! This module must never use tokio, print or read a clock.
 
-pub mod audit;
-pub mod checkpoint_trees;
-pub mod filter;
-pub mod message_replay;
-pub mod pairing;
-pub mod summary;
-pub mod tracker;
-pub mod view;
+pub(crate) mod audit;
+pub(crate) mod checkpoint_trees;
+pub(crate) mod filter;
+pub(crate) mod message_replay;
+pub(crate) mod pairing;
+pub(crate) mod summary;
+pub(crate) mod tracker;
+pub(crate) mod view;
 
-pub use message_replay::MessageReplay;
-pub use pairing::Pairing;
-pub use tracker::Tracker;
+pub(crate) use message_replay::MessageReplay;
+pub(crate) use pairing::Pairing;
+pub(crate) use tracker::Tracker;

@@ -2,9 +2,9 @@
 //!
 //! Knows nothing of the meaning of proposals, and never prints.
 
-pub mod answers;
-pub mod control;
-pub mod follow;
-pub mod injection;
-pub mod live;
-pub mod sockets;
+pub(crate) mod answers;
+pub(crate) mod control;
+pub(crate) mod follow;
+pub(crate) mod injection;
+pub(crate) mod live;
+pub(crate) mod sockets;

@@ -5,22 +5,24 @@
 //!
 //! This module must never use tokio or transports, or know what a method means.
 
-pub mod ahead;
-pub mod event;
-pub mod format;
-pub mod index;
+pub(crate) mod ahead;
+pub(crate) mod event;
+pub(crate) mod format;
+pub(crate) mod index;
 mod input;
 mod pieces;
-pub mod reader;
-pub mod rebuild;
+pub(crate) mod reader;
+pub(crate) mod rebuild;
 mod record;
-pub mod writer;
+pub(crate) mod writer;
 
-pub use ahead::{AheadReader, BlockPool, MAX_OUT};
-pub use event::{Event, EventHeader, EventKind, Flags, MessageHeader, RecordedId};
+pub(crate) use ahead::{AheadReader, BlockPool, MAX_OUT};
+pub use event::{Event, EventHeader, EventKind, Flags};
+pub(crate) use event::{MessageHeader, RecordedId};
 pub use format::{FileHeader, FormatError};
 pub use index::Index;
-pub use reader::{Block, Damage, Item, ReelReader};
+pub(crate) use reader::{Block, Damage};
+pub use reader::{Item, ReelReader};
 pub use writer::{NewEvent, ReelWriter, WriterOptions};
 
 #[cfg(test)]

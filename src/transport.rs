@@ -2,11 +2,13 @@
 //!
 //! Knows nothing of reels, proposals or the meaning of methods, except for the rules of HTTP itself.
 
-pub mod budget;
-pub mod client;
-pub mod link;
-pub mod listen;
-pub mod local;
+pub(crate) mod budget;
+pub(crate) mod client;
+pub(crate) mod link;
+pub(crate) mod listen;
+pub(crate) mod local;
 
-pub use client::remote::{NoticeCallback, Observers, Remote, TransportNotice};
-pub use link::{Incoming, Link, Undelivered};
+pub(crate) use client::remote::TransportNotice;
+pub use client::remote::{Observers, Remote};
+pub use link::Incoming;
+pub(crate) use link::{Link, Undelivered};

@@ -15,13 +15,14 @@ mod method;
 mod overlap;
 mod pairing;
 mod parse;
-pub mod report;
-pub mod rules;
+pub(crate) mod report;
+pub(crate) mod rules;
 mod schema;
 mod stream;
 mod turns;
 
-pub use report::{ConnectionFacts, Declaration, Finding, Peer, Report};
+pub(crate) use report::Finding;
+pub use report::Report;
 
 use crate::proposals::recent::Recent;
 use crate::proposals::{REGISTRY, Rule};
@@ -50,14 +51,14 @@ impl Default for Options {
 }
 
 /// The maximum number of connections that are checked at the same time; closed ones make space for new ones.
-pub const MAX_CONNECTIONS: usize = 1000;
+pub(crate) const MAX_CONNECTIONS: usize = 1000;
 /// The maximum number of connections whose facts are kept.
 const MAX_FACTS: usize = 1000;
 /// The maximum number of streams of which something is remembered before their first message.
 const MAX_ANNOUNCED: usize = 64 << 10;
 
 /// All rules: those of MCP first, then each proposal's in the order of the registry.
-pub fn all_rules() -> impl Iterator<Item = &'static Rule> {
+pub(crate) fn all_rules() -> impl Iterator<Item = &'static Rule> {
     rules::RULES.iter().chain(REGISTRY.iter().flat_map(|proposal| proposal.rules()))
 }
 

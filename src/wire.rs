@@ -5,19 +5,21 @@
 //!
 //! This module must never use tokio, open a file, read a clock or know the names of MCP methods.
 
-pub mod envelope;
-pub mod framing;
+pub(crate) mod envelope;
+pub(crate) mod framing;
 pub mod json;
 mod limit;
-pub mod outline;
-pub mod sse;
-pub mod text;
-pub mod units;
+pub(crate) mod outline;
+pub(crate) mod sse;
+pub(crate) mod text;
+pub(crate) mod units;
 
-pub use envelope::{Envelope, Fault, Faults, Id, IdKey, MessageKind};
-pub use framing::{Frame, Framing, LONGEST_MESSAGE, LineFramer, Messages, PIECE, TooLong};
-pub use limit::MessageLimit;
-pub use outline::Outline;
+pub use envelope::{Envelope, MessageKind};
+pub(crate) use envelope::{Fault, Id, IdKey};
+pub use framing::{Frame, Framing, LineFramer};
+pub(crate) use framing::{LONGEST_MESSAGE, Messages, PIECE, TooLong};
+pub(crate) use limit::MessageLimit;
+pub(crate) use outline::Outline;
 
 /// The direction of a message on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

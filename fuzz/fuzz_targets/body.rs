@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::record::http::body::{BodyPiece, Reading};
-use mcpreel::record::http::coding::Decoder;
+use mcpreel::testing::record::http::body::{BodyPiece, Reading};
+use mcpreel::testing::record::http::coding::Decoder;
 use tokio_tungstenite::tungstenite::protocol::Role;
 
 /// The maximum output of a decoder: a fixed size, plus a multiple of its input.

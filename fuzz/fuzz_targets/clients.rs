@@ -2,11 +2,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::config::entry::{Overrides, read};
-use mcpreel::config::expand::{Names, env_file};
-use mcpreel::config::tree::{Format, Node, parse};
-use mcpreel::cli::clients::without_secrets;
-use mcpreel::config::wrap::{is_wrapped, unwrap, wrap};
+use mcpreel::testing::config::entry::{Overrides, read};
+use mcpreel::testing::config::expand::{Names, env_file};
+use mcpreel::testing::config::tree::{Format, Node, parse};
+use mcpreel::testing::cli::clients::without_secrets;
+use mcpreel::testing::config::wrap::{is_wrapped, unwrap, wrap};
 use std::path::Path;
 
 fuzz_target!(|text: &str| {

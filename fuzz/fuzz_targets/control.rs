@@ -2,10 +2,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::sessions::answers::Answers;
-use mcpreel::sessions::control::{Control, FactCallback, InjectionProgress, Session};
-use mcpreel::sessions::sockets::connect;
-use mcpreel::wire::Direction;
+use mcpreel::testing::sessions::answers::Answers;
+use mcpreel::testing::sessions::control::{Control, FactCallback, InjectionProgress, Session};
+use mcpreel::testing::sessions::sockets::connect;
+use mcpreel::testing::wire::Direction;
 use serde_json::{Map, Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::net::Shutdown;

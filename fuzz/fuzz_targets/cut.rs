@@ -3,9 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::record::http::boundary::{MessageSplitter, Events, Frames};
-use mcpreel::sessions::injection::{is_ours, may_be_answer, request_id};
-use mcpreel::record::answer_filter::{StreamPiece, AnswerFilter};
+use mcpreel::testing::record::http::boundary::{MessageSplitter, Events, Frames};
+use mcpreel::testing::sessions::injection::{is_ours, may_be_answer, request_id};
+use mcpreel::testing::record::answer_filter::{StreamPiece, AnswerFilter};
 
 fuzz_target!(|data: &[u8]| {
     let [how, chunk, stream @ ..] = data else { return };

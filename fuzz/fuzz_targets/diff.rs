@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::diff::{Collector, Options, Recording, Report};
+use mcpreel::testing::diff::{Collector, Options, Recording, Report};
 use mcpreel_fuzz::events;
 
 fuzz_target!(|data: &[u8]| {
@@ -31,7 +31,7 @@ fuzz_target!(|data: &[u8]| {
 });
 
 fn compare(left: &Recording, right: &Recording, options: &Options) -> Report {
-    mcpreel::diff::compare(left, right, options).expect("all texts were kept")
+    mcpreel::testing::diff::compare(left, right, options).expect("all texts were kept")
 }
 
 fn recorded(data: &[u8], options: &Options) -> Recording {

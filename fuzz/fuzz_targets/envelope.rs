@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::wire::{Envelope, MessageKind, json};
+use mcpreel::testing::wire::{Envelope, MessageKind, json};
 
 fuzz_target!(|text: &[u8]| {
     let envelope = Envelope::scan(text);

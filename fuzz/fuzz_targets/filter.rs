@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::session::filter::Filter;
+use mcpreel::testing::session::filter::Filter;
 
 fuzz_target!(|text: &str| {
     match Filter::parse(text) {

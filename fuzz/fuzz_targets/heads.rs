@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::transport::listen::heads::Heads;
+use mcpreel::testing::transport::listen::heads::Heads;
 
 fuzz_target!(|data: &[u8]| {
     let Some((cut, stream)) = data.split_first() else { return };

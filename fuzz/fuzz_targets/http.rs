@@ -2,9 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::protocol::http::{ToolMarks, modern_headers, modern_version};
-use mcpreel::redact::{redact_arguments, redact_header};
-use mcpreel::wire::Envelope;
+use mcpreel::testing::protocol::http::{ToolMarks, modern_headers, modern_version};
+use mcpreel::testing::redact::{redact_arguments, redact_header};
+use mcpreel::testing::wire::Envelope;
 
 fuzz_target!(|data: &[u8]| {
     let middle = data.iter().position(|byte| *byte == b'\n').unwrap_or(data.len());

@@ -2,9 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::formats::Importer;
-use mcpreel::formats::jsonl::{Reader, write_event, write_header};
-use mcpreel::trace::{Item, ReelReader, ReelWriter, WriterOptions};
+use mcpreel::testing::formats::Importer;
+use mcpreel::testing::formats::jsonl::{Reader, write_event, write_header};
+use mcpreel::testing::trace::{Item, ReelReader, ReelWriter, WriterOptions};
 use std::io::Cursor;
 
 fuzz_target!(|lines: &[u8]| {

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::wire::LineFramer;
+use mcpreel::testing::wire::LineFramer;
 
 fuzz_target!(|data: &[u8]| {
     let Some((cut, stream)) = data.split_first() else { return };
@@ -10,7 +10,7 @@ fuzz_target!(|data: &[u8]| {
     for limit in [7, 1 << 20] {
         let mut framer = LineFramer::with_limit(limit);
         let mut written = Vec::new();
-        let mut write = |frame: mcpreel::wire::Frame<'_>| {
+        let mut write = |frame: mcpreel::testing::wire::Frame<'_>| {
             frame.framing.write(frame.payload, &mut written).expect("a Vec takes all");
             assert!(frame.framing.body(frame.payload).len() <= frame.payload.len());
         };

@@ -3,9 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::proposals::hooks::engine::{Declarations, Event, EventKind, Filling, select};
-use mcpreel::proposals::mcpe::cron::Schedule;
-use mcpreel::proposals::mcpe::patterns::{covers, is_odd, is_wildcard, matches, might_match};
+use mcpreel::testing::proposals::hooks::engine::{Declarations, Event, EventKind, Filling, select};
+use mcpreel::testing::proposals::mcpe::cron::Schedule;
+use mcpreel::testing::proposals::mcpe::patterns::{covers, is_odd, is_wildcard, matches, might_match};
 use serde_json::json;
 
 fuzz_target!(|text: &str| {

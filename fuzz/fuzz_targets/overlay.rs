@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::overlay::{Output, Overlay, Plan, Setting};
-use mcpreel::wire::Direction;
+use mcpreel::testing::overlay::{Output, Overlay, Plan, Setting};
+use mcpreel::testing::wire::Direction;
 use mcpreel_fuzz::{Step, assert_rests, assert_sendable, steps};
 use std::sync::LazyLock;
 

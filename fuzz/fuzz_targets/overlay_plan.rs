@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::overlay::{Overlay, Plan, Setting};
+use mcpreel::testing::overlay::{Overlay, Plan, Setting};
 
 fuzz_target!(|text: &str| {
     match Plan::read(text, &[]) {

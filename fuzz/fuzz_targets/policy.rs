@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::host::engine::policies;
-use mcpreel::host::prompt::Layout;
+use mcpreel::testing::host::engine::policies;
+use mcpreel::testing::host::prompt::Layout;
 
 fuzz_target!(|text: &str| {
     let Ok(file) = serde_saphyr::from_str(text) else { return };

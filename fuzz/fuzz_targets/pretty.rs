@@ -3,10 +3,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::render::line::visible_text;
-use mcpreel::render::output_buffer::OutputBuffer;
-use mcpreel::render::pretty::{Layout, pretty};
-use mcpreel::wire::json;
+use mcpreel::testing::render::line::visible_text;
+use mcpreel::testing::render::output_buffer::OutputBuffer;
+use mcpreel::testing::render::pretty::{Layout, pretty};
+use mcpreel::testing::wire::json;
 
 /// The maximum indentation of a line.
 const WIDEST: usize = 512;

@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::trace::format::{PAYLOAD_STORED, STARTS_GROUP, SegmentHeader, SegmentKind};
-use mcpreel::trace::{FileHeader, Item, ReelReader};
+use mcpreel::testing::trace::format::{PAYLOAD_STORED, STARTS_GROUP, SegmentHeader, SegmentKind};
+use mcpreel::testing::trace::{FileHeader, Item, ReelReader};
 use std::io::Cursor;
 
 fuzz_target!(|data: &[u8]| {
@@ -47,7 +47,7 @@ fn read(bytes: Vec<u8>) {
         let Item::Block(block) = item else { continue };
         for event in block.events() {
             let is_whole = event.payload.len() == event.header.len as usize;
-            assert!(is_whole || event.header.flags.has(mcpreel::trace::Flags::TRUNCATED));
+            assert!(is_whole || event.header.flags.has(mcpreel::testing::trace::Flags::TRUNCATED));
             let message = event.header.message.as_ref();
             let method = message.and_then(|message| message.method);
             assert!(method.is_none_or(|number| reader.methods().get(number as usize).is_some()));

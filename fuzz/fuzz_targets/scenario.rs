@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::scenario::{Player, Scenario};
+use mcpreel::testing::scenario::{Player, Scenario};
 use std::time::Duration;
 
 fuzz_target!(|text: &str| {

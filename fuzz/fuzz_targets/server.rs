@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::server::{Config, Output, Server};
+use mcpreel::testing::server::{Config, Output, Server};
 use mcpreel_fuzz::{assert_rests, assert_sendable, steps};
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ fn talk(data: &[u8]) -> Vec<Output> {
 /// Runs every I/O request; every second one fails.
 fn run(server: &mut Server, now: Duration, outputs: &[Output], all: &mut Vec<Output>) {
     for output in outputs {
-        let Output::Errand(io_request) = output else { continue };
+        let Output::IoRequest(io_request) = output else { continue };
         let completed = (io_request.ticket % 2 == 0).then(|| serde_json::json!({"exit_code": 0, "output": "done"}));
         all.extend(server.complete_io(now, io_request.ticket, completed));
     }

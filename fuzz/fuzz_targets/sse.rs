@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::wire::sse::{SseEvent, SseFramer};
+use mcpreel::testing::wire::sse::{SseEvent, SseFramer};
 use std::borrow::Cow;
 
 fuzz_target!(|data: &[u8]| {

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::probe::{ProbeRun, ClientEnd, Order, Plan, Settings};
+use mcpreel::testing::probe::{ProbeRun, ClientEnd, Order, Plan, Settings};
 use mcpreel_fuzz::{assert_rests, steps};
 use std::time::Duration;
 

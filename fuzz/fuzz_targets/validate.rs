@@ -3,9 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpreel::session::audit::Audit;
-use mcpreel::session::checkpoint_trees::CheckpointTrees;
-use mcpreel::validate::{Options, Report, Validator};
+use mcpreel::testing::session::audit::Audit;
+use mcpreel::testing::session::checkpoint_trees::CheckpointTrees;
+use mcpreel::testing::validate::{Options, Report, Validator};
 use mcpreel_fuzz::{events, steps};
 
 fuzz_target!(|data: &[u8]| {

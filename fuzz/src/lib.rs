@@ -1,7 +1,7 @@
 //! Reads a fuzzer's bytes as a conversation, and checks what must hold for every message that an engine sends.
 
-use mcpreel::trace::{Event, EventHeader, EventKind, Flags};
-use mcpreel::wire::{Direction, Envelope, Framing, MessageKind, json};
+use mcpreel::testing::trace::{Event, EventHeader, EventKind, Flags};
+use mcpreel::testing::wire::{Direction, Envelope, Framing, MessageKind, json};
 use std::time::Duration;
 
 /// One message of a conversation.

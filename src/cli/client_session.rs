@@ -40,7 +40,7 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The options of a client.
 #[derive(Clone, Debug, Args)]
-pub struct ClientOptions {
+pub(super) struct ClientOptions {
     /// The era to use. The proposals need the legacy era: in the modern one, `host` continues without them, and
     /// `fire` sends nothing and exits with 1.
     #[arg(long, value_enum, default_value_t = EraArg::Auto)]
@@ -76,7 +76,7 @@ enum EraArg {
 
 impl ClientOptions {
     /// The engine's settings. `capabilities` is declared in addition to what the options declare.
-    pub fn config(&self, capabilities: Value) -> ClientConfig {
+    pub(super) fn config(&self, capabilities: Value) -> ClientConfig {
         let mut config = ClientConfig::new("mcpreel", env!("CARGO_PKG_VERSION"));
         config.era = match self.era {
             EraArg::Auto => EraChoice::Auto,
@@ -94,7 +94,7 @@ impl ClientOptions {
 
 impl ClientOptions {
     /// Starts a recording, whether or not the user asked for one: in the named reel, or in the folder of reels.
-    pub fn recording(&self, name: &str, need: Need) -> Result<Recording, CommandError> {
+    pub(super) fn recording(&self, name: &str, need: Need) -> Result<Recording, CommandError> {
         let need = if self.record.is_some() { Need::ToBegin } else { need };
         Recording::start(&Plan::of(self.record.as_deref(), name, need), note)
     }
@@ -105,7 +105,7 @@ impl ClientOptions {
     }
 
     /// The path of the reel of [`Self::recording`].
-    pub fn reel(&self, name: &str) -> Result<PathBuf, CommandError> {
+    pub(super) fn reel(&self, name: &str) -> Result<PathBuf, CommandError> {
         match &self.record {
             Some(path) => Ok(path.clone()),
             None => reels::new_path(name),
@@ -113,35 +113,35 @@ impl ClientOptions {
     }
 
     /// These options, but trying `initialize` first: the proposals need the handshake.
-    pub fn with_handshake(&self) -> Self {
+    pub(super) fn with_handshake(&self) -> Self {
         let era = if self.era == EraArg::Auto { EraArg::Handshake } else { self.era };
         Self { era, ..self.clone() }
     }
 
     /// Whether the user wants a reel.
-    pub fn is_recording(&self) -> bool {
+    pub(super) fn is_recording(&self) -> bool {
         self.record.is_some()
     }
 
     /// The response timeout.
-    pub fn timeout(&self) -> Duration {
+    pub(super) fn timeout(&self) -> Duration {
         self.timeout.unwrap_or(DEFAULT_TIMEOUT)
     }
 
     /// The response timeout, if the user gave one.
-    pub fn timeout_given(&self) -> Option<Duration> {
+    pub(super) fn timeout_given(&self) -> Option<Duration> {
         self.timeout
     }
 
     /// Refuses options that have no effect in a live session, which was negotiated and is recorded by others.
-    pub fn check_joined(&self) -> Result<(), CommandError> {
+    pub(super) fn check_joined(&self) -> Result<(), CommandError> {
         let record = self.record.as_ref().map(|_| "--record");
         refuse(record, "--session", "the session is already recorded in its own reel")?;
         self.check_agreed()
     }
 
     /// Refuses options that have no effect in a live session, because its own client and server negotiated them.
-    pub fn check_agreed(&self) -> Result<(), CommandError> {
+    pub(super) fn check_agreed(&self) -> Result<(), CommandError> {
         let given = [
             ("--era", self.era != EraArg::Auto, "the session's client and server have already negotiated the era"),
             (
@@ -164,7 +164,7 @@ fn root_uri(root: &str) -> String {
 }
 
 /// A server that was started or connected to for a command, and its recorder.
-pub struct Peer {
+pub(super) struct Peer {
     /// The process, if one was started.
     server: Option<StdioServer>,
     recording: Option<Recording>,
@@ -180,7 +180,7 @@ type Advice = Arc<Mutex<Vec<String>>>;
 
 impl Peer {
     /// Starts the server or connects to it. Returns the link and the peer.
-    pub async fn start(
+    pub(super) async fn start(
         target: &Target,
         options: &ClientOptions,
         context: &Context,
@@ -235,28 +235,28 @@ impl Peer {
     }
 
     /// The engine's settings for this peer. `capabilities` is declared in addition to what the options declare.
-    pub fn config(&self, options: &ClientOptions, capabilities: Value) -> ClientConfig {
+    pub(super) fn config(&self, options: &ClientOptions, capabilities: Value) -> ClientConfig {
         ClientConfig { join: self.joined.as_ref().map(|(_, joined)| joined.clone()), ..options.config(capabilities) }
     }
 
     /// Whether the server was started for this command, and ends with it.
-    pub fn is_started(&self) -> bool {
+    pub(super) fn is_started(&self) -> bool {
         self.server.is_some()
     }
 
     /// Whether this is a live session that was joined.
-    pub fn is_joined(&self) -> bool {
+    pub(super) fn is_joined(&self) -> bool {
         self.joined.is_some()
     }
 
     /// The live session that was joined.
-    pub fn session(&self) -> Option<&live::Live> {
+    pub(super) fn session(&self) -> Option<&live::Live> {
         self.joined.as_ref().map(|(live, _)| live)
     }
 
     /// Lets the server end, finishes the reel, and completes the error with how the server ended, if it did so by
     /// itself.
-    pub async fn end_after(self, mut error: CommandError, context: &Context) -> CommandError {
+    pub(super) async fn end_after(self, mut error: CommandError, context: &Context) -> CommandError {
         let since = Instant::now();
         let advice = Arc::clone(&self.advice);
         let status = self.end(context).await.filter(|_| since.elapsed() < BY_ITSELF);
@@ -273,7 +273,7 @@ impl Peer {
     }
 
     /// Lets the server end and finishes the reel.
-    pub async fn end(self, context: &Context) -> Option<ExitStatus> {
+    pub(super) async fn end(self, context: &Context) -> Option<ExitStatus> {
         let status = match self.server {
             Some(server) => server.end().await,
             None => None,
@@ -293,7 +293,7 @@ impl Peer {
 }
 
 /// A link to a server that runs elsewhere.
-pub struct RemoteLink {
+pub(super) struct RemoteLink {
     /// The connection.
     pub link: Link,
     /// Records HTTP exchanges.
@@ -303,7 +303,7 @@ pub struct RemoteLink {
 }
 
 /// For one of several servers that are recorded into one reel.
-pub struct SharedRecording<'a> {
+pub(super) struct SharedRecording<'a> {
     /// Where the numbers of its streams come from.
     pub numbers: &'a Arc<Numbers>,
     /// The server's name.
@@ -311,7 +311,7 @@ pub struct SharedRecording<'a> {
 }
 
 /// Connects to a server. If there is a recorder, it receives all traffic.
-pub async fn attach(
+pub(super) async fn attach(
     remote: &Remote,
     recorder: Option<&Recorder>,
     beside: Option<SharedRecording<'_>>,
@@ -388,7 +388,7 @@ fn copy_to(recorder: &Recorder) -> ByteObserver {
 }
 
 /// Like [`copy_to`], but as frames of one of several streams.
-pub fn copy_lines_to(recorder: &Recorder, stream: u32) -> ByteObserver {
+pub(super) fn copy_lines_to(recorder: &Recorder, stream: u32) -> ByteObserver {
     let queue = Arc::clone(recorder.queue());
     let framers = [(); 2].map(|()| Mutex::new(LineFramer::with_limit(PIECE)));
     Arc::new(move |pipe, bytes| {
@@ -428,7 +428,7 @@ fn copy_frames_to(recorder: &Recorder, stream: u32) -> websocket::MessageObserve
 }
 
 /// The name of a transport in reels.
-pub fn transport_name(carrier: &Carrier) -> &'static str {
+pub(super) fn transport_name(carrier: &Carrier) -> &'static str {
     match carrier {
         Carrier::Http => "http",
         Carrier::WebSocket => "websocket",
@@ -437,7 +437,7 @@ pub fn transport_name(carrier: &Carrier) -> &'static str {
     }
 }
 
-pub fn remote_error(error: HttpError) -> CommandError {
+pub(super) fn remote_error(error: HttpError) -> CommandError {
     let kind = match &error {
         HttpError::Url(..) | HttpError::Header(..) => ErrorKind::Usage,
         HttpError::Certificates(..) => ErrorKind::Input,
@@ -451,12 +451,12 @@ pub fn remote_error(error: HttpError) -> CommandError {
 }
 
 /// Runs an asynchronous command on this thread. An interrupt ends it, with exit code 130.
-pub fn block_on<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
+pub(super) fn block_on<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
     block_on_to_the_end(unless_interrupted(work))
 }
 
 /// Like [`block_on`], for a command that handles interrupts itself.
-pub fn block_on_to_the_end<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
+pub(super) fn block_on_to_the_end<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -465,7 +465,9 @@ pub fn block_on_to_the_end<T>(work: impl Future<Output = Result<T, CommandError>
 }
 
 /// Runs `work` until it is done or interrupted.
-pub async fn unless_interrupted<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
+pub(super) async fn unless_interrupted<T>(
+    work: impl Future<Output = Result<T, CommandError>>,
+) -> Result<T, CommandError> {
     tokio::select! {
         done = work => done,
         _ = tokio::signal::ctrl_c() => Err(CommandError::new(ErrorKind::Interrupted, "interrupted")),
@@ -473,7 +475,7 @@ pub async fn unless_interrupted<T>(work: impl Future<Output = Result<T, CommandE
 }
 
 /// Opens the connection and waits for the handshake. With `-v`, its steps are reported.
-pub async fn open(
+pub(super) async fn open(
     peer: &Peer,
     link: Link,
     options: &ClientOptions,
@@ -492,7 +494,7 @@ pub async fn open(
 
 /// Returns an error if the server is in the modern era, in which the proposals have no carrier. `kind` decides the
 /// exit code.
-pub fn need_carrier(era: Era, server: &str, kind: ErrorKind) -> Result<(), CommandError> {
+pub(super) fn need_carrier(era: Era, server: &str, kind: ErrorKind) -> Result<(), CommandError> {
     if era == Era::Legacy {
         return Ok(());
     }
@@ -503,7 +505,7 @@ pub fn need_carrier(era: Era, server: &str, kind: ErrorKind) -> Result<(), Comma
 }
 
 /// Reports the handshake with `-v`, and in any case if the version is not the one that the user requested.
-pub fn report_handshake(handshake: &Handshake, options: &ClientOptions, context: &Context) {
+pub(super) fn report_handshake(handshake: &Handshake, options: &ClientOptions, context: &Context) {
     if let Some(wanted) = options.protocol_version.as_ref().filter(|wanted| **wanted != handshake.version_text) {
         let agreed = &handshake.version_text;
         context.printer.note(&format!("requested revision {wanted}, but the server speaks {agreed}"));
@@ -521,14 +523,14 @@ pub fn report_handshake(handshake: &Handshake, options: &ClientOptions, context:
 }
 
 /// With `-v`, reports what else happens: the server's requests, notifications and invalid output.
-pub fn report(output: &Output, context: &Context) {
+pub(super) fn report(output: &Output, context: &Context) {
     if context.verbose > 0 {
         in_words(output, "the server").iter().for_each(|text| context.printer.note(text));
     }
 }
 
 /// Describes an output in words. `server` is the name of the server that caused it.
-pub fn in_words(output: &Output, server: &str) -> Option<String> {
+pub(super) fn in_words(output: &Output, server: &str) -> Option<String> {
     let clipped = |bytes: &[u8]| {
         let text: String = String::from_utf8_lossy(bytes).chars().map(line::visible).take(200).collect();
         text
@@ -554,7 +556,7 @@ pub fn in_words(output: &Output, server: &str) -> Option<String> {
 const LINES_REPORTED: usize = 12;
 
 /// A failure, with what the server last printed to stderr.
-pub fn failed(failure: Failure, stderr: &[u8]) -> CommandError {
+pub(super) fn failed(failure: Failure, stderr: &[u8]) -> CommandError {
     let kind = match failure {
         Failure::TimedOut { .. } => ErrorKind::Timeout,
         Failure::Failed(_) => ErrorKind::Peer,

@@ -2,7 +2,7 @@
 //!
 //! The folder `config` has what is pure; files and the environment are read here and in `file`.
 
-pub mod file;
+pub(crate) mod file;
 
 use super::Context;
 use crate::config::entry::Entry;
@@ -25,7 +25,7 @@ const OF_MAC: &str = "Library/Application Support/Claude/claude_desktop_config.j
 
 /// Where clients keep their configurations, whether the files exist or not, nearest first: from the current folder
 /// upwards, then the user's own.
-pub fn usual_places(current: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
+pub(crate) fn usual_places(current: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     let mut places: Vec<PathBuf> = current.ancestors().flat_map(|folder| below(folder, &OF_PROJECTS)).collect();
     places.extend(user_places(variable));
     let mut seen = Vec::new();
@@ -88,7 +88,7 @@ pub(super) fn current_folder() -> Result<PathBuf, CommandError> {
 
 /// A server that was found in a configuration.
 #[derive(Debug)]
-pub struct Found {
+pub(crate) struct Found {
     /// The file.
     pub path: PathBuf,
     /// The server's entry in it.
@@ -158,7 +158,7 @@ pub(super) fn is_shared(path: &Path, variable: &dyn Fn(&str) -> Option<OsString>
 
 /// What `${workspaceFolder}` and relative paths of an entry refer to.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Workspace {
+pub(crate) struct Workspace {
     /// The folder.
     pub folder: PathBuf,
     /// Whether it is a project's folder, in which a client starts its servers.
@@ -167,7 +167,7 @@ pub struct Workspace {
 
 impl Found {
     /// The folder of the entry: its project's; for the user's own configuration, the current one; else the file's.
-    pub fn workspace(&self, current: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> Workspace {
+    pub(crate) fn workspace(&self, current: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> Workspace {
         if let Some(project) = &self.entry.project {
             return Workspace { folder: project.into(), is_project: true };
         }
@@ -180,7 +180,7 @@ impl Found {
     }
 
     /// The file and project, for display.
-    pub fn place(&self) -> String {
+    pub(crate) fn place(&self) -> String {
         match &self.entry.project {
             Some(project) => format!("{} (project {project})", self.path.display()),
             None => self.path.display().to_string(),
@@ -199,7 +199,7 @@ fn nearness(project: Option<&str>, current: &Path) -> usize {
 }
 
 /// An error for a name that no server has, with the servers that exist and the closest name.
-pub fn unknown(name: &str, files: &[ConfigFile]) -> CommandError {
+pub(crate) fn unknown(name: &str, files: &[ConfigFile]) -> CommandError {
     let place = match files {
         [] => " in the usual places".to_owned(),
         [file] => format!(" in {}", file.path.display()),
@@ -214,7 +214,7 @@ pub fn unknown(name: &str, files: &[ConfigFile]) -> CommandError {
 }
 
 /// The error, with every known server as a hint.
-pub fn listed(mut error: CommandError, files: &[ConfigFile]) -> CommandError {
+pub(crate) fn listed(mut error: CommandError, files: &[ConfigFile]) -> CommandError {
     for file in files {
         for entry in &file.entries {
             let found = Found { path: file.path.clone(), entry: entry.clone() };

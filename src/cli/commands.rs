@@ -11,7 +11,7 @@ mod host;
 mod import;
 mod man;
 mod overlay;
-pub mod record;
+pub(super) mod record;
 mod reel;
 mod serve;
 mod sessions;
@@ -29,7 +29,7 @@ use clap::Subcommand;
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
-pub enum Command {
+pub(super) enum Command {
     Demo(demo::DemoArgs),
     Record(record::RecordArgs),
     Call(call::CallArgs),

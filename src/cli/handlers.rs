@@ -16,7 +16,7 @@ use std::time::Duration;
 /// What subscriptions may do with their events. Subscribers decide what is run.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Handlers of subscriptions")]
-pub struct HandlerArgs {
+pub(super) struct HandlerArgs {
     /// Allow subscriptions to have handlers of this kind (repeatable, or with commas). With bash, subscribers can run
     /// any command as you. Subscriptions with other handlers are refused.
     #[arg(long = "allow-handlers", value_enum, value_name = "KIND", value_delimiter = ',')]
@@ -56,7 +56,7 @@ enum KindArg {
 
 /// The allowed handlers, and the runner for them.
 #[derive(Clone)]
-pub struct Allowed {
+pub(super) struct Allowed {
     /// What the engine may ask for.
     pub handler_policy: HandlerPolicy,
     /// What runs the handlers.
@@ -69,7 +69,7 @@ impl HandlerArgs {
     /// # Errors
     ///
     /// An option is invalid, or the environment cannot be hidden.
-    pub fn prepare(&self) -> Result<Option<Allowed>, CommandError> {
+    pub(super) fn prepare(&self) -> Result<Option<Allowed>, CommandError> {
         if self.allowed.is_empty() {
             return Ok(None);
         }

@@ -1,10 +1,10 @@
 //! The parts around a host: its servers, started or connected to and recorded in one reel, its model, and the
 //! commands with which a user controls it.
 
-pub mod editor;
-pub mod lines;
-pub mod play;
-pub mod verdict;
+pub(super) mod editor;
+pub(super) mod lines;
+pub(super) mod play;
+pub(super) mod verdict;
 
 use super::Context;
 use super::client_session::{self, RemoteLink, SharedRecording};
@@ -34,7 +34,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 /// A server of a host, before it runs.
-pub struct NamedServer {
+pub(super) struct NamedServer {
     /// Its name in the host.
     pub name: String,
     /// Where it is.
@@ -42,7 +42,7 @@ pub struct NamedServer {
 }
 
 /// Where a server is.
-pub enum ServerLocation {
+pub(super) enum ServerLocation {
     /// A process to start for the host.
     Process(ServerCommand),
     /// On the network, or at the address of a live session.
@@ -59,7 +59,7 @@ impl ServerLocation {
     /// # Errors
     ///
     /// The target cannot be resolved, or the session cannot be joined.
-    pub fn of(target: &Target, context: &Context) -> Result<Self, CommandError> {
+    pub(super) fn of(target: &Target, context: &Context) -> Result<Self, CommandError> {
         Ok(match target.resolve(context)? {
             TargetKind::Command(command) => Self::Process(command),
             TargetKind::Remote(remote) => Self::Remote(Box::new(remote)),
@@ -73,7 +73,7 @@ impl ServerLocation {
     }
 
     /// The state of the live session that is joined, if it is one.
-    pub fn joined(&self) -> Option<&Joined> {
+    pub(super) fn joined(&self) -> Option<&Joined> {
         match self {
             Self::Session(session) => Some(&session.1),
             _ => None,
@@ -82,7 +82,7 @@ impl ServerLocation {
 }
 
 /// The running servers of a host.
-pub struct HostServers {
+pub(super) struct HostServers {
     /// Their links, in order.
     pub links: Vec<Link>,
     /// For built-in servers, where to send orders; by position.
@@ -100,7 +100,11 @@ impl HostServers {
     /// # Errors
     ///
     /// A server cannot be reached, or the only one cannot be started.
-    pub async fn gather(named: &[NamedServer], recorder: &Recorder, context: &Context) -> Result<Self, CommandError> {
+    pub(super) async fn gather(
+        named: &[NamedServer],
+        recorder: &Recorder,
+        context: &Context,
+    ) -> Result<Self, CommandError> {
         let (links, orders, processes, exchanges, streams) = Default::default();
         let numbers = Arc::<Numbers>::default();
         let mut parties = Self { links, orders, processes, exchanges, streams, numbers: Arc::clone(&numbers) };
@@ -157,7 +161,7 @@ impl HostServers {
     }
 
     /// Lets the servers end.
-    pub async fn end(self, recorder: &Recorder) {
+    pub(super) async fn end(self, recorder: &Recorder) {
         for process in self.processes {
             process.end().await;
         }
@@ -257,7 +261,7 @@ async fn received(overheard: &mut Option<mpsc::UnboundedReceiver<Vec<u8>>>) -> V
 /// # Errors
 ///
 /// The word is malformed, or the server cannot be found.
-pub fn named(word: &str, limits: Limits, context: &Context) -> Result<NamedServer, CommandError> {
+pub(super) fn named(word: &str, limits: Limits, context: &Context) -> Result<NamedServer, CommandError> {
     let (name, spec) = word.split_once('=').filter(|(name, _)| is_name(name)).ok_or_else(|| {
         CommandError::usage(format!("invalid server {word:?}: expected NAME=COMMAND or NAME=URL"))
             .hint("for example: -s memory='npx -y some-server'")
@@ -273,7 +277,7 @@ pub fn named(word: &str, limits: Limits, context: &Context) -> Result<NamedServe
 /// # Errors
 ///
 /// The name is invalid, or a proposal is unknown.
-pub fn builtin_named(word: &str, seed: u64) -> Result<NamedServer, CommandError> {
+pub(super) fn builtin_named(word: &str, seed: u64) -> Result<NamedServer, CommandError> {
     let (name, proposals) = word.split_once(':').map_or((word, None), |(name, proposals)| (name, Some(proposals)));
     if !is_name(name) {
         return Err(CommandError::usage(format!("invalid server name {word:?}")).hint("for example: --builtin memory"));
@@ -301,7 +305,7 @@ fn is_name(text: &str) -> bool {
 /// # Errors
 ///
 /// The file cannot be read or parsed.
-pub fn read_yaml(path: &Path) -> Result<serde_json::Value, CommandError> {
+pub(super) fn read_yaml(path: &Path) -> Result<serde_json::Value, CommandError> {
     let text = std::fs::read_to_string(path).map_err(|error| CommandError::reading(path, &error))?;
     serde_saphyr::from_str(&text)
         .map_err(|error| CommandError::document(path, &ScenarioError::from_yaml(&text, &error)))

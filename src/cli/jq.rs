@@ -18,7 +18,7 @@ const DEEP: usize = 500;
 const STACK_BYTES: usize = 128 << 20;
 
 /// A compiled program.
-pub struct Jq {
+pub(super) struct Jq {
     filter: Filter<JustLut<Val>>,
     /// Whether control characters in strings are made visible, because the output may be a terminal.
     for_terminal: bool,
@@ -30,7 +30,7 @@ impl Jq {
     /// # Errors
     ///
     /// The program is invalid.
-    pub fn compile(option: &str, code: &str) -> Result<Self, CommandError> {
+    pub(super) fn compile(option: &str, code: &str) -> Result<Self, CommandError> {
         let wrong = |what: &str| CommandError::usage(format!("{option}: {what} in {code:?}"));
         let definitions = jaq_core::defs().chain(jaq_std::defs()).chain(jaq_json::defs());
         let functions = jaq_core::funs().chain(jaq_std::funs()).chain(jaq_json::funs());
@@ -50,7 +50,7 @@ impl Jq {
 
     /// Sets whether strings are printed for a terminal.
     #[must_use]
-    pub fn printing(self, for_terminal: bool) -> Self {
+    pub(super) fn printing(self, for_terminal: bool) -> Self {
         Self { for_terminal, ..self }
     }
 
@@ -60,7 +60,12 @@ impl Jq {
     /// # Errors
     ///
     /// The program fails, or the object is nested too deeply.
-    pub fn run(&self, object: &[u8], message: Option<&[u8]>, out: &mut (impl Write + Send)) -> Result<(), String> {
+    pub(super) fn run(
+        &self,
+        object: &[u8],
+        message: Option<&[u8]>,
+        out: &mut (impl Write + Send),
+    ) -> Result<(), String> {
         self.each(object, message, |output| {
             let written = match output {
                 Val::TStr(text) if self.for_terminal => {
@@ -78,7 +83,7 @@ impl Jq {
     /// # Errors
     ///
     /// The program fails, or the text is nested too deeply.
-    pub fn holds(&self, text: &[u8]) -> Result<bool, String> {
+    pub(super) fn holds(&self, text: &[u8]) -> Result<bool, String> {
         let (mut some, mut all) = (false, true);
         self.each(text, None, |output| {
             some = true;

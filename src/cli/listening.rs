@@ -19,7 +19,7 @@ use tokio::signal::unix::{SignalKind, signal};
 /// The options of listeners.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Listening")]
-pub struct ListenOptions {
+pub(super) struct ListenOptions {
     /// Listen on this address: HOST:PORT or a local port (0 for a free one) for HTTP and WebSocket; tcp:HOST:PORT or
     /// unix:PATH for JSON lines.
     #[arg(long, value_name = "ADDR")]
@@ -38,18 +38,18 @@ pub struct ListenOptions {
 
 impl ListenOptions {
     /// The maximum length of a client's message, for listeners that receive messages themselves.
-    pub fn limit(&self, limits: Limits) -> MessageLimit {
+    pub(super) fn limit(&self, limits: Limits) -> MessageLimit {
         let most = usize::try_from(self.max_body).unwrap_or(usize::MAX);
         MessageLimit::of_bytes(most.min(limits.max_message.bytes()))
     }
 
     /// What to do if the session's reel exists: a client that starts the process cannot choose another name.
-    pub fn on_existing(&self) -> OnExisting {
+    pub(super) fn on_existing(&self) -> OnExisting {
         if self.listen.is_some() { OnExisting::Fail } else { OnExisting::by_stdin() }
     }
 
     /// Which hosts and origins are accepted.
-    pub fn access(&self) -> Access {
+    pub(super) fn access(&self) -> Access {
         Access { hosts: self.hosts.clone(), origins: self.origins.clone() }
     }
 }
@@ -59,7 +59,7 @@ impl ListenOptions {
 /// # Errors
 ///
 /// The runtime cannot be created.
-pub fn runtime() -> Result<Runtime, CommandError> {
+pub(super) fn runtime() -> Result<Runtime, CommandError> {
     let built = tokio::runtime::Builder::new_current_thread().enable_all().build();
     built.map_err(|error| CommandError::new(ErrorKind::Internal, format!("cannot start: {error}")))
 }
@@ -69,7 +69,7 @@ pub fn runtime() -> Result<Runtime, CommandError> {
 /// # Errors
 ///
 /// Signals cannot be received.
-pub async fn until_ended(work: impl Future<Output = ()>) -> Result<(), CommandError> {
+pub(super) async fn until_ended(work: impl Future<Output = ()>) -> Result<(), CommandError> {
     let failed = |error| CommandError::new(ErrorKind::Internal, format!("cannot wait for signals: {error}"));
     let (mut interrupt, mut terminate) =
         (signal(SignalKind::interrupt()).map_err(failed)?, signal(SignalKind::terminate()).map_err(failed)?);
@@ -82,7 +82,7 @@ pub async fn until_ended(work: impl Future<Output = ()>) -> Result<(), CommandEr
 }
 
 /// A bound listener and its address.
-pub struct Listening {
+pub(super) struct Listening {
     /// The listener.
     pub listener: Listener,
     place: String,
@@ -92,7 +92,7 @@ pub struct Listening {
 
 impl Listening {
     /// The URL that clients use. Over HTTP, it ends in `path`.
-    pub fn url(&self, path: &str) -> String {
+    pub(super) fn url(&self, path: &str) -> String {
         match self.listener {
             Listener::Http(_) => format!("{}{path}", self.place),
             Listener::Tcp(_) | Listener::Unix(_) => self.place.clone(),
@@ -101,7 +101,7 @@ impl Listening {
 
     /// The URL for other processes on this machine, in whatever folder. An unspecified address becomes the loopback
     /// address.
-    pub fn door(&self, path: &str) -> String {
+    pub(super) fn door(&self, path: &str) -> String {
         let own = |address: SocketAddr| match address.ip() {
             IpAddr::V4(ip) if ip.is_unspecified() => SocketAddr::from((Ipv4Addr::LOCALHOST, address.port())),
             IpAddr::V6(ip) if ip.is_unspecified() => SocketAddr::from((Ipv6Addr::LOCALHOST, address.port())),
@@ -119,12 +119,12 @@ impl Listening {
     }
 
     /// The address without the scheme of HTTP.
-    pub fn address(&self) -> &str {
+    pub(super) fn address(&self) -> &str {
         self.place.strip_prefix("http://").unwrap_or(&self.place)
     }
 
     /// The name of the transport.
-    pub fn transport(&self) -> &'static str {
+    pub(super) fn transport(&self) -> &'static str {
         match self.listener {
             Listener::Http(_) => "http",
             Listener::Tcp(_) => "tcp",
@@ -139,7 +139,7 @@ impl Listening {
 /// # Errors
 ///
 /// The address is invalid or cannot be used.
-pub async fn bind(listen: &str, context: &Context) -> Result<Listening, CommandError> {
+pub(super) async fn bind(listen: &str, context: &Context) -> Result<Listening, CommandError> {
     if let Some(path) = listen.strip_prefix("unix:") {
         return bind_unix(listen, path);
     }

@@ -14,7 +14,7 @@ use std::os::fd::AsFd;
 
 /// The output format of commands that print one result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub(super) enum Format {
     /// Text.
     Human,
     /// One JSON object.
@@ -22,7 +22,7 @@ pub enum Format {
 }
 
 /// Stdout with its colours and width.
-pub struct Printer {
+pub(super) struct Printer {
     out: RefCell<OutputBuffer<OwnOutput>>,
     /// The colours of stdout.
     pub palette: Palette,
@@ -37,7 +37,7 @@ pub struct Printer {
 /// written: when a recorded server closes its output, ours must be closed, too, without another descriptor that keeps
 /// it open.
 #[derive(Default)]
-pub struct OwnOutput(Option<File>);
+pub(super) struct OwnOutput(Option<File>);
 
 impl Write for OwnOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -63,12 +63,12 @@ impl Drop for Printer {
 }
 
 /// [`Printer::note`], for code that cannot borrow the printer.
-pub fn note(text: &str) {
+pub(super) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "mcpreel: {}", visible_text(text));
 }
 
 impl Printer {
-    pub fn new(choice: ColorChoice) -> Self {
+    pub(super) fn new(choice: ColorChoice) -> Self {
         let palette = |is_terminal: bool| {
             let wanted = match choice {
                 ColorChoice::Always => true,
@@ -94,7 +94,7 @@ impl Printer {
     /// # Errors
     ///
     /// The output cannot be written.
-    pub fn write(&self, bytes: &[u8]) -> Result<(), CommandError> {
+    pub(super) fn write(&self, bytes: &[u8]) -> Result<(), CommandError> {
         self.append(|out| out.append(bytes))
     }
 
@@ -103,7 +103,7 @@ impl Printer {
     /// # Errors
     ///
     /// The output cannot be written.
-    pub fn file(&self) -> io::Result<File> {
+    pub(super) fn file(&self) -> io::Result<File> {
         self.flush()?;
         own_output()
     }
@@ -113,7 +113,7 @@ impl Printer {
     /// # Errors
     ///
     /// The output cannot be written.
-    pub fn append(&self, write: impl FnOnce(&mut OutputBuffer<OwnOutput>)) -> Result<(), CommandError> {
+    pub(super) fn append(&self, write: impl FnOnce(&mut OutputBuffer<OwnOutput>)) -> Result<(), CommandError> {
         let mut out = self.out.borrow_mut();
         write(&mut out);
         out.relieve();
@@ -125,7 +125,7 @@ impl Printer {
     /// # Errors
     ///
     /// The output cannot be written.
-    pub fn text(&self, text: &str) -> Result<(), CommandError> {
+    pub(super) fn text(&self, text: &str) -> Result<(), CommandError> {
         self.write(text::printable(text, !self.palette.is_plain()).as_bytes())
     }
 
@@ -134,7 +134,7 @@ impl Printer {
     /// # Errors
     ///
     /// The output cannot be written.
-    pub fn line(&self, text: &str) -> Result<(), CommandError> {
+    pub(super) fn line(&self, text: &str) -> Result<(), CommandError> {
         self.text(text)?;
         self.write(b"\n")
     }
@@ -144,7 +144,7 @@ impl Printer {
     /// # Errors
     ///
     /// The output cannot be written.
-    pub fn json(&self, value: &impl serde::Serialize) -> Result<(), CommandError> {
+    pub(super) fn json(&self, value: &impl serde::Serialize) -> Result<(), CommandError> {
         self.line(&text::json(value))
     }
 
@@ -153,17 +153,17 @@ impl Printer {
     /// # Errors
     ///
     /// The output cannot be written.
-    pub fn flush(&self) -> io::Result<()> {
+    pub(super) fn flush(&self) -> io::Result<()> {
         self.out.borrow_mut().flush()
     }
 
     /// Prints a note to stderr, on one line. Control characters are escaped.
-    pub fn note(&self, text: &str) {
+    pub(super) fn note(&self, text: &str) {
         note(text);
     }
 
     /// Prints a report of several lines to stderr, when stdout has another use. `text` receives the colours.
-    pub fn report(&self, text: impl FnOnce(&Palette) -> String) {
+    pub(super) fn report(&self, text: impl FnOnce(&Palette) -> String) {
         let _ = self.flush();
         let text = text(&self.complaint_palette);
         let shown = text::printable(&text, !self.complaint_palette.is_plain());
@@ -171,7 +171,7 @@ impl Printer {
     }
 
     /// Prints an error with its hints to stderr. Control characters are escaped.
-    pub fn complain(&self, error: &CommandError) {
+    pub(super) fn complain(&self, error: &CommandError) {
         let _ = self.flush();
         let Palette { error: red, faint, .. } = self.complaint_palette;
         let mut text = format!("mcpreel: {red}error{red:#}: {}\n", visible_text(&error.message));
@@ -182,7 +182,7 @@ impl Printer {
     }
 
     /// A progress bar. It is shown only on a terminal, and only if the work takes long.
-    pub fn progress(&self, what: &'static str, total: u64) -> Progress {
+    pub(super) fn progress(&self, what: &'static str, total: u64) -> Progress {
         Progress::bytes(what, total, io::stderr().is_terminal())
     }
 }

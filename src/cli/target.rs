@@ -19,7 +19,7 @@ const TOKEN: &str = "MCPREEL_TOKEN";
 /// A server to start, to connect to, or to find in a configuration.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Target")]
-pub struct Target {
+pub(super) struct Target {
     /// Connect to a running server: http(s)://…, ws(s)://…, unix:PATH, tcp:HOST:PORT, or env:NAME to read the URL
     /// from an environment variable.
     #[arg(long, value_name = "URL", conflicts_with_all = ["argv", "config", "server", "session", "env", "cwd"])]
@@ -46,7 +46,7 @@ pub struct Target {
 
 /// Limits on what a peer may send.
 #[derive(Clone, Copy, Debug, Default, Args)]
-pub struct Limits {
+pub(super) struct Limits {
     /// Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message ends the
     /// connection, with exit code 4 if nothing else determines it. Messages that `record` only passes on are not
     /// limited.
@@ -106,7 +106,7 @@ impl Starting {
 
 /// What a target resolves to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TargetKind {
+pub(super) enum TargetKind {
     /// A server to start, on stdio.
     Command(ServerCommand),
     /// A server to connect to.
@@ -122,7 +122,7 @@ impl Target {
     /// # Errors
     ///
     /// The word is empty, or a quote in it is not closed.
-    pub fn of_word(word: &str) -> Result<Self, CommandError> {
+    pub(super) fn of_word(word: &str) -> Result<Self, CommandError> {
         if let Some(name) = word.trim().strip_prefix("session:") {
             return Ok(Self { session: Some(name.to_owned()), ..Self::default() });
         }
@@ -141,19 +141,19 @@ impl Target {
 
     /// This target with the given limits.
     #[must_use]
-    pub fn within(self, limits: Limits) -> Self {
+    pub(super) fn within(self, limits: Limits) -> Self {
         Self { limits, ..self }
     }
 
     /// A server to start, with an environment and a folder.
-    pub fn of_command_in(argv: &[String], env: &BTreeMap<String, String>, cwd: Option<&str>) -> Self {
+    pub(super) fn of_command_in(argv: &[String], env: &BTreeMap<String, String>, cwd: Option<&str>) -> Self {
         let env = env.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         let argv = argv.iter().map(OsString::from).collect();
         Self { argv, starting: Starting { env, cwd: cwd.map(PathBuf::from) }, ..Self::default() }
     }
 
     /// A server to connect to.
-    pub fn of_url(url: &str, headers: &BTreeMap<String, String>) -> Self {
+    pub(super) fn of_url(url: &str, headers: &BTreeMap<String, String>) -> Self {
         let headers = headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         let reaching = Reaching { headers, ..Reaching::default() };
         Self { url: Some(url.to_owned()), reaching, ..Self::default() }
@@ -164,7 +164,7 @@ impl Target {
     /// # Errors
     ///
     /// The options name no server, or contradict each other, or a configuration or variable cannot be read.
-    pub fn resolve(&self, context: &Context) -> Result<TargetKind, CommandError> {
+    pub(super) fn resolve(&self, context: &Context) -> Result<TargetKind, CommandError> {
         if let Some(name) = &self.session {
             self.check_joined()?;
             return Ok(TargetKind::Session(name.clone()));
@@ -199,7 +199,7 @@ impl Target {
     /// # Errors
     ///
     /// An option fits no target, or several.
-    pub fn each(&self) -> Result<Vec<Self>, CommandError> {
+    pub(super) fn each(&self) -> Result<Vec<Self>, CommandError> {
         let configured = |name: Option<&String>| Self {
             config: self.config.clone(),
             server: name.into_iter().cloned().collect(),
@@ -230,7 +230,7 @@ impl Target {
     /// # Errors
     ///
     /// The configuration cannot be read, or does not contain exactly one server.
-    pub fn name(&self, context: &Context) -> Result<String, CommandError> {
+    pub(super) fn name(&self, context: &Context) -> Result<String, CommandError> {
         if let Some(url) = &self.url {
             return Ok(name_of(url).to_owned());
         }
@@ -345,7 +345,7 @@ fn meant<'a>(
 }
 
 /// Refuses an option that has no effect with another one, if it is given.
-pub fn refuse(option: Option<&str>, with: &str, hint: &str) -> Result<(), CommandError> {
+pub(super) fn refuse(option: Option<&str>, with: &str, hint: &str) -> Result<(), CommandError> {
     option.map_or(Ok(()), |option| Err(CommandError::usage(format!("{option} cannot be used with {with}")).hint(hint)))
 }
 
@@ -377,7 +377,7 @@ fn read_env_file(path: &Path) -> Result<Vec<(String, String)>, CommandError> {
 }
 
 /// Parses `Name: value`.
-pub fn header(text: &str) -> Result<(String, String), String> {
+pub(super) fn header(text: &str) -> Result<(String, String), String> {
     match text.split_once(':') {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.trim().to_owned())),
         _ => Err("expected NAME: VALUE".into()),
@@ -385,7 +385,7 @@ pub fn header(text: &str) -> Result<(String, String), String> {
 }
 
 /// Parses `KEY=VALUE`.
-pub fn key_value(text: &str) -> Result<(String, String), String> {
+pub(super) fn key_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => Err("expected KEY=VALUE".into()),

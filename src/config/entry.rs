@@ -9,11 +9,11 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// The members of an entry that can contain its URL, depending on the client.
-pub const URLS: [&str; 3] = ["url", "serverUrl", "httpUrl"];
+pub(crate) const URLS: [&str; 3] = ["url", "serverUrl", "httpUrl"];
 /// The members of an entry that can contain headers, depending on the client.
-pub const HEADERS: [&str; 2] = ["headers", "http_headers"];
+pub(crate) const HEADERS: [&str; 2] = ["headers", "http_headers"];
 /// The members of an entry that can name its transport, depending on the client.
-pub const TRANSPORTS: [&str; 2] = ["type", "transport"];
+pub(crate) const TRANSPORTS: [&str; 2] = ["type", "transport"];
 
 /// One server of a configuration.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +28,7 @@ pub struct Entry {
 
 /// Returns the servers of a configuration, in the order of the places where clients keep them: `mcpServers`, `servers`,
 /// `mcp.servers`, `mcp_servers`, then those of single projects. Everything else is ignored.
-pub fn entries(root: &Node, format: Format) -> Vec<Entry> {
+pub(crate) fn entries(root: &Node, format: Format) -> Vec<Entry> {
     let homes: &[&[&str]] = match format {
         Format::Json => &[&["mcpServers"], &["servers"], &["mcp", "servers"]],
         Format::Toml => &[&["mcp_servers"]],

@@ -30,7 +30,7 @@ pub enum ExpandError {
 /// # Errors
 ///
 /// If a variable is not set and has no default, a brace is not closed, or only the client knows the value.
-pub fn expand(text: &str, names: &Names<'_>) -> Result<String, ExpandError> {
+pub(crate) fn expand(text: &str, names: &Names<'_>) -> Result<String, ExpandError> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {

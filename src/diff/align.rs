@@ -48,7 +48,7 @@ pub(super) struct Correspondence {
 
 impl Correspondence {
     /// Returns whether two ids may stand for the same thing. The first match of an id is final.
-    pub fn accept(&mut self, left: &str, right: &str) -> bool {
+    pub(super) fn accept(&mut self, left: &str, right: &str) -> bool {
         match (self.forward.get(left), self.backward.get(right)) {
             (None, None) => {
                 self.forward.insert(left.into(), right.into());
@@ -230,7 +230,7 @@ impl Alignment<'_> {
     }
 
     /// Returns the units on the left and on the right whose texts are needed, but missing.
-    pub fn without_texts(&self) -> [HashSet<u64>; 2] {
+    pub(super) fn without_texts(&self) -> [HashSet<u64>; 2] {
         let [left, right] = [(true, &self.left), (false, &self.right)].map(|(is_left, reel)| {
             let places = self.candidates.values().filter(|it| it.is_left == is_left).map(|it| &reel.units[it.place]);
             places.filter(|unit| !unit.has_texts).map(|unit| unit.seq).collect()
@@ -239,14 +239,14 @@ impl Alignment<'_> {
     }
 
     /// Restores the caller's sides, once all partners are found.
-    pub fn put_sides_right(&mut self) {
+    pub(super) fn put_sides_right(&mut self) {
         if std::mem::take(&mut self.is_swapped) {
             std::mem::swap(&mut self.left, &mut self.right);
         }
     }
 
     /// Finds the partner of every unit.
-    pub fn find_partners(&mut self, normaliser: &Normaliser<'_>) {
+    pub(super) fn find_partners(&mut self, normaliser: &Normaliser<'_>) {
         let [on_left, on_right] = std::mem::take(&mut self.lined_up);
         self.align_parts(&on_left, &on_right, normaliser);
         self.find_moved(normaliser, false);
@@ -432,7 +432,7 @@ impl Alignment<'_> {
     }
 
     /// Notes which ids correspond, using the pairs that are otherwise equal.
-    pub fn match_ids(&mut self) {
+    pub(super) fn match_ids(&mut self) {
         for (left, right) in self.pairs() {
             let (one, other) = (&self.left.units[left].print, &self.right.units[right].print);
             if one.whole == other.whole {
@@ -444,13 +444,13 @@ impl Alignment<'_> {
     }
 
     /// Returns the pairs, in the order of the left side.
-    pub fn pairs(&self) -> Vec<(usize, usize)> {
+    pub(super) fn pairs(&self) -> Vec<(usize, usize)> {
         let partners = self.left.partner.iter().enumerate();
         partners.filter_map(|(place, partner)| Some((place, (*partner)?))).collect()
     }
 
     /// Returns whether two paired units belong to the same request: to partners, or to requests without partners.
-    pub fn refer_alike(&self, left: usize, right: usize) -> bool {
+    pub(super) fn refer_alike(&self, left: usize, right: usize) -> bool {
         match (self.left.target(left), self.right.target(right)) {
             (Some(left), Some(right)) => {
                 let lonely = self.left.partner[left].is_none() && self.right.partner[right].is_none();

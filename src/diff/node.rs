@@ -7,7 +7,7 @@ use std::hash::{Hash, Hasher};
 
 /// A value, prepared for comparison.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Node {
+pub(crate) enum Node {
     /// `null`.
     Null,
     /// `true` or `false`.
@@ -52,7 +52,7 @@ pub enum Node {
 impl Node {
     /// Returns a hash that is the same for equal trees. Unless `ordered`, the order of members does not matter. Ids and
     /// times are not part of the hash; ids are appended to `ids`, in the same order for trees with the same hash.
-    pub fn fingerprint(&self, ordered: bool, ids: &mut Vec<Box<str>>) -> u64 {
+    pub(crate) fn fingerprint(&self, ordered: bool, ids: &mut Vec<Box<str>>) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.feed(ordered, &mut hasher, ids);
         hasher.finish()
@@ -90,7 +90,7 @@ impl Node {
 
     /// Returns hashes for measuring similarity: of the leaves with the names above them, of these names, and of the
     /// words in longer texts. They are sorted, and there are about `max` at max.
-    pub fn leaves(&self, max: usize) -> Vec<u64> {
+    pub(crate) fn leaves(&self, max: usize) -> Vec<u64> {
         let mut found = Vec::new();
         self.collect_leaves(0, max, &mut found);
         found.sort_unstable();
@@ -128,7 +128,7 @@ impl Node {
 
     /// Appends the value as JSON text, as it was written except for white space and ignored places. Bytes that are not
     /// JSON are written as a string, with escapes for bytes that are not UTF-8.
-    pub fn write_json(&self, out: &mut String) {
+    pub(crate) fn write_json(&self, out: &mut String) {
         match self {
             Self::Null | Self::Ignored => out.push_str("null"),
             Self::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
@@ -162,7 +162,7 @@ impl Node {
     }
 
     /// Returns the value as JSON text; see [`Self::write_json`].
-    pub fn to_json(&self) -> String {
+    pub(crate) fn to_json(&self) -> String {
         let mut out = String::new();
         self.write_json(&mut out);
         out

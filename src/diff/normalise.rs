@@ -16,25 +16,25 @@ const DEEPEST: usize = 96;
 
 /// Parses payloads according to some options.
 #[derive(Debug)]
-pub struct Normaliser<'o> {
+pub(crate) struct Normaliser<'o> {
     options: &'o Options,
     ignore: Vec<Vec<String>>,
 }
 
 impl<'o> Normaliser<'o> {
     /// Creates a normaliser with these options.
-    pub fn new(options: &'o Options) -> Self {
+    pub(crate) fn new(options: &'o Options) -> Self {
         let ignore = options.ignore.iter().map(|pattern| segments(pattern)).filter(|path| !path.is_empty()).collect();
         Self { options, ignore }
     }
 
     /// Returns the hash of a tree; see [`Node::fingerprint`].
-    pub fn fingerprint(&self, node: &Node, ids: &mut Vec<Box<str>>) -> u64 {
+    pub(crate) fn fingerprint(&self, node: &Node, ids: &mut Vec<Box<str>>) -> u64 {
         node.fingerprint(self.options.exact, ids)
     }
 
     /// Parses one part of a message with this method.
-    pub fn read(&self, side: UnitSide, method: Option<&str>, text: &[u8]) -> Node {
+    pub(crate) fn read(&self, side: UnitSide, method: Option<&str>, text: &[u8]) -> Node {
         let root = Step::Name(Cow::Borrowed(side.name()));
         let mut walk = Walk { by: self, reference: method.and_then(reference_place), path: vec![root] };
         if walk.is_ignored() {

@@ -20,7 +20,7 @@ pub(super) struct Print {
 
 impl Print {
     /// Adds the hash of one part.
-    pub fn add(&mut self, side: UnitSide, fingerprint: u64) {
+    pub(super) fn add(&mut self, side: UnitSide, fingerprint: u64) {
         let part = hash(&(side, fingerprint));
         if side == UnitSide::Params {
             self.params = part;
@@ -29,12 +29,12 @@ impl Print {
     }
 
     /// Returns the content of a unit, without the messages that belong to it.
-    pub fn of_message(&self) -> (u64, u64) {
+    pub(super) fn of_message(&self) -> (u64, u64) {
         (self.key, self.whole)
     }
 
     /// Returns the params of a unit, with its key.
-    pub fn of_params(&self) -> (u64, u64) {
+    pub(super) fn of_params(&self) -> (u64, u64) {
         (self.key, self.params)
     }
 }

@@ -1,4 +1,6 @@
 use super::*;
+use crate::diff::exchange::Unit;
+use crate::diff::report::UnitSide;
 use crate::trace::{Event, EventHeader, EventKind, Flags};
 use crate::wire::{Direction, Framing};
 use proptest::prelude::*;

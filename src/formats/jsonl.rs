@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 use std::io::{self, BufRead, Write};
 
 /// The version of the format.
-pub const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 
 /// The maximum length of a line, in bytes: as JSON text, 1 GiB of control characters takes six bytes for each.
 const LINE_LIMIT: u64 = 7_000_000_000;
@@ -38,14 +38,14 @@ pub enum JsonlError {
 }
 
 /// See the module.
-pub const EXPORT: ExportFormat = ExportFormat {
+pub(crate) const EXPORT: ExportFormat = ExportFormat {
     name: "jsonl",
     about: "JSON lines, one event per line; loses nothing",
     begin: |header| Box::new(Lines { created: header.created, rest: None }),
 };
 
 /// See the module.
-pub const IMPORT: ImportFormat = ImportFormat {
+pub(crate) const IMPORT: ImportFormat = ImportFormat {
     name: "jsonl",
     about: "What `export` writes: JSON lines, one event per line; loses nothing",
     hint: "JSON lines: what `mcpreel export` writes, with {\"reel\":…} on the first line",
@@ -123,7 +123,7 @@ pub fn write_event(event: &Event<'_>, created: i64, out: &mut impl Write) -> io:
 /// # Errors
 ///
 /// If writing fails.
-pub fn write_members(event: &Event<'_>, created: i64, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn write_members(event: &Event<'_>, created: i64, out: &mut impl Write) -> io::Result<()> {
     write_head(event, created, out)?;
     match verbatim(event) {
         Some(message) => {
@@ -140,7 +140,11 @@ pub fn write_members(event: &Event<'_>, created: i64, out: &mut impl Write) -> i
 /// # Errors
 ///
 /// If writing fails.
-pub fn write_members_apart<'a>(event: &Event<'a>, created: i64, out: &mut impl Write) -> io::Result<Option<&'a [u8]>> {
+pub(crate) fn write_members_apart<'a>(
+    event: &Event<'a>,
+    created: i64,
+    out: &mut impl Write,
+) -> io::Result<Option<&'a [u8]>> {
     write_head(event, created, out)?;
     match verbatim(event) {
         Some(message) => out.write_all(b",\"message\":null").map(|()| Some(message)),
@@ -192,7 +196,7 @@ fn write_other_payload(event: &Event<'_>, out: &mut impl Write) -> io::Result<()
 }
 
 /// Returns a CBOR payload as JSON, for readers. An import uses the bytes.
-pub fn described(event: &Event<'_>) -> Option<Value> {
+pub(crate) fn described(event: &Event<'_>) -> Option<Value> {
     let described = matches!(
         event.header.kind,
         EventKind::StreamOpened | EventKind::StreamClosed | EventKind::Transport | EventKind::Gap | EventKind::Note
@@ -213,7 +217,7 @@ fn stands_verbatim(payload: &[u8]) -> bool {
 }
 
 /// Formats Unix nanoseconds as RFC 3339 in UTC, with nine digits.
-pub fn rfc3339(nanoseconds: i64) -> String {
+pub(crate) fn rfc3339(nanoseconds: i64) -> String {
     let mut text = String::with_capacity(30);
     write_rfc3339(nanoseconds, &mut text);
     text

@@ -49,7 +49,7 @@ pub struct Reader<R: BufRead> {
 }
 
 /// See [`Reader`].
-pub const IMPORT: ImportFormat = ImportFormat {
+pub(crate) const IMPORT: ImportFormat = ImportFormat {
     name: "transcript",
     about: "JSON lines of other tools, each with a time, a direction (c2s, s2c, client_to_server, …) and a message",
     hint: "a transcript: one JSON object per line, with `dir` or `direction` (c2s, s2c, client_to_server, \

@@ -7,16 +7,16 @@
 //! Never: tokio, sockets, clocks, a proposal's name.
 
 mod handshake;
-pub mod message;
+pub(crate) mod message;
 mod offer;
 mod opening;
 mod rounds;
 #[cfg(test)]
 mod tests;
 
-pub use handshake::Handshake;
-pub use message::{Params, Refusal};
-pub use offer::Root;
+pub(crate) use handshake::Handshake;
+pub(crate) use message::{Params, Refusal};
+pub(crate) use offer::Root;
 
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, errors};
@@ -222,7 +222,7 @@ enum Held {
 
 /// The client of one server; see the module.
 #[derive(Debug)]
-pub struct ClientEngine {
+pub(crate) struct ClientEngine {
     config: ClientConfig,
     offer: Offer,
     stage: Stage,
@@ -244,7 +244,7 @@ pub struct ClientEngine {
 
 impl ClientEngine {
     /// A client that has sent nothing yet.
-    pub fn new(mut config: ClientConfig) -> Self {
+    pub(crate) fn new(mut config: ClientConfig) -> Self {
         let wanted = config.protocol_version.as_deref().map(Era::of_version);
         if config.era == EraChoice::Handshake && wanted == Some(Era::Modern) {
             config.era = EraChoice::Auto;
@@ -268,7 +268,7 @@ impl ClientEngine {
     }
 
     /// Opens the connection, or joins the open one.
-    pub fn start(&mut self, now: Duration) -> Vec<Output> {
+    pub(crate) fn start(&mut self, now: Duration) -> Vec<Output> {
         let mut out = Vec::new();
         if let Some(Joined { handshake, .. }) = &self.config.join {
             let handshake = handshake.clone();
@@ -284,28 +284,29 @@ impl ClientEngine {
     }
 
     /// The methods of all pending requests.
-    pub fn awaited(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn awaited(&self) -> impl Iterator<Item = &str> {
         self.open.values().filter(|open| !open.expired).map(|open| open.method.as_str())
     }
 
     /// Whether requests are sent immediately.
-    pub fn is_ready(&self) -> bool {
+    #[cfg(test)]
+    pub(crate) fn is_ready(&self) -> bool {
         self.stage == Stage::Ready
     }
 
     /// Leaves the server's requests of this method to the caller, which answers them with [`Self::respond`].
-    pub fn leave(&mut self, method: impl Into<String>) {
+    pub(crate) fn leave(&mut self, method: impl Into<String>) {
         self.left.push(method.into());
     }
 
     /// Makes the client answer the server's requests of this method with an empty object.
-    pub fn grant(&mut self, method: impl Into<String>) {
+    pub(crate) fn grant(&mut self, method: impl Into<String>) {
         self.offer.granted.push(method.into());
     }
 
     /// Responds to a request of the server that was left to the caller, given by the text of its id. Sends nothing in
     /// the modern era, which has no such responses.
-    pub fn respond(&self, id: &[u8], answer: &Result<Value, Refusal>) -> Vec<Output> {
+    pub(crate) fn respond(&self, id: &[u8], answer: &Result<Value, Refusal>) -> Vec<Output> {
         match self.era {
             Era::Legacy => vec![Output::Send(message::response(id, answer))],
             Era::Modern => Vec::new(),
@@ -313,7 +314,7 @@ impl ClientEngine {
     }
 
     /// Like [`Self::respond`], with a complete error object including `data`.
-    pub fn refuse(&self, id: &[u8], error: &Value) -> Vec<Output> {
+    pub(crate) fn refuse(&self, id: &[u8], error: &Value) -> Vec<Output> {
         match self.era {
             Era::Legacy => vec![Output::Send(message::error_response(id, error))],
             Era::Modern => Vec::new(),
@@ -321,12 +322,17 @@ impl ClientEngine {
     }
 
     /// Sends a request with the configured timeout. It is held back until the connection is open.
-    pub fn request(&mut self, now: Duration, method: &str, params: impl Into<Params>) -> (RequestHandle, Vec<Output>) {
+    pub(crate) fn request(
+        &mut self,
+        now: Duration,
+        method: &str,
+        params: impl Into<Params>,
+    ) -> (RequestHandle, Vec<Output>) {
         self.request_with_deadline(now, method, params, self.config.request_timeout)
     }
 
     /// Sends a request with its own timeout, measured from sending.
-    pub fn request_with_deadline(
+    pub(crate) fn request_with_deadline(
         &mut self,
         now: Duration,
         method: &str,
@@ -345,7 +351,7 @@ impl ClientEngine {
     }
 
     /// Sends a notification. It is held back until the connection is open.
-    pub fn notify(&mut self, _now: Duration, method: &str, params: impl Into<Params>) -> Vec<Output> {
+    pub(crate) fn notify(&mut self, _now: Duration, method: &str, params: impl Into<Params>) -> Vec<Output> {
         let params = params.into();
         match self.stage {
             Stage::Ready => vec![Output::Send(message::call(None, method, params.text().as_deref()))],
@@ -358,7 +364,7 @@ impl ClientEngine {
     }
 
     /// Handles one message of the server.
-    pub fn receive(&mut self, now: Duration, bytes: &[u8]) -> Vec<Output> {
+    pub(crate) fn receive(&mut self, now: Duration, bytes: &[u8]) -> Vec<Output> {
         if !json::has_at_most(bytes, self.config.max_values) {
             return self.refuse_values(now, bytes);
         }
@@ -386,12 +392,12 @@ impl ClientEngine {
     }
 
     /// When to call [`Self::wake`], if nothing arrives before.
-    pub fn next_timeout(&self) -> Option<Duration> {
+    pub(crate) fn next_timeout(&self) -> Option<Duration> {
         self.open.values().filter(|open| !open.expired).map(Open::deadline).min()
     }
 
     /// Times out requests that are due.
-    pub fn handle_timeout(&mut self, now: Duration) -> Vec<Output> {
+    pub(crate) fn handle_timeout(&mut self, now: Duration) -> Vec<Output> {
         let mut out = Vec::new();
         let due = |open: &Open| !open.expired && open.deadline() <= now;
         let ids: Vec<i64> = self.open.iter().filter(|(_, open)| due(open)).map(|(id, _)| *id).collect();
@@ -409,7 +415,7 @@ impl ClientEngine {
     }
 
     /// The server closed the connection: all pending requests fail.
-    pub fn closed(&mut self, _now: Duration) -> Vec<Output> {
+    pub(crate) fn closed(&mut self, _now: Duration) -> Vec<Output> {
         let mut out = Vec::new();
         let unanswered: Vec<_> = self.open.values().filter(|open| !open.expired && open.role == Role::Call).collect();
         for open in unanswered {
@@ -431,7 +437,13 @@ impl ClientEngine {
 
     /// The transport could not deliver the request with this id. `refusal` is the JSON-RPC error without an id with
     /// which the server refused it, if any; it counts as the response.
-    pub fn undelivered(&mut self, now: Duration, id: &[u8], reason: &str, refusal: Option<&[u8]>) -> Vec<Output> {
+    pub(crate) fn undelivered(
+        &mut self,
+        now: Duration,
+        id: &[u8],
+        reason: &str,
+        refusal: Option<&[u8]>,
+    ) -> Vec<Output> {
         let mut out = Vec::new();
         let Some(open) = self.number_of(Id(id)).and_then(|id| self.open.remove(&id)) else {
             // Not one of the engine's requests: a message that the caller sent as it is.
@@ -458,7 +470,7 @@ impl ClientEngine {
     /// The server rejected the request with this id because it does not know the session any more. Opens a new session
     /// and sends the request again, once (MCP 2025-03-26 to 2025-11-25, Session Management). A joined connection is
     /// never reopened.
-    pub fn session_over(&mut self, now: Duration, id: &[u8], reason: &str) -> Vec<Output> {
+    pub(crate) fn session_over(&mut self, now: Duration, id: &[u8], reason: &str) -> Vec<Output> {
         let mut out = Vec::new();
         let reason = reason.to_owned();
         match self.number_of(Id(id)).and_then(|id| self.open.remove(&id)) {
@@ -480,7 +492,7 @@ impl ClientEngine {
     }
 
     /// The connection failed: all pending requests fail.
-    pub fn lost(&mut self, _now: Duration, why: &str) -> Vec<Output> {
+    pub(crate) fn lost(&mut self, _now: Duration, why: &str) -> Vec<Output> {
         self.open.clear();
         let mut out = Vec::new();
         self.fail(why.to_owned(), &mut out);

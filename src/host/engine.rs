@@ -15,8 +15,9 @@ mod servers;
 mod tests;
 mod turn;
 
-pub use config::{HostConfig, SETTINGS, ServerConfig, policies};
-pub use orders::{ModelReply, Order, OrderResult, ToolCall};
+pub use config::{HostConfig, ServerConfig, policies};
+pub(crate) use orders::OrderResult;
+pub use orders::{ModelReply, Order, ToolCall};
 
 use super::client::{Output as ClientOutput, RequestHandle};
 use super::prompt::{Prompt, QueuedInjection};

@@ -18,7 +18,7 @@ mod tests;
 
 /// What to send, and how.
 #[derive(Clone, Debug)]
-pub struct Firing {
+pub(crate) struct Firing {
     /// The message.
     pub message: UserMessage,
     /// The JSON-RPC message to carry it.
@@ -31,7 +31,7 @@ pub struct Firing {
 
 /// What the engine wants done or reports.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Report {
+pub(crate) enum Report {
     /// The client's own outputs: messages to send, the handshake, other traffic.
     Client(Output),
     /// What the server declared. Follows the handshake. Without [`Firing::force`], nothing is sent to a server that did
@@ -47,7 +47,7 @@ pub enum Report {
 
 /// Sends user messages; see the module.
 #[derive(Debug)]
-pub struct UserMessageFire {
+pub(crate) struct UserMessageFire {
     client: ClientEngine,
     messages: UserMessages,
     /// The message to send once the connection is open.
@@ -68,7 +68,7 @@ fn sent_again(refusal: &Envelope<'_>) -> String {
 
 impl UserMessageFire {
     /// An engine that has sent nothing yet.
-    pub fn new(config: ClientConfig, firing: Firing) -> Self {
+    pub(crate) fn new(config: ClientConfig, firing: Firing) -> Self {
         let mut client = ClientEngine::new(config);
         client.leave(CONTEXT);
         Self {
@@ -83,13 +83,13 @@ impl UserMessageFire {
     }
 
     /// Opens the connection.
-    pub fn start(&mut self, now: Duration) -> Vec<Report> {
+    pub(crate) fn start(&mut self, now: Duration) -> Vec<Report> {
         let outputs = self.client.start(now);
         self.report(now, outputs)
     }
 
     /// Sends another message. The one before must be over.
-    pub fn again(&mut self, now: Duration, message: UserMessage) -> Vec<Report> {
+    pub(crate) fn again(&mut self, now: Duration, message: UserMessage) -> Vec<Report> {
         let mut reports = Vec::new();
         (self.message, self.over) = (Some(message), false);
         self.fire(now, &mut reports);
@@ -97,30 +97,36 @@ impl UserMessageFire {
     }
 
     /// Handles one message of the server.
-    pub fn receive(&mut self, now: Duration, bytes: &[u8]) -> Vec<Report> {
+    pub(crate) fn receive(&mut self, now: Duration, bytes: &[u8]) -> Vec<Report> {
         let outputs = self.client.receive(now, bytes);
         self.report(now, outputs)
     }
 
     /// The request with this id could not be delivered; see [`ClientEngine::undelivered`].
-    pub fn undelivered(&mut self, now: Duration, id: &[u8], reason: &str, refusal: Option<&[u8]>) -> Vec<Report> {
+    pub(crate) fn undelivered(
+        &mut self,
+        now: Duration,
+        id: &[u8],
+        reason: &str,
+        refusal: Option<&[u8]>,
+    ) -> Vec<Report> {
         let outputs = self.client.undelivered(now, id, reason, refusal);
         self.report(now, outputs)
     }
 
     /// The server does not know the session any more; see [`ClientEngine::session_over`].
-    pub fn session_over(&mut self, now: Duration, id: &[u8], reason: &str) -> Vec<Report> {
+    pub(crate) fn session_over(&mut self, now: Duration, id: &[u8], reason: &str) -> Vec<Report> {
         let outputs = self.client.session_over(now, id, reason);
         self.report(now, outputs)
     }
 
     /// When to call [`Self::wake`].
-    pub fn next_timeout(&self) -> Option<Duration> {
+    pub(crate) fn next_timeout(&self) -> Option<Duration> {
         self.client.next_timeout().into_iter().chain(self.messages.next_timeout()).min()
     }
 
     /// Does what is due.
-    pub fn handle_timeout(&mut self, now: Duration) -> Vec<Report> {
+    pub(crate) fn handle_timeout(&mut self, now: Duration) -> Vec<Report> {
         let outputs = self.client.handle_timeout(now);
         let mut reports = self.report(now, outputs);
         let actions = self.messages.handle_timeout(now);
@@ -129,19 +135,19 @@ impl UserMessageFire {
     }
 
     /// The server closed the connection.
-    pub fn closed(&mut self, now: Duration) -> Vec<Report> {
+    pub(crate) fn closed(&mut self, now: Duration) -> Vec<Report> {
         let outputs = self.client.closed(now);
         self.report(now, outputs)
     }
 
     /// The connection failed.
-    pub fn lost(&mut self, now: Duration, why: &str) -> Vec<Report> {
+    pub(crate) fn lost(&mut self, now: Duration, why: &str) -> Vec<Report> {
         let outputs = self.client.lost(now, why);
         self.report(now, outputs)
     }
 
     /// Whether the message is over or will never be sent.
-    pub fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.over
     }
 

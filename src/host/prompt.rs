@@ -183,7 +183,7 @@ impl Layout {
 
 /// An injection, and when it arrived.
 #[derive(Clone, Debug)]
-pub struct QueuedInjection {
+pub(crate) struct QueuedInjection {
     /// The injection.
     pub injection: Injection,
     /// The proposal that made it.
@@ -194,7 +194,7 @@ pub struct QueuedInjection {
 
 /// Why an injection is not in the prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LeftOut {
+pub(crate) enum LeftOut {
     /// Another has the same text.
     Duplicate {
         /// The server and slot of the other one.
@@ -205,7 +205,7 @@ pub enum LeftOut {
 }
 
 /// The injections of a prompt, in order, and those left out.
-pub struct Chosen {
+pub(crate) struct Chosen {
     /// Those in the prompt.
     pub parts: Vec<(PromptPlace, PromptPart)>,
     /// Those left out.
@@ -213,7 +213,7 @@ pub struct Chosen {
 }
 
 /// Orders injections by position and slot, then by weight, server, and arrival. At most `most` bytes in all.
-pub fn choose(
+pub(crate) fn choose(
     mut waiting: Vec<QueuedInjection>,
     layout: &Layout,
     servers: &[ServerView],

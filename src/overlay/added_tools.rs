@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 /// What is known about the server's tools.
 #[derive(Debug, Default)]
-pub struct Listing {
+pub(super) struct Listing {
     /// The names of the server's own tools, as far as they were listed.
     pub servers_own: Option<BTreeSet<String>>,
     /// The server has no tools, so the whole list is the overlay's.

@@ -5,7 +5,7 @@ use super::embedded_server::{answer, value};
 use super::own_requests::Purpose;
 use super::{Output, Overlay, TO_CLIENT, template};
 use crate::proposals::conversation::CONTEXT;
-pub use crate::proposals::conversation::USER_MESSAGE;
+pub(crate) use crate::proposals::conversation::USER_MESSAGE;
 use crate::proposals::conversation::server::{UserMessage, addressed, in_words, read};
 use crate::protocol::errors;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// User messages whose context is not complete.
 #[derive(Debug, Default)]
-pub struct Conversing {
+pub(super) struct Conversing {
     seen: u64,
     open: BTreeMap<u64, Turn>,
 }
@@ -32,7 +32,7 @@ struct Turn {
 
 impl Conversing {
     /// Handles a cancellation by the client. Returns the number of the cancelled message.
-    pub fn cancel(&mut self, id: &[u8]) -> Option<u64> {
+    pub(super) fn cancel(&mut self, id: &[u8]) -> Option<u64> {
         let turn = self.open.iter().find(|(_, turn)| turn.id.as_deref() == Some(id)).map(|(turn, _)| *turn)?;
         self.open.remove(&turn).map(|_| turn)
     }

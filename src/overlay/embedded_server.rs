@@ -16,7 +16,7 @@ use std::time::Duration;
 const MAX_REPORTED: usize = 50;
 
 /// The embedded server; see the module.
-pub struct EmbeddedServer {
+pub(super) struct EmbeddedServer {
     server: Server,
     /// The proposals in use on the connection.
     on: Vec<&'static dyn Proposal>,
@@ -31,7 +31,7 @@ pub struct EmbeddedServer {
 
 impl EmbeddedServer {
     /// An embedded server that waits for a handshake.
-    pub fn new(plan: &Plan, seed: u64, wall_base_ns: i64) -> Self {
+    pub(super) fn new(plan: &Plan, seed: u64, wall_base_ns: i64) -> Self {
         Self {
             server: Server::new(plan.config(seed, wall_base_ns)),
             on: plan.proposals.iter().filter_map(|proposal| by_name(proposal)).collect(),
@@ -43,7 +43,7 @@ impl EmbeddedServer {
     }
 
     /// Handles the client's `initialize`; returns what the server would declare.
-    pub fn meet(&mut self, now: Duration, initialize: &[u8]) -> Value {
+    pub(super) fn meet(&mut self, now: Duration, initialize: &[u8]) -> Value {
         let outputs = self.server.receive(now, initialize);
         let answer = outputs.iter().find_map(|output| match output {
             server::Output::Send(message) => serde_json::from_slice::<Value>(message).ok(),
@@ -54,7 +54,7 @@ impl EmbeddedServer {
 
     /// Returns the capabilities to add to the server's own, by path. Proposals with nothing to declare, or whose path
     /// is taken, are switched off. Calls `taken` for the latter.
-    pub fn declare(
+    pub(super) fn declare(
         &mut self,
         own: &Value,
         servers: &Value,
@@ -82,22 +82,22 @@ impl EmbeddedServer {
     }
 
     /// Whether a proposal is in use.
-    pub fn is_on(&self, proposal: &str) -> bool {
+    pub(super) fn is_on(&self, proposal: &str) -> bool {
         self.on.iter().any(|known| known.descriptor().name == proposal)
     }
 
     /// Whether a method belongs to a proposal in use.
-    pub fn takes_method(&self, method: &str) -> bool {
+    pub(super) fn takes_method(&self, method: &str) -> bool {
         self.on.iter().any(|proposal| proposal.descriptor().methods.iter().any(|spec| spec.name == method))
     }
 
     /// Whether a tool belongs to a proposal in use.
-    pub fn takes_tool(&self, tool: &str) -> bool {
+    pub(super) fn takes_tool(&self, tool: &str) -> bool {
         !self.withdrawn.contains(tool) && self.on.iter().any(|proposal| proposal.descriptor().tools.contains(&tool))
     }
 
     /// The tools of the proposals in use, in the form of `tools/list`.
-    pub fn tools(&self) -> Vec<Value> {
+    pub(super) fn tools(&self) -> Vec<Value> {
         let mut all = Vec::new();
         for proposal in &self.on {
             if let Some(side) = proposal.server_side() {
@@ -109,18 +109,18 @@ impl EmbeddedServer {
     }
 
     /// The real server has a tool of this name. Returns whether that removes one of the tools here.
-    pub fn withdraw(&mut self, tool: &str) -> bool {
+    pub(super) fn withdraw(&mut self, tool: &str) -> bool {
         self.takes_tool(tool) && self.withdrawn.insert(tool.to_owned())
     }
 
     /// Handles a message of the client.
-    pub fn receive(&mut self, now: Duration, message: &[u8], ids: &mut Ids) -> Vec<Output> {
+    pub(super) fn receive(&mut self, now: Duration, message: &[u8], ids: &mut Ids) -> Vec<Output> {
         let outputs = self.server.receive(now, message);
         self.given(outputs, ids)
     }
 
     /// Handles a response to one of its requests, by the number in the id. Ignores responses to unknown requests.
-    pub fn answered(&mut self, now: Duration, number: u64, answer: &[u8], ids: &mut Ids) -> Vec<Output> {
+    pub(super) fn answered(&mut self, now: Duration, number: u64, answer: &[u8], ids: &mut Ids) -> Vec<Output> {
         let Some(own) = self.lent.remove(&number) else { return Vec::new() };
         let Ok(mut answer) = serde_json::from_slice::<Value>(answer) else { return Vec::new() };
         answer["id"] = own.into();
@@ -128,7 +128,7 @@ impl EmbeddedServer {
     }
 
     /// Sends a message if it may; nothing if the real server declares the proposal itself.
-    pub fn fire(&mut self, now: Duration, fired: &Fired, ids: &mut Ids) -> Vec<Output> {
+    pub(super) fn fire(&mut self, now: Duration, fired: &Fired, ids: &mut Ids) -> Vec<Output> {
         if proposal_of(fired.kind()).is_some_and(|proposal| self.left_out.contains(proposal)) {
             return Vec::new();
         }
@@ -137,13 +137,13 @@ impl EmbeddedServer {
     }
 
     /// Does what is due.
-    pub fn handle_timeout(&mut self, now: Duration, ids: &mut Ids) -> Vec<Output> {
+    pub(super) fn handle_timeout(&mut self, now: Duration, ids: &mut Ids) -> Vec<Output> {
         let outputs = self.server.handle_timeout(now);
         self.given(outputs, ids)
     }
 
     /// When to call [`Self::wake`] next.
-    pub fn next_timeout(&self) -> Option<Duration> {
+    pub(super) fn next_timeout(&self) -> Option<Duration> {
         self.server.next_timeout()
     }
 
@@ -193,21 +193,21 @@ impl EmbeddedServer {
 }
 
 /// A response, by the text of the request's id.
-pub fn answer(id: &[u8], member: &str, value: &Value) -> Vec<u8> {
+pub(super) fn answer(id: &[u8], member: &str, value: &Value) -> Vec<u8> {
     [br#"{"jsonrpc":"2.0","id":"#, Id(id).echoed(), format!(r#","{member}":{value}}}"#).as_bytes()].concat()
 }
 
 /// The value of a part of a message; `null` if it is missing.
-pub fn value(text: Option<&[u8]>) -> Value {
+pub(super) fn value(text: Option<&[u8]>) -> Value {
     text.and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default()
 }
 
 /// The tool's name in the params of a call.
-pub fn tool_of(params: Option<&[u8]>) -> Option<String> {
+pub(super) fn tool_of(params: Option<&[u8]>) -> Option<String> {
     params.and_then(|params| json::str_member(params, "name")).map(|name| name.into_owned())
 }
 
 /// The JSON-RPC error for a request that failed in mcpreel.
-pub fn failed(why: &str) -> Value {
+pub(super) fn failed(why: &str) -> Value {
     json!({"code": -32000, "message": format!("mcpreel: {why}")})
 }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "mcpreel overlay")]
-pub struct Document {
+pub(super) struct Document {
     /// The purpose of the overlay.
     #[serde(default)]
     pub name: String,
@@ -37,7 +37,7 @@ pub struct Document {
 /// A hook, with exactly one of `context`, `context_tool` and `answer`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct HookPart {
+pub(super) struct HookPart {
     /// The event: session_start, session_end, pre_tool_use, post_tool_use, pre_request or post_request.
     pub event: String,
     /// Restricts the hook to certain tools: tool_name, input_contains, tool_server.
@@ -58,7 +58,7 @@ pub struct HookPart {
 /// A tool of the server, and how to word its result.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct AnswerPart {
+pub(super) struct AnswerPart {
     /// The tool's name.
     pub tool: String,
     /// The arguments. For user messages, {content}, {messageId} and {history} are available.
@@ -78,7 +78,7 @@ fn whole_text() -> String {
 /// A test of a value, with exactly one of `equals`, `regex` and `glob`.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct TestPart {
+pub(super) struct TestPart {
     /// The part to test, as a JSON Pointer; by default the whole value.
     #[serde(default)]
     pub pointer: String,
@@ -99,7 +99,7 @@ fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D:
 /// A message to send when something happens.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct RulePart {
+pub(super) struct RulePart {
     /// The trigger.
     pub when: WhenPart,
     /// Maximum number of times to send it.
@@ -114,7 +114,7 @@ pub struct RulePart {
 /// A trigger; exactly one of these.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct WhenPart {
+pub(super) struct WhenPart {
     /// A request or notification passes. Placeholders: {method}, {tool}, {params/…}.
     pub message: Option<MessagePart>,
     /// A request of the client gets a result. Placeholders: {method}, {tool}, {params/…}, {result/…}, {text}.
@@ -133,7 +133,7 @@ pub struct WhenPart {
 /// A test of a message; all given members must match.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct MessagePart {
+pub(super) struct MessagePart {
     /// The method; `*` and `?` are wildcards.
     pub method: String,
     /// The direction.
@@ -147,7 +147,7 @@ pub struct MessagePart {
 /// A test of a result; all given members must match.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ResultPart {
+pub(super) struct ResultPart {
     /// The method of the request; `*` and `?` are wildcards.
     #[serde(default = "tools_call")]
     pub method: String,
@@ -164,7 +164,7 @@ fn tools_call() -> String {
 /// The direction of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum WayPart {
+pub(super) enum WayPart {
     /// To the server.
     C2s,
     /// To the client.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 /// Sets the value at `path` below the object in `text`, replacing what is there, and creates the objects on the way.
 /// Returns `None` if something on the way is not an object, or if `text` is not one.
-pub fn put(text: &[u8], path: &[&str], value: &Value) -> Option<Vec<u8>> {
+pub(super) fn put(text: &[u8], path: &[&str], value: &Value) -> Option<Vec<u8>> {
     let (name, rest) = path.split_first()?;
     match (json::member(text, name), rest) {
         (Some(inner), [_, ..]) => Some(replace(text, inner, &put(inner, rest, value)?)),
@@ -19,7 +19,7 @@ pub fn put(text: &[u8], path: &[&str], value: &Value) -> Option<Vec<u8>> {
 }
 
 /// Appends values to the list at `path` below the object in `text`.
-pub fn extend(text: &[u8], path: &[&str], values: &[Value]) -> Option<Vec<u8>> {
+pub(super) fn extend(text: &[u8], path: &[&str], values: &[Value]) -> Option<Vec<u8>> {
     let inner = path.iter().try_fold(text, |text, name| json::member(text, name))?;
     let items: Vec<String> = values.iter().map(Value::to_string).collect();
     Some(replace(text, inner, &append(inner, b"[]", &items.join(","))?))

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Timeout of a request to the server.
-pub const GRACE_PERIOD: Duration = Duration::from_secs(30);
+pub(super) const GRACE_PERIOD: Duration = Duration::from_secs(30);
 
 /// The purpose of a request.
 #[derive(Debug)]
-pub enum Purpose {
+pub(super) enum Purpose {
     /// Context for a user message.
     Context {
         /// The message's number.
@@ -33,26 +33,26 @@ pub enum Purpose {
 
 /// The pending requests.
 #[derive(Debug, Default)]
-pub struct Asking(BTreeMap<u64, (Duration, Purpose)>);
+pub(super) struct Asking(BTreeMap<u64, (Duration, Purpose)>);
 
 impl Asking {
     /// Adds a request.
-    pub fn open(&mut self, now: Duration, number: u64, purpose: Purpose) {
+    pub(super) fn open(&mut self, now: Duration, number: u64, purpose: Purpose) {
         self.0.insert(number, (now + GRACE_PERIOD, purpose));
     }
 
     /// Removes the request that was answered.
-    pub fn close(&mut self, number: u64) -> Option<Purpose> {
+    pub(super) fn close(&mut self, number: u64) -> Option<Purpose> {
         self.0.remove(&number).map(|(_, purpose)| purpose)
     }
 
     /// The deadline of the next request; they are in order of sending.
-    pub fn next_due(&self) -> Option<Duration> {
+    pub(super) fn next_due(&self) -> Option<Duration> {
         self.0.first_key_value().map(|(_, (due, _))| *due)
     }
 
     /// Removes a request whose deadline has passed, and returns its number and purpose.
-    pub fn give_up(&mut self, now: Duration) -> Option<(u64, Purpose)> {
+    pub(super) fn give_up(&mut self, now: Duration) -> Option<(u64, Purpose)> {
         let entry = self.0.first_entry().filter(|entry| entry.get().0 <= now)?;
         let (number, (_, purpose)) = entry.remove_entry();
         Some((number, purpose))
@@ -60,7 +60,7 @@ impl Asking {
 
     /// Removes the requests made for the client's cancelled request `id`, or for the cancelled user message. Returns
     /// their numbers.
-    pub fn cancel(&mut self, id: &[u8], taken_back: Option<u64>) -> Vec<u64> {
+    pub(super) fn cancel(&mut self, id: &[u8], taken_back: Option<u64>) -> Vec<u64> {
         let goes = |purpose: &Purpose| match purpose {
             Purpose::Context { turn, .. } => Some(*turn) == taken_back,
             Purpose::Hook { id: asked, .. } => asked == id,

@@ -16,9 +16,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The proposal to which `hooks` belongs.
-pub const HOOKS: &str = "hooks";
+pub(super) const HOOKS: &str = "hooks";
 /// The proposal to which `conversation` belongs.
-pub const CONVERSATION: &str = "conversation";
+pub(super) const CONVERSATION: &str = "conversation";
 
 /// An overlay that was read and checked.
 #[derive(Clone, Debug, Default)]
@@ -94,7 +94,7 @@ impl AnswerTool {
 }
 
 /// The text of a tool's result.
-pub fn said(result: &Value) -> String {
+pub(super) fn said(result: &Value) -> String {
     let blocks = result["content"].as_array().into_iter().flatten();
     blocks.filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
 }
@@ -239,7 +239,7 @@ impl Plan {
 }
 
 /// The proposal that sends messages of this kind.
-pub fn proposal_of(kind: &str) -> Option<&'static str> {
+pub(super) fn proposal_of(kind: &str) -> Option<&'static str> {
     let fires = |proposal: &&&'static dyn Proposal| {
         proposal.server_side().is_some_and(|side| side.fires().iter().any(|firing: &Firing| firing.kind == kind))
     };

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 
 /// Fills every text in a value. A text that consists of one placeholder becomes the value itself.
-pub fn fill(template: &Value, from: &Value) -> Value {
+pub(super) fn fill(template: &Value, from: &Value) -> Value {
     match template {
         Value::String(text) => {
             let whole = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
@@ -20,7 +20,7 @@ pub fn fill(template: &Value, from: &Value) -> Value {
 }
 
 /// Fills a text. Inserted text is not filled again.
-pub fn fill_text(template: &str, from: &Value) -> String {
+pub(super) fn fill_text(template: &str, from: &Value) -> String {
     let (mut out, mut rest) = (String::with_capacity(template.len()), template);
     while let Some(at) = rest.find('{') {
         let (before, place) = rest.split_at(at);
@@ -45,7 +45,7 @@ pub fn fill_text(template: &str, from: &Value) -> String {
 }
 
 /// A value as text: a string itself, anything else as JSON.
-pub fn text(value: &Value) -> Cow<'_, str> {
+pub(super) fn text(value: &Value) -> Cow<'_, str> {
     match value {
         Value::String(text) => Cow::Borrowed(text),
         other => Cow::Owned(other.to_string()),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 /// Something that may trigger a rule.
-pub enum TriggerEvent<'a> {
+pub(super) enum TriggerEvent<'a> {
     /// A request or notification: its direction, method and params.
     Message(Direction, &'a str, Option<&'a [u8]>),
     /// A result: the request's method and params, and the result.
@@ -20,7 +20,7 @@ pub enum TriggerEvent<'a> {
 
 /// The state of each rule.
 #[derive(Debug)]
-pub struct Triggers(Vec<TriggerState>);
+pub(super) struct Triggers(Vec<TriggerState>);
 
 #[derive(Clone, Debug, Default)]
 struct TriggerState {
@@ -34,12 +34,12 @@ struct TriggerState {
 
 impl Triggers {
     /// The state before any rule has fired; timers do not run yet.
-    pub fn new(plan: &Plan) -> Self {
+    pub(super) fn new(plan: &Plan) -> Self {
         Self(plan.rules.iter().map(|rule| TriggerState { most: rule.times, ..TriggerState::default() }).collect())
     }
 
     /// Starts the timers at the end of the handshake.
-    pub fn begin(&mut self, now: Duration, plan: &Plan) {
+    pub(super) fn begin(&mut self, now: Duration, plan: &Plan) {
         for (state, rule) in self.0.iter_mut().zip(&plan.rules) {
             if let When::Time(span, again) = rule.when {
                 state.due = Some(now + span).filter(|_| state.most > 0);
@@ -49,13 +49,13 @@ impl Triggers {
     }
 
     /// When time triggers the next rule.
-    pub fn next_due(&self) -> Option<Duration> {
+    pub(super) fn next_due(&self) -> Option<Duration> {
         self.0.iter().filter_map(|state| state.due).min()
     }
 
     /// Returns a rule that is due, and how often it has fired by now. The next time counts from now, so that there is
     /// no burst after a suspension.
-    pub fn due(&mut self, now: Duration) -> Option<(usize, u64)> {
+    pub(super) fn due(&mut self, now: Duration) -> Option<(usize, u64)> {
         let (at, state) = self.0.iter_mut().enumerate().find(|(_, state)| state.due.is_some_and(|due| due <= now))?;
         state.fired += 1;
         let goes_on = state.fired < state.most;
@@ -64,14 +64,14 @@ impl Triggers {
     }
 
     /// Whether a rule needs the results of such a request.
-    pub fn wants_result(&self, plan: &Plan, method: &str, params: Option<&[u8]>) -> bool {
+    pub(super) fn wants_result(&self, plan: &Plan, method: &str, params: Option<&[u8]>) -> bool {
         plan.rules
             .iter()
             .any(|rule| matches!(&rule.when, When::Result(test) if test.asks_for(method, || value(params))))
     }
 
     /// The rules triggered by this event, each with the values for its template.
-    pub fn take(&mut self, plan: &Plan, now: Duration, what: &TriggerEvent<'_>) -> Vec<(usize, Value)> {
+    pub(super) fn take(&mut self, plan: &Plan, now: Duration, what: &TriggerEvent<'_>) -> Vec<(usize, Value)> {
         let mut found = Vec::new();
         for (at, (state, rule)) in self.0.iter_mut().zip(&plan.rules).enumerate() {
             let rests = state.last.is_some_and(|last| now < last + rule.cooldown) || state.fired >= state.most;
@@ -110,7 +110,7 @@ fn about(rule: &Rule, what: &TriggerEvent<'_>) -> Option<Value> {
 }
 
 /// Whether `uri` is the known resource or lies below it.
-pub fn covers(known: &str, uri: &str) -> bool {
+pub(super) fn covers(known: &str, uri: &str) -> bool {
     let below = uri.strip_prefix(known);
     below.is_some_and(|below| below.is_empty() || known.ends_with('/') || below.starts_with('/'))
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// The purpose of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub(super) enum Purpose {
     /// Send messages.
     Probing,
     /// Send nothing for this long, to see whether the client exits by itself.
@@ -20,7 +20,7 @@ pub enum Purpose {
 
 /// The current step of a run; `due` limits each step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub(super) enum Step {
     /// Waiting for a session's handshake.
     Starting,
     /// A first ping is pending.
@@ -39,7 +39,7 @@ pub enum Step {
 
 /// Something in a message that concerns the probe.
 #[derive(Clone, Debug, PartialEq)]
-pub enum RunEvent {
+pub(super) enum RunEvent {
     /// The response to the pending ping.
     Pong,
     /// A response to the message with this index: whether it is an error, and its content.
@@ -50,7 +50,7 @@ pub enum RunEvent {
 
 /// One run.
 #[derive(Debug)]
-pub struct ClientRun {
+pub(super) struct ClientRun {
     /// Its purpose.
     pub purpose: Purpose,
     /// Its current step.
@@ -79,7 +79,7 @@ pub struct ClientRun {
 
 impl ClientRun {
     /// A run that begins.
-    pub fn new(purpose: Purpose, due: Duration, after: u32) -> Self {
+    pub(super) fn new(purpose: Purpose, due: Duration, after: u32) -> Self {
         Self {
             purpose,
             step: Step::Starting,
@@ -98,7 +98,7 @@ impl ClientRun {
     }
 
     /// Reads one message, or a batch.
-    pub fn read(
+    pub(super) fn read(
         &mut self,
         stream: u32,
         direction: Direction,
@@ -177,7 +177,7 @@ fn content(envelope: &Envelope<'_>) -> Value {
 
 /// What is known about the client from all its runs.
 #[derive(Debug, Default)]
-pub struct ClientKnowledge {
+pub(super) struct ClientKnowledge {
     /// What it says about itself.
     pub client: Client,
     /// What it declares.
@@ -188,13 +188,13 @@ pub struct ClientKnowledge {
 
 impl ClientKnowledge {
     /// The path at which the client declares a proposal itself.
-    pub fn place(&self, proposal: &str) -> Option<String> {
+    pub(super) fn place(&self, proposal: &str) -> Option<String> {
         let proposal = proposals::by_name(proposal)?;
         self.declares.find(proposal.descriptor(), Side::Client).map(|(place, _)| place.path.join("."))
     }
 
     /// What the client used of a proposal.
-    pub fn used(&self, proposal: &str) -> BTreeMap<String, u64> {
+    pub(super) fn used(&self, proposal: &str) -> BTreeMap<String, u64> {
         self.used.get(proposal).cloned().unwrap_or_default()
     }
 

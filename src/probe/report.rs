@@ -196,7 +196,7 @@ pub enum ClientFailure {
 }
 
 /// What the official SDKs do with a declaration at this path: an application sees only what its SDK passes on.
-pub fn stock_sdks(path: &[&str]) -> &'static str {
+pub(super) fn stock_sdks(path: &[&str]) -> &'static str {
     match path.first() {
         Some(&"experimental" | &"extensions") => "kept",
         _ => "dropped by TypeScript 1.x and Python 2.x",

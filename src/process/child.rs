@@ -17,7 +17,7 @@ const TRAMPOLINE: &str = "__become";
 
 /// What to start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ServerCommand {
+pub(crate) struct ServerCommand {
     /// The program and its arguments.
     pub argv: Vec<OsString>,
     /// Variables added to the environment.
@@ -30,7 +30,7 @@ pub struct ServerCommand {
 
 /// Why a server cannot be started.
 #[derive(Debug, thiserror::Error)]
-pub enum SpawnError {
+pub(crate) enum SpawnError {
     /// The command is empty.
     #[error("no command given")]
     Nothing,
@@ -50,17 +50,17 @@ pub enum SpawnError {
 
 impl ServerCommand {
     /// The program and its arguments as text.
-    pub fn words(&self) -> Vec<String> {
+    pub(crate) fn words(&self) -> Vec<String> {
         self.argv.iter().map(|word| word.to_string_lossy().into_owned()).collect()
     }
 
     /// The names of the added environment variables, without their values.
-    pub fn env_names(&self) -> Vec<&str> {
+    pub(crate) fn env_names(&self) -> Vec<&str> {
         self.env.iter().map(|(name, _)| name.as_str()).collect()
     }
 
     /// The process to spawn. Looks up the program first, so that a missing one is reported clearly.
-    pub fn prepare(&self) -> Result<Command, SpawnError> {
+    pub(crate) fn prepare(&self) -> Result<Command, SpawnError> {
         let program = self.argv.first().ok_or(SpawnError::Nothing)?;
         if let Some(folder) = &self.cwd {
             std::fs::read_dir(folder).map_err(|error| SpawnError::Folder(folder.clone(), error))?;
@@ -109,7 +109,7 @@ fn runnable(path: &Path) -> io::Result<()> {
 }
 
 /// Becomes the server if this process was started as a trampoline. Returns only if it was not, or on failure.
-pub fn become_if_asked() -> Option<io::Error> {
+pub(crate) fn become_if_asked() -> Option<io::Error> {
     let mut args = std::env::args_os().skip(1);
     if args.next()? != TRAMPOLINE {
         return None;

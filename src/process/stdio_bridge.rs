@@ -17,12 +17,12 @@ const PLUG: &str = "__plug";
 ///
 /// # Errors
 /// The path of this executable is unknown.
-pub fn plug(socket: &Path) -> io::Result<Vec<OsString>> {
+pub(crate) fn plug(socket: &Path) -> io::Result<Vec<OsString>> {
     Ok(vec![std::env::current_exe()?.into(), PLUG.into(), socket.into()])
 }
 
 /// Copies bytes if this process was started as a bridge; returns the process's exit code.
-pub fn carry_if_asked() -> Option<ExitCode> {
+pub(crate) fn carry_if_asked() -> Option<ExitCode> {
     let mut args = std::env::args_os().skip(1);
     if args.next()? != PLUG {
         return None;

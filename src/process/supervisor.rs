@@ -41,11 +41,11 @@ const SUPERVISOR: &str = "__keep";
 /// The first argument that starts the process that becomes the command.
 const COMMAND: &str = "__kept";
 /// How long a command may take to exit after SIGTERM.
-pub const GRACE: Duration = Duration::from_secs(1);
+pub(crate) const GRACE: Duration = Duration::from_secs(1);
 
 /// How a command ended. The supervisor writes it to its standard output as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ExitReport {
+pub(crate) struct ExitReport {
     /// The exit code, if the command exited by itself.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub code: Option<i32>,
@@ -68,7 +68,7 @@ pub struct ExitReport {
 
 /// Which processes outside of its supervisor's a command may reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProcessReach {
+pub(crate) enum ProcessReach {
     /// The same as any process of the user.
     All,
     /// None: no signals, no inspection and no connections to their abstract Unix sockets, as far as the kernel supports
@@ -94,7 +94,7 @@ impl ProcessReach {
 ///
 /// # Errors
 /// The path of this executable is unknown.
-pub fn supervisor(argv: &[OsString], limit: Duration, reach: ProcessReach) -> io::Result<Command> {
+pub(crate) fn supervisor(argv: &[OsString], limit: Duration, reach: ProcessReach) -> io::Result<Command> {
     let mut command = Command::new(this_program()?);
     command.arg(WATCHDOG).arg(std::process::id().to_string()).arg(limit.as_millis().to_string());
     command.arg(reach.word()).args(argv);
@@ -107,7 +107,7 @@ pub fn supervisor(argv: &[OsString], limit: Duration, reach: ProcessReach) -> io
 ///
 /// # Errors
 /// The system refused.
-pub fn hide() -> io::Result<()> {
+pub(crate) fn hide() -> io::Result<()> {
     Ok(set_dumpable_behavior(DumpableBehavior::NotDumpable)?)
 }
 
@@ -121,12 +121,12 @@ fn scopes(level: CompatLevel) -> Result<Ruleset, RulesetError> {
 }
 
 /// The error for a handler that tries to connect.
-pub const NO_HANDLERS: &str = "a handler of a subscription may not connect here";
+pub(crate) const NO_HANDLERS: &str = "a handler of a subscription may not connect here";
 
 /// Whether a process runs under a supervisor with [`ProcessReach::Own`] and so belongs to a handler. Orphans stay below
 /// the supervisor, so a process cannot hide. `None` if the process is gone and this cannot be determined. A process of
 /// another PID namespace has the number 0 here and is not a handler's.
-pub fn is_kept(process: i32) -> Option<bool> {
+pub(crate) fn is_kept(process: i32) -> Option<bool> {
     const DEEPEST: usize = 100;
     let read = |pid: i32, name: &str| std::fs::read(format!("/proc/{pid}/{name}")).ok();
     let parent = |pid: i32| {
@@ -153,7 +153,7 @@ pub fn is_kept(process: i32) -> Option<bool> {
 
 /// Supervises a command if this process was started as a supervisor, or becomes the command if it was started for that;
 /// returns the process's exit code.
-pub fn keep_if_asked() -> Option<ExitCode> {
+pub(crate) fn keep_if_asked() -> Option<ExitCode> {
     let mut args = std::env::args_os().skip(1);
     let asked = args.next()?;
     if asked == COMMAND {

@@ -1,9 +1,9 @@
 //! SEP-1975, Conversation Event Subscriptions: servers see each user message and respond with context.
 
 mod fan_out;
-pub mod host;
+pub(crate) mod host;
 mod rules;
-pub mod server;
+pub(crate) mod server;
 
 use super::host::{HostSide, Slot};
 use super::policy::{Policies, Setting};
@@ -20,14 +20,14 @@ use serde_json::Value;
 use std::fmt::Write;
 
 /// The method that sends a user's message to the servers.
-pub const USER_MESSAGE: &str = "conversation/userMessage";
+pub(crate) const USER_MESSAGE: &str = "conversation/userMessage";
 /// The method by which a server responds if the message was a notification.
-pub const CONTEXT: &str = "conversation/context";
+pub(crate) const CONTEXT: &str = "conversation/context";
 
 const SOURCE: &str = "SEP-1975";
 
 /// The proposal.
-pub struct Conversation;
+pub(crate) struct Conversation;
 
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "conversation",

@@ -75,7 +75,7 @@ macro_rules! rules {
             };
         )+
         /// The rules.
-        pub const RULES: &[$crate::proposals::Rule] = &[$($name),+];
+        pub(super) const RULES: &[$crate::proposals::Rule] = &[$($name),+];
     };
 }
 pub(crate) use rules;

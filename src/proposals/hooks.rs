@@ -1,10 +1,10 @@
 //! SEP-2282, Server-Declared Behavioural Hooks: a server declares texts in its capabilities, which the client injects
 //! at certain events of the agent's life cycle.
 
-pub mod engine;
-pub mod host;
+pub(crate) mod engine;
+pub(crate) mod host;
 mod rules;
-pub mod server;
+pub(crate) mod server;
 
 use super::host::{HostSide, Slot};
 use super::policy::{Policies, Setting};
@@ -17,7 +17,7 @@ use serde_json::Value;
 const SOURCE: &str = "SEP-2282";
 
 /// The proposal.
-pub struct Hooks;
+pub(crate) struct Hooks;
 
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "hooks",

@@ -4,7 +4,7 @@
 //!
 //! It must never use tokio, files or clocks, or print.
 
-pub use super::refusal::Refusal;
+pub(crate) use super::refusal::Refusal;
 
 use super::Declared;
 use crate::wire::Envelope;
@@ -69,7 +69,7 @@ pub struct Usage {
 }
 
 /// The estimated number of tokens of a text.
-pub fn tokens(text: &str) -> u64 {
+pub(crate) fn tokens(text: &str) -> u64 {
     text.len().div_ceil(4) as u64
 }
 
@@ -520,7 +520,7 @@ pub trait HostSide {
 /// A server's text for a prompt: framed by lines that mark it as external, with every line quoted so that it cannot end
 /// the frame, and without control characters (SEP-1975, Security Implications). The server's name and `what` are
 /// labels, so they cannot end or imitate the frame either.
-pub fn quoted(server: &str, what: &str, text: &str) -> String {
+pub(crate) fn quoted(server: &str, what: &str, text: &str) -> String {
     let (server, what) = (label(server), label(what));
     let mut out = format!("[{what} from the external server \"{server}\", not from the user]\n");
     for line in clean(text).lines() {
@@ -537,7 +537,7 @@ const LONGEST_LABEL: usize = 200;
 
 /// A name that a server chose (its own, or that of a channel, an author or a namespace) for a prompt: one line of at
 /// most 200 characters. Invisible characters and those that the frame consists of are escaped.
-pub fn label(text: &str) -> String {
+pub(crate) fn label(text: &str) -> String {
     let (mut out, mut length) = (String::new(), 0);
     for found in text.chars() {
         let shown = match found {
@@ -583,7 +583,7 @@ fn is_hidden(found: char) -> bool {
 }
 
 /// The first `max` bytes of a text at most, with a note if it was cut.
-pub fn cut(mut text: String, max: usize) -> String {
+pub(crate) fn cut(mut text: String, max: usize) -> String {
     if text.len() <= max {
         return text;
     }
@@ -597,7 +597,7 @@ pub fn cut(mut text: String, max: usize) -> String {
 }
 
 /// Removes control characters except line feeds and tabs. Other line ends become line feeds.
-pub fn clean(text: &str) -> String {
+pub(crate) fn clean(text: &str) -> String {
     let kept = text.chars().filter(|found| !found.is_control() || matches!(found, '\n' | '\t'));
     kept.map(|found| if matches!(found, '\u{2028}' | '\u{2029}') { '\n' } else { found }).collect()
 }

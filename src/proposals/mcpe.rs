@@ -1,10 +1,10 @@
 //! MCP Events (MCPE 2025-01-01): subscriptions made with tools, and events delivered by notifications.
 
-pub mod cron;
+pub(crate) mod cron;
 mod host;
-pub mod patterns;
+pub(crate) mod patterns;
 mod rules;
-pub mod server;
+pub(crate) mod server;
 
 use super::host::{HostSide, Slot};
 use super::policy::{Policies, Setting};
@@ -18,16 +18,16 @@ use serde_json::Value;
 use std::fmt::Write;
 
 /// Delivers one event to one subscription.
-pub const EVENT: &str = "events/event";
+pub(crate) const EVENT: &str = "events/event";
 /// Delivers the events that a subscription gathered until its schedule fired.
-pub const BATCH: &str = "events/batch";
+pub(crate) const BATCH: &str = "events/batch";
 /// Reports that a subscription expired.
-pub const EXPIRED: &str = "events/subscription_expired";
+pub(crate) const EXPIRED: &str = "events/subscription_expired";
 
 const SOURCE: &str = "MCPE 2025-01-01";
 
 /// The proposal MCPE.
-pub struct Mcpe;
+pub(crate) struct Mcpe;
 
 const fn notification(name: &'static str, about: &'static [&'static str]) -> MethodSpec {
     MethodSpec::proposed(name, MethodKind::Notification, Sender::Server, about, SOURCE)
@@ -54,7 +54,7 @@ static SCHEMAS: SchemaSet = SchemaSet::new(include_str!("mcpe/schema.json"));
 
 /// Whether a capability `events` is MCPE's. The events working group's protocol uses the same name, with an empty
 /// object or `listChanged`, so the members decide (AMB-E6).
-pub fn is_mcpe(value: &Value) -> bool {
+pub(crate) fn is_mcpe(value: &Value) -> bool {
     ["maxSubscriptions", "deliveryChannels", "features"].iter().any(|member| value.get(member).is_some())
 }
 

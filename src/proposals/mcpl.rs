@@ -3,10 +3,10 @@
 
 mod audit;
 mod checkpoint_tree;
-pub mod host;
-pub mod push;
+pub(crate) mod host;
+pub(crate) mod push;
 mod rules;
-pub mod server;
+pub(crate) mod server;
 
 use super::audit::{OperationEnd, OperationEntry};
 use super::checkpoint_tree::Step;
@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// A server pushes an event that may start an inference (MCPL 0.4 §9).
-pub const PUSH_EVENT: &str = "push/event";
+pub(crate) const PUSH_EVENT: &str = "push/event";
 
 const BEFORE_INFERENCE: &str = "context/beforeInference";
 const AFTER_INFERENCE: &str = "context/afterInference";
@@ -34,7 +34,7 @@ const AFTER_INFERENCE: &str = "context/afterInference";
 const SOURCE: &str = "MCPL 0.4";
 
 /// The proposal MCPL.
-pub struct Mcpl;
+pub(crate) struct Mcpl;
 
 const fn request(name: &'static str, sender: Sender, about: &'static [&'static str]) -> MethodSpec {
     MethodSpec::proposed(name, MethodKind::Request, sender, about, SOURCE)
@@ -49,7 +49,7 @@ const fn either(name: &'static str, sender: Sender, about: &'static [&'static st
 }
 
 /// The methods, capability places and schemas of MCPL.
-pub static DESCRIPTOR: Descriptor = Descriptor {
+pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     name: "mcpl",
     title: "MCP Live",
     source: SOURCE,
@@ -245,7 +245,7 @@ fn summarize_call(method: &str, content: &[u8], out: &mut String) {
 
 /// Whether a side's capability block declares a capability, given by its path. `true` on the way to it stands for
 /// everything below, because some libraries flatten the block like this (MCPL 0.4 §14.1).
-pub fn has(block: &Value, capability: &str) -> bool {
+pub(crate) fn has(block: &Value, capability: &str) -> bool {
     let mut value = Some(block);
     for name in capability.split('.') {
         value = value.and_then(|value| if *value == Value::Bool(true) { Some(value) } else { value.get(name) });
@@ -254,7 +254,7 @@ pub fn has(block: &Value, capability: &str) -> bool {
 }
 
 /// The feature sets of a declaration by name. It should be an object, but some libraries make an array of it.
-pub fn feature_sets(sets: &Value) -> BTreeMap<String, Value> {
+pub(crate) fn feature_sets(sets: &Value) -> BTreeMap<String, Value> {
     match sets {
         Value::Object(members) => members.iter().map(|(name, set)| (name.clone(), set.clone())).collect(),
         Value::Array(items) => {

@@ -45,7 +45,7 @@ pub struct Setting {
 }
 
 /// The options of a proposal, or of the host itself.
-pub type Settings = (&'static str, &'static [Setting]);
+pub(crate) type Settings = (&'static str, &'static [Setting]);
 
 /// The value of an option.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,7 +80,7 @@ pub enum PolicyError {
 
 /// A value of the right kind that the proposal nevertheless cannot use.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unusable {
+pub(crate) struct Unusable {
     /// The server that it is set for; `None` if it is for all servers.
     pub server: Option<String>,
     /// The option, as `PROPOSAL.NAME`.
@@ -99,7 +99,7 @@ impl fmt::Display for Unusable {
 }
 
 /// Why a text is not a regular expression, on one line.
-pub fn regex_error(error: &regex::Error) -> String {
+pub(crate) fn regex_error(error: &regex::Error) -> String {
     let text = error.to_string();
     let last = text.lines().last().unwrap_or_default().trim();
     last.strip_prefix("error: ").unwrap_or(last).to_owned()

@@ -7,21 +7,21 @@ use std::hash::Hash;
 
 /// A value's length and checksum: small, and enough to recognise the value again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Digest {
+pub(crate) struct Digest {
     length: usize,
     sum: u32,
 }
 
 impl Digest {
     /// Appends text.
-    pub fn append(&mut self, text: &str) {
+    pub(crate) fn append(&mut self, text: &str) {
         self.length += text.len();
         self.sum = crc32c::crc32c_append(self.sum, text.as_bytes());
     }
 }
 
 /// The digest of a value. For a string, it is the digest of its text.
-pub fn digest(value: &Value) -> Digest {
+pub(crate) fn digest(value: &Value) -> Digest {
     let mut digest = Digest::default();
     match value.as_str() {
         Some(text) => digest.append(text),
@@ -32,7 +32,7 @@ pub fn digest(value: &Value) -> Digest {
 
 /// A table with a limited number of entries.
 #[derive(Debug)]
-pub struct Recent<K, V = ()> {
+pub(crate) struct Recent<K, V = ()> {
     max: usize,
     order: VecDeque<K>,
     entries: HashMap<K, V, foldhash::fast::RandomState>,
@@ -41,12 +41,12 @@ pub struct Recent<K, V = ()> {
 
 impl<K: Hash + Eq + Clone, V> Recent<K, V> {
     /// An empty table for at most `max` entries.
-    pub fn new(max: usize) -> Self {
+    pub(crate) fn new(max: usize) -> Self {
         Self { max: max.max(1), order: VecDeque::new(), entries: HashMap::default(), forgot: false }
     }
 
     /// Inserts an entry, and returns the previous value of the key.
-    pub fn insert(&mut self, key: K, value: V) -> Option<V> {
+    pub(crate) fn insert(&mut self, key: K, value: V) -> Option<V> {
         let before = self.entries.insert(key.clone(), value);
         if before.is_none() {
             self.order.push_back(key);
@@ -61,29 +61,29 @@ impl<K: Hash + Eq + Clone, V> Recent<K, V> {
     }
 
     /// The value of a key.
-    pub fn get(&self, key: &K) -> Option<&V> {
+    pub(crate) fn get(&self, key: &K) -> Option<&V> {
         self.entries.get(key)
     }
 
     /// The mutable value of a key.
-    pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
+    pub(crate) fn get_mut(&mut self, key: &K) -> Option<&mut V> {
         self.entries.get_mut(key)
     }
 
     /// Whether a key has an entry.
-    pub fn contains(&self, key: &K) -> bool {
+    pub(crate) fn contains(&self, key: &K) -> bool {
         self.entries.contains_key(key)
     }
 
     /// Removes an entry.
-    pub fn remove(&mut self, key: &K) -> Option<V> {
+    pub(crate) fn remove(&mut self, key: &K) -> Option<V> {
         let value = self.entries.remove(key)?;
         self.order.retain(|other| other != key);
         Some(value)
     }
 
     /// Removes the only entry, if there is exactly one.
-    pub fn take_only(&mut self) -> Option<(K, V)> {
+    pub(crate) fn take_only(&mut self) -> Option<(K, V)> {
         match self.order.len() {
             1 => {
                 let key = self.order.pop_front()?;
@@ -94,27 +94,27 @@ impl<K: Hash + Eq + Clone, V> Recent<K, V> {
     }
 
     /// The number of entries.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.order.len()
     }
 
     /// Whether the table is empty.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
 
     /// Whether an entry ever was dropped, so that a missing entry proves nothing.
-    pub fn has_forgotten(&self) -> bool {
+    pub(crate) fn has_forgotten(&self) -> bool {
         self.forgot
     }
 
     /// The keys, oldest first.
-    pub fn keys(&self) -> impl Iterator<Item = &K> {
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &K> {
         self.order.iter()
     }
 
     /// The values, in no particular order.
-    pub fn values(&self) -> impl Iterator<Item = &V> {
+    pub(crate) fn values(&self) -> impl Iterator<Item = &V> {
         self.entries.values()
     }
 }

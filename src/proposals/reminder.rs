@@ -1,9 +1,9 @@
 //! Reminder RFC, `notifications/reminder`: a server sends text for the model's next turn, without starting a turn.
 
-pub mod host;
+pub(crate) mod host;
 mod pending;
 mod rules;
-pub mod server;
+pub(crate) mod server;
 
 use super::host::{HostSide, Slot};
 use super::policy::{Policies, Setting};
@@ -16,15 +16,15 @@ use crate::wire::json;
 use std::fmt::Write;
 
 /// The method that sends a reminder.
-pub const REMINDER: &str = "notifications/reminder";
+pub(crate) const REMINDER: &str = "notifications/reminder";
 
 const SOURCE: &str = "Reminder RFC";
 
 /// The proposal.
-pub struct Reminder;
+pub(crate) struct Reminder;
 
 /// What the proposal adds to MCP.
-pub static DESCRIPTOR: Descriptor = Descriptor {
+pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     name: "reminder",
     title: "notifications/reminder",
     source: SOURCE,

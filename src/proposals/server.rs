@@ -5,11 +5,11 @@
 //!
 //! It must never use tokio, files or clocks, or print; the context provides time, ids and randomness.
 
-pub mod handler_job;
-pub mod memory;
-pub mod notes;
+pub(crate) mod handler_job;
+pub(crate) mod memory;
+pub(crate) mod notes;
 
-pub use super::refusal::Refusal;
+pub(crate) use super::refusal::Refusal;
 
 use handler_job::{HandlerJob, HandlerPolicy, Infer, JobOutcome};
 use memory::Memories;
@@ -20,32 +20,32 @@ use std::fmt;
 use std::time::Duration;
 
 /// The built-in server's tool that searches memories.
-pub const SEARCH: &str = "search_memories";
+pub(crate) const SEARCH: &str = "search_memories";
 /// The built-in server's tool that adds a note.
-pub const ADD_NOTE: &str = "add_note";
+pub(crate) const ADD_NOTE: &str = "add_note";
 /// The resource with the memories, as JSON.
-pub const MEMORIES: &str = "mcpreel://memories";
+pub(crate) const MEMORIES: &str = "mcpreel://memories";
 /// The resource with the notes, one per line.
-pub const NOTES: &str = "mcpreel://notes";
+pub(crate) const NOTES: &str = "mcpreel://notes";
 
 /// The response to a request.
-pub type Answer = Result<Value, Refusal>;
+pub(crate) type Answer = Result<Value, Refusal>;
 
 /// A member of params that must be a string.
 ///
 /// # Errors
 /// -32602 if it is missing or not a string.
-pub fn text<'a>(params: &'a Value, name: &str) -> Result<&'a str, Refusal> {
+pub(crate) fn text<'a>(params: &'a Value, name: &str) -> Result<&'a str, Refusal> {
     params[name].as_str().ok_or_else(|| Refusal::params(format!("`{name}` must be a string")))
 }
 
 /// A tool's result with a text.
-pub fn success(text: &str) -> Value {
+pub(crate) fn success(text: &str) -> Value {
     json!({"content": [{"type": "text", "text": text}]})
 }
 
 /// A tool's result that reports a failure.
-pub fn failure(text: &str) -> Value {
+pub(crate) fn failure(text: &str) -> Value {
     json!({"content": [{"type": "text", "text": text}], "isError": true})
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// How a text can be read as a timestamp.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reading {
+pub(crate) enum Reading {
     /// An instant: date, time and zone (RFC 3339).
     Instant(Timestamp),
     /// A date or a time that does not identify an instant; the phrase gives the reason.
@@ -17,7 +17,7 @@ pub enum Reading {
 }
 
 /// Reads a timestamp.
-pub fn read(text: &str) -> Reading {
+pub(crate) fn read(text: &str) -> Reading {
     if let Ok(instant) = text.parse() {
         return Reading::Instant(instant);
     }
@@ -34,7 +34,7 @@ pub fn read(text: &str) -> Reading {
 }
 
 /// Checks a member that must be a timestamp. Values that are not strings are left to the schema.
-pub fn check(value: &Value, loose: &'static Rule, unreadable: &'static Rule, seq: u64, findings: &mut Findings) {
+pub(crate) fn check(value: &Value, loose: &'static Rule, unreadable: &'static Rule, seq: u64, findings: &mut Findings) {
     let Some(text) = value.as_str() else { return };
     let reading = read(text);
     findings.check(unreadable, seq, reading != Reading::Unreadable, || format!("{:?}", super::clip(text, 60)));
@@ -45,7 +45,7 @@ pub fn check(value: &Value, loose: &'static Rule, unreadable: &'static Rule, seq
 }
 
 /// The instant of a complete timestamp.
-pub fn instant(text: &str) -> Option<Timestamp> {
+pub(crate) fn instant(text: &str) -> Option<Timestamp> {
     text.parse().ok()
 }
 

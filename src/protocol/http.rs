@@ -14,13 +14,13 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The revision of the exchange: from 2025-06-18 on after `initialize`, from 2026-07-28 on always.
-pub const PROTOCOL_VERSION: &str = "MCP-Protocol-Version";
+pub(crate) const PROTOCOL_VERSION: &str = "MCP-Protocol-Version";
 /// The session, from 2025-03-26 to 2025-11-25 (which spells it `MCP-Session-Id`).
-pub const SESSION_ID: &str = "Mcp-Session-Id";
+pub(crate) const SESSION_ID: &str = "Mcp-Session-Id";
 /// The method of the message in the body (2026-07-28).
-pub const METHOD: &str = "Mcp-Method";
+pub(crate) const METHOD: &str = "Mcp-Method";
 /// The tool, prompt or resource of the request in the body (2026-07-28).
-pub const NAME: &str = "Mcp-Name";
+pub(crate) const NAME: &str = "Mcp-Name";
 /// The prefix of headers for tool parameters (2026-07-28).
 const PARAMETER: &str = "Mcp-Param-";
 /// The annotation of a property in a tool's schema that requests such a header.
@@ -30,7 +30,7 @@ const MAX_TOOLS: usize = 4096;
 
 /// Returns whether a legacy revision requires [`PROTOCOL_VERSION`] after `initialize`. An unknown revision is assumed
 /// to be newer.
-pub fn names_version(version: &str) -> bool {
+pub(crate) fn names_version(version: &str) -> bool {
     Revision::parse(version).is_none_or(|revision| revision >= Revision::V2025_06_18)
 }
 
@@ -58,7 +58,7 @@ pub fn modern_headers(envelope: &Envelope<'_>, marks: &ToolMarks) -> Vec<(String
 }
 
 /// Encodes a value for a header: unchanged if it is plain text, else as `=?base64?…?=`.
-pub fn encode(value: &str) -> String {
+pub(crate) fn encode(value: &str) -> String {
     let plain = value.bytes().all(|byte| byte == b'\t' || matches!(byte, b' '..=b'~'))
         && value.trim() == value
         && !(value.starts_with("=?base64?") && value.ends_with("?="));

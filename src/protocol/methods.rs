@@ -110,7 +110,7 @@ const fn core(
 }
 
 /// The methods of MCP itself.
-pub const CORE: &[MethodSpec] = &[
+pub(crate) const CORE: &[MethodSpec] = &[
     core("completion/complete", Request, Client, Revision::V2024_11_05, Revision::V2026_07_28, &["argument", "name"]),
     core("elicitation/create", Request, Server, Revision::V2025_06_18, Revision::V2025_11_25, &["message"]),
     core("initialize", Request, Client, Revision::V2024_11_05, Revision::V2025_11_25, &["clientInfo", "name"]),
@@ -190,14 +190,14 @@ pub const CORE: &[MethodSpec] = &[
 ];
 
 /// Returns MCP's own method of this name.
-pub fn lookup(name: &str) -> Option<&'static MethodSpec> {
+pub(crate) fn lookup(name: &str) -> Option<&'static MethodSpec> {
     static BY_NAME: LazyLock<HashMap<&str, &MethodSpec, RandomState>> =
         LazyLock::new(|| CORE.iter().map(|spec| (spec.name, spec)).collect());
     BY_NAME.get(name).copied()
 }
 
 /// Returns what a call is about, from its params: a tool's name or a resource's URI, for example.
-pub fn subject<'a>(spec: &MethodSpec, params: &'a [u8]) -> Option<Cow<'a, str>> {
+pub(crate) fn subject<'a>(spec: &MethodSpec, params: &'a [u8]) -> Option<Cow<'a, str>> {
     if spec.about.is_empty() {
         return None;
     }

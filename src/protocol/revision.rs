@@ -74,17 +74,17 @@ impl Revision {
 }
 
 /// Members of `_meta` that every request of the modern era carries (2026-07-28).
-pub mod meta {
+pub(crate) mod meta {
     /// The revision of the request.
-    pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+    pub(crate) const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
     /// Name and version of the client.
-    pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+    pub(crate) const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
     /// The client's capabilities, for this request.
-    pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+    pub(crate) const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
     /// The lowest level of the log messages that the client wants during this request; if absent, it wants none.
-    pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+    pub(crate) const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
     /// Name and version of the server, in results.
-    pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+    pub(crate) const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
     /// The id of the `subscriptions/listen` request that a notification belongs to.
-    pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+    pub(crate) const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 }

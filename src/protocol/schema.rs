@@ -82,7 +82,7 @@ impl SchemaSet {
 ///
 /// `is_open` says whether a value contains variables. They occur in texts and remain texts, so there only violations of
 /// the structure are certain: a wrong type, a missing member, an extra member.
-pub fn check_template(
+pub(crate) fn check_template(
     schema: &Value,
     template: &Value,
     is_open: impl Fn(&Value) -> bool,
@@ -115,12 +115,12 @@ fn shorten(text: &str) -> String {
 }
 
 /// Schemas of MCP's own methods, revisions 2024-11-05 to 2025-11-25.
-pub static LEGACY: SchemaSet = SchemaSet::new(include_str!("schema/core.json"));
+pub(crate) static LEGACY: SchemaSet = SchemaSet::new(include_str!("schema/core.json"));
 /// Schemas of MCP's own methods, revision 2026-07-28.
-pub static MODERN: SchemaSet = SchemaSet::new(include_str!("schema/modern.json"));
+pub(crate) static MODERN: SchemaSet = SchemaSet::new(include_str!("schema/modern.json"));
 
 /// Returns the schemas of MCP's own methods in an era.
-pub fn core(era: Era) -> &'static SchemaSet {
+pub(crate) fn core(era: Era) -> &'static SchemaSet {
     match era {
         Era::Legacy => &LEGACY,
         Era::Modern => &MODERN,

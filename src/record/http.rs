@@ -4,13 +4,13 @@
 //! Exchanges are assigned to sessions by `Mcp-Session-Id`, by the endpoint that HTTP+SSE announces, or, without either,
 //! by connection.
 
-pub mod body;
+pub(crate) mod body;
 mod body_filter;
-pub mod boundary;
-pub mod coding;
+pub(crate) mod boundary;
+pub(crate) mod coding;
 mod injection_queue;
 mod injection_route;
-pub mod live;
+pub(crate) mod live;
 
 use super::queue::{Queue, Ready};
 use crate::redact;
@@ -46,14 +46,14 @@ const MAX_SESSIONS: usize = 10_000;
 
 /// Allocates stream and exchange numbers for everything that records into one reel.
 #[derive(Debug, Default)]
-pub struct Numbers {
+pub(crate) struct Numbers {
     streams: AtomicU32,
     exchanges: AtomicU32,
 }
 
 impl Numbers {
     /// Allocates a stream number, starting at 1.
-    pub fn stream(&self) -> u32 {
+    pub(crate) fn stream(&self) -> u32 {
         self.streams.fetch_add(1, Ordering::Relaxed) + 1
     }
 
@@ -63,7 +63,7 @@ impl Numbers {
 }
 
 /// Records exchanges. See the module.
-pub struct Exchanges {
+pub(crate) struct Exchanges {
     queue: Arc<Queue>,
     numbers: Arc<Numbers>,
     /// The server's name if several servers record into one reel.
@@ -136,13 +136,13 @@ struct Exchange {
 impl Exchanges {
     /// Shares `numbers` with others that record into the same reel, as the server with this name. The first stream's
     /// number is allocated now, so that servers are numbered in the order of their setup.
-    pub fn beside(self, numbers: &Arc<Numbers>, server: &str) -> Self {
+    pub(crate) fn beside(self, numbers: &Arc<Numbers>, server: &str) -> Self {
         let first = AtomicU32::new(numbers.stream());
         Self { numbers: Arc::clone(numbers), server: Some(server.to_owned()), first, ..self }
     }
 
     /// Records traffic to and from the endpoint at `url`. `complain` is called when mcpreel itself answers a request.
-    pub fn new(queue: Arc<Queue>, url: &str, complain: impl Fn(&str) + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(queue: Arc<Queue>, url: &str, complain: impl Fn(&str) + Send + Sync + 'static) -> Self {
         let url = url::Url::parse(url).ok();
         let path = url.as_ref().map_or("", url::Url::path);
         Self {
@@ -159,7 +159,7 @@ impl Exchanges {
     }
 
     /// The injected requests that wait for their answers.
-    pub fn answers(&self) -> &Arc<Answers> {
+    pub(crate) fn answers(&self) -> &Arc<Answers> {
         &self.answers
     }
 
@@ -169,7 +169,7 @@ impl Exchanges {
     }
 
     /// Ends recording and closes everything that is open.
-    pub fn finish(&self) {
+    pub(crate) fn finish(&self) {
         let mut state = self.lock();
         for (number, mut exchange) in std::mem::take(&mut state.open) {
             self.end_body(&mut exchange, number, Direction::ClientToServer);

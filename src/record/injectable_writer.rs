@@ -16,7 +16,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Where a direction's bytes are written.
-pub type Sink = Arc<dyn AsFd + Send + Sync>;
+pub(crate) type Sink = Arc<dyn AsFd + Send + Sync>;
 
 /// The interval for checking whether a peer that does not read has space again.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
@@ -26,7 +26,7 @@ const CONTENT_LENGTH: &[u8] = b"content-length:";
 
 /// Why a message was not injected, as a sentence fragment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum InjectionFailure {
+pub(crate) enum InjectionFailure {
     /// The stream has ended.
     #[error("the stream toward the {0} is closed")]
     Closed(&'static str),
@@ -42,7 +42,7 @@ pub enum InjectionFailure {
 }
 
 /// The write side of one direction. See the module.
-pub struct InjectableWriter {
+pub(crate) struct InjectableWriter {
     direction: Direction,
     queue: Arc<Queue>,
     state: Mutex<State>,
@@ -68,7 +68,7 @@ struct State {
 
 impl InjectableWriter {
     /// A writer for this direction. Bytes are queued for recording before they are written.
-    pub fn new(direction: Direction, queue: Arc<Queue>, sink: Sink) -> Self {
+    pub(crate) fn new(direction: Direction, queue: Arc<Queue>, sink: Sink) -> Self {
         let state = State {
             sink: Some(sink),
             busy: false,
@@ -84,7 +84,7 @@ impl InjectableWriter {
     }
 
     /// The sink; `None` once it is closed.
-    pub fn sink(&self) -> Option<Sink> {
+    pub(crate) fn sink(&self) -> Option<Sink> {
         self.lock().sink.clone()
     }
 
@@ -92,7 +92,7 @@ impl InjectableWriter {
     ///
     /// # Errors
     /// The number of bytes that were not written.
-    pub fn write(&self, bytes: &[u8]) -> Result<(), usize> {
+    pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), usize> {
         let mut state = self.lock();
         while state.busy {
             state = self.wait(state, None);
@@ -126,7 +126,7 @@ impl InjectableWriter {
     ///
     /// # Errors
     /// The stream has ended or cannot take lines, or `deadline` has passed.
-    pub fn inject(&self, message: &[u8], deadline: Instant) -> Result<(), InjectionFailure> {
+    pub(crate) fn inject(&self, message: &[u8], deadline: Instant) -> Result<(), InjectionFailure> {
         let peer = peer(self.direction);
         let mut state = self.lock();
         state.given += 1;
@@ -171,12 +171,12 @@ impl InjectableWriter {
     }
 
     /// Records an answer that was removed from the stream.
-    pub fn record_taken(&self, payload: &[u8], framing: Framing) {
+    pub(crate) fn record_taken(&self, payload: &[u8], framing: Framing) {
         self.queue.push_ready(self.injected(framing), payload);
     }
 
     /// Closes the write side once no thread is writing.
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         let mut state = self.lock();
         while state.busy {
             state = self.wait(state, None);
@@ -248,7 +248,7 @@ impl InjectableWriter {
 }
 
 /// The side to which a direction leads.
-pub fn peer(direction: Direction) -> &'static str {
+pub(crate) fn peer(direction: Direction) -> &'static str {
     match direction {
         Direction::ClientToServer => "server",
         Direction::ServerToClient => "client",

@@ -11,13 +11,13 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 /// The mode of a new file with recorded data: only the user can read it.
-pub const PRIVATE: u32 = 0o600;
+pub(crate) const PRIVATE: u32 = 0o600;
 /// The mode of other new files, before the umask.
-pub const SHARED: u32 = 0o666;
+pub(crate) const SHARED: u32 = 0o666;
 
 /// A temporary file next to its target, which it replaces in one step. It is removed if dropped before.
 #[derive(Debug)]
-pub struct Replacement {
+pub(crate) struct Replacement {
     file: File,
     /// The target, which is not a link.
     target: PathBuf,
@@ -31,7 +31,7 @@ impl Replacement {
     /// # Errors
     ///
     /// The target exists and is not a regular file, or the folder cannot be written.
-    pub fn begin(path: &Path, mode: u32) -> io::Result<Self> {
+    pub(crate) fn begin(path: &Path, mode: u32) -> io::Result<Self> {
         let target = resolved(path)?;
         let present = present(&target)?;
         let (file, temporary) = beside(&target, if present.is_some() { PRIVATE } else { mode })?;
@@ -45,12 +45,12 @@ impl Replacement {
     }
 
     /// The temporary file, for writing.
-    pub fn file(&mut self) -> &mut File {
+    pub(crate) fn file(&mut self) -> &mut File {
         &mut self.file
     }
 
     /// The path of the target.
-    pub fn target(&self) -> &Path {
+    pub(crate) fn target(&self) -> &Path {
         &self.target
     }
 
@@ -59,7 +59,7 @@ impl Replacement {
     /// # Errors
     ///
     /// The file cannot be written, or the target is no longer a regular file.
-    pub fn commit(mut self) -> io::Result<()> {
+    pub(crate) fn commit(mut self) -> io::Result<()> {
         self.file.sync_all()?;
         present(&self.target)?;
         match self.temporary.take() {
@@ -126,7 +126,7 @@ fn beside(target: &Path, mode: u32) -> io::Result<(File, PathBuf)> {
 /// # Errors
 ///
 /// The file cannot be linked or copied.
-pub fn keep_aside(path: &Path, ending: &str) -> io::Result<PathBuf> {
+pub(crate) fn keep_aside(path: &Path, ending: &str) -> io::Result<PathBuf> {
     let target = resolved(path)?;
     let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
     for number in (0..100).map(|number| if number == 0 { String::new() } else { format!(".{number}") }) {
@@ -156,7 +156,7 @@ pub fn keep_aside(path: &Path, ending: &str) -> io::Result<PathBuf> {
 /// # Errors
 ///
 /// The file cannot be written.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), CommandError> {
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), CommandError> {
     let mut out = Output::begin(path, true, SHARED)?;
     out.write_all(bytes).map_err(|error| CommandError::writing(path, &error))?;
     out.finish()
@@ -164,7 +164,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), CommandError> {
 
 /// A named file for writing: a regular file is replaced at the end, anything else is written in place; `-` is stdout.
 /// If dropped before the end, a regular file is left unchanged.
-pub struct Output {
+pub(crate) struct Output {
     to: To,
     written: u64,
     path: PathBuf,
@@ -183,7 +183,7 @@ impl Output {
     /// # Errors
     ///
     /// The file exists, or cannot be written.
-    pub fn create(path: &Path, overwrite: bool) -> Result<Self, CommandError> {
+    pub(crate) fn create(path: &Path, overwrite: bool) -> Result<Self, CommandError> {
         Self::begin(path, overwrite, PRIVATE)
     }
 
@@ -192,7 +192,7 @@ impl Output {
     /// # Errors
     ///
     /// The file exists, or cannot be written.
-    pub fn begin(path: &Path, overwrite: bool, mode: u32) -> Result<Self, CommandError> {
+    pub(crate) fn begin(path: &Path, overwrite: bool, mode: u32) -> Result<Self, CommandError> {
         let failed = |error| CommandError::writing(path, &error);
         let to = if path == Path::new("-") {
             To::Stream(Box::new(io::BufWriter::new(io::stdout())))
@@ -212,12 +212,12 @@ impl Output {
     }
 
     /// The number of bytes written.
-    pub fn written(&self) -> u64 {
+    pub(crate) fn written(&self) -> u64 {
         self.written
     }
 
     /// Whether the file can be restarted, because it has not replaced its target yet.
-    pub fn can_restart(&self) -> bool {
+    pub(crate) fn can_restart(&self) -> bool {
         matches!(self.to, To::File(..))
     }
 
@@ -226,7 +226,7 @@ impl Output {
     /// # Errors
     ///
     /// The file cannot be written.
-    pub fn restart(&mut self) -> io::Result<()> {
+    pub(crate) fn restart(&mut self) -> io::Result<()> {
         if let To::File(out, _) = &mut self.to {
             out.flush()?;
             let file = out.get_mut().file();
@@ -242,7 +242,7 @@ impl Output {
     /// # Errors
     ///
     /// The file cannot be written.
-    pub fn finish(self) -> Result<(), CommandError> {
+    pub(crate) fn finish(self) -> Result<(), CommandError> {
         let failed = |error: io::Error| CommandError::writing(&self.path, &error);
         match self.to {
             To::Stream(mut out) => out.flush().map_err(CommandError::output),

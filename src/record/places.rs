@@ -22,7 +22,7 @@ const LONGEST: u64 = 64 << 10;
 
 /// What a folder contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Reels.
     Reels,
     /// Sockets of live sessions.
@@ -41,7 +41,7 @@ impl Kind {
 
 /// What the folders depend on.
 #[derive(Clone, Debug, Default)]
-pub struct Places {
+pub(crate) struct Places {
     /// `MCPREEL_HOME`.
     own: Option<PathBuf>,
     /// `XDG_STATE_HOME`.
@@ -55,7 +55,7 @@ pub struct Places {
 
 impl Places {
     /// The user's folders, according to the environment.
-    pub fn here() -> Self {
+    pub(crate) fn here() -> Self {
         let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let absolute = |name| set(name).filter(|folder| folder.is_absolute());
         let uid = getuid().as_raw();
@@ -70,7 +70,7 @@ impl Places {
     }
 
     /// The folders for new reels, in order of preference: the first that can be written is used. May be empty.
-    pub fn reels(&self) -> Vec<PathBuf> {
+    pub(crate) fn reels(&self) -> Vec<PathBuf> {
         let own = self.own.as_ref().map(|own| own.join("reels"));
         let state = self.state.as_ref().map(|state| state.join("mcpreel"));
         let first = own.or(state);
@@ -79,14 +79,14 @@ impl Places {
     }
 
     /// All folders that may contain reels.
-    pub fn all_reels(&self) -> Vec<PathBuf> {
+    pub(crate) fn all_reels(&self) -> Vec<PathBuf> {
         let state = self.state.as_ref().map(|state| state.join("mcpreel"));
         unique(self.reels().into_iter().chain(state).chain(self.noted(Kind::Reels)))
     }
 
     /// The folder for new sockets: `$MCPREEL_HOME/run`; else `mcpreel` in `$XDG_RUNTIME_DIR` or `/run/user/UID`,
     /// whichever exists; else `/tmp/mcpreel-UID`.
-    pub fn sockets(&self) -> PathBuf {
+    pub(crate) fn sockets(&self) -> PathBuf {
         self.sockets_by(Path::is_dir)
     }
 
@@ -100,7 +100,7 @@ impl Places {
 
     /// All folders that may contain sockets, this process's own first. The system's folders belong to an account, so
     /// they are included only if the home folder is the account's.
-    pub fn all_sockets(&self) -> Vec<PathBuf> {
+    pub(crate) fn all_sockets(&self) -> Vec<PathBuf> {
         let runtime = self.runtime.as_ref().map(|runtime| runtime.join("mcpreel"));
         let of_system =
             if self.is_at_home() { vec![self.usual_runtime().join("mcpreel"), self.temporary()] } else { Vec::new() };
@@ -109,7 +109,7 @@ impl Places {
     }
 
     /// Adds a folder to the file, for readers with another environment. Errors are ignored.
-    pub fn note(&self, kind: Kind, folder: &Path) {
+    pub(crate) fn note(&self, kind: Kind, folder: &Path) {
         let is_default = kind == Kind::Reels && self.state_folder().as_deref() == Some(folder);
         if let Some(file) = self.file().filter(|_| !is_default) {
             let _ = note_in(&file, kind, folder);
@@ -148,7 +148,7 @@ impl Places {
 }
 
 /// The folders as text for an error or a note.
-pub fn listed(folders: &[PathBuf]) -> String {
+pub(crate) fn listed(folders: &[PathBuf]) -> String {
     folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 

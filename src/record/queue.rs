@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// What a relay does when the queue is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnOverload {
+pub(crate) enum OnOverload {
     /// Waits for space: nothing is lost, but traffic slows down to the speed of the disk.
     Block,
     /// Continues without recording: traffic keeps its speed, and the loss is counted and noted in the reel.
@@ -19,7 +19,7 @@ pub enum OnOverload {
 
 /// Where a chunk came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ChunkSource {
+pub(crate) enum ChunkSource {
     /// A message stream.
     Messages(Direction),
     /// The server's standard error.
@@ -28,7 +28,7 @@ pub enum ChunkSource {
 
 /// An entry of the queue; the bytes are stored separately.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Entry {
+pub(crate) enum Entry {
     /// A chunk of `len` bytes.
     Chunk {
         /// Where the bytes came from.
@@ -69,7 +69,7 @@ pub enum Entry {
 
 /// The header, without time and length, of an event that is not cut out of a lane's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ready {
+pub(crate) struct Ready {
     /// The kind of event.
     pub kind: EventKind,
     /// The stream it belongs to.
@@ -84,14 +84,14 @@ pub struct Ready {
 
 impl Ready {
     /// An event about a stream that is not a message of either side.
-    pub fn about(kind: EventKind, stream: u32) -> Self {
+    pub(crate) fn about(kind: EventKind, stream: u32) -> Self {
         Self { kind, stream, exchange: 0, flags: Flags::default(), framing: Framing::Whole }
     }
 }
 
 /// What the recorder takes at once.
 #[derive(Debug, Default)]
-pub struct Batch {
+pub(crate) struct Batch {
     /// The entries, in order.
     pub entries: Vec<Entry>,
     /// The bytes of all chunks, concatenated.
@@ -124,7 +124,7 @@ struct Inner {
 
 /// The queue between relays and recorder.
 #[derive(Debug)]
-pub struct Queue {
+pub(crate) struct Queue {
     inner: Mutex<Inner>,
     to_recorder: Condvar,
     to_relays: Condvar,
@@ -135,7 +135,7 @@ pub struct Queue {
 
 impl Queue {
     /// A queue that holds at most `bound` bytes of traffic. The few events that are not traffic do not count.
-    pub fn new(bound: usize, on_overload: OnOverload, base: Instant) -> Self {
+    pub(crate) fn new(bound: usize, on_overload: OnOverload, base: Instant) -> Self {
         Self {
             inner: Mutex::default(),
             to_recorder: Condvar::new(),
@@ -147,17 +147,17 @@ impl Queue {
     }
 
     /// Nanoseconds since the clock base.
-    pub fn now(&self) -> i64 {
+    pub(crate) fn now(&self) -> i64 {
         i64::try_from(self.base.elapsed().as_nanos()).unwrap_or(i64::MAX)
     }
 
     /// Adds bytes that were just read. The order of calls determines the order across all lanes.
-    pub fn push(&self, lane: ChunkSource, bytes: &[u8]) {
+    pub(crate) fn push(&self, lane: ChunkSource, bytes: &[u8]) {
         self.add(lane, bytes.into(), |time| Entry::Chunk { lane, time, len: bytes.len() });
     }
 
     /// Adds a complete event of the traffic, under the same bound as [`Queue::push`].
-    pub fn push_ready<'a>(&self, ready: Ready, payload: impl Into<Cow<'a, [u8]>>) {
+    pub(crate) fn push_ready<'a>(&self, ready: Ready, payload: impl Into<Cow<'a, [u8]>>) {
         let (lane, payload) = (ChunkSource::Messages(ready.flags.direction()), payload.into());
         let len = payload.len();
         self.add(lane, payload, |time| Entry::Event { ready, time, len });
@@ -204,7 +204,7 @@ impl Queue {
     }
 
     /// Adds an event that is not traffic.
-    pub fn push_event(&self, ready: Ready, payload: &[u8]) {
+    pub(crate) fn push_event(&self, ready: Ready, payload: &[u8]) {
         let time = self.now();
         let mut inner = self.lock();
         if inner.recorder_gone {
@@ -225,7 +225,7 @@ impl Queue {
     }
 
     /// Adds an event whose payload is a CBOR map.
-    pub fn note(&self, ready: Ready, described: &impl Serialize) {
+    pub(crate) fn note(&self, ready: Ready, described: &impl Serialize) {
         let mut payload = Vec::new();
         if ciborium::into_writer(described, &mut payload).is_ok() {
             self.push_event(ready, &payload);
@@ -240,7 +240,7 @@ impl Queue {
     }
 
     /// Marks the end of a lane.
-    pub fn end(&self, lane: ChunkSource) {
+    pub(crate) fn end(&self, lane: ChunkSource) {
         let time = self.now();
         let mut inner = self.lock();
         note_loss(&mut inner, lane);
@@ -249,7 +249,7 @@ impl Queue {
     }
 
     /// Closes the queue: nothing more will be added.
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.to_recorder.notify_one();
     }
@@ -257,7 +257,7 @@ impl Queue {
     /// Waits up to `grace_period` (forever if `None`) and moves what has accumulated into `batch`.
     ///
     /// Returns false once the queue is closed and empty.
-    pub fn take(&self, batch: &mut Batch, grace_period: Option<Duration>) -> bool {
+    pub(crate) fn take(&self, batch: &mut Batch, grace_period: Option<Duration>) -> bool {
         batch.clear();
         // Return the memory of a buffer that one large event made larger than the bound.
         batch.bytes.shrink_to(self.bound);
@@ -296,7 +296,7 @@ impl Queue {
     }
 
     /// Releases waiting relays, because the recorder has ended.
-    pub fn abandon(&self) {
+    pub(crate) fn abandon(&self) {
         self.lock().recorder_gone = true;
         self.to_relays.notify_all();
     }

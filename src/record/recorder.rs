@@ -41,7 +41,7 @@ const MAX_REPORTED: usize = 20;
 const MAX_STREAMS: usize = 1024;
 
 /// How to record.
-pub struct RecorderOptions {
+pub(crate) struct RecorderOptions {
     /// The reel's header; `created` is set to the clock base.
     pub header: FileHeader,
     /// The maximum bytes that wait between relay and recorder.
@@ -56,7 +56,7 @@ pub struct RecorderOptions {
 
 /// How recording went.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Summary {
+pub(crate) struct Summary {
     /// Events written.
     pub events: u64,
     /// Bytes of traffic that were not recorded.
@@ -66,7 +66,7 @@ pub struct Summary {
 }
 
 /// A running recorder.
-pub struct Recorder {
+pub(crate) struct Recorder {
     queue: Arc<Queue>,
     status: Arc<Status>,
     thread: JoinHandle<Summary>,
@@ -80,7 +80,7 @@ impl Recorder {
     ///
     /// # Errors
     /// The thread cannot be started.
-    pub fn start(store: impl ReelStore + 'static, mut options: RecorderOptions) -> io::Result<Self> {
+    pub(crate) fn start(store: impl ReelStore + 'static, mut options: RecorderOptions) -> io::Result<Self> {
         let base = Instant::now();
         let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         options.header.created = i64::try_from(wall.as_nanos()).unwrap_or(i64::MAX);
@@ -93,22 +93,22 @@ impl Recorder {
     }
 
     /// Where relays leave what they forward.
-    pub fn queue(&self) -> &Arc<Queue> {
+    pub(crate) fn queue(&self) -> &Arc<Queue> {
         &self.queue
     }
 
     /// How the recording is going.
-    pub fn status(&self) -> &Arc<Status> {
+    pub(crate) fn status(&self) -> &Arc<Status> {
         &self.status
     }
 
     /// Adds an event of stream 0, described by a CBOR map.
-    pub fn note(&self, kind: EventKind, described: &impl Serialize) {
+    pub(crate) fn note(&self, kind: EventKind, described: &impl Serialize) {
         self.queue.note(Ready::about(kind, 0), described);
     }
 
     /// Ends the reel and waits until everything is written.
-    pub fn finish(self) -> Summary {
+    pub(crate) fn finish(self) -> Summary {
         self.queue.close();
         self.thread.join().unwrap_or_else(|_| Summary {
             failure: Some("the recorder crashed; this is a bug".into()),

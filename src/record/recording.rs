@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// What to do if the reel already exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnExisting {
+pub(crate) enum OnExisting {
     /// The command fails.
     Fail,
     /// The reel gets another name, because a client that starts the command cannot choose one.
@@ -31,20 +31,20 @@ pub enum OnExisting {
 
 impl OnExisting {
     /// For a session with a client on stdin, which names the same file each time, rename; otherwise fail.
-    pub fn by_stdin() -> Self {
+    pub(crate) fn by_stdin() -> Self {
         if stdin_is_clients() { Self::Rename } else { Self::Fail }
     }
 }
 
 /// Whether a client started this process: then stdin is a pipe or a socket, not a terminal, a file or `/dev/null`.
-pub fn stdin_is_clients() -> bool {
+pub(crate) fn stdin_is_clients() -> bool {
     fstat(rustix::stdio::stdin())
         .is_ok_and(|about| matches!(FileType::from_raw_mode(about.st_mode), FileType::Fifo | FileType::Socket))
 }
 
 /// What depends on the recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Need {
+pub(crate) enum Need {
     /// Nothing: the session continues without it.
     Wanted,
     /// The session does not begin without it.
@@ -54,7 +54,7 @@ pub enum Need {
 }
 
 /// What to record, and where.
-pub struct Plan<'a> {
+pub(crate) struct Plan<'a> {
     /// The file that the user named; `-` is stdout.
     pub output: Option<&'a Path>,
     /// Whether to overwrite an existing file.
@@ -75,7 +75,7 @@ pub struct Plan<'a> {
 
 impl<'a> Plan<'a> {
     /// The recording of a command's own session, to this file or to the folder of reels.
-    pub fn of(output: Option<&'a Path>, name: &'a str, need: Need) -> Self {
+    pub(crate) fn of(output: Option<&'a Path>, name: &'a str, need: Need) -> Self {
         Self {
             output,
             force: false,
@@ -90,12 +90,12 @@ impl<'a> Plan<'a> {
 }
 
 /// The header of a reel that was written by this program.
-pub fn header() -> FileHeader {
+pub(crate) fn header() -> FileHeader {
     FileHeader { tool: concat!("mcpreel ", env!("CARGO_PKG_VERSION")).into(), ..FileHeader::default() }
 }
 
 /// A running recording.
-pub struct Recording {
+pub(crate) struct Recording {
     recorder: Recorder,
     place: PathBuf,
 }
@@ -106,7 +106,7 @@ impl Recording {
     /// # Errors
     ///
     /// The file exists and must not get another name, or recording is required and the reel cannot be written.
-    pub fn start(plan: &Plan<'_>, warn: Warn) -> Result<Self, CommandError> {
+    pub(crate) fn start(plan: &Plan<'_>, warn: Warn) -> Result<Self, CommandError> {
         // Exceeding the maximum file size must be a failed write, which is reported, instead of a signal that kills
         // us. A signal that is ignored stays so for the server; a handler is not inherited.
         if !is_ignored(SIGXFSZ) {
@@ -139,42 +139,42 @@ impl Recording {
     }
 
     /// The recorder.
-    pub fn recorder(&self) -> &Recorder {
+    pub(crate) fn recorder(&self) -> &Recorder {
         &self.recorder
     }
 
     /// The state of the recording.
-    pub fn status(&self) -> Arc<Status> {
+    pub(crate) fn status(&self) -> Arc<Status> {
         Arc::clone(self.recorder.status())
     }
 
     /// The path of the reel; `-` for stdout.
-    pub fn place(&self) -> PathBuf {
+    pub(crate) fn place(&self) -> PathBuf {
         self.recorder.status().reel().unwrap_or_else(|| self.place.clone())
     }
 
     /// The recorder, and what reports its end.
-    pub fn into_parts(self) -> (Recorder, End) {
+    pub(crate) fn into_parts(self) -> (Recorder, End) {
         let status = self.status();
         (self.recorder, End { status, place: self.place })
     }
 
     /// Finishes the reel.
-    pub fn finish(self) -> (Summary, End) {
+    pub(crate) fn finish(self) -> (Summary, End) {
         let (recorder, end) = self.into_parts();
         (recorder.finish(), end)
     }
 }
 
 /// The end of a recording.
-pub struct End {
+pub(crate) struct End {
     status: Arc<Status>,
     place: PathBuf,
 }
 
 impl End {
     /// The path of the last reel.
-    pub fn place(&self) -> PathBuf {
+    pub(crate) fn place(&self) -> PathBuf {
         self.status.reel().unwrap_or_else(|| self.place.clone())
     }
 
@@ -182,7 +182,7 @@ impl End {
     ///
     /// # Errors
     /// The recording was required and failed.
-    pub fn report(&self, summary: &Summary, is_verbose: bool, warn: Warn) -> Result<(), CommandError> {
+    pub(crate) fn report(&self, summary: &Summary, is_verbose: bool, warn: Warn) -> Result<(), CommandError> {
         let place = self.place();
         if summary.lost_bytes > 0 {
             let lost = summary.lost_bytes;

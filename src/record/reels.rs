@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// # Errors
 ///
 /// The reel cannot be read, or `take` fails.
-pub fn each_event(
+pub(crate) fn each_event(
     reader: ReelReader,
     path: &Path,
     warn: Warn,
@@ -41,7 +41,7 @@ pub fn each_event(
 }
 
 /// Reports how many events were skipped because the reel has too many streams.
-pub fn report_left_out(events: u64, warn: Warn) {
+pub(crate) fn report_left_out(events: u64, warn: Warn) {
     if events > 0 {
         let plural = if events == 1 { "" } else { "s" };
         warn(&format!("skipped {events} event{plural}: at most {MAX_CONNECTIONS} streams are followed"));
@@ -53,18 +53,18 @@ pub fn report_left_out(events: u64, warn: Warn) {
 /// # Errors
 ///
 /// There is none.
-pub fn folder() -> Result<PathBuf, CommandError> {
+pub(crate) fn folder() -> Result<PathBuf, CommandError> {
     Places::here().reels().into_iter().next().ok_or_else(no_folder)
 }
 
 /// An error: nothing determines the folder of reels.
-pub fn no_folder() -> CommandError {
+pub(crate) fn no_folder() -> CommandError {
     CommandError::usage("no folder for reels: neither XDG_STATE_HOME nor HOME is set")
         .hint("choose a file with -o FILE, or set MCPREEL_HOME")
 }
 
 /// The file name of a new reel: `20261121-205030-NAME-PID.reel`.
-pub fn new_name(name: &str) -> String {
+pub(crate) fn new_name(name: &str) -> String {
     let time = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
     let safe: String = name
         .chars()
@@ -81,7 +81,7 @@ pub fn new_name(name: &str) -> String {
 /// # Errors
 ///
 /// No folder can be created.
-pub fn new_path(name: &str) -> Result<PathBuf, CommandError> {
+pub(crate) fn new_path(name: &str) -> Result<PathBuf, CommandError> {
     let places = Places::here();
     let mut failure = None;
     for folder in places.reels() {
@@ -101,7 +101,7 @@ pub fn new_path(name: &str) -> Result<PathBuf, CommandError> {
 /// # Errors
 ///
 /// There is none.
-pub fn newest() -> Result<PathBuf, CommandError> {
+pub(crate) fn newest() -> Result<PathBuf, CommandError> {
     let folders = Places::here().all_reels();
     let entries = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
     entries
@@ -121,7 +121,7 @@ pub fn newest() -> Result<PathBuf, CommandError> {
 }
 
 /// Identifies the file at a path by device and inode. `None` if it does not exist.
-pub fn identity(path: &Path) -> Option<(u64, u64)> {
+pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
     std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
 }
 
@@ -130,7 +130,7 @@ pub fn identity(path: &Path) -> Option<(u64, u64)> {
 /// # Errors
 ///
 /// The reel cannot be read.
-pub fn open(path: Option<&Path>) -> Result<(ReelReader, PathBuf), CommandError> {
+pub(crate) fn open(path: Option<&Path>) -> Result<(ReelReader, PathBuf), CommandError> {
     let path = match path {
         Some(path) => path.to_owned(),
         None => newest()?,
@@ -149,7 +149,7 @@ pub fn open(path: Option<&Path>) -> Result<(ReelReader, PathBuf), CommandError> 
 /// # Errors
 ///
 /// The reel cannot be read.
-pub fn open_whole(path: Option<&Path>, warn: Warn) -> Result<(ReelReader, PathBuf), CommandError> {
+pub(crate) fn open_whole(path: Option<&Path>, warn: Warn) -> Result<(ReelReader, PathBuf), CommandError> {
     let (reader, path) = open(path)?;
     if !reader.is_finished().map_err(|error| CommandError::reading(&path, &error))? {
         if is_being_written(&path) {
@@ -164,12 +164,12 @@ pub fn open_whole(path: Option<&Path>, warn: Warn) -> Result<(ReelReader, PathBu
 }
 
 /// A path as text for output on one line.
-pub fn shown(path: &Path) -> String {
+pub(crate) fn shown(path: &Path) -> String {
     visible_text(&path.display().to_string())
 }
 
 /// An error: a reel that is to be judged contains no messages.
-pub fn without_messages(path: &Path) -> CommandError {
+pub(crate) fn without_messages(path: &Path) -> CommandError {
     CommandError::new(ErrorKind::Input, format!("{}: no messages", path.display()))
         .hint("`mcpreel reel info` shows its content; a session that never began leaves such a reel")
 }
@@ -184,7 +184,7 @@ fn is_being_written(path: &Path) -> bool {
 /// # Errors
 ///
 /// There is no reel.
-pub fn named_or_newest(path: Option<&Path>, warn: Warn) -> Result<PathBuf, CommandError> {
+pub(crate) fn named_or_newest(path: Option<&Path>, warn: Warn) -> Result<PathBuf, CommandError> {
     if let Some(path) = path {
         return Ok(path.to_owned());
     }
@@ -197,7 +197,7 @@ pub fn named_or_newest(path: Option<&Path>, warn: Warn) -> Result<PathBuf, Comma
 
 /// Whether a path is a device, a pipe or an open descriptor (`/dev/fd/3`, which may be a regular file). Those are
 /// written in place, neither created nor replaced.
-pub fn is_written_in_place(path: &Path) -> bool {
+pub(crate) fn is_written_in_place(path: &Path) -> bool {
     let descriptors = ["/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/proc"];
     path.exists() && (!path.is_file() || descriptors.iter().any(|place| path.starts_with(place)))
 }
@@ -208,7 +208,7 @@ pub fn is_written_in_place(path: &Path) -> bool {
 /// # Errors
 ///
 /// The file exists, or cannot be written or locked.
-pub fn create(path: &Path, force: bool) -> Result<File, CommandError> {
+pub(crate) fn create(path: &Path, force: bool) -> Result<File, CommandError> {
     let mut options = File::options();
     let in_place = is_written_in_place(path);
     if in_place {
@@ -236,7 +236,7 @@ pub fn create(path: &Path, force: bool) -> Result<File, CommandError> {
 /// # Errors
 ///
 /// A recorder is writing it.
-pub fn lock(file: &File, path: &Path) -> Result<(), CommandError> {
+pub(crate) fn lock(file: &File, path: &Path) -> Result<(), CommandError> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => {
             Err(CommandError::usage(format!("{} is being written by a recorder", path.display()))

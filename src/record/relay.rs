@@ -21,7 +21,7 @@ const CHUNK: usize = 64 << 10;
 
 /// Why a direction ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub(crate) enum Ended {
     /// The writing side closed its end.
     SourceClosed,
     /// The reading side closed its end.
@@ -33,7 +33,7 @@ pub enum Ended {
 
 /// The activity of a lane, visible to other threads.
 #[derive(Debug, Default)]
-pub struct Activity {
+pub(crate) struct Activity {
     /// The lane has bytes in hand: it is reading, or waiting until they are written.
     pub busy: AtomicBool,
     /// The number of chunks it has moved.
@@ -41,7 +41,7 @@ pub struct Activity {
 }
 
 /// What a relay does with the bytes it reads.
-pub trait RelayHandler {
+pub(crate) trait RelayHandler {
     /// The far end to watch; `None` once it is closed.
     fn sink(&self) -> Option<Sink>;
     /// Records bytes and writes them on; the error is the number of bytes not written.
@@ -51,7 +51,7 @@ pub trait RelayHandler {
 }
 
 /// Bytes that are not messages: standard error.
-pub struct PlainRelay<'a> {
+pub(crate) struct PlainRelay<'a> {
     /// Where the bytes come from.
     pub lane: ChunkSource,
     /// Where the copy goes.
@@ -77,7 +77,7 @@ impl RelayHandler for PlainRelay<'_> {
 
 /// One direction of messages: removes answers to injected requests and writes the rest. While no answer is expected,
 /// chunks pass as they come.
-pub struct Messages<'a> {
+pub(crate) struct Messages<'a> {
     direction: Direction,
     writer: &'a InjectableWriter,
     answers: &'a Answers,
@@ -86,7 +86,7 @@ pub struct Messages<'a> {
 
 impl<'a> Messages<'a> {
     /// The handler of one direction. The answer filter belongs to the direction and outlives its relay.
-    pub fn new(
+    pub(crate) fn new(
         direction: Direction,
         writer: &'a InjectableWriter,
         answers: &'a Answers,
@@ -144,7 +144,7 @@ impl RelayHandler for Messages<'_> {
 
 /// Relays until one end closes. Every byte is queued for recording before it is written on, so that in the reel a cause
 /// precedes its effects.
-pub fn pump(source: impl AsFd, onward: &mut impl RelayHandler, activity: &Activity) -> Ended {
+pub(crate) fn pump(source: impl AsFd, onward: &mut impl RelayHandler, activity: &Activity) -> Ended {
     let mut chunk = vec![0u8; CHUNK];
     let Some(sink) = onward.sink() else { return Ended::SinkClosed { undelivered: 0 } };
     loop {
@@ -192,7 +192,7 @@ fn wait(source: BorrowedFd<'_>, sink: BorrowedFd<'_>) -> Ready {
 ///
 /// # Errors
 /// The error, and the number of bytes that were not written.
-pub fn write_all(sink: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), (io::Error, usize)> {
+pub(crate) fn write_all(sink: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), (io::Error, usize)> {
     while !bytes.is_empty() {
         match rustix::io::write(sink, bytes) {
             Ok(taken) => bytes = &bytes[taken..],

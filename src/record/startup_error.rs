@@ -22,20 +22,20 @@ const CODE: i64 = -32603;
 static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
 
 /// Called when standard input is no longer free for a refusal: the server or a session of this process reads it.
-pub fn begin() {
+pub(crate) fn begin() {
     HAS_BEGUN.store(true, Ordering::Release);
 }
 
 /// Answers the client that started this process as its server with the reason why it does not start. Does nothing if
 /// there is no client or the session has begun. Waits for at most [`GRACE_PERIOD`].
-pub fn answer(words: &[OsString], reason: &str) {
+pub(crate) fn answer(words: &[OsString], reason: &str) {
     if !HAS_BEGUN.load(Ordering::Acquire) && is_server(words) {
         answer_client(reason);
     }
 }
 
 /// Like [`answer`], for a process that can be nothing but a server.
-pub fn answer_client(reason: &str) {
+pub(crate) fn answer_client(reason: &str) {
     if !stdin_is_clients() {
         return;
     }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Called when a required recording cannot continue.
-pub type GivenUp = Box<dyn FnOnce() + Send>;
+pub(crate) type GivenUp = Box<dyn FnOnce() + Send>;
 
 /// See the module.
 #[derive(Default)]

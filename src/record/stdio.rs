@@ -41,7 +41,7 @@ const PASSED_ON: [i32; 7] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
 
 /// How a recorded session ended.
 #[derive(Debug)]
-pub struct TapOutcome {
+pub(crate) struct TapOutcome {
     /// How the server exited.
     pub status: ExitStatus,
     /// How recording went.
@@ -58,7 +58,7 @@ enum TapNotice {
 
 /// Where the server's output goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ToClient {
+pub(crate) enum ToClient {
     /// To standard output, where a client reads it.
     Stdout,
     /// Only into the reel, which is written to standard output.
@@ -95,7 +95,7 @@ impl Session for Live {
 ///
 /// # Errors
 /// The server, a thread or the control socket cannot be started.
-pub fn run(
+pub(crate) fn run(
     command: &ServerCommand,
     recorder: Recorder,
     to_client: ToClient,
@@ -147,7 +147,7 @@ fn read_ignored_signals() -> u64 {
 }
 
 /// Whether this process ignores a signal, because its parent chose so.
-pub fn is_ignored(signal: i32) -> bool {
+pub(crate) fn is_ignored(signal: i32) -> bool {
     ignored_signals() & (1 << (signal - 1)) != 0
 }
 

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// Starts servers and records their traffic.
-pub struct Bridge {
+pub(crate) struct Bridge {
     command: ServerCommand,
     queue: Arc<Queue>,
     answers: Arc<Answers>,
@@ -29,12 +29,16 @@ pub struct Bridge {
 
 impl Bridge {
     /// Servers of this command, recorded into this queue. `complain` is called when a server exits by itself.
-    pub fn new(command: ServerCommand, queue: Arc<Queue>, complain: impl Fn(&str) + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(
+        command: ServerCommand,
+        queue: Arc<Queue>,
+        complain: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Self {
         Self { command, queue, answers: Arc::default(), complain: Box::new(complain), ends: Arc::default() }
     }
 
     /// The injected requests that wait for their answers.
-    pub fn answers(&self) -> &Arc<Answers> {
+    pub(crate) fn answers(&self) -> &Arc<Answers> {
         &self.answers
     }
 
@@ -108,7 +112,7 @@ impl Backend for Bridge {
 }
 
 /// The sessions behind a gateway, for their control socket.
-pub struct GatewaySession {
+pub(crate) struct GatewaySession {
     /// The gateway.
     pub gateway: Arc<Gateway>,
     /// What starts and records its servers.

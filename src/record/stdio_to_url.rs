@@ -26,7 +26,7 @@ const NOT_DELIVERED: i64 = -32000;
 ///
 /// # Errors
 /// The client cannot be written to; with `InvalidData`, one of the connections failed.
-pub async fn run(
+pub(crate) async fn run(
     mut link: Link,
     (input, limit): (impl Read + Send + 'static, MessageLimit),
     output: impl Write + Send + 'static,
@@ -100,10 +100,10 @@ async fn let_end(link: &mut Link) {
 }
 
 /// An injected message and its direction.
-pub type InjectedMessage = (Direction, Vec<u8>);
+pub(crate) type InjectedMessage = (Direction, Vec<u8>);
 
 /// What a session over stdio shares with its control socket.
-pub struct SharedSession {
+pub(crate) struct SharedSession {
     /// Where messages made here are recorded.
     pub queue: Arc<Queue>,
     /// The session's stream in the reel.

@@ -10,7 +10,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Where a reel is written.
-pub trait Sink: Write + Send {
+pub(crate) trait Sink: Write + Send {
     /// Makes `offset` the end again after a failed write.
     ///
     /// # Errors
@@ -38,7 +38,7 @@ pub trait Sink: Write + Send {
 }
 
 /// Where a recording's reels come from.
-pub trait ReelStore: Send {
+pub(crate) trait ReelStore: Send {
     /// Where they are written.
     type Sink: Sink;
 
@@ -51,7 +51,7 @@ pub trait ReelStore: Send {
 
 /// How a reel was lost during recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReelLoss {
+pub(crate) enum ReelLoss {
     /// The file was removed.
     Removed,
     /// Another program truncated the file or wrote to it.
@@ -72,7 +72,7 @@ impl fmt::Display for ReelLoss {
 
 /// A file and the path at which it was created.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CreatedFile {
+pub(crate) struct CreatedFile {
     /// The absolute path.
     pub path: PathBuf,
     device: u64,
@@ -93,7 +93,7 @@ impl CreatedFile {
     }
 
     /// Whether the file still exists, as far as can be determined.
-    pub fn holds(&self) -> bool {
+    pub(crate) fn holds(&self) -> bool {
         match std::fs::metadata(&self.path) {
             Ok(about) => about.dev() == self.device && about.ino() == self.inode,
             Err(error) => !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory),
@@ -103,7 +103,7 @@ impl CreatedFile {
 
 /// A file to which a reel is written. It is locked while it is open, so that no other mcpreel writes to it.
 #[derive(Debug)]
-pub struct ReelFile {
+pub(crate) struct ReelFile {
     file: File,
     /// The file's path; none for a device or a descriptor, which is written as it is.
     place: Option<CreatedFile>,
@@ -114,13 +114,13 @@ impl ReelFile {
     ///
     /// # Errors
     /// Its metadata cannot be read.
-    pub fn at(path: &Path, file: File) -> io::Result<Self> {
+    pub(crate) fn at(path: &Path, file: File) -> io::Result<Self> {
         let place = Some(CreatedFile::of(path, &file.metadata()?));
         Ok(Self { file, place })
     }
 
     /// A device, a pipe or an open descriptor.
-    pub fn in_place(file: File) -> Self {
+    pub(crate) fn in_place(file: File) -> Self {
         Self { file, place: None }
     }
 }
@@ -169,7 +169,7 @@ impl Sink for ReelFile {
 }
 
 /// A sink that cannot be truncated: a pipe, standard output.
-pub struct ForwardOnly<W>(pub W);
+pub(crate) struct ForwardOnly<W>(pub W);
 
 impl<W: Write> Write for ForwardOnly<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -188,11 +188,11 @@ impl<W: Write + Send> Sink for ForwardOnly<W> {
 }
 
 /// The only sink of a recording that cannot continue in another.
-pub struct SingleReel<S>(Option<S>);
+pub(crate) struct SingleReel<S>(Option<S>);
 
 impl<S> SingleReel<S> {
     /// Records into this sink.
-    pub fn new(sink: S) -> Self {
+    pub(crate) fn new(sink: S) -> Self {
         Self(Some(sink))
     }
 }
@@ -207,7 +207,7 @@ impl<S: Sink> ReelStore for SingleReel<S> {
 
 /// A path at which reels may be created.
 #[derive(Clone, Debug)]
-pub struct ReelLocation {
+pub(crate) struct ReelLocation {
     /// The path of the first reel.
     pub path: PathBuf,
     /// Whether to create its folder if it is missing.
@@ -215,10 +215,10 @@ pub struct ReelLocation {
 }
 
 /// Returns other locations for reels.
-pub type FallbackLocations = Box<dyn FnOnce() -> Vec<ReelLocation> + Send>;
+pub(crate) type FallbackLocations = Box<dyn FnOnce() -> Vec<ReelLocation> + Send>;
 
 /// Reels as files: the one that was opened first, then others with free names, at the first location that works.
-pub struct Files {
+pub(crate) struct Files {
     first: Option<ReelFile>,
     locations: Vec<ReelLocation>,
     elsewhere: Option<FallbackLocations>,
@@ -227,7 +227,7 @@ pub struct Files {
 impl Files {
     /// `first` is already open, if there is one. Others are created at `locations`, or at `elsewhere`, which is called
     /// when needed.
-    pub fn new(first: Option<ReelFile>, locations: Vec<ReelLocation>, elsewhere: FallbackLocations) -> Self {
+    pub(crate) fn new(first: Option<ReelFile>, locations: Vec<ReelLocation>, elsewhere: FallbackLocations) -> Self {
         Self { first, locations, elsewhere: Some(elsewhere) }
     }
 }
@@ -264,7 +264,7 @@ impl ReelStore for Files {
 ///
 /// # Errors
 /// The folder or file cannot be created.
-pub fn open_free(location: &ReelLocation) -> io::Result<ReelFile> {
+pub(crate) fn open_free(location: &ReelLocation) -> io::Result<ReelFile> {
     if let Some(folder) =
         location.path.parent().filter(|folder| location.makes_folder && !folder.as_os_str().is_empty())
     {
@@ -288,7 +288,7 @@ pub fn open_free(location: &ReelLocation) -> io::Result<ReelFile> {
 ///
 /// # Errors
 /// The file exists or cannot be created.
-pub fn create_new(path: &Path) -> io::Result<File> {
+pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     // Opened for appending, so that a reel that another program truncates stays too short and is noticed.
     let file = File::options().append(true).create_new(true).mode(0o600).open(path)?;
     match file.try_lock() {

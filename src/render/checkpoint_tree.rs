@@ -6,7 +6,7 @@ use crate::proposals::checkpoint_tree::{Checkpoint, CheckpointTree};
 use std::fmt::Write;
 
 /// Appends the tree as lines. Names come from servers, so they are made safe to display.
-pub fn text(tree: &CheckpointTree, palette: &Palette, out: &mut String) {
+pub(crate) fn text(tree: &CheckpointTree, palette: &Palette, out: &mut String) {
     // Each entry: the prefix of its own line, the prefix of the lines below, and its name.
     let roots: Vec<&str> = tree.roots().collect();
     let mut waiting: Vec<(String, String, &str)> =

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 /// The styles of a report's parts. The default is plain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DiffStyle {
+pub(crate) struct DiffStyle {
     /// Parts that are on the right only.
     pub added: Style,
     /// Parts that are on the left only.
@@ -35,7 +35,7 @@ const LEAD: usize = 24;
 
 /// Appends the report: a heading for each unit, its changes below, and a summary line. Long values are shortened to fit
 /// `width` columns, if given.
-pub fn text(report: &Report, style: &DiffStyle, width: Option<usize>, out: &mut String) {
+pub(crate) fn text(report: &Report, style: &DiffStyle, width: Option<usize>, out: &mut String) {
     let widest = width.map_or(WIDEST, |width| width.saturating_sub(BESIDE).clamp(2 * LEAD, WIDEST));
     for unit in &report.units {
         heading(unit, style, widest, out);
@@ -48,7 +48,7 @@ pub fn text(report: &Report, style: &DiffStyle, width: Option<usize>, out: &mut 
 }
 
 /// Appends the summary line: `3 changed, 1 only in A, 0 only in B, 40 same`.
-pub fn summary(report: &Report, out: &mut String) {
+pub(crate) fn summary(report: &Report, out: &mut String) {
     let Report { changed, only_left, only_right, same, moved, .. } = report;
     let _ = write!(out, "{changed} changed, {only_left} only in A, {only_right} only in B, ");
     if *moved > 0 {

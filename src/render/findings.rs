@@ -15,7 +15,7 @@ const MAX_PLACES: usize = 20;
 /// # Errors
 ///
 /// If writing fails.
-pub fn text(report: &Report, width: usize, palette: &Palette, out: &mut impl Write) -> fmt::Result {
+pub(crate) fn text(report: &Report, width: usize, palette: &Palette, out: &mut impl Write) -> fmt::Result {
     let width = width.max(40);
     for (rule, findings) in by_rule(report) {
         let style = severity_style(palette, rule.severity);
@@ -80,7 +80,7 @@ fn place(finding: &Finding, several: bool, width: usize, out: &mut impl Write) -
 /// # Errors
 ///
 /// If writing fails.
-pub fn wrapped(text: &str, indent: &str, width: usize, style: Style, out: &mut impl Write) -> fmt::Result {
+pub(crate) fn wrapped(text: &str, indent: &str, width: usize, style: Style, out: &mut impl Write) -> fmt::Result {
     let mut column = 0;
     for word in text.split(' ') {
         let wide = word.width();
@@ -125,7 +125,8 @@ fn count(number: u64, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::validate::{ConnectionFacts, rules};
+    use crate::validate::report::ConnectionFacts;
+    use crate::validate::rules;
     use crate::wire::Direction;
 
     fn report() -> Report {

@@ -16,7 +16,7 @@ fn name(servers: &[ServerView], server: Option<ServerId>) -> Option<&str> {
 }
 
 /// Formats an event of the host as a line.
-pub fn fact(fact: &HostEvent, servers: &[ServerView], palette: &Palette) -> String {
+pub(crate) fn fact(fact: &HostEvent, servers: &[ServerView], palette: &Palette) -> String {
     let faint = palette.faint;
     let style = match fact.what {
         "late" | "timed out" | "over budget" | "capped" | "duplicate" | "undeclared" | "disabled" | "odd"
@@ -30,7 +30,7 @@ pub fn fact(fact: &HostEvent, servers: &[ServerView], palette: &Palette) -> Stri
 }
 
 /// Returns whether the event is a server's mistake or excess, which it may repeat without end.
-pub fn is_refusal(fact: &HostEvent) -> bool {
+pub(crate) fn is_refusal(fact: &HostEvent) -> bool {
     let is_refused = matches!(
         fact.what,
         "undeclared" | "over budget" | "malformed" | "duplicate" | "stray" | "dropped" | "unadvertised" | "refused"
@@ -39,13 +39,13 @@ pub fn is_refusal(fact: &HostEvent) -> bool {
 }
 
 /// Formats an event of the host as an object: kind, proposal, server, text, and further members in `data`.
-pub fn fact_value(fact: &HostEvent, servers: &[ServerView], at: Duration) -> Value {
+pub(crate) fn fact_value(fact: &HostEvent, servers: &[ServerView], at: Duration) -> Value {
     json!({"event": "fact", "at_us": micros(at), "room": fact.proposal, "what": fact.what,
         "server": name(servers, fact.server), "text": fact.text, "data": fact.data})
 }
 
 /// Formats a prompt, part by part, with the origin of each part.
-pub fn prompt(prompt: &Prompt, palette: &Palette) -> String {
+pub(crate) fn prompt(prompt: &Prompt, palette: &Palette) -> String {
     let faint = palette.faint;
     let mut out = format!("{faint}prompt of turn {}, round {}{faint:#}\n", prompt.turn, prompt.round);
     for PromptPart { role, origin, text } in &prompt.parts {
@@ -68,18 +68,18 @@ pub fn prompt(prompt: &Prompt, palette: &Palette) -> String {
 }
 
 /// Formats a prompt as an object: the model's input in `prompt`, and the labels.
-pub fn prompt_value(prompt: &Prompt, at: Duration) -> Value {
+pub(crate) fn prompt_value(prompt: &Prompt, at: Duration) -> Value {
     json!({"event": "prompt", "at_us": micros(at), "prompt": prompt.to_value(), "external": prompt.labels()})
 }
 
 /// Formats how often an event was repeated, as a line.
-pub fn again(fact: &HostEvent, times: u64, servers: &[ServerView], palette: &Palette) -> String {
+pub(crate) fn again(fact: &HostEvent, times: u64, servers: &[ServerView], palette: &Palette) -> String {
     let more = HostEvent { text: format!("{times} more: {}", fact.text), ..fact.clone() };
     self::fact(&more, servers, palette)
 }
 
 /// Formats the result of an order as a line; empty if there is nothing to say.
-pub fn done(done: &OrderResult, palette: &Palette) -> String {
+pub(crate) fn done(done: &OrderResult, palette: &Palette) -> String {
     let (bold, red) = (palette.bold, palette.error);
     match done {
         OrderResult::Turn { answer: Err(_), .. } | OrderResult::Woken { answer: Err(_), .. } => {
@@ -103,7 +103,7 @@ pub fn done(done: &OrderResult, palette: &Palette) -> String {
 }
 
 /// Formats the result of an order as an object.
-pub fn done_value(done: &OrderResult, at: Duration) -> Value {
+pub(crate) fn done_value(done: &OrderResult, at: Duration) -> Value {
     let mut value = match done {
         OrderResult::Turn { turn, answer } | OrderResult::Woken { turn, answer } => {
             let mut value = json!({"event": "turn", "turn": turn, "answer": answer.as_ref().ok()});
@@ -137,7 +137,7 @@ fn tool_text(result: &Value) -> String {
 }
 
 /// Returns the prefix of the model's answers.
-pub fn said(palette: &Palette) -> String {
+pub(crate) fn said(palette: &Palette) -> String {
     let bold = palette.bold;
     format!("{bold}model>{bold:#} ")
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// The outcome of a test case.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CaseOutcome {
+pub(crate) enum CaseOutcome {
     /// It passed.
     Passed,
     /// It failed: a summary line, and the details.
@@ -17,7 +17,7 @@ pub enum CaseOutcome {
 
 /// A test case.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Case {
+pub(crate) struct Case {
     /// What was tested.
     pub name: String,
     /// The place: a file and line, or the group of a rule.
@@ -31,7 +31,7 @@ pub struct Case {
 /// # Errors
 ///
 /// If writing fails.
-pub fn suite(name: &str, took: Duration, cases: &[Case], out: &mut impl Write) -> fmt::Result {
+pub(crate) fn suite(name: &str, took: Duration, cases: &[Case], out: &mut impl Write) -> fmt::Result {
     let failures = cases.iter().filter(|case| matches!(case.outcome, CaseOutcome::Failed(..))).count();
     let skipped = cases.iter().filter(|case| matches!(case.outcome, CaseOutcome::Skipped(_))).count();
     writeln!(out, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;

@@ -1,15 +1,17 @@
 //! Formats an event as one line, and the parts of such lines.
 
 use super::style::Palette;
+pub(crate) use super::text::is_printable;
 use super::text::printable_start;
-pub use super::text::{is_printable, visible, visible_text};
+pub(crate) use super::text::visible;
+pub use super::text::visible_text;
 use anstyle::Style;
 use std::io::Write;
 use unicode_width::UnicodeWidthChar;
 
 /// The content of a line.
 #[derive(Clone, Copy, Debug)]
-pub struct Line<'a> {
+pub(crate) struct Line<'a> {
     /// The event's number.
     pub seq: u64,
     /// The number of the stream; 0 if there is only one.
@@ -37,11 +39,11 @@ pub struct Line<'a> {
 }
 
 /// The mark before the method of an injected message.
-pub const INJECTED: &str = "[injected] ";
+pub(crate) const INJECTED: &str = "[injected] ";
 
 /// The direction of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arrow {
+pub(crate) enum Arrow {
     /// Client to server.
     ToServer,
     /// Server to client.
@@ -52,7 +54,7 @@ pub enum Arrow {
 
 /// The emphasis of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Emphasis {
+pub(crate) enum Emphasis {
     /// None.
     Plain,
     /// Something failed.
@@ -62,7 +64,7 @@ pub enum Emphasis {
 }
 
 /// Appends a line, including LF, at most `width` columns wide if given.
-pub fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, out: &mut Vec<u8>) {
+pub(crate) fn write(line: &Line<'_>, palette: &Palette, width: Option<usize>, out: &mut Vec<u8>) {
     let start = out.len();
     let Palette { faint, error, .. } = palette;
     let ink = Ink { coloured: !palette.is_plain() };
@@ -211,12 +213,12 @@ fn columns(text: &str) -> usize {
 }
 
 /// Formats a size: `96 B`, `1.2 kB`, `3.4 MB`.
-pub fn bytes(count: u64) -> String {
+pub(crate) fn bytes(count: u64) -> String {
     Cell::bytes(count).text().to_owned()
 }
 
 /// Formats a duration given in nanoseconds: `870 ns`, `12 µs`, `1.6 ms`, `2.31 s`, `4m10s`.
-pub fn duration(nanoseconds: i64) -> String {
+pub(crate) fn duration(nanoseconds: i64) -> String {
     Cell::duration(nanoseconds).text().to_owned()
 }
 

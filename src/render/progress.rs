@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 const GRACE_PERIOD: Duration = Duration::from_millis(500);
 
 /// Progress through a number of bytes.
-pub struct Progress {
+pub(crate) struct Progress {
     bar: ProgressBar,
     started: Instant,
     visible: bool,
@@ -16,7 +16,7 @@ pub struct Progress {
 
 impl Progress {
     /// Creates a progress bar for `total` bytes of `what`; it is never shown if `allowed` is false.
-    pub fn bytes(what: &'static str, total: u64, allowed: bool) -> Self {
+    pub(crate) fn bytes(what: &'static str, total: u64, allowed: bool) -> Self {
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
         let style = ProgressStyle::with_template("{msg} {wide_bar} {bytes}/{total_bytes} {eta}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
@@ -25,7 +25,7 @@ impl Progress {
     }
 
     /// Sets the number of bytes that are done.
-    pub fn reach(&mut self, position: u64) {
+    pub(crate) fn reach(&mut self, position: u64) {
         if !self.allowed {
             return;
         }
@@ -37,7 +37,7 @@ impl Progress {
     }
 
     /// Removes the bar.
-    pub fn finish(self) {
+    pub(crate) fn finish(self) {
         self.bar.finish_and_clear();
     }
 }

@@ -2,19 +2,19 @@
 
 /// A streamed text.
 #[derive(Debug)]
-pub struct Rows {
+pub(crate) struct Rows {
     width: usize,
     waiting: String,
 }
 
 impl Rows {
     /// Creates a splitter for rows of at most `width` characters.
-    pub fn new(width: usize) -> Self {
+    pub(crate) fn new(width: usize) -> Self {
         Self { width: width.max(1), waiting: String::new() }
     }
 
     /// Adds a piece. Returns the rows that are complete: up to a line break, or as much as fits, split between words.
-    pub fn take(&mut self, piece: &str) -> Vec<String> {
+    pub(crate) fn take(&mut self, piece: &str) -> Vec<String> {
         self.waiting.push_str(piece);
         let mut rows = Vec::new();
         while let Some((end, next)) = self.cut() {
@@ -25,7 +25,7 @@ impl Rows {
     }
 
     /// Returns the last, incomplete row.
-    pub fn rest(&mut self) -> Option<String> {
+    pub(crate) fn rest(&mut self) -> Option<String> {
         Some(std::mem::take(&mut self.waiting)).filter(|rest| !rest.is_empty())
     }
 

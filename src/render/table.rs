@@ -6,13 +6,13 @@ use tabled::builder::Builder;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// A table without lines (`Style::empty`).
-pub const BLANK: Frame = Frame { between: 2, edges: 2 };
+pub(crate) const BLANK: Frame = Frame { between: 2, edges: 2 };
 /// A table with lines around every cell (`Style::rounded`).
-pub const LINES: Frame = Frame { between: 3, edges: 4 };
+pub(crate) const LINES: Frame = Frame { between: 3, edges: 4 };
 
 /// The space that a table takes up besides the contents of its cells, in columns of the terminal.
 #[derive(Clone, Copy, Debug)]
-pub struct Frame {
+pub(crate) struct Frame {
     /// Between the contents of two cells.
     between: usize,
     /// At both ends of a row together.
@@ -24,7 +24,7 @@ const LEAST: usize = 8;
 
 /// Builds a table of rows, the first of which is its heading. If the table is wider than `width`, the columns in
 /// `expendable` are shortened, one after another.
-pub fn fitted(mut rows: Vec<Vec<String>>, frame: Frame, expendable: &[usize], width: Option<usize>) -> Table {
+pub(crate) fn fitted(mut rows: Vec<Vec<String>>, frame: Frame, expendable: &[usize], width: Option<usize>) -> Table {
     if let Some(width) = width {
         fit(&mut rows, frame, expendable, width);
     }
@@ -47,7 +47,7 @@ fn fit(rows: &mut [Vec<String>], frame: Frame, expendable: &[usize], width: usiz
 }
 
 /// Shortens a text to at most `width` columns, with an ellipsis.
-pub fn cut(text: &str, width: usize) -> String {
+pub(crate) fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
     }

@@ -15,7 +15,7 @@ fn steers(found: char) -> bool {
 }
 
 /// Makes a text of several lines safe to print. Line breaks and tabs are kept, and so are colours if `coloured`.
-pub fn printable(text: &str, coloured: bool) -> Cow<'_, str> {
+pub(crate) fn printable(text: &str, coloured: bool) -> Cow<'_, str> {
     let is_odd = |found: char| !matches!(found, '\n' | '\t') && steers(found);
     let Some(mut at) = text.find(is_odd) else { return text.into() };
     let mut out = String::with_capacity(text.len() + 16);
@@ -48,7 +48,7 @@ fn colour(text: &str) -> usize {
 }
 
 /// Formats a value as JSON on one line.
-pub fn json(value: &impl serde::Serialize) -> String {
+pub(crate) fn json(value: &impl serde::Serialize) -> String {
     let mut out = Vec::new();
     // Writing JSON to memory does not fail.
     let _ = serde_json::to_writer(Escaping(&mut out), value);
@@ -57,7 +57,7 @@ pub fn json(value: &impl serde::Serialize) -> String {
 
 /// Writes JSON text with terminal control characters escaped. A character must not be split between two writes.
 #[derive(Debug)]
-pub struct Escaping<W>(pub W);
+pub(crate) struct Escaping<W>(pub W);
 
 impl<W: Write> Write for Escaping<W> {
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {
@@ -120,14 +120,14 @@ fn begins_escape(byte: u8) -> bool {
 }
 
 /// Returns whether a text is all printable ASCII.
-pub fn is_printable(text: &[u8]) -> bool {
+pub(crate) fn is_printable(text: &[u8]) -> bool {
     let (words, rest) = text.as_chunks::<8>();
     let odd = words.iter().fold(0, |odd, word| odd | odd_bytes(u64::from_le_bytes(*word)));
     odd == 0 && rest.iter().all(|byte| byte.wrapping_sub(0x20) < 0x5f)
 }
 
 /// Returns the length of a prefix that is surely printable ASCII.
-pub fn printable_start(text: &str) -> usize {
+pub(crate) fn printable_start(text: &str) -> usize {
     let (words, rest) = text.as_bytes().as_chunks::<8>();
     let sound = words.iter().take_while(|word| odd_bytes(u64::from_le_bytes(**word)) == 0).count();
     let tail = if sound == words.len() && is_printable(rest) { rest.len() } else { 0 };

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 /// Appends the differences with three lines of context, below a heading; nothing if the texts are equal. Control
 /// characters are made visible.
-pub fn unified(before: &str, after: &str, name: &str, style: &DiffStyle, out: &mut String) {
+pub(crate) fn unified(before: &str, after: &str, name: &str, style: &DiffStyle, out: &mut String) {
     let diff = TextDiff::from_lines(before, after);
     let bold = style.bold;
     for (number, hunk) in diff.unified_diff().context_radius(3).iter_hunks().enumerate() {

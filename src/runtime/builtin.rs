@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 /// Serves until the host closes the link.
-pub async fn serve(mut server: Server, mut link: Link, mut orders: mpsc::UnboundedReceiver<Fired>) {
+pub(crate) async fn serve(mut server: Server, mut link: Link, mut orders: mpsc::UnboundedReceiver<Fired>) {
     let began = Instant::now();
     let mut outbox = VecDeque::new();
     loop {

@@ -61,7 +61,7 @@ type Clients = Arc<Mutex<Vec<Client>>>;
 
 /// A running channel. Its threads end with the process. When this is dropped, what was published has been written to
 /// every client that reads.
-pub struct ChannelSocket {
+pub(crate) struct ChannelSocket {
     channel: String,
     clients: Clients,
 }
@@ -72,7 +72,7 @@ impl ChannelSocket {
     /// # Errors
     ///
     /// The thread could not be started.
-    pub fn start(channel: String, listener: UnixListener, order: Order) -> io::Result<Self> {
+    pub(crate) fn start(channel: String, listener: UnixListener, order: Order) -> io::Result<Self> {
         let clients = Clients::default();
         let (known, id) = (Arc::clone(&clients), channel.clone());
         std::thread::Builder::new().name("channel".into()).spawn(move || {
@@ -95,7 +95,7 @@ impl ChannelSocket {
     }
 
     /// Handles a report of the server: what it published to this channel is written out.
-    pub fn receive(&self, fact: &Report) {
+    pub(crate) fn receive(&self, fact: &Report) {
         let Report::Proposal(fact) = fact else { return };
         if fact["report"] == "channel_published" && fact["channel_id"] == self.channel.as_str() {
             let line = line(fact);

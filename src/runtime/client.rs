@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// A host-side engine, as its runner sees it.
-pub trait Engine {
+pub(crate) trait Engine {
     /// The type of its outputs.
     type Output;
 
@@ -32,7 +32,7 @@ pub trait Engine {
 }
 
 /// A sorted output of an engine.
-pub enum Sorted<O> {
+pub(crate) enum Sorted<O> {
     /// A message to send.
     Send(Vec<u8>),
     /// Something to report.
@@ -93,7 +93,7 @@ engine!(UserMessageFire, Report, |output| match output {
 });
 
 /// An engine running on a link.
-pub struct Runner<E: Engine> {
+pub(crate) struct Runner<E: Engine> {
     /// The engine. Pass its outputs to [`Runner::take`].
     pub engine: E,
     link: Link,
@@ -112,7 +112,7 @@ const DELETE_TIMEOUT: Duration = Duration::from_secs(4);
 
 impl<E: Engine> Runner<E> {
     /// Starts the engine.
-    pub async fn start(mut engine: E, link: Link) -> Self {
+    pub(crate) async fn start(mut engine: E, link: Link) -> Self {
         let began = Instant::now();
         let first = engine.start(Duration::ZERO);
         let (outbox, waiting, stderr) = Default::default();
@@ -122,17 +122,17 @@ impl<E: Engine> Runner<E> {
     }
 
     /// The engine's time.
-    pub fn now(&self) -> Duration {
+    pub(crate) fn now(&self) -> Duration {
         self.began.elapsed()
     }
 
     /// Whether there is an output waiting for [`Runner::next`].
-    pub fn has_more(&self) -> bool {
+    pub(crate) fn has_more(&self) -> bool {
         !self.waiting.is_empty()
     }
 
     /// Queues outputs; [`Runner::next`] sends or returns them.
-    pub fn take(&mut self, outputs: Vec<E::Output>) {
+    pub(crate) fn take(&mut self, outputs: Vec<E::Output>) {
         for output in outputs {
             match E::sort(output) {
                 Sorted::Send(message) => self.outbox.push_back(message),
@@ -142,7 +142,7 @@ impl<E: Engine> Runner<E> {
     }
 
     /// The next output to report; `None` at `until`, or once the other side is gone and everything is reported.
-    pub async fn next(&mut self, until: Option<Duration>) -> Option<E::Output> {
+    pub(crate) async fn next(&mut self, until: Option<Duration>) -> Option<E::Output> {
         loop {
             if let Some(output) = self.waiting.pop_front() {
                 return Some(output);
@@ -185,7 +185,7 @@ impl<E: Engine> Runner<E> {
 
     /// Closes the connection and waits for the other side to end, for a limited time. Returns why the connection
     /// failed, if it did.
-    pub async fn close(mut self) -> Option<String> {
+    pub(crate) async fn close(mut self) -> Option<String> {
         let grace_period = Instant::now() + DELETE_TIMEOUT;
         while !self.outbox.is_empty() && !self.peer_gone {
             tokio::select! {
@@ -214,7 +214,7 @@ impl<E: Engine> Runner<E> {
 
 /// Why a request got no response.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// The request timed out.
     #[error("no answer to {method} within {after:?}")]
     TimedOut {
@@ -230,7 +230,7 @@ pub enum Failure {
 
 /// The response to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub(crate) struct Answer {
     /// The exact message.
     pub message: Vec<u8>,
     /// Time since the request was sent.
@@ -238,21 +238,21 @@ pub struct Answer {
 }
 
 /// A client's connection to one server, for one request after another.
-pub struct Connection {
+pub(crate) struct Connection {
     /// The running engine.
     pub runner: Runner<ClientEngine>,
 }
 
 impl Connection {
     /// Begins to open a connection. `prepare` may configure the engine before it starts.
-    pub async fn open(config: ClientConfig, link: Link, prepare: impl FnOnce(&mut ClientEngine)) -> Self {
+    pub(crate) async fn open(config: ClientConfig, link: Link, prepare: impl FnOnce(&mut ClientEngine)) -> Self {
         let mut engine = ClientEngine::new(config);
         prepare(&mut engine);
         Self { runner: Runner::start(engine, link).await }
     }
 
     /// Waits for the handshake. Passes everything else to `observer`.
-    pub async fn ready(&mut self, mut observer: impl FnMut(&Output)) -> Result<Handshake, Failure> {
+    pub(crate) async fn ready(&mut self, mut observer: impl FnMut(&Output)) -> Result<Handshake, Failure> {
         while let Some(output) = self.runner.next(None).await {
             match output {
                 Output::Ready(handshake) => return Ok(handshake),
@@ -266,7 +266,7 @@ impl Connection {
     }
 
     /// Sends a request and waits for the response. Passes everything else to `observer`.
-    pub async fn request(
+    pub(crate) async fn request(
         &mut self,
         method: &str,
         params: impl Into<Params>,
@@ -278,7 +278,7 @@ impl Connection {
     }
 
     /// Like [`Self::request`], with its own timeout.
-    pub async fn request_within(
+    pub(crate) async fn request_within(
         &mut self,
         timeout: Duration,
         method: &str,
@@ -307,7 +307,7 @@ impl Connection {
     }
 
     /// Sends a notification.
-    pub async fn notify(&mut self, method: &str, params: impl Into<Params>) {
+    pub(crate) async fn notify(&mut self, method: &str, params: impl Into<Params>) {
         let now = self.runner.now();
         let outputs = self.runner.engine.notify(now, method, params);
         self.runner.take(outputs);

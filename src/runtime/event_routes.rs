@@ -25,7 +25,7 @@ const USAGE: &str =
 
 /// Where events go. When this is dropped, waiting events are still delivered.
 #[derive(Default)]
-pub struct Routes(Vec<Route>);
+pub(crate) struct Routes(Vec<Route>);
 
 struct Route {
     pattern: String,
@@ -44,12 +44,12 @@ impl Routes {
     /// # Errors
     ///
     /// A value is malformed, or a file cannot be written.
-    pub fn open(words: &[String], warn: Warn) -> Result<Self, CommandError> {
+    pub(crate) fn open(words: &[String], warn: Warn) -> Result<Self, CommandError> {
         words.iter().map(|word| Route::open(word, warn)).collect::<Result<_, _>>().map(Self)
     }
 
     /// Delivers the event of a subscription, if the host event is one.
-    pub fn receive(&mut self, fact: &HostEvent) {
+    pub(crate) fn receive(&mut self, fact: &HostEvent) {
         if fact.proposal == "mcpe" && fact.what == "event" {
             self.take(&fact.data["event"]);
         }

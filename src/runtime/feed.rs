@@ -19,7 +19,7 @@ const MAX_CLIENTS: usize = 16;
 const GRACE_PERIOD: Duration = Duration::from_secs(5);
 
 /// A source of lines.
-pub enum Source {
+pub(crate) enum Source {
     /// A single stream.
     Stream(Box<dyn Read + Send>),
     /// All clients of a socket.
@@ -27,10 +27,10 @@ pub enum Source {
 }
 
 /// Called with what is wrong with a line, in words.
-pub type LineErrorCallback = Arc<dyn Fn(&str) + Send + Sync>;
+pub(crate) type LineErrorCallback = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// A running feed. Its threads end with the process.
-pub struct Feed {
+pub(crate) struct Feed {
     gate: Arc<Gate>,
 }
 
@@ -59,7 +59,7 @@ impl Feed {
     /// # Errors
     ///
     /// The thread could not be started.
-    pub fn start(source: Source, order: Order, report: LineErrorCallback) -> io::Result<Self> {
+    pub(crate) fn start(source: Source, order: Order, report: LineErrorCallback) -> io::Result<Self> {
         let gate = Arc::<Gate>::default();
         let reader = Lines { gate: Arc::clone(&gate), order };
         let thread = || std::thread::Builder::new().name("feed".into());
@@ -71,7 +71,7 @@ impl Feed {
     }
 
     /// Handles a report of the server: reading begins once the first host is ready.
-    pub fn receive(&self, fact: &Report) {
+    pub(crate) fn receive(&self, fact: &Report) {
         if matches!(fact, Report::Ready) {
             self.gate.open();
         }

@@ -28,7 +28,7 @@ const GRACE_PERIOD: Duration = Duration::from_secs(10);
 
 /// How to perform jobs.
 #[derive(Clone, Debug, Default)]
-pub struct HandlerOptions {
+pub(crate) struct HandlerOptions {
     /// A shell that takes a script as its next argument, with its own arguments.
     pub shell: Vec<OsString>,
     /// The user's program that acts as the model.
@@ -60,19 +60,19 @@ impl Stop {
 }
 
 /// Performs jobs, for any number of sessions.
-pub struct HandlerRunner {
+pub(crate) struct HandlerRunner {
     options: HandlerOptions,
     under_way: Mutex<BTreeMap<(u32, u64), Stop>>,
 }
 
 impl HandlerRunner {
     /// A runner without jobs.
-    pub fn new(options: HandlerOptions) -> Arc<Self> {
+    pub(crate) fn new(options: HandlerOptions) -> Arc<Self> {
         Arc::new(Self { options, under_way: Mutex::default() })
     }
 
     /// Begins a job. `complete_io` gets the outcome in any case.
-    pub fn attend(
+    pub(crate) fn attend(
         self: &Arc<Self>,
         key: (u32, u64),
         job: HandlerJob,
@@ -94,7 +94,7 @@ impl HandlerRunner {
     }
 
     /// Stops all jobs of a session.
-    pub fn recall(&self, session: u32) {
+    pub(crate) fn recall(&self, session: u32) {
         let mut under_way = self.lock();
         let keys: Vec<(u32, u64)> = under_way.range((session, 0)..=(session, u64::MAX)).map(|(key, _)| *key).collect();
         keys.iter().filter_map(|key| under_way.remove(key)).for_each(Stop::now);

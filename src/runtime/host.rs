@@ -19,12 +19,10 @@ const MAX_UNSENT: usize = 8192;
 const MAX_UNSENT_BYTES: usize = 16 << 20;
 /// How long to wait for servers to finish.
 const DELETE_TIMEOUT: Duration = Duration::from_secs(4);
-/// How much of a server's standard error to keep for error messages, in bytes.
-const STDERR_KEPT: usize = 4 << 10;
 
 /// Something that an [`Interceptor`] does between the host and a server.
 #[derive(Debug)]
-pub enum Intervention {
+pub(crate) enum Intervention {
     /// Deliver this message, to the server or as if from it.
     Message(Direction, Vec<u8>),
     /// Break the connection.
@@ -32,7 +30,7 @@ pub enum Intervention {
 }
 
 /// Sees each message when it is sent and when it arrives.
-pub trait MessageObserver {
+pub(crate) trait MessageObserver {
     /// A message was sent. Returns what to deliver now, if anything.
     fn pass(&mut self, now: Duration, server: ServerId, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>>;
     /// A message arrives, either delivered or injected.
@@ -40,7 +38,7 @@ pub trait MessageObserver {
 }
 
 /// Sees the messages between the host and its servers, and injects messages.
-pub struct Interceptor {
+pub(crate) struct Interceptor {
     /// Sees the messages.
     pub watch: Box<dyn MessageObserver>,
     /// The injected messages.
@@ -49,7 +47,7 @@ pub struct Interceptor {
 
 /// Something to report to the runner's user.
 #[derive(Debug)]
-pub enum HostNotice {
+pub(crate) enum HostNotice {
     /// An output of the host.
     Host(Output),
     /// A server wrote to standard error.
@@ -57,7 +55,7 @@ pub enum HostNotice {
 }
 
 /// A running host.
-pub struct HostRunner {
+pub(crate) struct HostRunner {
     /// The engine. Pass its outputs to [`HostRunner::take`].
     pub host: Host,
     ports: Vec<Option<mpsc::UnboundedSender<Vec<u8>>>>,
@@ -65,13 +63,12 @@ pub struct HostRunner {
     inbox: Receiver<(ServerId, Incoming)>,
     began: Instant,
     reported: VecDeque<HostNotice>,
-    stderr: Vec<Vec<u8>>,
     attendant: Option<Interceptor>,
 }
 
 impl HostRunner {
     /// Starts a host on the links of its servers, in their order.
-    pub fn start(mut host: Host, links: Vec<Link>, attendant: Option<Interceptor>) -> Self {
+    pub(crate) fn start(mut host: Host, links: Vec<Link>, attendant: Option<Interceptor>) -> Self {
         let (to_host, inbox) = queue(WAITING);
         let (mut ports, mut carriers) = (Vec::new(), Vec::new());
         for (at, link) in links.into_iter().enumerate() {
@@ -80,57 +77,51 @@ impl HostRunner {
             carriers.push(tokio::spawn(carry(ServerId(at), link, messages, to_host.clone())));
         }
         let outputs = host.start(Duration::ZERO);
-        let stderr = vec![Vec::new(); ports.len()];
         let (began, reported) = (Instant::now(), VecDeque::new());
-        let mut runner = Self { host, ports, carriers, inbox, began, reported, stderr, attendant };
+        let mut runner = Self { host, ports, carriers, inbox, began, reported, attendant };
         runner.take(outputs);
         runner
     }
 
     /// The host's time.
-    pub fn now(&self) -> Duration {
+    pub(crate) fn now(&self) -> Duration {
         self.began.elapsed()
     }
 
     /// Whether the host is idle and all of its outputs are reported.
-    pub fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         self.reported.is_empty() && self.host.is_idle()
     }
 
     /// Gives the host an order.
-    pub fn order(&mut self, order: Order) {
+    pub(crate) fn order(&mut self, order: Order) {
         let outputs = self.host.order(self.now(), order);
         self.take(outputs);
     }
 
     /// Passes the model's reply to the host.
-    pub fn model(&mut self, reply: Result<ModelReply, String>) {
+    pub(crate) fn model(&mut self, reply: Result<ModelReply, String>) {
         let outputs = self.host.model(self.now(), reply);
         self.take(outputs);
     }
 
     /// Passes a piece of an inference to the host.
-    pub fn inferred_piece(&mut self, token: u64, text: &str) {
+    pub(crate) fn inferred_piece(&mut self, token: u64, text: &str) {
         let outputs = self.host.inferred_piece(self.now(), token, text);
         self.take(outputs);
     }
 
     /// Passes the end of an inference to the host.
-    pub fn inferred(&mut self, token: u64, outcome: Result<Inferred, String>) {
+    pub(crate) fn inferred(&mut self, token: u64, outcome: Result<Inferred, String>) {
         let outputs = self.host.inferred(self.now(), token, outcome);
         self.take(outputs);
     }
 
     /// Disconnects a server.
-    pub fn disconnect(&mut self, server: ServerId) {
+    pub(crate) fn disconnect(&mut self, server: ServerId) {
         self.ports[server.0] = None;
         let outputs = self.host.closed(self.now(), server, Some("disconnected on request"));
         self.take(outputs);
-    }
-
-    /// The end of what a server wrote to standard error.
-    pub fn stderr(&self, server: ServerId) -> &[u8] {
-        self.stderr.get(server.0).map_or(&[], Vec::as_slice)
     }
 
     fn take(&mut self, outputs: Vec<Output>) {
@@ -169,7 +160,7 @@ impl HostRunner {
     }
 
     /// The next notice. Cancel-safe.
-    pub async fn next(&mut self) -> HostNotice {
+    pub(crate) async fn next(&mut self) -> HostNotice {
         loop {
             if let Some(reported) = self.reported.pop_front() {
                 return reported;
@@ -217,11 +208,6 @@ impl HostRunner {
                 self.host.undelivered(now, server, &lost.id, &lost.reason, lost.refusal.as_deref())
             }
             Incoming::Stderr(bytes) => {
-                if let Some(kept) = self.stderr.get_mut(server.0) {
-                    kept.extend_from_slice(&bytes);
-                    let extra = kept.len().saturating_sub(STDERR_KEPT);
-                    kept.drain(..extra);
-                }
                 self.reported.push_back(HostNotice::Stderr(server, bytes));
                 Vec::new()
             }
@@ -233,7 +219,7 @@ impl HostRunner {
     /// Sends no more and waits for the servers to end, for a limited time.
     ///
     /// Returns what they write to standard error meanwhile.
-    pub async fn close(mut self) -> Vec<(ServerId, Vec<u8>)> {
+    pub(crate) async fn close(mut self) -> Vec<(ServerId, Vec<u8>)> {
         self.ports.clear();
         let mut said = Vec::new();
         let all = async {

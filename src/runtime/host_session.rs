@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 const WAITING: usize = 64;
 
 /// The part of a host that clients of its control socket can use.
-pub struct HostSession {
+pub(crate) struct HostSession {
     servers: Vec<String>,
     queue: Arc<Queue>,
     put: mpsc::Sender<(ServerId, Into)>,
@@ -25,7 +25,7 @@ pub struct HostSession {
 
 impl HostSession {
     /// The session, and the interceptor that the host needs for it.
-    pub fn new(servers: Vec<String>, queue: Arc<Queue>, answers: Arc<Answers>) -> (Self, Interceptor) {
+    pub(crate) fn new(servers: Vec<String>, queue: Arc<Queue>, answers: Arc<Answers>) -> (Self, Interceptor) {
         let (sender, put) = mpsc::channel(WAITING);
         let watch = TakeOut { queue: Arc::clone(&queue), answers };
         (Self { servers, queue, put: sender }, Interceptor { watch: Box::new(watch), put })

@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 
 /// Output of an inference.
 #[derive(Debug)]
-pub enum Saying {
+pub(crate) enum Saying {
     /// A piece of the model's answer.
     Piece(String),
     /// The end.
@@ -15,7 +15,7 @@ pub enum Saying {
 }
 
 /// The running and the waiting inferences.
-pub struct Inferences {
+pub(crate) struct Inferences {
     waiting: VecDeque<Inference>,
     running: bool,
     sender: mpsc::UnboundedSender<(u64, Saying)>,
@@ -24,18 +24,18 @@ pub struct Inferences {
 
 impl Inferences {
     /// No inferences.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let (sender, said) = mpsc::unbounded_channel();
         Self { waiting: VecDeque::new(), running: false, sender, said }
     }
 
     /// Whether no inference is running.
-    pub fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         !self.running
     }
 
     /// Adds an inference, which begins when those before it have ended.
-    pub fn take(&mut self, inference: Inference, model: &Model) {
+    pub(crate) fn take(&mut self, inference: Inference, model: &Model) {
         self.waiting.push_back(inference);
         if !self.running {
             self.begin_next(model);
@@ -43,7 +43,7 @@ impl Inferences {
     }
 
     /// Begins the next inference. Must be called at the end of each.
-    pub fn begin_next(&mut self, model: &Model) {
+    pub(crate) fn begin_next(&mut self, model: &Model) {
         let next = self.waiting.pop_front();
         self.running = next.is_some();
         let Some(inference) = next else { return };
@@ -61,7 +61,7 @@ impl Inferences {
     }
 
     /// The next output. Cancelling this loses nothing.
-    pub async fn next(&mut self) -> (u64, Saying) {
+    pub(crate) async fn next(&mut self) -> (u64, Saying) {
         match self.said.recv().await {
             Some(said) => said,
             // The channel never closes, because we keep a sender.

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 
 /// What answers prompts.
 #[derive(Clone, Debug)]
-pub enum Model {
+pub(crate) enum Model {
     /// Repeats what it was asked, and how much context it got: the same every time.
     Echo,
     /// Says nothing.
@@ -60,7 +60,7 @@ impl Model {
     /// # Errors
     ///
     /// The command line is empty, or a quote in it is not closed.
-    pub fn program(command: &str, timeout: Duration) -> Result<Self, CommandError> {
+    pub(crate) fn program(command: &str, timeout: Duration) -> Result<Self, CommandError> {
         match shlex::split(command).filter(|argv| !argv.is_empty()) {
             Some(argv) => Ok(Self::Program { argv: argv.into_iter().map(OsString::from).collect(), timeout }),
             None => Err(CommandError::usage(format!("invalid command {command:?}"))
@@ -69,7 +69,7 @@ impl Model {
     }
 
     /// What servers may know about the model.
-    pub fn view(&self) -> ModelView {
+    pub(crate) fn view(&self) -> ModelView {
         let (id, vendor) = match self {
             Self::Echo => return ModelView::default(),
             Self::None => ("none".to_owned(), "mcpreel"),
@@ -86,7 +86,7 @@ impl Model {
     /// # Errors
     ///
     /// The program fails or takes too long.
-    pub async fn infer(&self, asked: &Inference, piece: impl FnMut(&str)) -> Result<Inferred, String> {
+    pub(crate) async fn infer(&self, asked: &Inference, piece: impl FnMut(&str)) -> Result<Inferred, String> {
         let prompt = Prompt::of(asked);
         match self {
             Self::None => Ok(Inferred::default()),
@@ -108,7 +108,7 @@ impl Model {
     /// # Errors
     ///
     /// The program fails or takes too long.
-    pub async fn reply(&self, prompt: &Prompt, piece: impl FnMut(&str)) -> Result<ModelReply, String> {
+    pub(crate) async fn reply(&self, prompt: &Prompt, piece: impl FnMut(&str)) -> Result<ModelReply, String> {
         match self {
             Self::None => Ok(ModelReply::default()),
             Self::Echo => Ok(ModelReply::echo(prompt)),
@@ -121,14 +121,14 @@ impl Model {
 }
 
 /// A reply in progress.
-pub struct Replying {
+pub(crate) struct Replying {
     task: JoinHandle<Result<ModelReply, String>>,
     pieces: mpsc::UnboundedReceiver<String>,
 }
 
 /// Progress of a reply.
 #[derive(Debug)]
-pub enum Progress {
+pub(crate) enum Progress {
     /// A piece of its text; see [`Model::reply`].
     Piece(String),
     /// The whole reply or an error. Nothing follows.
@@ -137,7 +137,7 @@ pub enum Progress {
 
 impl Replying {
     /// Asks the model.
-    pub fn begin(model: &Model, prompt: Prompt) -> Self {
+    pub(crate) fn begin(model: &Model, prompt: Prompt) -> Self {
         let (sender, pieces) = mpsc::unbounded_channel();
         let model = model.clone();
         let task = tokio::spawn(async move { model.reply(&prompt, |piece| drop(sender.send(piece.to_owned()))).await });
@@ -146,7 +146,7 @@ impl Replying {
 
     /// The next progress. Waits forever if no reply is in progress, as after the last one. Cancelling this loses
     /// nothing.
-    pub async fn next(replying: &mut Option<Self>) -> Progress {
+    pub(crate) async fn next(replying: &mut Option<Self>) -> Progress {
         let Some(Self { task, pieces }) = replying else { return std::future::pending().await };
         if let Some(piece) = pieces.recv().await {
             return Progress::Piece(piece);
@@ -157,7 +157,7 @@ impl Replying {
     }
 
     /// Ends the program, if there is one.
-    pub fn abort(self) {
+    pub(crate) fn abort(self) {
         self.task.abort();
     }
 }

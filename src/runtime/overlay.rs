@@ -21,7 +21,7 @@ const QUIET: Duration = Duration::from_millis(200);
 
 /// Something to report about a session, in order.
 #[derive(Clone, Copy, Debug)]
-pub enum OverlayNotice<'a> {
+pub(crate) enum OverlayNotice<'a> {
     /// A message that is forwarded, or consumed by the overlay.
     Message {
         /// The direction.
@@ -42,13 +42,13 @@ pub enum OverlayNotice<'a> {
 }
 
 /// Called with each notice.
-pub type OverlayNoticeCallback = Box<dyn Fn(OverlayNotice<'_>) + Send>;
+pub(crate) type OverlayNoticeCallback = Box<dyn Fn(OverlayNotice<'_>) + Send>;
 
 /// A changed file: its path relative to the current folder, and its absolute path.
-pub type Changed = (String, String);
+pub(crate) type Changed = (String, String);
 
 /// A link to the server with its overlay. It ends with the server's link, and ends that when it is closed.
-pub fn laid_over(
+pub(crate) fn laid_over(
     server: Link,
     overlay: Overlay,
     changes: mpsc::UnboundedReceiver<Changed>,
@@ -161,7 +161,7 @@ impl Between {
 /// # Errors
 ///
 /// A folder cannot be watched.
-pub fn watch(
+pub(crate) fn watch(
     overlay: &Overlay,
     changed: mpsc::UnboundedSender<Changed>,
     complain: WarningCallback,

@@ -24,7 +24,7 @@ const HOLD: Duration = Duration::from_secs(2);
 const AT_ONCE: [&str; 3] = ["initialize", "ping", "server/discover"];
 
 /// A client's process and its descendants; ended when this is dropped.
-pub struct Host {
+pub(crate) struct Host {
     supervisor: OwnedFd,
 }
 
@@ -34,7 +34,7 @@ impl Host {
     /// # Errors
     ///
     /// No process can be started. If only the program is missing, `ended` is called instead.
-    pub fn start(
+    pub(crate) fn start(
         argv: &[OsString],
         env: &[(&str, OsString)],
         says: impl FnMut(&[u8]) + Send + 'static,
@@ -55,7 +55,7 @@ impl Host {
     }
 
     /// Asks the client to exit; `ended` is called as usual.
-    pub fn stop(&self) {
+    pub(crate) fn stop(&self) {
         let _ = pidfd_send_signal(&self.supervisor, Signal::TERM);
     }
 }
@@ -91,7 +91,7 @@ const MAX_HELD: usize = 256;
 
 /// The client's requests on their way to the engine.
 #[derive(Clone, Default)]
-pub struct Held {
+pub(crate) struct Held {
     released: Arc<Mutex<VecDeque<Vec<u8>>>>,
     /// One reference for each delayed request.
     count: Arc<()>,
@@ -99,7 +99,7 @@ pub struct Held {
 
 impl Held {
     /// Returns what the engine gets now. Everything else reaches it later through `back`.
-    pub fn sift(&self, message: Vec<u8>, back: Option<Sender<ServerInput>>) -> Option<Vec<u8>> {
+    pub(crate) fn sift(&self, message: Vec<u8>, back: Option<Sender<ServerInput>>) -> Option<Vec<u8>> {
         let mut released = self.lock();
         if let Some(at) = released.iter().position(|it| *it == message) {
             return released.remove(at);

@@ -21,7 +21,7 @@ use tokio::time::Instant;
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// The server to play.
-pub struct ScenarioServer {
+pub(crate) struct ScenarioServer {
     /// Makes the server's engine, one per connection.
     pub make: Box<dyn Fn() -> Server + Send + Sync>,
     /// The server's number in the scenario.
@@ -33,7 +33,7 @@ pub struct ScenarioServer {
 }
 
 /// A connection of a host.
-pub struct Entered {
+pub(crate) struct Entered {
     /// Its number.
     pub stream: u32,
     /// The link to the host.
@@ -44,7 +44,7 @@ pub struct Entered {
 
 /// Something to report while a server is played.
 #[derive(Debug)]
-pub enum ScenarioServerEvent<'a> {
+pub(crate) enum ScenarioServerEvent<'a> {
     /// The host is gone: the next connection may belong to this server.
     Waits,
     /// A message passes on this connection, as the host sees it.
@@ -101,7 +101,7 @@ struct Playing<T> {
 /// gone: it closed its connection, or it was cut off and nothing is left to do. Once no more connections can enter, the
 /// host counts as gone, even if it is still connected. A connection with nothing but `server/discover` does not count.
 /// Returns the player's report.
-pub async fn play(
+pub(crate) async fn play(
     part: ScenarioServer,
     mut entering: mpsc::UnboundedReceiver<Entered>,
     report: impl FnMut(ScenarioServerEvent<'_>) + Send,

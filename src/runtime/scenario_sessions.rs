@@ -15,7 +15,7 @@ use tokio::sync::{mpsc, oneshot};
 
 /// Something to report about the plays.
 #[derive(Debug)]
-pub enum ScenarioNotice {
+pub(crate) enum ScenarioNotice {
     /// The steps are done in the session with this number. Its play ends when its client leaves.
     Done(u32),
     /// A play is over: its index in the order of their beginnings, and its report.
@@ -24,7 +24,7 @@ pub enum ScenarioNotice {
 
 /// The plays of all sessions; see the module.
 #[derive(Clone)]
-pub struct ScenarioSessions(Arc<House>);
+pub(crate) struct ScenarioSessions(Arc<House>);
 
 struct House {
     begin: Box<dyn Fn() -> ScenarioServer + Send + Sync>,
@@ -48,7 +48,7 @@ struct Seat {
 
 impl ScenarioSessions {
     /// Plays of a server. The first is ready for its host at once.
-    pub fn start(
+    pub(crate) fn start(
         begin: Box<dyn Fn() -> ScenarioServer + Send + Sync>,
         observe: TrafficObserver,
     ) -> (Self, mpsc::UnboundedReceiver<ScenarioNotice>) {
@@ -59,7 +59,7 @@ impl ScenarioSessions {
     }
 
     /// Accepts no more sessions: plays that wait for a host end.
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         self.lock().seats.clear();
     }
 

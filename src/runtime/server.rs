@@ -10,10 +10,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 /// Called with each report that follows from an order, and whether it is the last one.
-pub type FactCallback = Box<dyn Fn(&Report, bool) + Send>;
+pub(crate) type FactCallback = Box<dyn Fn(&Report, bool) + Send>;
 
 /// An input of a running server.
-pub enum ServerInput {
+pub(crate) enum ServerInput {
     /// A message of the host, and its share of the queue.
     Message(Vec<u8>, BackpressurePermit),
     /// Send these.
@@ -32,7 +32,7 @@ pub enum ServerInput {
 
 impl ServerInput {
     /// Returns a callback that passes what a reader reads to `arrivals`.
-    pub fn of_host(arrivals: Sender<Self>) -> impl FnMut(Incoming) + Send + 'static {
+    pub(crate) fn of_host(arrivals: Sender<Self>) -> impl FnMut(Incoming) + Send + 'static {
         let proposal = Backpressure::default();
         move |incoming| {
             let arrival = match incoming {
@@ -56,7 +56,7 @@ impl ServerInput {
 /// # Errors
 ///
 /// The host cannot be written to, or, with `InvalidData`, its input cannot be accepted.
-pub fn serve(
+pub(crate) fn serve(
     mut server: Server,
     arrivals: &Receiver<ServerInput>,
     mut out: impl Write,

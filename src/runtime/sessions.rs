@@ -13,18 +13,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
 /// Makes a session's engine, by the session's number.
-pub type EngineFactory = Box<dyn Fn(u32) -> Server + Send + Sync>;
+pub(crate) type EngineFactory = Box<dyn Fn(u32) -> Server + Send + Sync>;
 /// Called with the reports of every session.
-pub type ReportCallback = Arc<dyn Fn(u32, &Report) + Send + Sync>;
+pub(crate) type ReportCallback = Arc<dyn Fn(u32, &Report) + Send + Sync>;
 /// Returns what a session's server gets of a message of the host.
-pub type MessageFilter = Arc<dyn Fn(u32, Vec<u8>) -> Option<Vec<u8>> + Send + Sync>;
+pub(crate) type MessageFilter = Arc<dyn Fn(u32, Vec<u8>) -> Option<Vec<u8>> + Send + Sync>;
 
 /// Performs a session's I/O requests, and sends the results back to it.
-pub type IoHandler = Arc<dyn Fn(u32, IoRequest, Sender<ServerInput>) + Send + Sync>;
+pub(crate) type IoHandler = Arc<dyn Fn(u32, IoRequest, Sender<ServerInput>) + Send + Sync>;
 
 /// Something that happens in a session.
 #[derive(Clone, Copy, Debug)]
-pub enum SessionTraffic<'a> {
+pub(crate) enum SessionTraffic<'a> {
     /// It began.
     Opened,
     /// A message.
@@ -34,10 +34,10 @@ pub enum SessionTraffic<'a> {
 }
 
 /// Called with what happens, by the session's number.
-pub type TrafficObserver = Arc<dyn Fn(u32, SessionTraffic<'_>) + Send + Sync>;
+pub(crate) type TrafficObserver = Arc<dyn Fn(u32, SessionTraffic<'_>) + Send + Sync>;
 
 /// The sessions of a server that listens.
-pub struct Sessions {
+pub(crate) struct Sessions {
     make: EngineFactory,
     receive: ReportCallback,
     sift: MessageFilter,
@@ -48,7 +48,7 @@ pub struct Sessions {
 
 impl Sessions {
     /// Sessions with engines made by `make`.
-    pub fn new(
+    pub(crate) fn new(
         make: EngineFactory,
         receive: ReportCallback,
         sift: MessageFilter,
@@ -59,12 +59,12 @@ impl Sessions {
     }
 
     /// The numbers of the open sessions.
-    pub fn numbers(&self) -> Vec<u32> {
+    pub(crate) fn numbers(&self) -> Vec<u32> {
         self.lock().keys().copied().collect()
     }
 
     /// The input of the session with this number.
-    pub fn arrivals(&self, number: u32) -> Option<Sender<ServerInput>> {
+    pub(crate) fn arrivals(&self, number: u32) -> Option<Sender<ServerInput>> {
         self.lock().get(&number).cloned()
     }
 

@@ -7,7 +7,7 @@ mod command;
 mod debounce;
 mod folder;
 
-pub use folder::Folder;
+pub(crate) use folder::Folder;
 
 use crate::process::child::ServerCommand;
 use crate::server::{Fired, IoRequest, Outside, Task};
@@ -30,7 +30,7 @@ const LINES_REPORTED: usize = 20;
 
 /// What to watch, and how.
 #[derive(Debug)]
-pub struct Options {
+pub(crate) struct Options {
     /// The folders.
     pub folders: Vec<Folder>,
     /// The commands, for a shell.
@@ -44,9 +44,9 @@ pub struct Options {
 }
 
 /// Called with messages to send to all connected hosts.
-pub type FiredCallback = Arc<dyn Fn(Vec<Fired>) + Send + Sync>;
+pub(crate) type FiredCallback = Arc<dyn Fn(Vec<Fired>) + Send + Sync>;
 /// Called with warnings for the user.
-pub type WarningCallback = Arc<dyn Fn(&str) + Send + Sync>;
+pub(crate) type WarningCallback = Arc<dyn Fn(&str) + Send + Sync>;
 /// Receives the result of an I/O request.
 type Bring = Box<dyn FnOnce(Option<Value>) + Send>;
 
@@ -59,7 +59,7 @@ enum Job {
 }
 
 /// Performs I/O requests, and knows the current state.
-pub struct IoRunner {
+pub(crate) struct IoRunner {
     folders: Vec<Folder>,
     commands: Vec<String>,
     jobs: Sender<Job>,
@@ -68,7 +68,7 @@ pub struct IoRunner {
 }
 
 /// Running watchers. Dropping this ends them, and the command that is running.
-pub struct Watchers {
+pub(crate) struct Watchers {
     _watcher: Option<RecommendedWatcher>,
     running: Arc<RunningCommand>,
 }
@@ -80,7 +80,7 @@ impl Drop for Watchers {
 }
 
 /// Watchers that have not begun.
-pub struct PreparedWatchers {
+pub(crate) struct PreparedWatchers {
     attendant: Arc<IoRunner>,
     waiting: Receiver<Job>,
     quiet: Duration,
@@ -90,7 +90,7 @@ pub struct PreparedWatchers {
 
 impl PreparedWatchers {
     /// Watchers with these options.
-    pub fn new(options: Options) -> Self {
+    pub(crate) fn new(options: Options) -> Self {
         let Options { folders, commands, quiet, every, limit } = options;
         let (jobs, waiting) = channel();
         let attendant = Arc::new(IoRunner { folders, commands, jobs, standing: Mutex::default() });
@@ -98,7 +98,7 @@ impl PreparedWatchers {
     }
 
     /// The handler of I/O requests.
-    pub fn attendant(&self) -> Arc<IoRunner> {
+    pub(crate) fn attendant(&self) -> Arc<IoRunner> {
         Arc::clone(&self.attendant)
     }
 
@@ -107,7 +107,7 @@ impl PreparedWatchers {
     /// # Errors
     ///
     /// A folder cannot be watched, or a thread cannot be started.
-    pub fn start(self, report: FiredCallback, complain: WarningCallback) -> io::Result<Watchers> {
+    pub(crate) fn start(self, report: FiredCallback, complain: WarningCallback) -> io::Result<Watchers> {
         let Self { attendant, waiting, quiet, every, limit } = self;
         let running = Arc::new(RunningCommand::default());
         let watcher = match attendant.folders.is_empty() {
@@ -124,13 +124,13 @@ impl PreparedWatchers {
 
 impl IoRunner {
     /// What engines need to know about the watched folders and commands.
-    pub fn outside(&self) -> Outside {
+    pub(crate) fn outside(&self) -> Outside {
         let folders = self.folders.iter().map(Folder::uri).collect();
         Outside { folders, commands: self.commands.clone(), ..Outside::default() }
     }
 
     /// Performs an I/O request and passes its result to `complete_io`, now or later.
-    pub fn attend(&self, io_request: IoRequest, complete_io: impl FnOnce(u64, Option<Value>) + Send + 'static) {
+    pub(crate) fn attend(&self, io_request: IoRequest, complete_io: impl FnOnce(u64, Option<Value>) + Send + 'static) {
         let ticket = io_request.ticket;
         match io_request.task {
             Task::List => complete_io(ticket, Some(self.folders.iter().flat_map(Folder::list).collect())),
@@ -145,7 +145,7 @@ impl IoRunner {
     }
 
     /// What to send to a host that connects now.
-    pub fn standing(&self) -> Vec<Fired> {
+    pub(crate) fn standing(&self) -> Vec<Fired> {
         self.lock().values().cloned().collect()
     }
 

@@ -15,7 +15,7 @@ use tokio::sync::{Mutex, mpsc, oneshot};
 /// Paths below this are events for subscriptions (MCPE); the rest of the path is their type.
 const EVENTS: &str = "/events/";
 /// Maximum size of a body, in bytes.
-pub const LARGEST: usize = 1 << 20;
+pub(crate) const LARGEST: usize = 1 << 20;
 /// How much of a body without text becomes the event's text, in characters.
 const MAX_TEXT: usize = 16 << 10;
 /// Maximum length of an event's id, in bytes, because it is kept.
@@ -26,12 +26,12 @@ const MAX_KNOWN: usize = 4096;
 const GRACE_PERIOD: Duration = Duration::from_secs(5);
 
 /// Called with the reports about an event in one session.
-pub type ReportCallback = Arc<dyn Fn(&Report) + Send + Sync>;
+pub(crate) type ReportCallback = Arc<dyn Fn(&Report) + Send + Sync>;
 /// Lets every session send something, and returns the number of sessions.
-pub type Order = Arc<dyn Fn(&Fired, ReportCallback) -> usize + Send + Sync>;
+pub(crate) type Order = Arc<dyn Fn(&Fired, ReportCallback) -> usize + Send + Sync>;
 
 /// A running receiver; dropping this ends it.
-pub struct Webhook {
+pub(crate) struct Webhook {
     _end: oneshot::Sender<()>,
 }
 
@@ -41,7 +41,7 @@ impl Webhook {
     /// # Errors
     ///
     /// The thread or the runtime could not be started.
-    pub fn start(listener: TcpListener, order: Order) -> io::Result<Self> {
+    pub(crate) fn start(listener: TcpListener, order: Order) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (end, ended) = oneshot::channel();

@@ -126,14 +126,14 @@ fn miss(near: u32, why: impl Into<String>) -> Result<(), Miss> {
 
 impl Expectation {
     /// Whether the messages of this server's connection are enough to decide it.
-    pub fn is_about_messages_of(&self, server: ServerId) -> bool {
+    pub(super) fn is_about_messages_of(&self, server: ServerId) -> bool {
         matches!(&self.want, Want::Message(want) if want.server.is_none_or(|of| of == server))
     }
 }
 
 impl Want {
     /// The expectation with the count of the repetition filled in.
-    pub fn filled(&self, n: u64) -> Self {
+    pub(super) fn filled(&self, n: u64) -> Self {
         let text = |text: &Option<String>| text.as_ref().map(|text| fill(text, n));
         let value = |value: &Option<Value>| value.as_ref().map(|value| fill_value(value, n));
         match self {
@@ -159,7 +159,7 @@ impl Want {
     }
 
     /// Whether this kind of observation concerns it.
-    pub fn is_about(&self, sight: &Sight<'_>) -> bool {
+    pub(super) fn is_about(&self, sight: &Sight<'_>) -> bool {
         matches!(
             (self, sight),
             (Self::Message(_), Sight::Message(_))
@@ -170,7 +170,7 @@ impl Want {
     }
 
     /// Compares it with an observation.
-    pub fn fits(&self, sight: &Sight<'_>) -> Result<(), Miss> {
+    pub(super) fn fits(&self, sight: &Sight<'_>) -> Result<(), Miss> {
         match (self, sight) {
             (Self::Message(want), Sight::Message(message)) => want.fits(message),
             (Self::Prompt(want), Sight::Prompt(prompt)) => want.fits(prompt),
@@ -181,7 +181,7 @@ impl Want {
     }
 
     /// Whether a match may still arrive after the action is over.
-    pub fn may_follow(&self) -> bool {
+    pub(super) fn may_follow(&self) -> bool {
         matches!(self, Self::Message(_) | Self::HostEvent(_))
     }
 }
@@ -335,7 +335,7 @@ impl WantResult {
 
 impl Want {
     /// The observation for a report: its beginning, or the place with what it must not contain.
-    pub fn shown(&self, sight: &Sight<'_>) -> String {
+    pub(super) fn shown(&self, sight: &Sight<'_>) -> String {
         if let (Self::Prompt(want), Sight::Prompt(prompt)) = (self, sight) {
             let texts: Vec<&str> = want.parts(prompt).map(|part| part.text.as_str()).collect();
             let text = texts.join("\n");

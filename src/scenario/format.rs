@@ -6,8 +6,9 @@
 mod expectations;
 mod values;
 
-pub use expectations::{ExpectPart, FactPart, KindPart, MessagePart, PromptPart, ResultPart};
-pub use values::{OrderedMap, Placed, Several, Span, TextOr, TextPosition};
+pub(crate) use expectations::{ExpectPart, FactPart, KindPart, MessagePart, PromptPart, ResultPart};
+pub(crate) use values::TextPosition;
+pub(crate) use values::{OrderedMap, Placed, Several, Span, TextOr};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -18,7 +19,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "mcpreel scenario")]
-pub struct Document {
+pub(super) struct Document {
     /// The purpose of the scenario.
     pub name: String,
     /// The seed of all ids: the same seed gives the same bytes.
@@ -61,7 +62,7 @@ pub enum Clock {
 /// The configuration of the host.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct HostPart {
+pub(super) struct HostPart {
     /// The project's name, for templates of hooks.
     #[serde(default)]
     pub project: String,
@@ -79,12 +80,12 @@ pub struct HostPart {
 }
 
 /// Option values by proposal and option.
-pub type ProposalOptions = BTreeMap<String, BTreeMap<String, Placed<Value>>>;
+pub(super) type ProposalOptions = BTreeMap<String, BTreeMap<String, Placed<Value>>>;
 
 /// Options of the host and of the proposals.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct PolicyPart {
+pub(super) struct PolicyPart {
     /// For all servers: by proposal, then by option.
     #[serde(default)]
     pub all: ProposalOptions,
@@ -96,7 +97,7 @@ pub struct PolicyPart {
 /// A server, with exactly one of `builtin`, `command` and `url`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ServerPart {
+pub(super) struct ServerPart {
     /// The built-in server, in the host's process.
     pub builtin: Option<BuiltinPart>,
     /// A program and its arguments.
@@ -118,7 +119,7 @@ pub struct ServerPart {
 /// An era of MCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum EraPart {
+pub(super) enum EraPart {
     /// Probe the server.
     Auto,
     /// With a handshake.
@@ -130,7 +131,7 @@ pub enum EraPart {
 /// The built-in server.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct BuiltinPart {
+pub(super) struct BuiltinPart {
     /// The proposals that it declares; by default all.
     pub declare: Option<Vec<Placed<String>>>,
     /// The seed of its ids; by default derived from the scenario's seed.
@@ -150,7 +151,7 @@ pub struct BuiltinPart {
 /// (with `server`), `disconnect` and `repeat`.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct StepPart {
+pub(super) struct StepPart {
     /// A turn with this user message.
     pub user: Option<TextOr<UserPart>>,
     /// The model's replies in this turn, one for each prompt. After them, or without them, the selected model replies.
@@ -191,7 +192,7 @@ pub struct StepPart {
 /// A user message.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct UserPart {
+pub(super) struct UserPart {
     /// The text; for a sub-agent, its task.
     pub text: String,
     /// The agent that runs the turn.
@@ -208,7 +209,7 @@ impl From<String> for UserPart {
 /// The agent that runs a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum AgentPart {
+pub(super) enum AgentPart {
     /// The agent of the session.
     #[default]
     Main,
@@ -221,7 +222,7 @@ pub enum AgentPart {
 /// A reply of the model.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ReplyPart {
+pub(super) struct ReplyPart {
     /// The text.
     #[serde(default)]
     pub text: String,
@@ -239,7 +240,7 @@ impl From<String> for ReplyPart {
 /// A tool call of the model.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct CallPart {
+pub(super) struct CallPart {
     /// The tool's name.
     pub tool: String,
     /// The server; by default the one that has a tool of this name.
@@ -252,7 +253,7 @@ pub struct CallPart {
 /// A tool call.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ToolPart {
+pub(super) struct ToolPart {
     /// The server; by default the one that has a tool of this name.
     pub server: Option<Placed<String>>,
     /// The tool's name.
@@ -265,7 +266,7 @@ pub struct ToolPart {
 /// A request.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct RequestPart {
+pub(super) struct RequestPart {
     /// The server.
     pub server: Placed<String>,
     /// The method.
@@ -278,7 +279,7 @@ pub struct RequestPart {
 /// A compaction of the transcript.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct CompactPart {
+pub(super) struct CompactPart {
     /// A summary to replace the transcript with; without one, the last turn is kept.
     pub summary: Option<String>,
 }
@@ -286,7 +287,7 @@ pub struct CompactPart {
 /// A permission.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct AllowPart {
+pub(super) struct AllowPart {
     /// The server.
     pub server: Placed<String>,
     /// The proposal; by default all.
@@ -296,7 +297,7 @@ pub struct AllowPart {
 /// Repeated steps.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct RepeatPart {
+pub(super) struct RepeatPart {
     /// The number of repetitions.
     pub times: u64,
     /// The steps.
@@ -306,7 +307,7 @@ pub struct RepeatPart {
 /// Something that a built-in server sends at a certain time.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct EventPart {
+pub(super) struct EventPart {
     /// When to send it, from when all servers are connected.
     pub at: Span,
     /// The interval of repetition; without it, it is sent once.
@@ -323,7 +324,7 @@ pub struct EventPart {
 /// A fault in messages, with exactly one of `delay`, `drop`, `duplicate`, `malformed` and `disconnect`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct FaultPart {
+pub(super) struct FaultPart {
     /// Only messages of this server's connection.
     pub server: Option<Placed<String>>,
     /// Only messages in this direction.
@@ -350,7 +351,7 @@ pub struct FaultPart {
 /// The direction of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum WayPart {
+pub(super) enum WayPart {
     /// To the server.
     C2s,
     /// To the host.

@@ -24,7 +24,7 @@ pub(super) struct Open {
 
 impl Open {
     /// Opens an expectation, in repetition `n` if it is in one.
-    pub fn new(index: usize, expectation: &Arc<Expectation>, began: Duration, n: Option<u64>) -> Self {
+    pub(super) fn new(index: usize, expectation: &Arc<Expectation>, began: Duration, n: Option<u64>) -> Self {
         let want = n.map_or_else(|| expectation.want.clone(), |n| expectation.want.filled(n));
         let expectation = Arc::clone(expectation);
         Self { index, expectation, want, began, count: 0, late: None, broken: None, nearest: None }
@@ -32,7 +32,7 @@ impl Open {
 
     /// Compares with an observation. `waits_for` is the id that must be met before, if it is not. Returns whether this
     /// meets the expectation.
-    pub fn look(&mut self, now: Duration, sight: &Sight<'_>, waits_for: Option<&str>) -> bool {
+    pub(super) fn look(&mut self, now: Duration, sight: &Sight<'_>, waits_for: Option<&str>) -> bool {
         if !self.want.is_about(sight) {
             return false;
         }
@@ -92,12 +92,12 @@ impl Open {
     }
 
     /// When to check again if it is not decided: just after the deadline.
-    pub fn wakes(&self, done: Option<Duration>) -> Option<Duration> {
+    pub(super) fn wakes(&self, done: Option<Duration>) -> Option<Duration> {
         Some(self.deadline(done)?.saturating_add(Duration::from_nanos(1)))
     }
 
     /// The verdict, if it is decided; `Err` says what is wrong. `done` is when the action was over.
-    pub fn verdict(&self, now: Duration, done: Option<Duration>) -> Option<Result<(), Failure>> {
+    pub(super) fn verdict(&self, now: Duration, done: Option<Duration>) -> Option<Result<(), Failure>> {
         if self.broken.is_some() || self.count > self.most() {
             return Some(Err(self.failure(now)));
         }
@@ -131,12 +131,12 @@ impl Open {
     }
 
     /// Starts its time.
-    pub fn begin(&mut self, now: Duration) {
+    pub(super) fn begin(&mut self, now: Duration) {
         self.began = now;
     }
 
     /// The verdict if everything ends now.
-    pub fn ends(&self, now: Duration) -> Result<(), Failure> {
+    pub(super) fn ends(&self, now: Duration) -> Result<(), Failure> {
         if self.broken.is_none() && self.is_met() { Ok(()) } else { Err(self.failure(now)) }
     }
 

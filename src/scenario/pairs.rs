@@ -24,7 +24,13 @@ pub(super) struct Pairs {
 
 impl Pairs {
     /// Records a message and returns what is known about it. Call once per message, in order.
-    pub fn note(&mut self, now: Duration, server: ServerId, direction: Direction, envelope: &Envelope<'_>) -> About {
+    pub(super) fn note(
+        &mut self,
+        now: Duration,
+        server: ServerId,
+        direction: Direction,
+        envelope: &Envelope<'_>,
+    ) -> About {
         let stream = u32::try_from(server.0).unwrap_or(u32::MAX);
         let id = envelope.id.map(|id| id.key());
         match (envelope.kind, id) {

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// One connection, from the server's side.
-pub struct Connection {
+pub(super) struct Connection {
     /// Time since it began.
     pub now: Duration,
     /// The timers.
@@ -37,7 +37,7 @@ pub struct Connection {
 
 impl Connection {
     /// A connection that begins now.
-    pub fn new(config: &Config) -> Self {
+    pub(super) fn new(config: &Config) -> Self {
         Self {
             now: Duration::ZERO,
             timers: Timers::default(),
@@ -56,23 +56,23 @@ impl Connection {
     }
 
     /// Takes the outputs since the last call.
-    pub fn take_out(&mut self) -> Vec<Output> {
+    pub(super) fn take_out(&mut self) -> Vec<Output> {
         std::mem::take(&mut self.out)
     }
 
     /// A unique number for something performed outside.
-    pub fn ticket(&mut self) -> u64 {
+    pub(super) fn ticket(&mut self) -> u64 {
         self.tickets += 1;
         self.tickets
     }
 
     /// Adds an output.
-    pub fn order(&mut self, output: Output) {
+    pub(super) fn order(&mut self, output: Output) {
         self.out.push(output);
     }
 
     /// Whether the host has subscribed to this resource, or to a folder that contains it.
-    pub fn is_watched(&self, uri: &str) -> bool {
+    pub(super) fn is_watched(&self, uri: &str) -> bool {
         let covers = |watched: &String| {
             let below = uri.strip_prefix(watched.as_str());
             below.is_some_and(|below| below.is_empty() || watched.ends_with('/') || below.starts_with('/'))
@@ -81,13 +81,13 @@ impl Connection {
     }
 
     /// Adds a report.
-    pub fn report(&mut self, report: Report) {
+    pub(super) fn report(&mut self, report: Report) {
         self.out.push(Output::Report(report));
     }
 
     /// Adds the differences between a response and its schema to the reports that proposals just made about its
     /// request.
-    pub fn amend(&mut self, id: i64, deviations: &[String]) {
+    pub(super) fn amend(&mut self, id: i64, deviations: &[String]) {
         let facts = self.out.iter_mut().filter_map(|output| match output {
             Output::Report(Report::Proposal(fact)) if fact["id"] == id => Some(fact),
             _ => None,
@@ -98,7 +98,7 @@ impl Connection {
     }
 
     /// Sends a message.
-    pub fn put(&mut self, message: impl std::fmt::Display) {
+    pub(super) fn put(&mut self, message: impl std::fmt::Display) {
         self.out.push(Output::Send(message.to_string().into_bytes()));
     }
 }

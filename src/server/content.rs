@@ -6,15 +6,15 @@ use crate::proposals::server::{MEMORIES, NOTES, Store};
 use serde_json::{Value, json};
 
 /// The URI template of a memory.
-pub const MEMORY: &str = "mcpreel://memory/{id}";
+pub(super) const MEMORY: &str = "mcpreel://memory/{id}";
 
 /// The prompt that asks a question with what is remembered about it.
-pub const RECALL: &str = "recall";
+pub(super) const RECALL: &str = "recall";
 /// The prompt that reviews the notes.
-pub const REVIEW_NOTES: &str = "review_notes";
+pub(super) const REVIEW_NOTES: &str = "review_notes";
 
 /// The resources of `resources/list`, with or without the memory.
-pub fn resources(memory: bool) -> Vec<Value> {
+pub(super) fn resources(memory: bool) -> Vec<Value> {
     let memories = json!({"uri": MEMORIES, "name": "memories", "description": "Everything that is remembered",
         "mimeType": "application/json"});
     let notes = json!({"uri": NOTES, "name": "notes", "description": "The notes, one per line",
@@ -23,13 +23,13 @@ pub fn resources(memory: bool) -> Vec<Value> {
 }
 
 /// The templates of `resources/templates/list`.
-pub fn templates(memory: bool) -> Vec<Value> {
+pub(super) fn templates(memory: bool) -> Vec<Value> {
     let one = json!({"uriTemplate": MEMORY, "name": "memory", "description": "One memory", "mimeType": "text/plain"});
     Some(one).filter(|_| memory).into_iter().collect()
 }
 
 /// A resource's contents; `None` if it does not exist.
-pub fn contents(uri: &str, Store { memories, notes }: &Store, memory: bool) -> Option<Value> {
+pub(super) fn contents(uri: &str, Store { memories, notes }: &Store, memory: bool) -> Option<Value> {
     let (kind, text) = match uri {
         MEMORIES if memory => {
             let all: Vec<Value> = memories
@@ -48,7 +48,7 @@ pub fn contents(uri: &str, Store { memories, notes }: &Store, memory: bool) -> O
 }
 
 /// The prompts of `prompts/list`.
-pub fn prompts(memory: bool) -> Vec<Value> {
+pub(super) fn prompts(memory: bool) -> Vec<Value> {
     let recall = json!({"name": RECALL, "description": "Ask about a topic, with what is remembered about it",
         "arguments": [{"name": "topic", "description": "The topic", "required": true}]});
     let review = json!({"name": REVIEW_NOTES, "description": "Review the notes"});
@@ -56,7 +56,7 @@ pub fn prompts(memory: bool) -> Vec<Value> {
 }
 
 /// The prompt [`RECALL`].
-pub fn recall(topic: &str, memories: &Memories) -> Value {
+pub(super) fn recall(topic: &str, memories: &Memories) -> Value {
     let hits = memories.search(topic, 5);
     let lines: Vec<&str> = hits.iter().map(|hit| hit.memory.content.as_str()).collect();
     let known = if lines.is_empty() { "nothing".to_owned() } else { format!("\n- {}", lines.join("\n- ")) };
@@ -64,7 +64,7 @@ pub fn recall(topic: &str, memories: &Memories) -> Value {
 }
 
 /// The prompt [`REVIEW_NOTES`].
-pub fn review(notes: &Notes) -> Value {
+pub(super) fn review(notes: &Notes) -> Value {
     user(&format!("Notes so far:\n{}", notes.texts().join("\n")), "Which of these notes still matter?")
 }
 

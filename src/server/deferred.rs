@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// The waiting calls, by ticket.
 #[derive(Debug, Default)]
-pub struct Deferred {
+pub(super) struct Deferred {
     given: u64,
     waiting: BTreeMap<u64, Origin>,
     settled: Vec<(Origin, Answer)>,
@@ -16,12 +16,12 @@ pub struct Deferred {
 
 impl Deferred {
     /// Whether a call is still waiting.
-    pub fn awaits(&self, ticket: u64) -> bool {
+    pub(super) fn awaits(&self, ticket: u64) -> bool {
         self.waiting.contains_key(&ticket)
     }
 
     /// Records a call's answer, which is sent once the server has handled its input.
-    pub fn settle(&mut self, ticket: u64, answer: Answer) {
+    pub(super) fn settle(&mut self, ticket: u64, answer: Answer) {
         self.settled.extend(self.waiting.remove(&ticket).map(|origin| (origin, answer)));
     }
 

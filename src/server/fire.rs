@@ -10,13 +10,13 @@ use serde_json::{Map, Value, json};
 /// MCP's log levels, lowest first.
 const LEVELS: &[&str] = &["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 /// The index of the level that applies until the host sets one: `info`.
-pub const DEFAULT_LEVEL: usize = 1;
+pub(super) const DEFAULT_LEVEL: usize = 1;
 
 /// The method of MCP that reports a changed resource.
 const UPDATED: &str = "notifications/resources/updated";
 
 /// The index of a level; `None` if it is unknown.
-pub fn level_rank(level: &str) -> Option<usize> {
+pub(super) fn level_rank(level: &str) -> Option<usize> {
     LEVELS.iter().position(|known| *known == level)
 }
 

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// Where a request came from: its id as received, its batch, and its revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin {
+pub(super) struct Origin {
     id: String,
     batch: Option<u64>,
     revision: Revision,
@@ -20,24 +20,24 @@ pub struct Origin {
 
 impl Origin {
     /// The id as received.
-    pub fn id(&self) -> &str {
+    pub(super) fn id(&self) -> &str {
         &self.id
     }
 
     /// The revision of the request and its response.
-    pub fn revision(&self) -> Revision {
+    pub(super) fn revision(&self) -> Revision {
         self.revision
     }
 
     /// The id by type and value.
-    pub fn key(&self) -> IdKey {
+    pub(super) fn key(&self) -> IdKey {
         Id(self.id.as_bytes()).key()
     }
 }
 
 /// Batches with incomplete responses.
 #[derive(Debug, Default)]
-pub struct Replies {
+pub(super) struct Replies {
     batches: BTreeMap<u64, Batch>,
     seen: u64,
 }

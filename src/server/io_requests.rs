@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// The tool that runs the commands.
-pub const CHECK: &str = "check";
+pub(super) const CHECK: &str = "check";
 
 /// How long work in progress may continue after the host has gone.
 const LEAVE: Duration = Duration::from_secs(1);
@@ -60,7 +60,7 @@ pub enum Task {
 
 /// The I/O requests in progress.
 #[derive(Debug, Default)]
-pub struct IoRequests {
+pub(super) struct IoRequests {
     open: BTreeMap<u64, (Origin, Task)>,
     /// Handlers' jobs in progress.
     jobs: BTreeSet<u64>,
@@ -69,7 +69,7 @@ pub struct IoRequests {
 impl IoRequests {
     /// Whether files or handlers' jobs are in progress. Commands do not count: they may take long, and a host that has
     /// gone does not need them.
-    pub fn is_owing(&self) -> bool {
+    pub(super) fn is_owing(&self) -> bool {
         !self.jobs.is_empty() || self.open.values().any(|(_, task)| !matches!(task, Task::Run(_)))
     }
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 const RESOURCE_NOT_FOUND: i64 = -32002;
 
 /// Whether this file or the tools handle an era's request.
-pub fn serves(era: Era, method: &str) -> bool {
+pub(super) fn serves(era: Era, method: &str) -> bool {
     const BOTH: &[&str] = &[
         "completion/complete",
         "prompts/get",
@@ -27,7 +27,7 @@ pub fn serves(era: Era, method: &str) -> bool {
 }
 
 /// The error for an unknown method.
-pub fn unknown(method: &str) -> Refusal {
+pub(super) fn unknown(method: &str) -> Refusal {
     Refusal::new(errors::METHOD_NOT_FOUND, format!("Method not found: {method}"))
 }
 
@@ -144,7 +144,7 @@ fn whole(params: &Value, name: &str, items: Vec<Value>) -> Answer {
 
 /// Adds the caching members of the modern era to a result: do not cache it, because the next one may differ (MCP
 /// 2026-07-28, Caching).
-pub fn in_era(origin: &Origin, mut result: Value) -> Value {
+pub(super) fn in_era(origin: &Origin, mut result: Value) -> Value {
     if origin.revision().era() == Era::Modern {
         result["ttlMs"] = json!(0);
         result["cacheScope"] = json!("private");
@@ -153,7 +153,7 @@ pub fn in_era(origin: &Origin, mut result: Value) -> Value {
 }
 
 /// The error for a resource that does not exist or cannot be read.
-pub fn not_found(origin: &Origin, uri: &str) -> Refusal {
+pub(super) fn not_found(origin: &Origin, uri: &str) -> Refusal {
     let code = match origin.revision().era() {
         Era::Legacy => RESOURCE_NOT_FOUND,
         Era::Modern => errors::INVALID_PARAMS,

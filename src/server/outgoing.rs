@@ -23,7 +23,7 @@ struct Waiting {
 }
 
 /// The pending requests.
-pub struct Asking {
+pub(super) struct Asking {
     deadline: Duration,
     asked: i64,
     open: BTreeMap<i64, Waiting>,
@@ -31,22 +31,22 @@ pub struct Asking {
 
 impl Asking {
     /// No requests yet; each has this deadline.
-    pub fn new(deadline: Duration) -> Self {
+    pub(super) fn new(deadline: Duration) -> Self {
         Self { deadline, asked: 0, open: BTreeMap::new() }
     }
 
     /// The number of pending requests.
-    pub fn unanswered(&self) -> usize {
+    pub(super) fn unanswered(&self) -> usize {
         self.open.len()
     }
 
     /// The data kept with a pending request.
-    pub fn about(&mut self, id: i64) -> Option<&mut Value> {
+    pub(super) fn about(&mut self, id: i64) -> Option<&mut Value> {
         self.open.get_mut(&id).map(|waiting| &mut waiting.about)
     }
 
     /// The data kept with all pending requests.
-    pub fn abouts(&self) -> impl Iterator<Item = &Value> {
+    pub(super) fn abouts(&self) -> impl Iterator<Item = &Value> {
         self.open.values().map(|waiting| &waiting.about)
     }
 
@@ -61,7 +61,7 @@ impl Asking {
 
 impl Connection {
     /// Adds a request and returns its id. The ids count from 1, separately from the host's.
-    pub fn open(&mut self, method: &str, about: Value) -> i64 {
+    pub(super) fn open(&mut self, method: &str, about: Value) -> i64 {
         self.asking.asked += 1;
         let id = self.asking.asked;
         self.asking.open.insert(id, Waiting { method: method.to_owned(), about, sent: self.now, late: false });

@@ -19,14 +19,14 @@ struct ActiveProposal {
 }
 
 /// All server sides, in the registry's order.
-pub struct ServerProposals(Vec<ActiveProposal>);
+pub(super) struct ServerProposals(Vec<ActiveProposal>);
 
 /// Checks the options of these proposals, and that each name is known.
 ///
 /// # Errors
 ///
 /// What is wrong, as a sentence fragment.
-pub fn check(proposals: &[&'static dyn Proposal], config: &Config) -> Result<(), String> {
+pub(super) fn check(proposals: &[&'static dyn Proposal], config: &Config) -> Result<(), String> {
     config.settings.iter().try_for_each(|(name, settings)| {
         let proposal = proposals.iter().find(|proposal| proposal.descriptor().name == name);
         let mut side =
@@ -37,7 +37,7 @@ pub fn check(proposals: &[&'static dyn Proposal], config: &Config) -> Result<(),
 
 impl ServerProposals {
     /// New server sides. Invalid options are ignored: [`Config::check`] reports them before.
-    pub fn new(proposals: &[&'static dyn Proposal], config: &Config) -> Self {
+    pub(super) fn new(proposals: &[&'static dyn Proposal], config: &Config) -> Self {
         let proposal = |proposal: &&'static dyn Proposal| {
             let (descriptor, mut side) = (proposal.descriptor(), proposal.server_side()?);
             if let Some(settings) = config.settings.get(descriptor.name) {
@@ -54,7 +54,7 @@ impl ServerProposals {
     }
 
     /// The capabilities to declare to a client with these capabilities.
-    pub fn declare(&mut self, client: &Value) -> Vec<Declaration> {
+    pub(super) fn declare(&mut self, client: &Value) -> Vec<Declaration> {
         let mut all = Vec::new();
         for proposal in self.0.iter_mut().filter(|proposal| proposal.is_wanted) {
             let declared = proposal.side.declare(client);
@@ -65,7 +65,7 @@ impl ServerProposals {
     }
 
     /// The names of the proposals that a legacy host would get.
-    pub fn wanted(&self) -> Vec<&'static str> {
+    pub(super) fn wanted(&self) -> Vec<&'static str> {
         self.0.iter().filter(|proposal| proposal.is_wanted).map(|proposal| proposal.descriptor.name).collect()
     }
 
@@ -74,70 +74,70 @@ impl ServerProposals {
     }
 
     /// Whether a proposal defines this method, on this connection or not.
-    pub fn know(&self, method: &str) -> bool {
+    pub(super) fn know(&self, method: &str) -> bool {
         self.0.iter().any(|proposal| proposal.descriptor.methods.iter().any(|spec| spec.name == method))
     }
 
-    pub fn request(&mut self, method: &str, params: &Value, cx: &mut Connection) -> Option<Answer> {
+    pub(super) fn request(&mut self, method: &str, params: &Value, cx: &mut Connection) -> Option<Answer> {
         self.on().find_map(|side| side.request(method, params, cx))
     }
 
-    pub fn receive(&mut self, method: &str, params: &Value, cx: &mut Connection) -> bool {
+    pub(super) fn receive(&mut self, method: &str, params: &Value, cx: &mut Connection) -> bool {
         self.on().any(|side| side.receive(method, params, cx))
     }
 
-    pub fn call(&mut self, call: &ToolCall<'_>, cx: &mut Connection) -> Option<Answer> {
+    pub(super) fn call(&mut self, call: &ToolCall<'_>, cx: &mut Connection) -> Option<Answer> {
         self.on().find_map(|side| side.call(call, cx))
     }
 
     /// The handshake is complete.
-    pub fn begin(&mut self, cx: &mut Connection) {
+    pub(super) fn begin(&mut self, cx: &mut Connection) {
         self.on().for_each(|side| side.begin(cx));
     }
 
     /// Whether a proposal answers a tool call later.
-    pub fn defer(&mut self, call: &ToolCall<'_>, ticket: u64, cx: &mut Connection) -> bool {
+    pub(super) fn defer(&mut self, call: &ToolCall<'_>, ticket: u64, cx: &mut Connection) -> bool {
         self.on().any(|side| side.defer(call, ticket, cx))
     }
 
-    pub fn list_tools(&self, tools: &mut Vec<Value>) {
+    pub(super) fn list_tools(&self, tools: &mut Vec<Value>) {
         self.0.iter().filter(|proposal| proposal.is_on).for_each(|proposal| proposal.side.list_tools(tools));
     }
 
     /// Offers a result to the proposals. Returns whether one of them has reported it.
-    pub fn granted(&mut self, granted: &Granted<'_>, cx: &mut Connection) -> bool {
+    pub(super) fn granted(&mut self, granted: &Granted<'_>, cx: &mut Connection) -> bool {
         let adds =
             |proposal: &&mut ActiveProposal| proposal.descriptor.methods.iter().any(|spec| spec.name == granted.method);
         self.0.iter_mut().filter(adds).any(|proposal| proposal.side.granted(granted, cx))
     }
 
     /// Informs the proposal of this method that a request failed.
-    pub fn denied(&mut self, method: &str, about: &Value, error: Option<&Value>, cx: &mut Connection) {
+    pub(super) fn denied(&mut self, method: &str, about: &Value, error: Option<&Value>, cx: &mut Connection) {
         let adds = |proposal: &&mut ActiveProposal| proposal.descriptor.methods.iter().any(|spec| spec.name == method);
         self.0.iter_mut().filter(adds).for_each(|proposal| proposal.side.denied(method, about, error, cx));
     }
 
     /// Passes the outcome of a job to the proposal that wanted it.
-    pub fn completed(&mut self, ticket: u64, outcome: &JobOutcome, cx: &mut Connection) {
+    pub(super) fn completed(&mut self, ticket: u64, outcome: &JobOutcome, cx: &mut Connection) {
         let _ = self.on().any(|side| side.completed(ticket, outcome, cx));
     }
 
     /// The request by which a proposal asks the host's model.
-    pub fn inference(&mut self, asked: &Infer) -> Option<(&'static str, Value)> {
+    pub(super) fn inference(&mut self, asked: &Infer) -> Option<(&'static str, Value)> {
         self.on().find_map(|side| side.inference(asked))
     }
 
     /// The host has closed its side.
-    pub fn end(&mut self, cx: &mut Connection) {
+    pub(super) fn end(&mut self, cx: &mut Connection) {
         self.on().for_each(|side| side.end(cx));
     }
 
-    pub fn next_timeout(&self, cx: &Connection) -> Option<Duration> {
+    pub(super) fn next_timeout(&self, cx: &Connection) -> Option<Duration> {
         self.0.iter().filter(|proposal| proposal.is_on).filter_map(|proposal| proposal.side.next_timeout(cx)).min()
     }
 
     /// Wakes those that are due.
-    pub fn handle_timeout(&mut self, cx: &mut Connection) {
+    pub(super) fn handle_timeout(&mut self, cx: &mut Connection) {
         for side in self.on() {
             if side.next_timeout(cx).is_some_and(|at| at <= cx.now()) {
                 side.handle_timeout(cx);
@@ -146,12 +146,12 @@ impl ServerProposals {
     }
 
     /// All kinds of messages that proposals can send.
-    pub fn fires(&self) -> impl Iterator<Item = &'static Firing> {
+    pub(super) fn fires(&self) -> impl Iterator<Item = &'static Firing> {
         self.0.iter().flat_map(|proposal| proposal.side.fires())
     }
 
     /// The schema of the members of a kind.
-    pub fn fire_schema(&self, kind: &str) -> Value {
+    pub(super) fn fire_schema(&self, kind: &str) -> Value {
         let defined = self
             .0
             .iter()
@@ -164,7 +164,7 @@ impl ServerProposals {
     /// # Errors
     ///
     /// The first violation.
-    pub fn check_fire(&self, kind: &str, params: &Value) -> Result<(), String> {
+    pub(super) fn check_fire(&self, kind: &str, params: &Value) -> Result<(), String> {
         let name = format!("fire:{kind}");
         let violations = self.0.iter().find_map(|proposal| proposal.descriptor.schemas.check(&name, params));
         violations.unwrap_or_default().first().map_or(Ok(()), |violation| Err(violation.to_string()))
@@ -175,7 +175,7 @@ impl ServerProposals {
     /// # Errors
     ///
     /// Why it was not sent.
-    pub fn fire(&mut self, kind: &str, params: &Value, cx: &mut Connection) -> Result<String, Unsent> {
+    pub(super) fn fire(&mut self, kind: &str, params: &Value, cx: &mut Connection) -> Result<String, Unsent> {
         let knows = |proposal: &&mut ActiveProposal| proposal.side.fires().iter().any(|firing| firing.kind == kind);
         let Some(proposal) = self.0.iter_mut().find(knows) else {
             return Err(Unsent::invalid(format!("unknown kind {kind:?}")));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// What happens at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Timer {
+pub(super) enum Timer {
     /// A plan, by its index, and how often it was done before.
     Plan(usize, u64),
     /// The next step of a slow count.
@@ -18,30 +18,30 @@ pub enum Timer {
 
 /// The queue. Timers of the same time are due in the order in which they were set.
 #[derive(Clone, Debug, Default)]
-pub struct Timers {
+pub(super) struct Timers {
     queue: BTreeMap<(Duration, u64), Timer>,
     set: u64,
 }
 
 impl Timers {
     /// Sets a timer.
-    pub fn set(&mut self, at: Duration, timer: Timer) {
+    pub(super) fn set(&mut self, at: Duration, timer: Timer) {
         self.set += 1;
         self.queue.insert((at, self.set), timer);
     }
 
     /// Removes a timer.
-    pub fn clear(&mut self, timer: Timer) {
+    pub(super) fn clear(&mut self, timer: Timer) {
         self.queue.retain(|_, waiting| *waiting != timer);
     }
 
     /// When the first timer is due.
-    pub fn first(&self) -> Option<Duration> {
+    pub(super) fn first(&self) -> Option<Duration> {
         self.queue.first_key_value().map(|((at, _), _)| *at)
     }
 
     /// Takes the first timer if it is due.
-    pub fn due(&mut self, now: Duration) -> Option<Timer> {
+    pub(super) fn due(&mut self, now: Duration) -> Option<Timer> {
         if self.first()? > now {
             return None;
         }

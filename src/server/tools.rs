@@ -21,7 +21,7 @@ static TOOLS: SchemaSet = SchemaSet::new(include_str!("tools.json"));
 
 /// A count in progress.
 #[derive(Debug)]
-pub struct Count {
+pub(super) struct Count {
     origin: Origin,
     token: Option<Value>,
     at: u64,
@@ -198,7 +198,7 @@ impl Server {
 }
 
 /// A result as text, and as structured content if the revision supports it.
-pub fn structured(revision: Revision, value: Value) -> Value {
+pub(super) fn structured(revision: Revision, value: Value) -> Value {
     let mut result = success(&value.to_string());
     if revision >= Revision::V2025_06_18 {
         result["structuredContent"] = value;

@@ -204,7 +204,7 @@ fn tool_matches(glob: &GlobMatcher, facts: &Facts<'_>) -> Option<bool> {
 }
 
 /// Returns the tool that a `tools/call` names.
-pub fn tool_name(body: &[u8]) -> Option<String> {
+pub(crate) fn tool_name(body: &[u8]) -> Option<String> {
     json::at_path(body, &["params", "name"]).and_then(json::as_str).map(|name| name.into_owned())
 }
 
@@ -346,7 +346,7 @@ impl Parser<'_> {
 }
 
 /// All terms with an example and a description, for help texts and error messages.
-pub const TERMS: &[(&str, &str)] = &[
+pub(crate) const TERMS: &[(&str, &str)] = &[
     ("method:tools/*", "the method; for a response, that of its request; * and ? are wildcards"),
     ("dir:s2c", "the direction: c2s or s2c"),
     ("tool:Bash", "the tool that is called; also matches the response"),

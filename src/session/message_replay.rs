@@ -20,23 +20,23 @@ struct Connection {
 
 /// Follows all connections of a reel. Memory is bounded by the number of open requests.
 #[derive(Debug, Default)]
-pub struct MessageReplay {
+pub(crate) struct MessageReplay {
     connections: BTreeMap<u32, Connection>,
     /// The number of events on connections that are not followed because there are too many.
     left_out: u64,
 }
 
 /// The maximum number of connections that are followed.
-pub const MAX_CONNECTIONS: usize = 1000;
+pub(crate) const MAX_CONNECTIONS: usize = 1000;
 
 impl MessageReplay {
     /// Returns how many events were ignored because there were more than [`MAX_CONNECTIONS`] connections.
-    pub fn left_out(&self) -> u64 {
+    pub(crate) fn left_out(&self) -> u64 {
         self.left_out
     }
 
     /// Processes the next event. Each message in it is passed to `see`, with the number of its stream.
-    pub fn take(&mut self, event: &Event<'_>, mut see: impl FnMut(u32, &Observed<'_>)) {
+    pub(crate) fn take(&mut self, event: &Event<'_>, mut see: impl FnMut(u32, &Observed<'_>)) {
         let stream = event.header.stream;
         if self.connections.len() >= MAX_CONNECTIONS && !self.connections.contains_key(&stream) {
             self.left_out += 1;
@@ -65,14 +65,14 @@ impl MessageReplay {
     }
 
     /// Returns the name of a connection's server: the host's name for it, else its own, else its stream number.
-    pub fn server(&self, stream: u32) -> String {
+    pub(crate) fn server(&self, stream: u32) -> String {
         let connection = self.connections.get(&stream);
         let name = connection.and_then(|it| it.named.as_ref().or(it.own_name.as_ref())).cloned();
         name.unwrap_or_else(|| format!("stream {stream}"))
     }
 
     /// Returns the requests without a response, each with its stream, oldest first.
-    pub fn unanswered(&self) -> Vec<(u32, &Asked)> {
+    pub(crate) fn unanswered(&self) -> Vec<(u32, &Asked)> {
         let mut open: Vec<(u32, &Asked)> = Vec::new();
         for (stream, asked) in self.connections.iter().map(|(stream, it)| (*stream, it.tracker.unanswered())) {
             open.extend(asked.into_iter().map(|asked| (stream, asked)));

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 /// The requests that wait for their responses, each with a value of the caller. If there are too many, the oldest ones
 /// are forgotten.
 #[derive(Debug)]
-pub struct Pairing<T> {
+pub(crate) struct Pairing<T> {
     /// The latest requests. When they reach `max`, they become the `earlier` ones.
     latest: Requests<T>,
     earlier: Requests<T>,
@@ -44,23 +44,30 @@ impl<T> Default for Requests<T> {
 
 impl<T> Pairing<T> {
     /// Creates a pairing that remembers at least the latest `max` requests, and at most twice as many.
-    pub fn of(max: usize) -> Self {
+    pub(crate) fn of(max: usize) -> Self {
         Self { latest: Requests::default(), earlier: Requests::default(), max, forgotten: 0 }
     }
 
     /// Returns how many requests were forgotten that may still be pending.
-    pub fn forgotten(&self) -> usize {
+    pub(crate) fn forgotten(&self) -> usize {
         self.forgotten
     }
 
     /// Notes a request that was sent in this direction. Returns the value of an earlier pending request with the same
     /// id.
-    pub fn ask(&mut self, stream: u32, direction: Direction, id: IdKey, remembered: T) -> Option<T> {
+    pub(crate) fn ask(&mut self, stream: u32, direction: Direction, id: IdKey, remembered: T) -> Option<T> {
         self.ask_in(0, stream, direction, id, remembered)
     }
 
     /// Does the same as [`Self::ask`] for a request that an HTTP exchange carries (0 for none).
-    pub fn ask_in(&mut self, exchange: u32, stream: u32, direction: Direction, id: IdKey, remembered: T) -> Option<T> {
+    pub(crate) fn ask_in(
+        &mut self,
+        exchange: u32,
+        stream: u32,
+        direction: Direction,
+        id: IdKey,
+        remembered: T,
+    ) -> Option<T> {
         let key = (stream, direction, id);
         if self.latest.open.len() >= self.max {
             self.forgotten += self.earlier.open.len();
@@ -76,7 +83,7 @@ impl<T> Pairing<T> {
 
     /// Notes that the exchange of a request failed: the response comes in this exchange or never, and the id is free
     /// again.
-    pub fn give_up(&mut self, exchange: u32) {
+    pub(crate) fn give_up(&mut self, exchange: u32) {
         for requests in [&mut self.latest, &mut self.earlier] {
             let key = requests.exchanges.remove(&exchange);
             if let Some((exchange, _)) = key.and_then(|key| requests.open.get_mut(&key)) {
@@ -87,7 +94,7 @@ impl<T> Pairing<T> {
     }
 
     /// Removes and returns the request of an exchange that failed and so gets no response by its id.
-    pub fn fail(&mut self, exchange: u32) -> Option<T> {
+    pub(crate) fn fail(&mut self, exchange: u32) -> Option<T> {
         [&mut self.latest, &mut self.earlier].into_iter().find_map(|requests| {
             let key = requests.exchanges.remove(&exchange)?;
             requests.open.remove(&key).map(|(_, remembered)| remembered)
@@ -95,7 +102,7 @@ impl<T> Pairing<T> {
     }
 
     /// Removes and returns the request that a response in this direction answers.
-    pub fn answer(&mut self, stream: u32, direction: Direction, id: IdKey) -> Option<T> {
+    pub(crate) fn answer(&mut self, stream: u32, direction: Direction, id: IdKey) -> Option<T> {
         let key = (stream, direction.reversed(), id);
         [&mut self.latest, &mut self.earlier].into_iter().find_map(|requests| {
             let (exchange, remembered) = requests.open.remove(&key)?;
@@ -106,24 +113,13 @@ impl<T> Pairing<T> {
         })
     }
 
-    /// Returns whether a request is pending for a response with this id in this direction.
-    pub fn contains(&self, stream: u32, direction: Direction, id: IdKey) -> bool {
-        let key = (stream, direction.reversed(), id);
-        self.latest.open.contains_key(&key) || self.earlier.open.contains_key(&key)
-    }
-
     /// Returns the number of remembered pending requests.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.latest.open.len() + self.earlier.open.len()
     }
 
-    /// Returns whether no request is pending.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Iterates over the pending requests, in no particular order.
-    pub fn unanswered(&self) -> impl Iterator<Item = &T> {
+    pub(crate) fn unanswered(&self) -> impl Iterator<Item = &T> {
         let all = self.earlier.open.values().chain(self.latest.open.values());
         all.filter(|(exchange, _)| *exchange != GIVEN_UP).map(|(_, remembered)| remembered)
     }
@@ -157,7 +153,7 @@ mod tests {
         assert_eq!(pairing.answer(0, ServerToClient, IdKey::Text("1".into())), None);
         assert_eq!(pairing.answer(1, ServerToClient, IdKey::Integer(1)), None);
         assert_eq!(pairing.answer(0, ServerToClient, IdKey::Integer(1)), Some("from the client"));
-        assert!(pairing.is_empty());
+        assert_eq!(pairing.len(), 0);
     }
 
     #[test]
@@ -169,7 +165,7 @@ mod tests {
         assert_eq!(pairing.fail(7), None);
         assert_eq!(pairing.answer(1, ServerToClient, IdKey::Integer(2)), Some("answered"));
         assert_eq!(pairing.fail(8), None);
-        assert!(pairing.is_empty() && pairing.latest.exchanges.is_empty());
+        assert!((pairing.len() == 0) && pairing.latest.exchanges.is_empty());
     }
 
     #[test]

@@ -12,7 +12,7 @@ const SHORT: usize = 60;
 const LONG: usize = 200;
 
 /// Appends what a call is about: a tool's name, a resource's URI, or what a proposal says about its message.
-pub fn call(spoken: &Spoken<'_>, out: &mut String) {
+pub(crate) fn call(spoken: &Spoken<'_>, out: &mut String) {
     if let Some(spec) = methods::lookup(spoken.method) {
         let Some(params) = spoken.envelope.params else { return };
         let Some(subject) = methods::subject(spec, params) else { return };
@@ -60,7 +60,7 @@ fn log_line(params: &[u8], out: &mut String) {
 }
 
 /// Appends the outcome of a call, from its response.
-pub fn outcome(spoken: &Spoken<'_>, out: &mut String) {
+pub(crate) fn outcome(spoken: &Spoken<'_>, out: &mut String) {
     let envelope = spoken.envelope;
     if envelope.kind == MessageKind::Error {
         return error(envelope, out);
@@ -95,7 +95,7 @@ fn error(envelope: &Envelope<'_>, out: &mut String) {
 }
 
 /// Returns whether [`outcome`] says more about a result of this method than "ok".
-pub fn reports_results_of(method: &str) -> bool {
+pub(crate) fn reports_results_of(method: &str) -> bool {
     match methods::lookup(method) {
         Some(_) => matches!(method, "initialize" | "server/discover") || listed(method).is_some(),
         None => proposals::of_method(method).is_some(),

@@ -4,12 +4,12 @@ use super::pairing::Pairing;
 use crate::proposals::{self, Asked, Declared};
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, Revision};
-use crate::wire::{Direction, Envelope, IdKey, MessageKind};
+use crate::wire::{Direction, Envelope, MessageKind};
 use serde_json::Value;
 
 /// What the tracker found out about one message.
 #[derive(Debug)]
-pub struct Step {
+pub(crate) struct Step {
     /// The era of the message. Each request decides that for itself; a response has the era of its request.
     pub era: Era,
     /// For a response: its request.
@@ -25,7 +25,7 @@ const LONGEST_TEXT: usize = 256;
 
 /// Tracks one connection.
 #[derive(Debug)]
-pub struct Tracker {
+pub(crate) struct Tracker {
     /// What both sides declared.
     pub declared: Declared,
     /// The revision that was agreed on, or named by the last request of the modern era.
@@ -63,27 +63,27 @@ impl Default for Tracker {
 
 impl Tracker {
     /// Returns how many requests were forgotten that may still be pending.
-    pub fn forgotten(&self) -> usize {
+    pub(crate) fn forgotten(&self) -> usize {
         self.open.forgotten()
     }
 
     /// Sets the HTTP exchange that carries the next message.
-    pub fn carried_by(&mut self, exchange: u32) {
+    pub(crate) fn carried_by(&mut self, exchange: u32) {
         (self.exchange, self.names_modern) = (exchange, false);
     }
 
     /// Notes that the head of that exchange's request names a revision of the modern era.
-    pub fn headed_modern(&mut self) {
+    pub(crate) fn headed_modern(&mut self) {
         self.names_modern = true;
     }
 
     /// Notes that an HTTP exchange failed: its request gets a response in this exchange or never.
-    pub fn fail(&mut self, exchange: u32) {
+    pub(crate) fn fail(&mut self, exchange: u32) {
         self.open.give_up(exchange);
     }
 
     /// Processes one message. `content` is its params, result or error as a value.
-    pub fn take(
+    pub(crate) fn take(
         &mut self,
         seq: u64,
         time: i64,
@@ -139,17 +139,12 @@ impl Tracker {
     }
 
     /// Notes that messages are missing: the known list of tools may be outdated.
-    pub fn lose_track(&mut self) {
+    pub(crate) fn lose_track(&mut self) {
         self.declared.tools = None;
     }
 
-    /// Returns whether a request is pending for a response with this id in this direction.
-    pub fn waits_for(&self, direction: Direction, id: IdKey) -> bool {
-        self.open.contains(0, direction, id)
-    }
-
     /// Returns the requests without a response, oldest first.
-    pub fn unanswered(&self) -> Vec<&Asked> {
+    pub(crate) fn unanswered(&self) -> Vec<&Asked> {
         let mut open: Vec<_> = self.open.unanswered().map(|(asked, _)| asked).collect();
         open.sort_by_key(|asked| asked.seq);
         open

@@ -27,7 +27,7 @@ enum AskedMethod {
 
 /// What the header and the pairing say about an event, without its payload.
 #[derive(Clone, Debug, Default)]
-pub struct Placed {
+pub(crate) struct Placed {
     /// The number of the method; for a response, that of its request.
     pub method: Option<u32>,
     /// For a response to a request from a batch: the method of that request.
@@ -42,7 +42,7 @@ pub struct Placed {
 
 /// Pairs events and describes them in words.
 #[derive(Debug, Default)]
-pub struct Viewer {
+pub(crate) struct Viewer {
     open: Pairing<OpenCall>,
     /// The latest call whose exchange failed. A response in that exchange belongs to it, whatever its id is.
     failed: Option<(u32, OpenCall)>,
@@ -50,7 +50,7 @@ pub struct Viewer {
 
 impl Viewer {
     /// Finds the request that an event answers.
-    pub fn place(&mut self, header: &EventHeader) -> Placed {
+    pub(crate) fn place(&mut self, header: &EventHeader) -> Placed {
         let Some(message) = &header.message else {
             if header.flags.has(Flags::FAILED) {
                 self.failed =
@@ -78,7 +78,7 @@ impl Viewer {
     }
 
     /// Processes a batch: remembers its requests, and pairs its responses.
-    pub fn place_batch(&mut self, event: &Event<'_>, methods: &[Box<str>]) -> Placed {
+    pub(crate) fn place_batch(&mut self, event: &Event<'_>, methods: &[Box<str>]) -> Placed {
         let header = event.header;
         let mut placed = Placed::default();
         let mut names: Vec<Box<str>> = Vec::new();
@@ -112,7 +112,7 @@ impl Viewer {
     }
 
     /// Remembers a request, with what it is about if its payload was looked at.
-    pub fn remember(&mut self, header: &EventHeader, about: &str, tool: Option<&str>) {
+    pub(crate) fn remember(&mut self, header: &EventHeader, about: &str, tool: Option<&str>) {
         let Some(message) = &header.message else { return };
         if let (MessageKind::Request, Some(id), Some(method)) = (message.kind, &message.id, message.method) {
             let method = AskedMethod::Number(method);
@@ -124,7 +124,7 @@ impl Viewer {
 
 /// An event, described in words.
 #[derive(Clone, Debug, Default)]
-pub struct Words {
+pub(crate) struct Words {
     /// What a call is about; for a response, what the answered call was about.
     pub about: String,
     /// For a response: the outcome.
@@ -135,14 +135,14 @@ pub struct Words {
 
 impl Words {
     /// Clears the description.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.about.clear();
         self.outcome.clear();
         self.tool = None;
     }
 
     /// Describes an event. Reuses the strings of `self`. Without `outcomes`, a successful result is only "ok".
-    pub fn report(&mut self, event: &Event<'_>, method: Option<&str>, placed: &Placed, outcomes: bool) {
+    pub(crate) fn report(&mut self, event: &Event<'_>, method: Option<&str>, placed: &Placed, outcomes: bool) {
         self.clear();
         if event.header.kind != EventKind::Message {
             return report_event(event, &mut self.about);
@@ -199,7 +199,7 @@ impl Words {
 
 /// Returns whether an event only carries messages that are shown on their own: the heads of a successful request, the
 /// blocks of an event stream, the beginning and end of a session over HTTP.
-pub fn is_carrier(event: &Event<'_>) -> bool {
+pub(crate) fn is_carrier(event: &Event<'_>) -> bool {
     if event.header.kind != EventKind::Transport || event.header.exchange == 0 {
         return false;
     }
@@ -217,7 +217,7 @@ fn described(event: &Event<'_>) -> Option<Value> {
 
 /// Returns the lines of an HTTP head: the request's method and target or the response's status, then one line per
 /// header. Returns `None` if the event is not a head. What is not recorded (version, reason phrase) is left out.
-pub fn head_lines(event: &Event<'_>) -> Option<Vec<String>> {
+pub(crate) fn head_lines(event: &Event<'_>) -> Option<Vec<String>> {
     if event.header.kind != EventKind::Transport {
         return None;
     }
@@ -290,7 +290,7 @@ const ID_ENDS: usize = 4;
 
 /// Appends a request id for display. A long one is shortened to what distinguishes it. `mark` is the prefix that the
 /// ids of all injected messages have.
-pub fn write_id(id: Option<&RecordedId>, mark: &str, out: &mut String) {
+pub(crate) fn write_id(id: Option<&RecordedId>, mark: &str, out: &mut String) {
     let mut digits = itoa::Buffer::new();
     let text = match id {
         None => return,

@@ -19,7 +19,7 @@ pub enum AnswerEvent<'a> {
 }
 
 /// Receives the events of a request. The last one is the answer, or that there is none.
-pub type AnswerCallback = Arc<dyn Fn(AnswerEvent<'_>) + Send + Sync>;
+pub(crate) type AnswerCallback = Arc<dyn Fn(AnswerEvent<'_>) + Send + Sync>;
 
 /// A request that waits for its answer.
 #[derive(Clone)]

@@ -27,10 +27,10 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 /// The maximum length of a request line (16 MiB).
-pub const LONGEST_LINE: usize = 16 << 20;
+pub(crate) const LONGEST_LINE: usize = 16 << 20;
 
 /// The maximum number of simultaneous connections.
-pub const MAX_CONNECTIONS: usize = 16;
+pub(crate) const MAX_CONNECTIONS: usize = 16;
 
 /// A caller with more unread bytes than this (16 MiB and one answer) is disconnected.
 const MAX_UNREAD: usize = 16 << 20;
@@ -88,7 +88,7 @@ pub trait Session: Send + Sync {
 ///
 /// # Errors
 /// No stream can be chosen.
-pub fn choose(named: u32, streams: &[u32], none: &str) -> Result<u32, String> {
+pub(crate) fn choose(named: u32, streams: &[u32], none: &str) -> Result<u32, String> {
     match (named, streams) {
         (0, []) => Err(none.to_owned()),
         (0, [only]) => Ok(*only),

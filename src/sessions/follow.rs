@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_millis(40);
 /// # Errors
 ///
 /// The session has no reel, or it cannot be read.
-pub fn notifications(live: &Live) -> Result<mpsc::UnboundedReceiver<Vec<u8>>, CommandError> {
+pub(crate) fn notifications(live: &Live) -> Result<mpsc::UnboundedReceiver<Vec<u8>>, CommandError> {
     let path = live.reel()?;
     let opened = ReelReader::open(&path).map_err(|error| CommandError::reel(&path, &error))?;
     let mut reader = opened.following().with_payloads();

@@ -11,16 +11,16 @@ use crate::wire::{Direction, Envelope, Id, IdKey, MessageKind, json};
 use std::collections::{HashMap, VecDeque};
 
 /// The prefix of every injected request's id.
-pub const MARK: &str = "mcpreel-";
+pub(crate) const MARK: &str = "mcpreel-";
 
 /// The maximum number of waiting injected requests.
-pub const MAX_OPEN: usize = 256;
+pub(crate) const MAX_OPEN: usize = 256;
 
 /// The maximum number of remembered requests for which no one waits any more.
 const MAX_LATE: usize = 1024;
 
 /// An injected request: its stream, direction and id.
-pub type Key = (u32, Direction, Box<str>);
+pub(crate) type Key = (u32, Direction, Box<str>);
 
 /// Why a message is not injected, as a sentence fragment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -68,7 +68,7 @@ pub struct RemovedAnswer<'m, T> {
 
 /// The waiting requests.
 #[derive(Debug)]
-pub struct Injections<T> {
+pub(crate) struct Injections<T> {
     open: HashMap<Key, T>,
     late: VecDeque<Key>,
 }
@@ -99,7 +99,7 @@ pub fn request_id(message: &[u8]) -> Result<Option<Box<str>>, Refused> {
 }
 
 /// Whether an id is one that only injectors use.
-pub fn is_marked(id: &str) -> bool {
+pub(crate) fn is_marked(id: &str) -> bool {
     let Some((random, number)) = id.strip_prefix(MARK).and_then(|rest| rest.split_once('-')) else { return false };
     let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     random.len() == 8
@@ -113,7 +113,7 @@ impl<T: Clone> Injections<T> {
     ///
     /// # Errors
     /// The id was used before, or too many requests wait.
-    pub fn ask(&mut self, key: Key, waiting: T) -> Result<(), Refused> {
+    pub(crate) fn ask(&mut self, key: Key, waiting: T) -> Result<(), Refused> {
         if self.open.contains_key(&key) || self.late.contains(&key) {
             return Err(Refused::Used);
         }
@@ -125,12 +125,12 @@ impl<T: Clone> Injections<T> {
     }
 
     /// Removes a request that was not sent.
-    pub fn forget(&mut self, key: &Key) -> Option<T> {
+    pub(crate) fn forget(&mut self, key: &Key) -> Option<T> {
         self.open.remove(key)
     }
 
     /// Stops waiting for an answer. If it still arrives, it is removed from the stream.
-    pub fn give_up(&mut self, key: &Key) -> Option<T> {
+    pub(crate) fn give_up(&mut self, key: &Key) -> Option<T> {
         let (key, waiting) = self.open.remove_entry(key)?;
         if self.late.len() >= MAX_LATE {
             self.late.pop_front();
@@ -140,18 +140,18 @@ impl<T: Clone> Injections<T> {
     }
 
     /// The requests for which someone waits.
-    pub fn open(&self) -> impl Iterator<Item = (&Key, &T)> {
+    pub(crate) fn open(&self) -> impl Iterator<Item = (&Key, &T)> {
         self.open.iter()
     }
 
     /// Whether a message in this direction may be an answer to remove.
-    pub fn awaits(&self, direction: Direction) -> bool {
+    pub(crate) fn awaits(&self, direction: Direction) -> bool {
         let asked = direction.reversed();
         self.open.keys().chain(&self.late).any(|key| key.1 == asked)
     }
 
     /// Classifies a peer's message in this direction.
-    pub fn sift<'m>(&mut self, stream: u32, direction: Direction, message: &'m [u8]) -> Sifted<'m, T> {
+    pub(crate) fn sift<'m>(&mut self, stream: u32, direction: Direction, message: &'m [u8]) -> Sifted<'m, T> {
         if !may_be_answer(message) {
             return Sifted::Pass;
         }

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What a new session says about itself.
-pub struct About {
+pub(crate) struct About {
     /// The preferred short name.
     pub name: String,
     /// `record`, `overlay`, `host` or `serve`.
@@ -43,7 +43,7 @@ pub struct About {
 /// # Errors
 ///
 /// The thread of the socket cannot be started.
-pub fn open(
+pub(crate) fn open(
     about: About,
     session: Arc<dyn Session>,
     answers: &Arc<Answers>,
@@ -59,7 +59,7 @@ pub fn open(
 }
 
 /// Creates the socket of a new session. If that fails, it is reported and the session continues without it.
-pub fn open_socket(about: About, warn: Warn) -> Option<(BoundSocket, Control)> {
+pub(crate) fn open_socket(about: About, warn: Warn) -> Option<(BoundSocket, Control)> {
     let plain = |found: &char| found.is_ascii_alphanumeric() || matches!(found, '-' | '_' | '.');
     let name: String = about.name.chars().filter(plain).take(40).collect();
     let name = name.trim_matches('.');
@@ -97,7 +97,7 @@ fn remedy(error: &SocketError) -> &'static str {
 }
 
 /// A live session.
-pub struct Live {
+pub(crate) struct Live {
     /// Its name.
     pub name: String,
     /// Its socket.
@@ -112,12 +112,12 @@ pub struct Live {
 
 impl Live {
     /// A text member of what it says about itself.
-    pub fn text(&self, member: &str) -> Option<&str> {
+    pub(crate) fn text(&self, member: &str) -> Option<&str> {
         self.info.get(member)?.as_str()
     }
 
     /// The numbers of its open streams, if it can have several.
-    pub fn streams(&self) -> Option<Vec<u32>> {
+    pub(crate) fn streams(&self) -> Option<Vec<u32>> {
         let streams = self.info.get("streams")?.as_array()?;
         Some(streams.iter().filter_map(Value::as_u64).filter_map(|number| u32::try_from(number).ok()).collect())
     }
@@ -127,7 +127,7 @@ impl Live {
     /// # Errors
     ///
     /// It has no reel that can be read.
-    pub fn reel(&self) -> Result<PathBuf, CommandError> {
+    pub(crate) fn reel(&self) -> Result<PathBuf, CommandError> {
         self.text("reel").map(PathBuf::from).ok_or_else(|| {
             let why = match self.text("role") {
                 Some("serve") => "it is a server that is not recorded",
@@ -142,7 +142,7 @@ impl Live {
     }
 
     /// The reel that it records to now, if that is a different file from this one (device and inode).
-    pub fn other_reel(&self, followed: (u64, u64)) -> Option<PathBuf> {
+    pub(crate) fn other_reel(&self, followed: (u64, u64)) -> Option<PathBuf> {
         let info = sockets::info(&self.socket).ok()?;
         let current = PathBuf::from(info.get("reel")?.as_str()?);
         (crate::record::reels::identity(&current)? != followed).then_some(current)
@@ -150,7 +150,7 @@ impl Live {
 
     /// Whether it is still running. Its process id does not show that, because a dead process may not have been
     /// reaped.
-    pub fn lives(&self) -> bool {
+    pub(crate) fn lives(&self) -> bool {
         std::os::unix::net::UnixStream::connect(&self.socket).is_ok()
     }
 }
@@ -164,7 +164,7 @@ fn reported(error: &SocketError) -> CommandError {
 /// # Errors
 ///
 /// This process's own folder of sockets cannot be used.
-pub fn all() -> Result<Vec<Live>, CommandError> {
+pub(crate) fn all() -> Result<Vec<Live>, CommandError> {
     Ok(sockets()?.into_iter().map(look_at).collect())
 }
 
@@ -209,12 +209,13 @@ fn look_at(socket: Socket) -> Live {
 }
 
 /// The folders in which sessions are searched, in words.
-pub fn looked_in() -> String {
+pub(crate) fn looked_in() -> String {
     format!("searched {}", listed(&Places::here().all_sockets()))
 }
 
 /// How to start a session.
-pub const HOW_TO_START: &str = "put `mcpreel record --` in front of the server's command in the client's configuration";
+pub(crate) const HOW_TO_START: &str =
+    "put `mcpreel record --` in front of the server's command in the client's configuration";
 
 /// Finds a session by name, unique prefix of a name, or path of its socket; `#N` after it names one of several
 /// streams.
@@ -222,7 +223,7 @@ pub const HOW_TO_START: &str = "put `mcpreel record --` in front of the server's
 /// # Errors
 ///
 /// There is no such session, or several, or it does not respond.
-pub fn find(wanted: &str) -> Result<Live, CommandError> {
+pub(crate) fn find(wanted: &str) -> Result<Live, CommandError> {
     let (wanted, stream) = match wanted.rsplit_once('#') {
         None => (wanted, 0),
         Some((name, stream)) => {
@@ -279,7 +280,7 @@ fn choose<'a>(wanted: &str, sockets: &'a [Socket]) -> Result<&'a Socket, Command
 
 /// The beginning of a session, as its reel has it.
 #[derive(Debug, Default)]
-pub struct RecordedHandshake {
+pub(crate) struct RecordedHandshake {
     /// The client's name.
     pub client: Option<String>,
     /// The client's capabilities; `Null` if the reel has none.
@@ -300,7 +301,7 @@ impl RecordedHandshake {
     /// # Errors
     ///
     /// The reel cannot be read.
-    pub fn read(path: &Path, stream: u32) -> Result<Self, CommandError> {
+    pub(crate) fn read(path: &Path, stream: u32) -> Result<Self, CommandError> {
         let (mut opening, mut previous) = Self::read_one(path, stream)?;
         for _ in 0..MAX_REELS {
             let Some(path) = previous.filter(|before| opening.handshake.is_none() && before != path) else { break };
@@ -368,7 +369,7 @@ impl RecordedHandshake {
 }
 
 /// A prefix for ids. It is random enough that no two processes choose the same, and no peer uses it by itself.
-pub fn id_prefix() -> String {
+pub(crate) fn id_prefix() -> String {
     format!("{MARK}{}-", &uuid::Uuid::new_v4().simple().to_string()[..8])
 }
 
@@ -392,7 +393,7 @@ fn agreed(reel: &Path, stream: u32) -> Result<RecordedHandshake, CommandError> {
 /// # Errors
 ///
 /// The session is a server itself, has no reel, or its handshake is not complete.
-pub fn join(live: &Live) -> Result<Joined, CommandError> {
+pub(crate) fn join(live: &Live) -> Result<Joined, CommandError> {
     if live.text("role") == Some("serve") {
         let error = CommandError::usage(format!("{} is a server, not a recorded session", live.name))
             .hint("make it send something with `fire push` or `fire reminder`");
@@ -414,7 +415,7 @@ pub fn join(live: &Live) -> Result<Joined, CommandError> {
 }
 
 /// How a host connects to the server of a live session.
-pub enum JoinRoute {
+pub(crate) enum JoinRoute {
     /// On a connection of its own, to this URL.
     Door(String),
     /// On the connection of the session's client.
@@ -427,7 +428,7 @@ pub enum JoinRoute {
 /// # Errors
 ///
 /// There is no such session, or it cannot be joined.
-pub fn way_in(name: &str) -> Result<JoinRoute, CommandError> {
+pub(crate) fn way_in(name: &str) -> Result<JoinRoute, CommandError> {
     let live = find(name)?;
     if live.text("role") == Some("host") {
         let error = CommandError::usage(format!("{} is a host, not a server", live.name));
@@ -446,7 +447,7 @@ pub fn way_in(name: &str) -> Result<JoinRoute, CommandError> {
 /// # Errors
 ///
 /// The session cannot be reached.
-pub fn link(live: &Live) -> Result<Link, CommandError> {
+pub(crate) fn link(live: &Live) -> Result<Link, CommandError> {
     sockets::link(&live.socket, "server", live.stream).map_err(|error| {
         CommandError::new(ErrorKind::Peer, format!("cannot connect to the session {}: {error}", live.name))
     })
@@ -461,7 +462,7 @@ const SLACK: Duration = Duration::from_secs(7);
 /// # Errors
 ///
 /// The session refuses the message or ends, or there is no response in time.
-pub fn send(
+pub(crate) fn send(
     live: &Live,
     toward: &str,
     message: &str,
@@ -486,7 +487,7 @@ pub fn send(
 /// # Errors
 ///
 /// The session refuses the message or ends; a timeout if there is no report for `grace_period`.
-pub fn fire(
+pub(crate) fn fire(
     live: &Live,
     fired: &Value,
     grace_period: Duration,

@@ -35,7 +35,7 @@ const MAX_WAIT: Duration = Duration::from_secs(24 * 3600);
 
 /// Why a socket cannot be created.
 #[derive(Debug, thiserror::Error)]
-pub enum SocketError {
+pub(crate) enum SocketError {
     /// The folder is not the user's alone.
     #[error("{} is not private: {}", .0.display(), .1)]
     NotOurs(PathBuf, &'static str),
@@ -49,7 +49,7 @@ pub enum SocketError {
 
 /// A listening socket, which is removed when this is dropped.
 #[derive(Debug)]
-pub struct BoundSocket {
+pub(crate) struct BoundSocket {
     /// The session's name.
     pub name: String,
     path: PathBuf,
@@ -66,7 +66,7 @@ impl Drop for BoundSocket {
 ///
 /// # Errors
 /// The folder is not the user's alone, or the socket cannot be created.
-pub fn bind(folder: &Path, wanted: &str) -> Result<(BoundSocket, UnixListener), SocketError> {
+pub(crate) fn bind(folder: &Path, wanted: &str) -> Result<(BoundSocket, UnixListener), SocketError> {
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.map_err(|error| SocketError::System(folder.to_owned(), error))?;
     let _lock = lock(folder)?;
@@ -91,7 +91,7 @@ pub fn bind(folder: &Path, wanted: &str) -> Result<(BoundSocket, UnixListener), 
 ///
 /// # Errors
 /// The socket cannot be created.
-pub fn bind_at(path: &Path) -> Result<(BoundSocket, UnixListener), SocketError> {
+pub(crate) fn bind_at(path: &Path) -> Result<(BoundSocket, UnixListener), SocketError> {
     if path.as_os_str().len() > MAX_PATH_BYTES {
         return Err(SocketError::TooLong(path.to_owned()));
     }
@@ -115,7 +115,7 @@ fn unreachable_name(folder: &Path) -> Result<(BoundSocket, UnixListener), Socket
 }
 
 /// The path of a session's socket.
-pub fn socket_path(folder: &Path, name: &str) -> PathBuf {
+pub(crate) fn socket_path(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{name}.sock"))
 }
 
@@ -123,7 +123,7 @@ pub fn socket_path(folder: &Path, name: &str) -> PathBuf {
 ///
 /// # Errors
 /// The folder is not the user's alone, or cannot be read.
-pub fn names(folder: &Path) -> Result<Vec<String>, SocketError> {
+pub(crate) fn names(folder: &Path) -> Result<Vec<String>, SocketError> {
     if !folder.exists() {
         return Ok(Vec::new());
     }
@@ -169,12 +169,12 @@ fn remove_stale(path: &Path) -> bool {
 }
 
 /// The version of the control protocol.
-pub const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 2;
 /// The maximum length of a greeting, in bytes.
 const MAX_GREETING_BYTES: u64 = 4096;
 
 /// Creates the abstract socket of a session; returns its name and listener.
-pub fn bind_abstract() -> io::Result<(String, UnixListener)> {
+pub(crate) fn bind_abstract() -> io::Result<(String, UnixListener)> {
     let name = format!("mcpreel-{}", uuid::Uuid::new_v4().simple());
     let listener = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name)?)?;
     Ok((name, listener))
@@ -182,7 +182,7 @@ pub fn bind_abstract() -> io::Result<(String, UnixListener)> {
 
 /// Why a connected peer may not talk to a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RejectedPeer {
+pub(crate) enum RejectedPeer {
     /// It is another user's process.
     User,
     /// It belongs to a handler of a subscription.
@@ -195,7 +195,7 @@ pub enum RejectedPeer {
 ///
 /// # Errors
 /// The peer is rejected.
-pub fn admit(stream: &UnixStream) -> Result<(), RejectedPeer> {
+pub(crate) fn admit(stream: &UnixStream) -> Result<(), RejectedPeer> {
     const ROOT: u32 = 0;
     match peer(stream) {
         Ok((uid, pid)) if uid == getuid().as_raw() || uid == ROOT => match is_kept(pid) {
@@ -262,7 +262,7 @@ pub fn connect(socket: &Path) -> io::Result<UnixStream> {
 ///
 /// # Errors
 /// The session cannot be reached, or does not answer in time.
-pub fn ask(socket: &Path, request: &Value, grace_period: Duration) -> io::Result<Value> {
+pub(crate) fn ask(socket: &Path, request: &Value, grace_period: Duration) -> io::Result<Value> {
     let mut answer = Value::Null;
     listen(socket, request, grace_period, |reported| {
         answer = reported;
@@ -275,7 +275,7 @@ pub fn ask(socket: &Path, request: &Value, grace_period: Duration) -> io::Result
 ///
 /// # Errors
 /// The session cannot be reached, or does not answer in time.
-pub fn listen(
+pub(crate) fn listen(
     socket: &Path,
     request: &Value,
     grace_period: Duration,
@@ -297,7 +297,7 @@ pub fn listen(
 ///
 /// # Errors
 /// The session cannot be reached, or does not answer in time.
-pub fn info(socket: &Path) -> io::Result<Map<String, Value>> {
+pub(crate) fn info(socket: &Path) -> io::Result<Map<String, Value>> {
     match ask(socket, &json!({"op": "info"}), ASK_GRACE_PERIOD)?["info"].take() {
         Value::Object(info) => Ok(info),
         _ => Err(io::Error::other("its answer contains no session information")),
@@ -310,7 +310,7 @@ pub fn info(socket: &Path) -> io::Result<Map<String, Value>> {
 ///
 /// # Errors
 /// The session cannot be reached.
-pub fn link(socket: &Path, toward: &'static str, in_stream: u32) -> io::Result<Link> {
+pub(crate) fn link(socket: &Path, toward: &'static str, in_stream: u32) -> io::Result<Link> {
     let stream = connect(socket)?;
     stream.set_nonblocking(true)?;
     let (reading, mut writing) = tokio::net::UnixStream::from_std(stream)?.into_split();

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The default limit for blocks that are read ahead or in use, in bytes; a single larger block is allowed.
-pub const MAX_OUT: usize = 1 << 20;
+pub(crate) const MAX_OUT: usize = 1 << 20;
 /// Blocks are handed over in batches of at least this many bytes, since waking a thread costs more than a small block.
 const BATCH_BYTES: usize = 256 << 10;
 
@@ -79,11 +79,11 @@ impl Drop for BudgetPermit {
 
 /// Takes back blocks, so that their memory is used again.
 #[derive(Clone, Debug)]
-pub struct BlockPool(Sender<Block>);
+pub(crate) struct BlockPool(Sender<Block>);
 
 impl BlockPool {
     /// Gives a block back.
-    pub fn recycle(&self, mut block: Block) {
+    pub(crate) fn recycle(&self, mut block: Block) {
         let share = block.share.take();
         block.shed();
         // If the reader no longer exists, the block is dropped.
@@ -93,7 +93,7 @@ impl BlockPool {
 }
 
 /// A reader that reads ahead.
-pub struct AheadReader {
+pub(crate) struct AheadReader {
     batches: Receiver<io::Result<Batch>>,
     items: std::vec::IntoIter<Item>,
     share: Option<BudgetPermit>,
@@ -109,7 +109,7 @@ impl AheadReader {
     /// # Errors
     ///
     /// If the thread cannot be started.
-    pub fn start(reader: ReelReader) -> io::Result<Self> {
+    pub(crate) fn start(reader: ReelReader) -> io::Result<Self> {
         Self::within(reader, MAX_OUT)
     }
 
@@ -118,7 +118,7 @@ impl AheadReader {
     /// # Errors
     ///
     /// If the thread cannot be started.
-    pub fn within(reader: ReelReader, max: usize) -> io::Result<Self> {
+    pub(crate) fn within(reader: ReelReader, max: usize) -> io::Result<Self> {
         let (sender, batches) = channel();
         let (spent, returned) = channel();
         let methods = reader.methods().to_vec();
@@ -142,8 +142,7 @@ impl AheadReader {
     /// # Errors
     ///
     /// If reading fails.
-    #[expect(clippy::should_implement_trait, reason = "as ReelReader::next")]
-    pub fn next(&mut self) -> io::Result<Option<Item>> {
+    pub(crate) fn next(&mut self) -> io::Result<Option<Item>> {
         loop {
             if let Some(item) = self.items.next() {
                 return Ok(Some(item));
@@ -165,7 +164,7 @@ impl AheadReader {
 
     /// Returns whether [`AheadReader::next`] would have to wait. A caller that keeps blocks must give them back before
     /// it waits: the reader may need their memory.
-    pub fn would_wait(&mut self) -> bool {
+    pub(crate) fn would_wait(&mut self) -> bool {
         if !self.items.as_slice().is_empty() {
             return false;
         }
@@ -179,17 +178,17 @@ impl AheadReader {
     }
 
     /// Returns the method names, by the numbers in event headers.
-    pub fn methods(&self) -> &[Box<str>] {
+    pub(crate) fn methods(&self) -> &[Box<str>] {
         &self.methods
     }
 
     /// Gives a block back, so that its memory is used again.
-    pub fn recycle(&self, block: Block) {
+    pub(crate) fn recycle(&self, block: Block) {
         self.returns.recycle(block);
     }
 
     /// Returns the pool through which others can give blocks back.
-    pub fn returns(&self) -> BlockPool {
+    pub(crate) fn returns(&self) -> BlockPool {
         self.returns.clone()
     }
 }

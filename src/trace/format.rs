@@ -5,28 +5,28 @@ use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 
 /// The first eight bytes of every reel. The high bit and the line breaks reveal a transfer that altered the file.
-pub const SIGNATURE: [u8; 8] = *b"\x89REEL\r\n\x1a";
+pub(crate) const SIGNATURE: [u8; 8] = *b"\x89REEL\r\n\x1a";
 
 /// The version that this program writes.
-pub const VERSION: Version = Version { major: 1, minor: 1 };
+pub(crate) const VERSION: Version = Version { major: 1, minor: 1 };
 
 /// The first bytes of every segment, which a reader looks for after damage.
-pub const SEGMENT_MAGIC: [u8; 4] = [0xd7, b'S', b'G', 0x8e];
+pub(crate) const SEGMENT_MAGIC: [u8; 4] = [0xd7, b'S', b'G', 0x8e];
 
 /// The length of a segment header, in bytes.
-pub const SEGMENT_HEADER_LEN: usize = 60;
+pub(crate) const SEGMENT_HEADER_LEN: usize = 60;
 
 /// The last bytes of a reel with an index.
-pub const TRAILER_MAGIC: [u8; 8] = *b"\x89REELIX\x1a";
+pub(crate) const TRAILER_MAGIC: [u8; 8] = *b"\x89REELIX\x1a";
 
 /// The length of the trailer, in bytes: the offset of the footer segment, a checksum, the magic.
-pub const TRAILER_LEN: usize = 20;
+pub(crate) const TRAILER_LEN: usize = 20;
 
 /// The maximum length of a file header, in bytes.
 const FILE_HEADER_LIMIT: u32 = 1 << 20;
 
 /// Feature bits that a reader must know to read a reel; none are defined yet.
-pub const KNOWN_REQUIRED_FEATURES: u32 = 0;
+pub(crate) const KNOWN_REQUIRED_FEATURES: u32 = 0;
 
 /// A version of the format. A reader can read all minor versions of the major versions that it knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -282,7 +282,7 @@ impl SegmentHeader {
 }
 
 /// Returns the trailer of a reel with an index, which contains the offset of the footer segment.
-pub fn encode_trailer(footer_offset: u64) -> [u8; TRAILER_LEN] {
+pub(crate) fn encode_trailer(footer_offset: u64) -> [u8; TRAILER_LEN] {
     let mut bytes = [0u8; TRAILER_LEN];
     bytes[0..8].copy_from_slice(&footer_offset.to_le_bytes());
     let crc = crc32c::crc32c(&bytes[..8]);
@@ -292,7 +292,7 @@ pub fn encode_trailer(footer_offset: u64) -> [u8; TRAILER_LEN] {
 }
 
 /// Parses a trailer. Returns the offset of the footer segment; `None` if it is not a trailer.
-pub fn decode_trailer(bytes: &[u8]) -> Option<u64> {
+pub(crate) fn decode_trailer(bytes: &[u8]) -> Option<u64> {
     if bytes.len() != TRAILER_LEN || bytes[12..20] != TRAILER_MAGIC || crc32c::crc32c(&bytes[..8]) != le32(bytes, 8) {
         return None;
     }
@@ -304,7 +304,7 @@ pub fn decode_trailer(bytes: &[u8]) -> Option<u64> {
 /// # Errors
 ///
 /// If reading fails.
-pub fn read_up_to(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+pub(crate) fn read_up_to(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut got = 0;
     while got < buffer.len() {
         match input.read(&mut buffer[got..]) {

@@ -27,7 +27,7 @@ mod packed {
     use serde::de::{Error, Visitor};
     use serde::{Deserializer, Serializer};
 
-    pub fn serialize<S: Serializer>(groups: &[GroupEntry], to: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(groups: &[GroupEntry], to: S) -> Result<S::Ok, S::Error> {
         let mut bytes = Vec::with_capacity(groups.len() * 32);
         for GroupEntry(offset, seq, first, last) in groups {
             bytes.extend_from_slice(&offset.to_le_bytes());
@@ -38,7 +38,7 @@ mod packed {
         to.serialize_bytes(&bytes)
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<GroupEntry>, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<GroupEntry>, D::Error> {
         struct Bytes;
 
         impl Visitor<'_> for Bytes {
@@ -183,28 +183,28 @@ impl Index {
 
 /// The groups of an index without its counts, which can be large: a seek needs only these.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Groups(Vec<GroupEntry>);
+pub(crate) struct Groups(Vec<GroupEntry>);
 
 impl Groups {
     /// Returns the place of the group with the event numbered `seq`, or of the last group before it.
-    pub fn with_seq(&self, seq: u64) -> usize {
+    pub(crate) fn with_seq(&self, seq: u64) -> usize {
         self.0.partition_point(|group| group.1 <= seq).saturating_sub(1)
     }
 
     /// Returns the place of the first group with an event at `time` or later, else of the last group.
-    pub fn with_time(&self, time: i64) -> usize {
+    pub(crate) fn with_time(&self, time: i64) -> usize {
         // No binary search: in a reel joined from several others, times need not be in order.
         let found = self.0.iter().position(|group| group.3 >= time);
         found.unwrap_or(self.0.len().saturating_sub(1))
     }
 
     /// Returns the group at a place.
-    pub fn get(&self, place: usize) -> Option<GroupEntry> {
+    pub(crate) fn get(&self, place: usize) -> Option<GroupEntry> {
         self.0.get(place).copied()
     }
 
     /// Returns an error in the groups, for a reel with segments from `first_segment` to its footer.
-    pub fn fault(&self, first_segment: u64, footer_at: u64, footer: &SegmentHeader) -> Option<String> {
+    pub(crate) fn fault(&self, first_segment: u64, footer_at: u64, footer: &SegmentHeader) -> Option<String> {
         groups_fault(&self.0, first_segment, footer_at, footer)
     }
 }
@@ -257,7 +257,7 @@ impl<'de> Deserialize<'de> for Groups {
 
 /// Counts events cheaply while they are written: names are created only for the index.
 #[derive(Debug, Default)]
-pub struct Tallies {
+pub(crate) struct Tallies {
     /// By kind number, up to the highest one seen.
     kinds: Vec<Tally>,
     messages: [Tally; MessageKind::ALL.len()],
@@ -276,7 +276,7 @@ const DENSE_STREAMS: usize = 256;
 
 impl Tallies {
     /// Counts one event.
-    pub fn add(&mut self, kind: EventKind, stream: u32, len: u32, message: Option<(MessageKind, Option<&str>)>) {
+    pub(crate) fn add(&mut self, kind: EventKind, stream: u32, len: u32, message: Option<(MessageKind, Option<&str>)>) {
         let number = usize::from(kind.number());
         if self.kinds.len() <= number {
             self.kinds.resize(number + 1, Tally::default());
@@ -301,7 +301,7 @@ impl Tallies {
     }
 
     /// Counts an event that was read from a reel.
-    pub fn add_header(&mut self, header: &EventHeader, methods: &[Box<str>]) {
+    pub(crate) fn add_header(&mut self, header: &EventHeader, methods: &[Box<str>]) {
         let message = header.message.as_ref().map(|message| {
             (message.kind, message.method.and_then(|number| methods.get(number as usize)).map(|name| &**name))
         });
@@ -309,7 +309,7 @@ impl Tallies {
     }
 
     /// Adds the counts of others to these, and resets them.
-    pub fn absorb(&mut self, others: &mut Self) {
+    pub(crate) fn absorb(&mut self, others: &mut Self) {
         let add = |sum: &mut Tally, more: &mut Tally| {
             let more = std::mem::take(more);
             *sum = Tally(sum.0 + more.0, sum.1 + more.1);
@@ -332,7 +332,7 @@ impl Tallies {
     }
 
     /// Fills in the counts of an index.
-    pub fn fill(&self, index: &mut Index) {
+    pub(crate) fn fill(&self, index: &mut Index) {
         let named = |tally: &&Tally| tally.0 > 0;
         index.kinds = (0u8..=u8::MAX)
             .zip(&self.kinds)

@@ -13,7 +13,7 @@ type Lane = (u32, u32, bool);
 
 /// A frame that is not complete yet.
 #[derive(Debug)]
-pub struct OpenFrame {
+pub(super) struct OpenFrame {
     /// The number of its first piece.
     pub first: u64,
     is_injected: bool,
@@ -22,23 +22,23 @@ pub struct OpenFrame {
 
 impl OpenFrame {
     /// Returns the envelope of the message, as far as it is known.
-    pub fn envelope(&self) -> Envelope<'_> {
+    pub(super) fn envelope(&self) -> Envelope<'_> {
         Envelope::scan(self.outline.text())
     }
 
     /// Returns the flags that all its pieces have.
-    pub fn flags(&self) -> Flags {
+    pub(super) fn flags(&self) -> Flags {
         if self.is_injected { Flags::INJECTED } else { Flags::default() }
     }
 }
 
 /// The frames that are not complete yet.
 #[derive(Debug, Default)]
-pub struct OpenFrames(BTreeMap<Lane, OpenFrame>);
+pub(super) struct OpenFrames(BTreeMap<Lane, OpenFrame>);
 
 impl OpenFrames {
     /// Returns the frame that event number `seq` is a piece of, including this piece; `None` for most events.
-    pub fn take(&mut self, event: &NewEvent<'_>, seq: u64) -> Option<OpenFrame> {
+    pub(super) fn take(&mut self, event: &NewEvent<'_>, seq: u64) -> Option<OpenFrame> {
         let is_piece = event.framing == Framing::Fragment;
         if event.kind == EventKind::Gap {
             // The next piece may belong to any frame.
@@ -66,14 +66,14 @@ impl OpenFrames {
     }
 
     /// Keeps the frame of a piece, if it continues.
-    pub fn keep(&mut self, event: &NewEvent<'_>, frame: OpenFrame) {
+    pub(super) fn keep(&mut self, event: &NewEvent<'_>, frame: OpenFrame) {
         if event.framing == Framing::Fragment {
             self.0.insert(lane(event), frame);
         }
     }
 
     /// Forgets all frames, since pieces are lost.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.0.clear();
     }
 }

@@ -202,7 +202,7 @@ const MAX_EVENTS: u32 = 128 << 10;
 
 /// Payloads of segments are loaded up to this length, in bytes (65 MiB: the longest message that transports accept by
 /// default, and its frame).
-pub const MAX_LOADED: usize = 65 << 20;
+pub(crate) const MAX_LOADED: usize = 65 << 20;
 
 /// The number of bytes that are loaded of a longer payload.
 const BEGINNING: usize = 64 << 10;

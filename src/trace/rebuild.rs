@@ -18,7 +18,7 @@ pub fn build_index(mut reader: ReelReader) -> io::Result<(Index, Vec<Damage>)> {
 /// # Errors
 ///
 /// If reading fails.
-pub fn count(reader: &mut ReelReader, mut progress: impl FnMut(u64)) -> io::Result<(Index, Vec<Damage>)> {
+pub(crate) fn count(reader: &mut ReelReader, mut progress: impl FnMut(u64)) -> io::Result<(Index, Vec<Damage>)> {
     let mut index = Index::default();
     let mut tallies = Tallies::default();
     let mut damages = Vec::new();

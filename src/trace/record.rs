@@ -10,7 +10,7 @@ use ciborium_ll::{Encoder, Header};
 use std::collections::HashMap;
 
 /// What the writer knows about an event when it encodes its record.
-pub struct RecordInput<'a> {
+pub(super) struct RecordInput<'a> {
     pub kind: EventKind,
     pub time_delta: i64,
     pub stream: u32,
@@ -25,7 +25,7 @@ pub struct RecordInput<'a> {
 
 /// An event that is a piece of a longer message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub(super) struct Piece {
     /// The number of the event.
     pub seq: u64,
     /// The number of the first piece.
@@ -34,25 +34,25 @@ pub struct Piece {
 
 /// The numbers of the methods in a group that is being written.
 #[derive(Debug, Default)]
-pub struct MethodTable(HashMap<Box<str>, u32, foldhash::fast::RandomState>);
+pub(super) struct MethodTable(HashMap<Box<str>, u32, foldhash::fast::RandomState>);
 
 impl MethodTable {
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.0.clear();
     }
 }
 
 /// Methods and ids of more bytes than this are left out of headers, so that no peer can fill them. The payload has
 /// them.
-pub const NAME_LIMIT: usize = 512;
+pub(super) const NAME_LIMIT: usize = 512;
 
 /// Returns the method of an envelope, if it is short enough for a header.
-pub fn kept_method<'a>(envelope: &'a Envelope<'_>) -> Option<&'a str> {
+pub(super) fn kept_method<'a>(envelope: &'a Envelope<'_>) -> Option<&'a str> {
     envelope.method.as_deref().filter(|method| method.len() <= NAME_LIMIT)
 }
 
 /// Appends the record of an event to `out`. Writing to a `Vec` cannot fail.
-pub fn encode(input: &RecordInput<'_>, methods: &mut MethodTable, out: &mut Vec<u8>) {
+pub(super) fn encode(input: &RecordInput<'_>, methods: &mut MethodTable, out: &mut Vec<u8>) {
     let mut to = Encoder::from(out);
     let method = input.envelope.and_then(kept_method);
     let id = input.envelope.and_then(|envelope| envelope.id).filter(|id| id.0.len() <= NAME_LIMIT);
@@ -124,7 +124,7 @@ fn integer(number: i64) -> Header {
 
 /// The method names of a reel by number; each group has its own numbers.
 #[derive(Debug, Default)]
-pub struct Methods {
+pub(super) struct Methods {
     names: Vec<Box<str>>,
     numbers: HashMap<Box<str>, u32, foldhash::fast::RandomState>,
     group: Vec<u32>,
@@ -132,11 +132,11 @@ pub struct Methods {
 
 impl Methods {
     /// Returns all names so far; the method of an [`EventHeader`] is an index into them.
-    pub fn names(&self) -> &[Box<str>] {
+    pub(super) fn names(&self) -> &[Box<str>] {
         &self.names
     }
 
-    pub fn start_group(&mut self) {
+    pub(super) fn start_group(&mut self) {
         self.group.clear();
     }
 
@@ -157,14 +157,14 @@ impl Methods {
 
 /// What a decoder carries over from one record to the next.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Position {
+pub(super) struct Position {
     pub seq: u64,
     pub time: i64,
     pub offset: usize,
 }
 
 /// Decodes the records of one segment into `out`. Returns `None` if they do not conform to the format.
-pub fn decode(
+pub(super) fn decode(
     mut records: &[u8],
     count: u32,
     position: &mut Position,
@@ -188,14 +188,14 @@ pub fn decode(
 
 /// The major types of CBOR.
 mod major {
-    pub const POSITIVE: u8 = 0;
-    pub const NEGATIVE: u8 = 1;
-    pub const BYTES: u8 = 2;
-    pub const TEXT: u8 = 3;
-    pub const ARRAY: u8 = 4;
-    pub const MAP: u8 = 5;
-    pub const TAG: u8 = 6;
-    pub const OTHER: u8 = 7;
+    pub(super) const POSITIVE: u8 = 0;
+    pub(super) const NEGATIVE: u8 = 1;
+    pub(super) const BYTES: u8 = 2;
+    pub(super) const TEXT: u8 = 3;
+    pub(super) const ARRAY: u8 = 4;
+    pub(super) const MAP: u8 = 5;
+    pub(super) const TAG: u8 = 6;
+    pub(super) const OTHER: u8 = 7;
 }
 
 /// The argument of null, which has the major type [`major::OTHER`].

@@ -67,7 +67,7 @@ const RECORD_BYTES: usize = 64 << 10;
 const STORED_FRAGMENT: usize = 8 << 20;
 
 /// The maximum payload of an event, in bytes.
-pub const PAYLOAD_LIMIT: usize = 1 << 30;
+pub(crate) const PAYLOAD_LIMIT: usize = 1 << 30;
 
 /// Writes a reel to any byte sink.
 pub struct ReelWriter<W: Write> {

@@ -11,7 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 /// The limits for one peer.
 #[derive(Debug)]
-pub struct IntakeLimits {
+pub(crate) struct IntakeLimits {
     /// Its longest message.
     pub limit: MessageLimit,
     /// Its share of the memory for all peers of a listener.
@@ -22,17 +22,17 @@ pub struct IntakeLimits {
 
 impl IntakeLimits {
     /// The limits for a server, independent of other peers.
-    pub fn of_server(limit: MessageLimit) -> Self {
+    pub(crate) fn of_server(limit: MessageLimit) -> Self {
         Self { limit, share: BudgetPermit::default(), peer: "the server" }
     }
 
     /// The limits for one client of a listener.
-    pub fn of_client(limit: MessageLimit, budget: &Arc<Budget>) -> Self {
+    pub(crate) fn of_client(limit: MessageLimit, budget: &Arc<Budget>) -> Self {
         Self { limit, share: budget.share(), peer: "the client" }
     }
 
     /// The error for a message that is too long.
-    pub fn exceeded(&self) -> String {
+    pub(crate) fn exceeded(&self) -> String {
         self.limit.exceeded_by(self.peer)
     }
 }
@@ -53,7 +53,7 @@ impl Weight for Vec<u8> {
 }
 
 /// A queue with at most `most` items, and 1 MiB of them or a single longer one.
-pub fn queue<T: Weight>(most: usize) -> (Sender<T>, Receiver<T>) {
+pub(crate) fn queue<T: Weight>(most: usize) -> (Sender<T>, Receiver<T>) {
     let (sender, receiver) = mpsc::channel(most);
     let bytes = Arc::new(Semaphore::new(QUEUE_BYTES));
     (Sender { sender, bytes: Arc::clone(&bytes) }, Receiver { receiver, bytes })
@@ -215,11 +215,11 @@ impl<T> Drop for Receiver<T> {
 /// Slows down threads that pass messages to a consumer that has a queue for other things, too: at most 1 MiB of
 /// messages, or a single longer one, may wait.
 #[derive(Clone, Debug)]
-pub struct Backpressure(Arc<Semaphore>);
+pub(crate) struct Backpressure(Arc<Semaphore>);
 
 /// A message's place in a [`Backpressure`], until it is dropped.
 #[derive(Debug, Default)]
-pub struct BackpressurePermit {
+pub(crate) struct BackpressurePermit {
     _share: Option<OwnedSemaphorePermit>,
 }
 
@@ -231,7 +231,7 @@ impl Default for Backpressure {
 
 impl Backpressure {
     /// Waits, on a thread outside of any runtime, until there is space for a message of this size.
-    pub fn blocking_enter(&self, bytes: usize) -> BackpressurePermit {
+    pub(crate) fn blocking_enter(&self, bytes: usize) -> BackpressurePermit {
         // Even a short message takes more memory than its bytes.
         const BESIDE: usize = 256;
         BackpressurePermit { _share: block_on(Arc::clone(&self.0).acquire_many_owned(share_of(bytes + BESIDE))).ok() }
@@ -258,7 +258,7 @@ fn block_on<T>(work: impl Future<Output = T>) -> T {
 
 /// The memory for unfinished messages of all connections of a listener together, in bytes.
 #[derive(Debug)]
-pub struct Budget {
+pub(crate) struct Budget {
     left: AtomicUsize,
 }
 
@@ -269,24 +269,24 @@ const SPARE: usize = 16 << 20;
 
 impl Budget {
     /// A budget of this many bytes.
-    pub fn of_bytes(bytes: usize) -> Arc<Self> {
+    pub(crate) fn of_bytes(bytes: usize) -> Arc<Self> {
         Arc::new(Self { left: AtomicUsize::new(bytes) })
     }
 
     /// A budget for one message of maximum length and 16 MiB of others.
-    pub fn new(limit: MessageLimit) -> Arc<Self> {
+    pub(crate) fn new(limit: MessageLimit) -> Arc<Self> {
         Self::of_bytes(limit.bytes().saturating_add(SPARE))
     }
 
     /// A share for one connection.
-    pub fn share(self: &Arc<Self>) -> BudgetPermit {
+    pub(crate) fn share(self: &Arc<Self>) -> BudgetPermit {
         BudgetPermit { budget: Some(Arc::clone(self)), held: 0 }
     }
 }
 
 /// What one connection holds of a budget; returned when dropped.
 #[derive(Debug, Default)]
-pub struct BudgetPermit {
+pub(crate) struct BudgetPermit {
     budget: Option<Arc<Budget>>,
     held: usize,
 }
@@ -294,7 +294,7 @@ pub struct BudgetPermit {
 impl BudgetPermit {
     /// Changes the held bytes to this number; false if the budget is exhausted.
     #[must_use]
-    pub fn hold(&mut self, bytes: usize) -> bool {
+    pub(crate) fn hold(&mut self, bytes: usize) -> bool {
         let wanted = bytes.saturating_sub(FREE);
         let Some(budget) = &self.budget else { return true };
         let is_there = match wanted.checked_sub(self.held) {
@@ -316,7 +316,7 @@ impl BudgetPermit {
     }
 
     /// The error for an exhausted budget.
-    pub const SPENT: &str = "too many unfinished messages on other connections; try again later";
+    pub(crate) const SPENT: &str = "too many unfinished messages on other connections; try again later";
 }
 
 impl Drop for BudgetPermit {

@@ -1,11 +1,11 @@
 //! Connections to servers over HTTP and WebSocket.
 
-pub mod error_response;
-pub mod http;
-pub mod http_endpoint;
-pub mod http_post;
-pub mod proxy_connector;
-pub mod remote;
-pub mod streamable;
-pub mod tls;
-pub mod websocket;
+pub(crate) mod error_response;
+pub(crate) mod http;
+pub(crate) mod http_endpoint;
+pub(crate) mod http_post;
+pub(crate) mod proxy_connector;
+pub(crate) mod remote;
+pub(crate) mod streamable;
+pub(crate) mod tls;
+pub(crate) mod websocket;

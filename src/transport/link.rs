@@ -48,7 +48,7 @@ const CAPACITY: usize = 64;
 const OUTBOX_BYTES: usize = 16 << 20;
 
 /// Whether an outbox has space. One long message does not fill it, because a peer may send before it receives.
-pub fn has_room<T: Weight>(outbox: &VecDeque<T>) -> bool {
+pub(crate) fn has_room<T: Weight>(outbox: &VecDeque<T>) -> bool {
     let behind_the_first: usize = outbox.iter().skip(1).map(Weight::weight).sum();
     outbox.len() < CAPACITY && behind_the_first < OUTBOX_BYTES
 }

@@ -1,9 +1,9 @@
 //! Listeners: Streamable HTTP in front of other transports, a transparent reverse proxy, and access checks.
 
-pub mod gateway;
-pub mod heads;
-pub mod json_listener;
-pub mod origin_check;
-pub mod proxy;
-pub mod request_body;
-pub mod upstream;
+pub(crate) mod gateway;
+pub(crate) mod heads;
+pub(crate) mod json_listener;
+pub(crate) mod origin_check;
+pub(crate) mod proxy;
+pub(crate) mod request_body;
+pub(crate) mod upstream;

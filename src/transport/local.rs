@@ -1,4 +1,4 @@
 //! Connections on this machine: lines over pipes, Unix sockets and TCP.
 
-pub mod lines;
-pub mod stdio;
+pub(crate) mod lines;
+pub(crate) mod stdio;

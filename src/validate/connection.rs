@@ -67,7 +67,7 @@ pub(super) struct Message<'a> {
 }
 
 impl Connection {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             findings: Findings::default(),
             tracker: Tracker::default(),
@@ -87,12 +87,12 @@ impl Connection {
     }
 
     /// Notes that clients reach the server of this connection through a listener.
-    pub fn stand_behind_listener(&mut self) {
+    pub(super) fn stand_behind_listener(&mut self) {
         self.behind_listener = true;
     }
 
     /// Notes that some traffic is not in the reel. Checks that need all of it are skipped from here on.
-    pub fn lose_track(&mut self) {
+    pub(super) fn lose_track(&mut self) {
         self.lost = true;
         self.tracker.lose_track();
         self.pairs.lose_track();
@@ -100,24 +100,24 @@ impl Connection {
         self.observers.iter_mut().for_each(|observer| observer.lose_track());
     }
 
-    pub fn close(&mut self, time: i64) {
+    pub(super) fn close(&mut self, time: i64) {
         self.last_time = self.last_time.max(time);
     }
 
     /// Reports a gap in the traffic, and skips the checks that depend on the missing part.
-    pub fn note_gap(&mut self, seq: u64) {
+    pub(super) fn note_gap(&mut self, seq: u64) {
         self.findings.note(&rules::NOT_CHECKED, seq, "a part of the traffic is missing from the reel");
         self.lose_track();
     }
 
     /// Notes that an HTTP exchange failed: its request gets no response.
-    pub fn fail(&mut self, exchange: u32) {
+    pub(super) fn fail(&mut self, exchange: u32) {
         self.pairs.fail(exchange);
         self.tracker.fail(exchange);
     }
 
     /// Checks a message. `head` is the head of the HTTP request that carries it, if the message is the client's.
-    pub fn take_event(&mut self, event: &Event<'_>, head: Option<Head>, overviews: &mut Overviews) {
+    pub(super) fn take_event(&mut self, event: &Event<'_>, head: Option<Head>, overviews: &mut Overviews) {
         self.last_time = self.last_time.max(event.header.time);
         self.head = head;
         self.pairs.carried_by(event.header.exchange);
@@ -246,14 +246,14 @@ impl Connection {
     }
 
     /// Processes a note of the reel, which may mark a turn.
-    pub fn take_note(&mut self, event: &Event<'_>) {
+    pub(super) fn take_note(&mut self, event: &Event<'_>) {
         self.last_time = self.last_time.max(event.header.time);
         if let Some(moment) = self.turns.marked(event.payload) {
             reach(&mut self.observers, &mut self.overlap, moment, event.header, &mut self.findings);
         }
     }
 
-    pub fn finish(&mut self, stream: u32, overviews: &mut Overviews) {
+    pub(super) fn finish(&mut self, stream: u32, overviews: &mut Overviews) {
         self.pairs.finish(self.last_time, &mut self.findings);
         for observer in &mut self.observers {
             observer.finish(&self.tracker.declared, &mut self.findings);
@@ -264,7 +264,7 @@ impl Connection {
     }
 
     /// Returns the facts of the finished connection.
-    pub fn into_facts(self, stream: u32) -> ConnectionFacts {
+    pub(super) fn into_facts(self, stream: u32) -> ConnectionFacts {
         let (exercised, not_observed) = all_rules().map(|rule| rule.id).partition(|id| self.findings.was_exercised(id));
         ConnectionFacts {
             stream,

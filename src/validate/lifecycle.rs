@@ -24,12 +24,12 @@ pub(super) struct Lifecycle {
 }
 
 impl Lifecycle {
-    pub fn lose_track(&mut self) {
+    pub(super) fn lose_track(&mut self) {
         self.start_judged = true;
         self.end_unknown = true;
     }
 
-    pub fn check(&mut self, message: &Message<'_>, tracker: &Tracker, findings: &mut Findings) {
+    pub(super) fn check(&mut self, message: &Message<'_>, tracker: &Tracker, findings: &mut Findings) {
         let observed = &message.observed;
         match observed.envelope.kind {
             MessageKind::Request | MessageKind::Notification => {

@@ -20,7 +20,7 @@ pub(super) struct Methods {
 }
 
 impl Methods {
-    pub fn check(&mut self, message: &Message<'_>, pairs: &Pairs, findings: &mut Findings) {
+    pub(super) fn check(&mut self, message: &Message<'_>, pairs: &Pairs, findings: &mut Findings) {
         let observed = &message.observed;
         match observed.envelope.kind {
             MessageKind::Request | MessageKind::Notification => {

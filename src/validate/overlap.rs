@@ -20,7 +20,7 @@ impl Default for Overlap {
 }
 
 impl Overlap {
-    pub fn observe(&mut self, observed: &Observed<'_>, findings: &mut Findings) {
+    pub(super) fn observe(&mut self, observed: &Observed<'_>, findings: &mut Findings) {
         for proposal in REGISTRY {
             let name = proposal.descriptor().name;
             for carried in proposal.carries(observed) {
@@ -41,7 +41,7 @@ impl Overlap {
         }
     }
 
-    pub fn reach(&mut self, moment: ConversationEvent) {
+    pub(super) fn reach(&mut self, moment: ConversationEvent) {
         if moment == ConversationEvent::Turn {
             self.texts = Recent::new(256);
         }

@@ -67,13 +67,13 @@ impl Default for Pairs {
 }
 
 impl Pairs {
-    pub fn lose_track(&mut self) {
+    pub(super) fn lose_track(&mut self) {
         self.lost = Some(self.last_seq);
         self.last_notified = [None, None];
     }
 
     /// Gives up on the pending requests because there are too many.
-    pub fn forget(&mut self) {
+    pub(super) fn forget(&mut self) {
         self.lose_track();
         self.open.clear();
         self.tokens.clear();
@@ -81,22 +81,22 @@ impl Pairs {
     }
 
     /// Sets whether the next message belongs to no session, so that other clients may have used its id.
-    pub fn share(&mut self, is_shared: bool) {
+    pub(super) fn share(&mut self, is_shared: bool) {
         self.is_shared = is_shared;
     }
 
     /// Begins a session, whose ids may have been used before.
-    pub fn forget_answered(&mut self) {
+    pub(super) fn forget_answered(&mut self) {
         self.answered = Recent::new(ANSWERED);
     }
 
     /// Sets the HTTP exchange that carries the next message.
-    pub fn carried_by(&mut self, exchange: u32) {
+    pub(super) fn carried_by(&mut self, exchange: u32) {
         self.exchange = exchange;
     }
 
     /// Notes that an HTTP exchange failed: the request in it gets no response.
-    pub fn fail(&mut self, exchange: u32) {
+    pub(super) fn fail(&mut self, exchange: u32) {
         let asked = |entry: (&(Direction, IdKey), &Open)| (entry.1.exchange == exchange).then(|| entry.0.clone());
         if let Some(key) = self.open.iter().find_map(asked) {
             self.close(&key);
@@ -131,12 +131,12 @@ impl Pairs {
     }
 
     /// Returns whether a request in this direction is pending.
-    pub fn waits(&self, direction: Direction) -> bool {
+    pub(super) fn waits(&self, direction: Direction) -> bool {
         self.waiting[direction as usize] > 0
     }
 
     #[expect(clippy::too_many_arguments, reason = "one message and its interpretation")]
-    pub fn take(
+    pub(super) fn take(
         &mut self,
         seq: u64,
         time: i64,
@@ -279,7 +279,7 @@ impl Pairs {
         });
     }
 
-    pub fn finish(&mut self, now: i64, findings: &mut Findings) {
+    pub(super) fn finish(&mut self, now: i64, findings: &mut Findings) {
         let mut open: Vec<_> = self.open.drain().map(|((direction, _), open)| (direction, open)).collect();
         // A cancelled request needs no response. The response to one from before a loss may be in the missing part.
         open.retain(|(_, open)| !open.cancelled && self.lost.is_none_or(|lost| open.seq > lost));

@@ -9,7 +9,7 @@ const MAX_PLACES: usize = 8;
 
 /// A parsed value, and the places of duplicate members, of which the value has the last.
 #[derive(Debug)]
-pub struct Parsed {
+pub(super) struct Parsed {
     /// The value.
     pub value: Value,
     /// JSON Pointers to the first few duplicate members.
@@ -21,7 +21,7 @@ pub struct Parsed {
 /// # Errors
 ///
 /// If the text is not JSON, or contains something that a [`Value`] cannot represent.
-pub fn parse(text: &[u8]) -> Result<Parsed, serde_json::Error> {
+pub(super) fn parse(text: &[u8]) -> Result<Parsed, serde_json::Error> {
     let mut duplicates = Vec::new();
     let mut reader = serde_json::Deserializer::from_slice(text);
     let seed = Place { duplicates: &mut duplicates, path: &mut String::new() };

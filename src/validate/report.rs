@@ -200,7 +200,7 @@ fn connection_json(facts: &ConnectionFacts) -> Value {
 }
 
 /// Returns `client` or `server`.
-pub fn side_name(side: Side) -> &'static str {
+pub(crate) fn side_name(side: Side) -> &'static str {
     match side {
         Side::Client => "client",
         Side::Server => "server",

@@ -16,7 +16,7 @@ pub(super) struct Turns {
 
 impl Turns {
     /// Returns what observers should see for an event of the conversation that a message reveals.
-    pub fn reported(&mut self, moment: ConversationEvent) -> Option<ConversationEvent> {
+    pub(super) fn reported(&mut self, moment: ConversationEvent) -> Option<ConversationEvent> {
         match moment {
             ConversationEvent::UserMessage => {
                 self.begun_by_message = true;
@@ -31,7 +31,7 @@ impl Turns {
     }
 
     /// Returns the event of the conversation that a note marks, if it is a mark.
-    pub fn marked(&mut self, note: &[u8]) -> Option<ConversationEvent> {
+    pub(super) fn marked(&mut self, note: &[u8]) -> Option<ConversationEvent> {
         let note: Value = ciborium::from_reader(note).ok()?;
         let moment = match note["mark"].as_str()? {
             "turn" => ConversationEvent::Turn,

@@ -103,10 +103,10 @@ const HEADER_BLOCK_LIMIT: usize = 8 * 1024;
 const LONGEST_BODY: usize = 1 << 30;
 
 /// The default maximum length of a message, in bytes (64 MiB).
-pub const LONGEST_MESSAGE: usize = 64 << 20;
+pub(crate) const LONGEST_MESSAGE: usize = 64 << 20;
 
 /// Frames of more bytes than this are recorded in pieces of about this length (4 MiB).
-pub const PIECE: usize = 4 << 20;
+pub(crate) const PIECE: usize = 4 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -275,18 +275,18 @@ impl LineFramer {
 
 /// The error for a message that is longer than the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooLong;
+pub(crate) struct TooLong;
 
 /// Splits a stream into messages: the bodies of its frames, without blank lines. No message may be longer than a limit.
 #[derive(Debug)]
-pub struct Messages {
+pub(crate) struct Messages {
     framer: LineFramer,
     limit: usize,
 }
 
 impl Messages {
     /// Creates a splitter for messages of at most `limit` bytes.
-    pub fn within(limit: usize) -> Self {
+    pub(crate) fn within(limit: usize) -> Self {
         // Besides its body, a frame contains at most a line terminator or the headers of a block.
         Self { framer: LineFramer::with_limit(limit.saturating_add(HEADER_BLOCK_LIMIT + 2)), limit }
     }
@@ -296,7 +296,7 @@ impl Messages {
     /// # Errors
     ///
     /// If a message is too long. The rest of the stream cannot be read then.
-    pub fn push(&mut self, mut chunk: &[u8], mut take: impl FnMut(Vec<u8>)) -> Result<(), TooLong> {
+    pub(crate) fn push(&mut self, mut chunk: &[u8], mut take: impl FnMut(Vec<u8>)) -> Result<(), TooLong> {
         if self.framer.carry.len() >= LONG
             && self.framer.state == State::Line
             && let Some(end) = memchr::memchr(b'\n', chunk)
@@ -322,14 +322,14 @@ impl Messages {
     /// # Errors
     ///
     /// If the message is too long.
-    pub fn finish(&mut self, mut take: impl FnMut(Vec<u8>)) -> Result<(), TooLong> {
+    pub(crate) fn finish(&mut self, mut take: impl FnMut(Vec<u8>)) -> Result<(), TooLong> {
         let (mut outcome, limit) = (Ok(()), self.limit);
         self.framer.finish(|frame| outcome = outcome.and(pass(frame, limit, &mut take)));
         outcome
     }
 
     /// Returns the number of bytes that wait for the rest of their message.
-    pub fn pending(&self) -> usize {
+    pub(crate) fn pending(&self) -> usize {
         self.framer.pending()
     }
 }

@@ -13,7 +13,7 @@ const DEEPEST: usize = 2;
 
 /// Builds an outline piece by piece.
 #[derive(Debug, Default)]
-pub struct Outline {
+pub(crate) struct Outline {
     kept: Vec<u8>,
     depth: usize,
     /// The depth at which [`MAX`] bytes were reached. From then on, only the closing brackets of open containers are
@@ -36,12 +36,12 @@ struct StringPart {
 
 impl Outline {
     /// Returns the outline so far.
-    pub fn text(&self) -> &[u8] {
+    pub(crate) fn text(&self) -> &[u8] {
         &self.kept
     }
 
     /// Processes the next bytes of the message.
-    pub fn push(&mut self, mut bytes: &[u8]) {
+    pub(crate) fn push(&mut self, mut bytes: &[u8]) {
         while let Some((byte, rest)) = bytes.split_first() {
             match self.string {
                 Some(string) if string.is_cut && string.escape == 0 => {

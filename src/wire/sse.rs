@@ -125,7 +125,7 @@ impl<'a> SseEvent<'a> {
 
 /// The message in a block, if any.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Carried<'a> {
+pub(crate) enum Carried<'a> {
     /// One message on a single line of data, as it is in the block.
     Message(&'a [u8]),
     /// One message whose data was on several lines, joined by LF.
@@ -136,7 +136,7 @@ pub enum Carried<'a> {
 }
 
 /// Finds the message in a block. A message is an event without a type, or of type `message`.
-pub fn carried(block: &[u8]) -> Carried<'_> {
+pub(crate) fn carried(block: &[u8]) -> Carried<'_> {
     let mut data = data_lines(block);
     let (first, second) = (data.next().unwrap_or_default(), data.next());
     if second.is_none() && first.trim_ascii().is_empty() {
@@ -151,7 +151,7 @@ pub fn carried(block: &[u8]) -> Carried<'_> {
 
 /// Replaces the data of a block. Without data there is no event, so only the other fields remain: id, `retry` and
 /// comments. The result may be empty.
-pub fn with_data(block: &[u8], data: Option<&[u8]>) -> Vec<u8> {
+pub(crate) fn with_data(block: &[u8], data: Option<&[u8]>) -> Vec<u8> {
     let is_event = |line: &[u8]| {
         let name = line.split(|byte| *byte == b':').next().unwrap_or_default();
         name == b"data" || data.is_none() && name == b"event"
@@ -166,7 +166,7 @@ pub fn with_data(block: &[u8], data: Option<&[u8]>) -> Vec<u8> {
 }
 
 /// Iterates over the values of a block's `data` lines.
-pub fn data_lines(block: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(crate) fn data_lines(block: &[u8]) -> impl Iterator<Item = &[u8]> {
     values(block, b"data")
 }
 

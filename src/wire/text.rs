@@ -17,7 +17,7 @@ pub fn visible_text(text: &str) -> String {
 }
 
 /// Returns the beginning of a text, at most `max` characters, on one safe line; white space becomes single spaces.
-pub fn excerpt(text: &str, max: usize) -> String {
+pub(crate) fn excerpt(text: &str, max: usize) -> String {
     let mut out = String::new();
     let mut left = max;
     for word in text.split(|found: char| found.is_ascii_whitespace()).filter(|word| !word.is_empty()) {
@@ -35,7 +35,7 @@ pub fn excerpt(text: &str, max: usize) -> String {
 }
 
 /// Returns an error with all its causes, separated by colons.
-pub fn error_chain(error: &dyn std::error::Error) -> String {
+pub(crate) fn error_chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(found) = cause {

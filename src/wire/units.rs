@@ -21,7 +21,7 @@ const TIMES: &[(&str, f64)] = &[
 ///
 /// # Errors
 /// The text is no such time; the error says what one looks like.
-pub fn parse_time(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_time(text: &str) -> Result<Duration, String> {
     let wrong = || format!("invalid time {text:?}: expected a number with a unit, as in 500ms, 2s or 3m");
     let (number, unit) = split(text);
     let factor = TIMES.iter().find(|known| known.0 == unit).ok_or_else(wrong)?.1;
@@ -34,7 +34,7 @@ pub fn parse_time(text: &str) -> Result<Duration, String> {
 ///
 /// # Errors
 /// The text is no such size; the error says what one looks like.
-pub fn parse_size(text: &str) -> Result<u64, String> {
+pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     let wrong = || format!("invalid size {text:?}: expected a number of bytes, or one with K, M or G, as in 64M");
     let (number, unit) = split(text);
     let shift = match unit.to_ascii_uppercase().as_str() {
@@ -56,17 +56,17 @@ fn split(text: &str) -> (&str, &str) {
 }
 
 /// Returns whole microseconds, or `u64::MAX` if there are more.
-pub fn micros(time: Duration) -> u64 {
+pub(crate) fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// Returns milliseconds with three decimals.
-pub fn millis(time: Duration) -> f64 {
+pub(crate) fn millis(time: Duration) -> f64 {
     micros(time) as f64 / 1e3
 }
 
 /// Converts nanoseconds to milliseconds with three decimals. The value may be negative if a clock was set back.
-pub fn millis_of(nanoseconds: i64) -> f64 {
+pub(crate) fn millis_of(nanoseconds: i64) -> f64 {
     (nanoseconds / 1000) as f64 / 1e3
 }
 

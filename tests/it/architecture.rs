@@ -325,7 +325,7 @@ fn proposal_folders() -> BTreeSet<String> {
 
 /// Words of single proposals that the built-in server must not contain: methods, tools, places of capabilities.
 fn words_of_proposals() -> BTreeSet<&'static str> {
-    let proposals = mcpreel::proposals::REGISTRY.iter().map(|proposal| proposal.descriptor());
+    let proposals = mcpreel::testing::proposals::REGISTRY.iter().map(|proposal| proposal.descriptor());
     proposals
         .flat_map(|proposal| {
             let methods = proposal.methods.iter().map(|spec| spec.name);

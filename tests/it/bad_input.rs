@@ -1,11 +1,11 @@
 //! Whatever bytes are in a reel: no panic, a documented exit code, and no loss that is not reported.
 
 use crate::common::{Output, Stage, message, time};
-use mcpreel::trace::rebuild::build_index;
-use mcpreel::trace::{
+use mcpreel::testing::trace::rebuild::build_index;
+use mcpreel::testing::trace::{
     EventKind, FileHeader, Flags, FormatError, Item, NewEvent, ReelReader, ReelWriter, WriterOptions,
 };
-use mcpreel::wire::Framing;
+use mcpreel::testing::wire::Framing;
 use serde_json::{Value, json};
 use std::io::Cursor;
 use std::path::Path;

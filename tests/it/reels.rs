@@ -1030,7 +1030,7 @@ fn no_reel_at_all_is_reported_with_what_to_do() {
 fn a_show_of_nothing_says_why() {
     let stage = stage();
     let mut none = Vec::new();
-    mcpreel::trace::FileHeader::default().write(&mut none).expect("a Vec takes all");
+    mcpreel::testing::trace::FileHeader::default().write(&mut none).expect("a Vec takes all");
     stage.write("none.reel", none);
     for (words, why) in [
         (&["s.reel", "text:nowhere"][..], "no matches among 30 events"),

@@ -5,8 +5,8 @@ use crate::common::web::{Asked, Reply, Step, Web, answer, event, legacy, modern,
 use crate::common::{Output, Stage, finish, until};
 use futures_util::{SinkExt, StreamExt};
 use hyper::http::request;
-use mcpreel::transport::client::http::{ExchangeEvent, ExchangeObserver};
-use mcpreel::transport::{Incoming, Observers, Remote};
+use mcpreel::testing::transport::client::http::{ExchangeEvent, ExchangeObserver};
+use mcpreel::testing::transport::{Incoming, Observers, Remote};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -1,13 +1,13 @@
 //! The published scenario schema matches the types, the examples match it and pass, and a long conversation is the same
 //! each time.
 
-use mcpreel::host::engine::ModelReply;
-use mcpreel::proposals::Severity;
-use mcpreel::runtime::simulate::{SimulationContext, simulate};
-use mcpreel::scenario::{self, Observation, Report, Scenario};
-use mcpreel::trace::{Event, EventHeader, EventKind, Flags};
-use mcpreel::validate::{Options, Validator};
-use mcpreel::wire::Framing;
+use mcpreel::testing::host::engine::ModelReply;
+use mcpreel::testing::proposals::Severity;
+use mcpreel::testing::runtime::simulate::{SimulationContext, simulate};
+use mcpreel::testing::scenario::{self, Observation, Report, Scenario};
+use mcpreel::testing::trace::{Event, EventHeader, EventKind, Flags};
+use mcpreel::testing::validate::{Options, Validator};
+use mcpreel::testing::wire::Framing;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -3,7 +3,7 @@
 use crate::common::{CREATED, Output, Stage, message, time};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use mcpreel::render::text::visible;
+use mcpreel::testing::render::text::visible;
 use serde_json::{Value, json};
 
 /// Colours, a title, a bell, direction marks, line ends, C1 controls.

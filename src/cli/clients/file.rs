@@ -12,7 +12,7 @@ const BOM: &str = "\u{feff}";
 
 /// A configuration file that was read.
 #[derive(Debug)]
-pub struct ConfigFile {
+pub(crate) struct ConfigFile {
     /// Its absolute path.
     pub path: PathBuf,
     /// Its format: `.toml` is TOML, everything else JSON with comments.
@@ -30,7 +30,7 @@ impl ConfigFile {
     /// # Errors
     ///
     /// The file cannot be read or parsed.
-    pub fn read(path: &Path) -> Result<Self, CommandError> {
+    pub(crate) fn read(path: &Path) -> Result<Self, CommandError> {
         let path = absolute(path);
         let whole = std::fs::read_to_string(&path).map_err(|error| CommandError::reading(&path, &error))?;
         let (has_bom, text) = match whole.strip_prefix(BOM) {
@@ -50,7 +50,7 @@ impl ConfigFile {
     /// # Errors
     ///
     /// The file has changed since it was read, or cannot be written.
-    pub fn replace(&self, text: &str, backup: Option<&str>) -> Result<Option<PathBuf>, CommandError> {
+    pub(crate) fn replace(&self, text: &str, backup: Option<&str>) -> Result<Option<PathBuf>, CommandError> {
         let failed = |error: io::Error| CommandError::writing(&self.path, &error);
         let mut replacement = Replacement::begin(&self.path, output::PRIVATE).map_err(failed)?;
         replacement.file().write_all(self.whole(text).as_bytes()).map_err(failed)?;

@@ -32,7 +32,7 @@ Examples:
   mcpreel call tools/list --session everything      # in a live session
 
 Exit codes: 0 the server returned a result, or a notification was sent; 1 it returned an error, or the tool failed; 4 the server or the connection failed; 5 no response in time.")]
-pub struct CallArgs {
+pub(crate) struct CallArgs {
     /// The method, such as tools/list.
     method: String,
     /// Parameters: name=text, name:=JSON, a JSON object, @file, or - for stdin.
@@ -65,7 +65,7 @@ impl CallArgs {
     }
 }
 
-pub fn run(args: &CallArgs, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, CommandError> {
     let params = match values::params(&args.params)? {
         None => Params::Absent,
         Some(text) => Params::Raw(text),

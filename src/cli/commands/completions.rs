@@ -13,7 +13,7 @@ use std::path::PathBuf;
 Examples:
   mcpreel completions bash > ~/.local/share/bash-completion/completions/mcpreel
   mcpreel completions --all completions/         # all shells")]
-pub struct CompletionsArgs {
+pub(crate) struct CompletionsArgs {
     /// The shell.
     #[arg(required_unless_present = "all")]
     shell: Option<Shell>,
@@ -24,7 +24,7 @@ pub struct CompletionsArgs {
 
 const SHELLS: [Shell; 5] = [Shell::Bash, Shell::Elvish, Shell::Fish, Shell::PowerShell, Shell::Zsh];
 
-pub fn run(args: &CompletionsArgs, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(args: &CompletionsArgs, context: &Context) -> Result<Outcome, CommandError> {
     if let Some(shell) = args.shell {
         context.printer.write(&script(shell))?;
     }

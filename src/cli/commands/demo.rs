@@ -23,13 +23,13 @@ use std::time::Duration;
 Examples:
   mcpreel demo
   mcpreel demo -o demo.reel")]
-pub struct DemoArgs {
+pub(crate) struct DemoArgs {
     /// Write the reel to this file instead of the folder of reels.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
-pub fn run(args: &DemoArgs, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(args: &DemoArgs, context: &Context) -> Result<Outcome, CommandError> {
     let path = match &args.output {
         Some(path) => {
             check_that_it_can_be_made(path)?;

@@ -23,7 +23,7 @@ Examples:
   mcpreel diff a.reel b.reel --exact --order --ids --times    # strictly
 
 The seq after a heading is the event's number in A and in B; show the event with `mcpreel show a.reel --seq N`.")]
-pub struct DiffArgs {
+pub(crate) struct DiffArgs {
     /// The first reel (A).
     left: PathBuf,
     /// The second reel (B).
@@ -51,7 +51,7 @@ pub struct DiffArgs {
     ignore: Vec<String>,
 }
 
-pub fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, CommandError> {
     let options = Options {
         exact: args.exact,
         order: args.order,

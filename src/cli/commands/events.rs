@@ -13,11 +13,11 @@ Examples:
   mcpreel events watch 'github.*' -- my-server
   mcpreel events watch --expect 1 --for 30s --url https://host/mcp")]
 #[command(defer = true)]
-pub enum EventsCommand {
+pub(crate) enum EventsCommand {
     Watch(watch::WatchArgs),
 }
 
-pub fn run(command: &EventsCommand, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(command: &EventsCommand, context: &Context) -> Result<Outcome, CommandError> {
     match command {
         EventsCommand::Watch(args) => watch::run(args, context),
     }
@@ -25,7 +25,7 @@ pub fn run(command: &EventsCommand, context: &Context) -> Result<Outcome, Comman
 
 /// How urgent an event is (MCPE 2025-01-01).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Priority {
+pub(super) enum Priority {
     /// Not urgent.
     Low,
     /// The usual priority.
@@ -38,7 +38,7 @@ pub enum Priority {
 
 impl Priority {
     /// The priority's name on the wire.
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Low => "low",
             Self::Normal => "normal",

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 Examples:
   mcpreel export session.reel | jq -c 'select(.message.method == \"ping\")'
   mcpreel export --format jsonl session.reel -o session.jsonl")]
-pub struct ExportArgs {
+pub(crate) struct ExportArgs {
     /// The reel; `-` for stdin (default: the newest).
     reel: Option<PathBuf>,
     /// The output format.
@@ -44,7 +44,7 @@ impl ExportArgs {
     }
 }
 
-pub fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, CommandError> {
     let (reader, path) = reels::open_whole(args.reel.as_deref(), note)?;
     let mut reader = reader.leaving_long();
     if let (Ok(from), Ok(to)) = (path.canonicalize(), args.output.canonicalize())

@@ -38,7 +38,7 @@ Examples:
 
 The messages belong to five proposals, which docs/proposals.md explains.")]
 #[command(defer = true)]
-pub enum FireCommand {
+pub(crate) enum FireCommand {
     UserMessage(user_message::UserMessageArgs),
     Hook(hook::HookArgs),
     Push(push::PushArgs),
@@ -64,12 +64,12 @@ Examples:
   mcpreel fire feature-sets update --disable memory.proactive --session memory
   mcpreel fire feature-sets changed --remove memory.proactive --session serve")]
 #[command(defer = true)]
-pub enum FeatureSetsCommand {
+pub(crate) enum FeatureSetsCommand {
     Update(Box<host_messages::UpdateArgs>),
     Changed(Box<server_request_args::ChangedArgs>),
 }
 
-pub fn run(command: &FireCommand, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(command: &FireCommand, context: &Context) -> Result<Outcome, CommandError> {
     match command {
         FireCommand::UserMessage(args) => user_message::run(args, context),
         FireCommand::Hook(args) => hook::run(args, context),

@@ -73,7 +73,7 @@ without these, to the only --server.
 
 Exit codes: 0 success, and every expectation passed; 1 a command or an expectation failed; 2 wrong usage; \
 3 the scenario cannot be read; 4 no server could be reached.")]
-pub struct HostArgs {
+pub(crate) struct HostArgs {
     /// Add a server: NAME=COMMAND, NAME=URL or NAME=session:SESSION (repeatable).
     #[arg(short = 's', long = "add", value_name = "NAME=SPEC")]
     add: Vec<String>,
@@ -168,7 +168,7 @@ enum Format {
     Json,
 }
 
-pub fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> {
     if args.options {
         return setup::list(args, context);
     }

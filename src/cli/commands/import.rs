@@ -23,7 +23,7 @@ Examples:
   mcpreel import session.jsonl -o session.reel
   mcpreel import other-tools-log.ndjson -o session.reel
   grep -v '\"event\":\"stderr\"' session.jsonl | mcpreel import - -o quiet.reel")]
-pub struct ImportArgs {
+pub(crate) struct ImportArgs {
     /// The file to read; `-` for stdin.
     input: PathBuf,
     /// The input format.
@@ -55,7 +55,7 @@ fn open(format: &str, mut input: Box<dyn BufRead>) -> Result<Box<dyn Importer>, 
     (found.open)(input)
 }
 
-pub fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, CommandError> {
     let (input, total): (Box<dyn BufRead>, u64) = if args.input == Path::new("-") {
         (Box::new(BufReader::new(io::stdin())), 0)
     } else {

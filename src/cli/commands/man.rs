@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 Examples:
   mcpreel man show | man -l -
   mcpreel man --all man/                         # all pages")]
-pub struct ManArgs {
+pub(crate) struct ManArgs {
     /// The subcommand (default: mcpreel itself).
     command: Vec<String>,
     /// Write all pages to this folder.
@@ -21,7 +21,7 @@ pub struct ManArgs {
     all: Option<PathBuf>,
 }
 
-pub fn run(args: &ManArgs, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(args: &ManArgs, context: &Context) -> Result<Outcome, CommandError> {
     let mut root = cli::command();
     root.build();
     if let Some(folder) = &args.all {

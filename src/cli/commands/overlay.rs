@@ -57,7 +57,7 @@ docs/overlays.md describes the file, docs/overlay.schema.json is its schema; exa
 The exit code is the server's. `mcpreel sessions` lists the session while it runs.
 
 Reel names, --require-recording and problems with writing are handled as in `record`.")]
-pub struct OverlayArgs {
+pub(crate) struct OverlayArgs {
     /// The overlay file (YAML).
     #[arg(value_name = "FILE", required_unless_present = "schema")]
     file: Option<PathBuf>,
@@ -76,7 +76,7 @@ pub struct OverlayArgs {
     target: Target,
 }
 
-pub fn run(args: &OverlayArgs, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(args: &OverlayArgs, context: &Context) -> Result<Outcome, CommandError> {
     let Some(file) = args.file.as_ref().filter(|_| !args.schema) else {
         let text = serde_json::to_string_pretty(&schema()).unwrap_or_default();
         return context.printer.line(&text).map(|()| Outcome::Clean);

@@ -64,7 +64,7 @@ receives the messages (--listen with a command, --url without --listen), --max-m
 
 Only the server's bytes are written to stdout. With -o -, the reel is written there instead; then there is no client, \
 and the server's output is only in the reel.")]
-pub struct RecordArgs {
+pub(crate) struct RecordArgs {
     #[command(flatten)]
     keeping: Keeping,
     #[command(flatten)]
@@ -75,7 +75,7 @@ pub struct RecordArgs {
 
 /// Where and how a session is recorded.
 #[derive(Debug, Args)]
-pub struct Keeping {
+pub(crate) struct Keeping {
     /// Write the reel to this file; `-` is stdout, if there is no client.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -108,7 +108,7 @@ enum Overload {
     Drop,
 }
 
-pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError> {
+pub(crate) fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError> {
     let server = match args.target.resolve(context)? {
         TargetKind::Command(command) => command,
         TargetKind::Remote(remote) => {
@@ -146,7 +146,7 @@ pub fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError
 }
 
 /// What the live session says about itself. `server` must not contain secrets.
-pub fn about(name: String, server: String, transport: &'static str, recording: Arc<Status>) -> live::About {
+pub(crate) fn about(name: String, server: String, transport: &'static str, recording: Arc<Status>) -> live::About {
     live::About { name, role: "record", server, transport, listen: None, recording: Some(recording) }
 }
 
@@ -156,7 +156,7 @@ impl Keeping {
     /// # Errors
     ///
     /// The reel cannot be created.
-    pub fn start(&self, name: &str, on_existing: OnExisting) -> Result<Recording, CommandError> {
+    pub(crate) fn start(&self, name: &str, on_existing: OnExisting) -> Result<Recording, CommandError> {
         let header = FileHeader {
             label: self.label.clone(),
             notes: self.notes.iter().cloned().collect(),
@@ -183,7 +183,7 @@ impl Keeping {
     }
 
     /// Refuses to write the reel to stdout, which belongs to the client.
-    pub fn check_free_output(&self) -> Result<(), CommandError> {
+    pub(crate) fn check_free_output(&self) -> Result<(), CommandError> {
         if self.output.as_deref() == Some(Path::new("-")) {
             return Err(CommandError::usage("stdout belongs to the client, so the reel cannot be written to it")
                 .hint("use another file descriptor: -o /dev/fd/3 3>session.reel"));
@@ -192,7 +192,7 @@ impl Keeping {
     }
 
     /// The session's name, for its socket and its reel: the label if there is one, else the server's name.
-    pub fn session_name(&self, server: String) -> String {
+    pub(crate) fn session_name(&self, server: String) -> String {
         let plain = |found: char| if found.is_alphanumeric() || matches!(found, '-' | '_' | '.') { found } else { '-' };
         let name: String = self.label.as_ref().unwrap_or(&server).chars().map(plain).collect();
         let name = name.trim_matches(['-', '.']);
@@ -201,7 +201,7 @@ impl Keeping {
 }
 
 /// What the reel says about the server. Secrets in its command line are redacted.
-pub fn describe(server: &ServerCommand) -> serde_json::Map<String, serde_json::Value> {
+pub(crate) fn describe(server: &ServerCommand) -> serde_json::Map<String, serde_json::Value> {
     let mut reported = serde_json::Map::new();
     reported.insert("transport".into(), "stdio".into());
     reported.insert("command".into(), redact::redact_arguments(&server.words()).into());
@@ -213,7 +213,7 @@ pub fn describe(server: &ServerCommand) -> serde_json::Map<String, serde_json::V
 
 /// A short name for the server, from its command: the first word that is not an option or a launcher. A script with a
 /// common name such as `index.js` is named after its package.
-pub fn server_name(words: &[String]) -> String {
+pub(crate) fn server_name(words: &[String]) -> String {
     let launchers =
         ["npx", "node", "python", "python3", "uvx", "uv", "run", "sh", "bash", "env", "deno", "bun", "bunx"];
     let plain =
@@ -232,7 +232,7 @@ fn reporting_part(path: &str) -> &str {
     path.rsplit('/').find(|part| !part.is_empty() && !USUAL.contains(&&*stem(part))).unwrap_or(last)
 }
 
-pub fn spawn_error(error: SpawnError) -> CommandError {
+pub(crate) fn spawn_error(error: SpawnError) -> CommandError {
     let reported = CommandError::new(ErrorKind::Peer, format!("cannot start the server: {error}"));
     match error {
         SpawnError::NotFound(_) => reported.hint("use the full path, or check PATH"),

@@ -31,7 +31,7 @@ Examples:
   mcpreel reel compact session.reel               # in place
   mcpreel reel cat --stream s2c session.reel      # the server's bytes")]
 #[command(defer = true)]
-pub enum ReelCommand {
+pub(crate) enum ReelCommand {
     /// Print a reel's metadata and counts.
     Info(InfoArgs),
     /// Read the whole reel, check its index, and report all damage. Exits 1 if there is any.
@@ -47,13 +47,13 @@ pub enum ReelCommand {
 }
 
 #[derive(Debug, Args)]
-pub struct OneReel {
+pub(crate) struct OneReel {
     /// The reel (default: the newest).
     reel: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
-pub struct InfoArgs {
+pub(crate) struct InfoArgs {
     /// The reel; `-` for stdin (default: the newest).
     reel: Option<PathBuf>,
     /// Output format.
@@ -62,7 +62,7 @@ pub struct InfoArgs {
 }
 
 #[derive(Debug, Args)]
-pub struct RewriteArgs {
+pub(crate) struct RewriteArgs {
     /// The reel; `-` for stdin.
     reel: PathBuf,
     /// Write to this file; `-` is stdout (default: replace the reel).
@@ -74,7 +74,7 @@ pub struct RewriteArgs {
 }
 
 #[derive(Debug, Args)]
-pub struct CatArgs {
+pub(crate) struct CatArgs {
     /// The reel; `-` for stdin (default: the newest).
     reel: Option<PathBuf>,
     /// Which bytes to print.
@@ -92,7 +92,7 @@ enum ByteStream {
     Stderr,
 }
 
-pub fn run(command: &ReelCommand, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(command: &ReelCommand, context: &Context) -> Result<Outcome, CommandError> {
     match command {
         ReelCommand::Info(args) => info(args, context),
         ReelCommand::Verify(args) => verify(args, context),

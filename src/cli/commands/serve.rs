@@ -1,6 +1,6 @@
 //! `serve`: the built-in server.
 
-pub mod keep;
+pub(super) mod keep;
 mod local;
 mod scenario;
 mod watch;
@@ -69,7 +69,7 @@ Examples:
   mcpreel serve --on-signal '{\"kind\":\"push\",\"text\":\"done\"}' & kill -USR1 $!
 
 Results of what the server sends (responses, refusals, late responses) are reported to stderr with -v, or to --report, as one JSON object per line.")]
-pub struct ServeArgs {
+pub(crate) struct ServeArgs {
     /// Declare only this proposal (repeatable): conversation, reminder, mcpl, hooks, mcpe.
     #[arg(long, value_name = "PROPOSAL")]
     declare: Vec<String>,
@@ -125,7 +125,7 @@ impl Eras {
 
 /// The options of all commands that run the built-in server.
 #[derive(Debug, Args)]
-pub struct ServeCommon {
+pub(super) struct ServeCommon {
     /// Write reports to this file, one JSON object per line.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
@@ -143,7 +143,7 @@ pub struct ServeCommon {
 
 /// What to do with a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reaction {
+pub(super) enum Reaction {
     /// Print it with -v only.
     Quiet,
     /// Print it.
@@ -176,7 +176,7 @@ fn fired(text: &str) -> Result<Fired, String> {
     Ok(fired)
 }
 
-pub fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError> {
     if let Some(path) = &args.scenario.scenario {
         return scenario::run(
             path,
@@ -220,12 +220,12 @@ pub fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError>
 
 impl ServeCommon {
     /// The options of a server that listens and waits this long for responses.
-    pub fn listening(listening: ListenOptions, limits: Limits, answer_timeout: Duration) -> Self {
+    pub(super) fn listening(listening: ListenOptions, limits: Limits, answer_timeout: Duration) -> Self {
         Self { report: None, answer_timeout, seed: None, listening, limits }
     }
 
     /// How long to wait for the host's responses.
-    pub fn answer_timeout(&self) -> Duration {
+    pub(super) fn answer_timeout(&self) -> Duration {
         self.answer_timeout
     }
 
@@ -234,7 +234,7 @@ impl ServeCommon {
     /// # Errors
     ///
     /// The file cannot be written.
-    pub fn write_facts(&self, facts: &[Value]) -> Result<(), CommandError> {
+    pub(super) fn write_facts(&self, facts: &[Value]) -> Result<(), CommandError> {
         let Some(path) = &self.report else { return Ok(()) };
         let lines: String = facts.iter().map(|fact| format!("{fact}\n")).collect();
         output::write_whole(path, lines.as_bytes())
@@ -242,7 +242,7 @@ impl ServeCommon {
 
     /// The settings of a server that sends messages to its host, for which it needs the legacy era. Without a seed,
     /// ids are generated from the current time.
-    pub fn config(&self) -> Config {
+    pub(super) fn config(&self) -> Config {
         let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let wall_base_ns = i64::try_from(wall.as_nanos()).unwrap_or(i64::MAX);
         Config {
@@ -321,7 +321,7 @@ impl Session for Serving {
 
 /// What a server does in addition to serving its host.
 #[derive(Default)]
-pub struct ServeExtras {
+pub(super) struct ServeExtras {
     /// What it sends when the process receives SIGUSR1.
     pub on_signal: Vec<Fired>,
     /// What it watches.
@@ -434,7 +434,7 @@ impl<'a, F: FnMut(&Report) -> Reaction> Facts<'a, F> {
 /// # Errors
 ///
 /// The server cannot be started, or fails.
-pub fn run_server(
+pub(super) fn run_server(
     name: &str,
     config: Config,
     besides: ServeExtras,

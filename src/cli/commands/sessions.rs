@@ -34,7 +34,7 @@ the path of the session's socket instead.
 Sessions are found even if a client started them in another environment: mcpreel searches the folders of this environment, \
 /run/user/UID/mcpreel and /tmp/mcpreel-UID, and the folders listed in ~/.local/state/mcpreel/places. Problems with \
 a session's recording are reported below the table (`recording` in JSON).")]
-pub struct SessionsArgs {
+pub(crate) struct SessionsArgs {
     /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
@@ -71,7 +71,7 @@ impl SessionFacts {
     }
 }
 
-pub fn run(args: &SessionsArgs, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(args: &SessionsArgs, context: &Context) -> Result<Outcome, CommandError> {
     let sessions = live::all()?;
     if sessions.is_empty() && args.format == Format::Human {
         context.printer.note(&format!("no live sessions ({}); {HOW_TO_START}", looked_in()));

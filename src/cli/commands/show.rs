@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 /// Show recorded messages: one line per message, in full, as a table or as JSON.
 #[derive(Debug, Args)]
 #[command(after_help = after_help())]
-pub struct ShowArgs {
+pub(crate) struct ShowArgs {
     /// The reel (`-` for stdin; default: the newest), followed by a filter.
     #[arg(value_name = "REEL|FILTER")]
     words: Vec<String>,
@@ -145,7 +145,7 @@ const FOLLOW_PAUSE: Duration = Duration::from_millis(40);
 /// How often a follower of a live session checks whether it is still running.
 const SESSION_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
-pub fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> {
     let live = args.session.as_deref().map(live::find).transpose()?;
     let (path, words) = match &live {
         Some(_) => (None, &args.words[..]),

@@ -38,7 +38,7 @@ Examples:
 --audit --format json prints one object per operation: time, seconds, seq, stream, server, operation (push, \
 injection, response, inference, scope, rollback, publish), feature_set, inference_id, about, outcome (success, \
 failure, timeout), reason, latency_ms.")]
-pub struct StatsArgs {
+pub(crate) struct StatsArgs {
     /// The reel; `-` for stdin (default: the newest).
     reel: Option<PathBuf>,
     /// Use the reel of a live session; `mcpreel sessions` lists them.
@@ -53,7 +53,7 @@ pub struct StatsArgs {
     format: Format,
 }
 
-pub fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, CommandError> {
     let (reader, path, stream) = match &args.session {
         None => {
             let (reader, path) = reels::open_whole(args.reel.as_deref(), note)?;
@@ -156,7 +156,7 @@ const MAX_STREAMS: usize = 1000;
 
 /// The counts of a reel.
 #[derive(Debug, Default)]
-pub struct Stats {
+pub(super) struct Stats {
     events: u64,
     bytes: u64,
     kinds: [u64; MessageKind::ALL.len()],
@@ -181,7 +181,7 @@ impl Stats {
     /// # Errors
     ///
     /// The reel cannot be read.
-    pub fn by_stream(reader: &mut AheadReader) -> std::io::Result<BTreeMap<u32, Self>> {
+    pub(super) fn by_stream(reader: &mut AheadReader) -> std::io::Result<BTreeMap<u32, Self>> {
         let mut streams: BTreeMap<u32, Self> = BTreeMap::new();
         while let Some(item) = reader.next()? {
             let Item::Block(block) = item else { continue };
@@ -203,7 +203,7 @@ impl Stats {
     /// # Errors
     ///
     /// The reel cannot be read.
-    pub fn of_stream(stream: u32, reader: &mut AheadReader) -> std::io::Result<Self> {
+    pub(super) fn of_stream(stream: u32, reader: &mut AheadReader) -> std::io::Result<Self> {
         let mut stats = Self::default();
         while let Some(item) = reader.next()? {
             match item {
@@ -226,17 +226,17 @@ impl Stats {
     }
 
     /// The number of messages.
-    pub fn messages(&self) -> u64 {
+    pub(super) fn messages(&self) -> u64 {
         self.messages
     }
 
     /// The number of error responses and failed tools.
-    pub fn errors(&self) -> u64 {
+    pub(super) fn errors(&self) -> u64 {
         self.kinds[MessageKind::Error as usize] + self.methods.iter().map(|method| method.tool_errors).sum::<u64>()
     }
 
     /// The number of requests without a response.
-    pub fn waiting(&self) -> usize {
+    pub(super) fn waiting(&self) -> usize {
         self.open.len()
     }
 

@@ -76,7 +76,7 @@ untried (not sent).
 What an SDK does not pass on to its application cannot be seen from outside; the column \"in stock SDKs\" says what is known about that.
 
 Exit codes: 0 nothing broke the client, 1 something did, 4 the client never connected or did not complete a handshake.")]
-pub struct SurviveArgs {
+pub(crate) struct SurviveArgs {
     /// Test only this proposal's declarations and messages (repeatable): conversation, reminder, mcpl, hooks, mcpe.
     #[arg(long, value_name = "PROPOSAL")]
     only: Vec<String>,
@@ -102,7 +102,7 @@ pub struct SurviveArgs {
     argv: Vec<OsString>,
 }
 
-pub fn run(args: &SurviveArgs, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(args: &SurviveArgs, context: &Context) -> Result<Outcome, CommandError> {
     if let Some(name) = args.only.iter().find(|name| by_name(name).is_none()) {
         let known: Vec<_> = REGISTRY.iter().map(|proposal| proposal.descriptor().name).collect();
         return Err(CommandError::usage(format!("unknown proposal {name:?}"))

@@ -21,12 +21,12 @@ Examples:
 
 Exit codes: 0 written, shown, or nothing to do; 2 no such server, several matches, or no terminal to ask on; 3 the file cannot \
 be read or edited.")]
-pub struct UnwrapArgs {
+pub(crate) struct UnwrapArgs {
     #[command(flatten)]
     selection: Selection,
 }
 
-pub fn run(args: &UnwrapArgs, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(args: &UnwrapArgs, context: &Context) -> Result<Outcome, CommandError> {
     let edit = |file: &ConfigFile, text: &str, entry: &Entry| unwrap(text, file.format, entry);
     args.selection.edit(&edit, "is not wrapped", context)
 }

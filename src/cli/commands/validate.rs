@@ -32,7 +32,7 @@ there are several, s2c or c2s the direction.
 
 At most 1000 open streams are checked at the same time, messages of up to 65 MiB, and per stream the latest 4096 \
 requests without a response. Whatever is left out is reported.")]
-pub struct ValidateArgs {
+pub(crate) struct ValidateArgs {
     /// The reel; `-` for stdin (default: the newest).
     reel: Option<PathBuf>,
     /// Output format.
@@ -70,7 +70,7 @@ impl FailOn {
     }
 }
 
-pub fn run(args: &ValidateArgs, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(args: &ValidateArgs, context: &Context) -> Result<Outcome, CommandError> {
     if args.rules {
         return list_rules(args.format, context);
     }

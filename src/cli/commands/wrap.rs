@@ -32,7 +32,7 @@ user's files of Claude Code, Cursor, Windsurf, Codex, Claude Desktop and VS Code
 
 Exit codes: 0 written, shown, or nothing to do; 2 no such server, several matches, or no terminal to ask on; 3 the file cannot \
 be read or edited.")]
-pub struct WrapArgs {
+pub(crate) struct WrapArgs {
     #[command(flatten)]
     selection: Selection,
     /// The mcpreel program that the client will start (default: the path of this one; in a project's shared file
@@ -43,7 +43,7 @@ pub struct WrapArgs {
 
 /// Which servers to edit, in which file, and how.
 #[derive(Debug, Args)]
-pub struct Selection {
+pub(super) struct Selection {
     /// The servers' names; may be omitted if there is only one.
     #[arg(value_name = "NAME")]
     names: Vec<String>,
@@ -64,7 +64,7 @@ pub struct Selection {
     no_backup: bool,
 }
 
-pub fn run(args: &WrapArgs, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(args: &WrapArgs, context: &Context) -> Result<Outcome, CommandError> {
     let (own, shared) = (program(args.bin.as_deref())?, shared_program(args.bin.as_deref()));
     let is_warned = Cell::new(args.bin.is_some());
     let edit = |file: &ConfigFile, text: &str, entry: &Entry| {
@@ -133,7 +133,7 @@ impl Selection {
     /// # Errors
     ///
     /// The servers cannot be found, a file cannot be read or edited, or there is no terminal to ask on.
-    pub fn edit(&self, edit: Edit<'_>, done: &str, context: &Context) -> Result<Outcome, CommandError> {
+    pub(super) fn edit(&self, edit: Edit<'_>, done: &str, context: &Context) -> Result<Outcome, CommandError> {
         let mut changes = Vec::new();
         for (file, names) in self.files(context)? {
             let text = self.edited(&file, &names, edit, done, context)?;

@@ -23,11 +23,11 @@ use tokio::sync::mpsc;
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Words for completion: the names of servers and tools.
-pub type Words = Arc<Mutex<Vec<String>>>;
+pub(crate) type Words = Arc<Mutex<Vec<String>>>;
 
 /// What was read.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Typed {
+pub(crate) enum Typed {
     /// A line.
     Line(String),
     /// A line from a pipe that was too long. It is skipped as a whole.
@@ -37,7 +37,7 @@ pub enum Typed {
 }
 
 /// The source of lines.
-pub struct Lines {
+pub(crate) struct Lines {
     lines: mpsc::UnboundedReceiver<Typed>,
     terminal: Option<Terminal>,
     /// The words for completion.
@@ -71,7 +71,7 @@ impl Lines {
     /// # Errors
     ///
     /// The editor cannot be started.
-    pub fn open() -> Result<Self, CommandError> {
+    pub(crate) fn open() -> Result<Self, CommandError> {
         let words = Words::default();
         let (sender, lines) = mpsc::unbounded_channel();
         if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
@@ -117,24 +117,24 @@ impl Lines {
     }
 
     /// Whether the lines are typed at a terminal.
-    pub fn is_interactive(&self) -> bool {
+    pub(crate) fn is_interactive(&self) -> bool {
         self.terminal.is_some()
     }
 
     /// Lets the user type the next line.
-    pub fn ask(&self) {
+    pub(crate) fn ask(&self) {
         if let Some(terminal) = &self.terminal {
             let _ = terminal.ask.send(());
         }
     }
 
     /// The next line; `None` at the end.
-    pub async fn next(&mut self) -> Option<Typed> {
+    pub(crate) async fn next(&mut self) -> Option<Typed> {
         self.lines.recv().await
     }
 
     /// Prints above the line that is being typed. Returns false if there is no terminal.
-    pub fn print(&self, text: &str) -> bool {
+    pub(crate) fn print(&self, text: &str) -> bool {
         let printer = self.terminal.as_ref().and_then(|terminal| terminal.printer.as_ref());
         printer.is_some_and(|printer| printer.send(text.to_owned()).is_ok())
     }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// What a line means.
 #[derive(Debug, PartialEq)]
-pub enum Line {
+pub(crate) enum Line {
     /// An order for the host.
     Order(Order),
     /// Wait for a time.
@@ -30,13 +30,13 @@ pub enum Line {
 
 impl Line {
     /// Whether the line only shows something, and thus need not wait.
-    pub fn is_a_look(&self) -> bool {
+    pub(crate) fn is_a_look(&self) -> bool {
         !matches!(self, Self::Order(_) | Self::Wait(_))
     }
 }
 
 /// The commands: name, arguments, description.
-pub const COMMANDS: &[(&str, &str, &str)] = &[
+pub(crate) const COMMANDS: &[(&str, &str, &str)] = &[
     ("turn", "TEXT", "say this as the user; the same as a line without a slash"),
     ("agent", "TEXT", "run a turn of a sub-agent in this session"),
     ("detached", "TEXT", "run a turn of a sub-agent in a session of its own"),
@@ -60,7 +60,7 @@ pub const COMMANDS: &[(&str, &str, &str)] = &[
 /// # Errors
 ///
 /// The command is unknown or its arguments are invalid.
-pub fn parse(line: &str) -> Result<Line, CommandError> {
+pub(crate) fn parse(line: &str) -> Result<Line, CommandError> {
     let line = line.trim();
     if line.is_empty() || line.starts_with('#') {
         return Ok(Line::Nothing);

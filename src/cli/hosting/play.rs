@@ -32,14 +32,14 @@ const VIRTUAL_BEGINNING_NS: i64 = 1_767_225_600_000_000_000;
 const WAITING: usize = 4096;
 
 /// Receives what happens while a scenario is played.
-pub type ObservationCallback<'a> = &'a mut dyn FnMut(Duration, &Observation<'_>) -> Result<(), CommandError>;
+pub(crate) type ObservationCallback<'a> = &'a mut dyn FnMut(Duration, &Observation<'_>) -> Result<(), CommandError>;
 
 /// Reads a scenario.
 ///
 /// # Errors
 ///
 /// The file cannot be read, or is invalid; the error names the line.
-pub fn read(path: &Path) -> Result<Scenario, CommandError> {
+pub(crate) fn read(path: &Path) -> Result<Scenario, CommandError> {
     let text = std::fs::read_to_string(path).map_err(|error| CommandError::reading(path, &error))?;
     Scenario::read(&text).map_err(|error| CommandError::document(path, &error))
 }
@@ -49,7 +49,7 @@ pub fn read(path: &Path) -> Result<Scenario, CommandError> {
 /// # Errors
 ///
 /// The model is a program, the reel cannot be written, or the scenario needs real time.
-pub fn play_virtual(
+pub(crate) fn play_virtual(
     scenario: &Scenario,
     reel: &Path,
     model: &Model,
@@ -106,7 +106,11 @@ pub fn play_virtual(
 /// # Errors
 ///
 /// A server cannot be found.
-pub fn servers(scenario: &Scenario, limits: Limits, context: &Context) -> Result<Vec<NamedServer>, CommandError> {
+pub(crate) fn servers(
+    scenario: &Scenario,
+    limits: Limits,
+    context: &Context,
+) -> Result<Vec<NamedServer>, CommandError> {
     let now = i64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX);
     let place = |kind: &ServerKind| match kind {
         ServerKind::BuiltIn(config) => {
@@ -169,7 +173,7 @@ impl MessageObserver for Stagehand {
 /// # Errors
 ///
 /// A server cannot be reached, or the output cannot be written.
-pub async fn play_real(
+pub(crate) async fn play_real(
     (scenario, limits): (&Scenario, Limits),
     lay_over: impl FnOnce(&mut HostConfig) -> Result<(), CommandError>,
     (recorder, model): (&Recorder, &Model),
@@ -285,7 +289,7 @@ async fn sleep(time: Option<Duration>) {
 /// # Errors
 ///
 /// The reel cannot be read.
-pub fn errors(reel: &Path) -> Result<Vec<String>, CommandError> {
+pub(crate) fn errors(reel: &Path) -> Result<Vec<String>, CommandError> {
     let failed = |error| CommandError::reading(reel, &error);
     let mut reader = ReelReader::open(reel).map_err(|error| CommandError::reel(reel, &error))?.with_payloads();
     let mut validator = Validator::new(Options::default());
@@ -301,7 +305,7 @@ pub fn errors(reel: &Path) -> Result<Vec<String>, CommandError> {
 }
 
 /// A report as JSON, with the path of the reel, if there is one.
-pub fn to_json(report: &Report, reel: Option<&Path>) -> serde_json::Value {
+pub(crate) fn to_json(report: &Report, reel: Option<&Path>) -> serde_json::Value {
     let mut value = report.to_json();
     value["event"] = json!("report");
     value["reel"] = json!(reel.map(|reel| reel.display().to_string()));
@@ -309,6 +313,6 @@ pub fn to_json(report: &Report, reel: Option<&Path>) -> serde_json::Value {
 }
 
 /// Whether time is virtual: as the user wants, else as the scenario says.
-pub fn is_virtual(scenario: &Scenario, wanted: Option<bool>) -> bool {
+pub(crate) fn is_virtual(scenario: &Scenario, wanted: Option<bool>) -> bool {
     wanted.unwrap_or(scenario.clock == Clock::Virtual)
 }

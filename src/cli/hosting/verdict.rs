@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// A JUnit file, created before the scenario is played, so that a file that cannot be written is noticed at once.
-pub struct Junit {
+pub(crate) struct Junit {
     path: PathBuf,
     out: Output,
 }
@@ -21,7 +21,7 @@ impl Junit {
     /// # Errors
     ///
     /// The file cannot be written.
-    pub fn open(path: &Path) -> Result<Self, CommandError> {
+    pub(crate) fn open(path: &Path) -> Result<Self, CommandError> {
         let out = Output::begin(path, true, output::SHARED).map_err(|error| {
             CommandError::usage(format!("--junit: {}", error.message)).hint("its folder must exist")
         })?;
@@ -33,7 +33,7 @@ impl Junit {
     /// # Errors
     ///
     /// The file cannot be written.
-    pub fn write(mut self, report: &Report, scenario: &str) -> Result<(), CommandError> {
+    pub(crate) fn write(mut self, report: &Report, scenario: &str) -> Result<(), CommandError> {
         let mut text = String::new();
         // Writing to a string cannot fail.
         let _ = render::junit(report, scenario, &mut text);
@@ -43,13 +43,13 @@ impl Junit {
 }
 
 /// The report as text. With `all`, it includes what passed.
-pub fn text(report: &Report, scenario: &str, all: bool, palette: &Palette) -> String {
+pub(crate) fn text(report: &Report, scenario: &str, all: bool, palette: &Palette) -> String {
     let mut text = String::new();
     let _ = render::text(report, scenario, all, palette, &mut text);
     text
 }
 
 /// The outcome of a command, which determines the exit code.
-pub fn outcome(report: &Report) -> Outcome {
+pub(crate) fn outcome(report: &Report) -> Outcome {
     if report.is_passed() { Outcome::Clean } else { Outcome::Findings }
 }

@@ -14,7 +14,7 @@ const MAX: usize = 10_000;
 
 /// The head of a request or response.
 #[derive(Debug)]
-pub struct Head {
+pub(super) struct Head {
     /// The request's method and target, or the response's status.
     pub start: Start,
     headers: Vec<(String, String)>,
@@ -22,7 +22,7 @@ pub struct Head {
 
 /// The first line of a head.
 #[derive(Debug)]
-pub enum Start {
+pub(super) enum Start {
     /// A request.
     Request {
         /// Its method.
@@ -36,7 +36,7 @@ pub enum Start {
 
 impl Head {
     /// Parses a head; `None` if the text is something else.
-    pub fn parse(text: &[u8]) -> Option<Self> {
+    pub(super) fn parse(text: &[u8]) -> Option<Self> {
         let head: Value = serde_json::from_slice(text).ok()?;
         let text = |names: &[&str]| names.iter().find_map(|name| head.get(name)?.as_str()).map(str::to_owned);
         let start = match (head.get("status").and_then(Value::as_u64), text(&["method"])) {
@@ -68,7 +68,7 @@ impl Head {
     }
 
     /// Returns the head in the form that reels have.
-    pub fn reported(&self) -> Value {
+    pub(super) fn reported(&self) -> Value {
         let headers: Vec<_> =
             self.headers.iter().map(|(name, value)| json!([name, redact_header(name, value)])).collect();
         match &self.start {
@@ -133,7 +133,7 @@ struct Unnamed {
 
 /// Finds the streams and exchanges of lines.
 #[derive(Debug, Default)]
-pub struct Sessions {
+pub(super) struct Sessions {
     streams: u32,
     exchanges: u32,
     connections: Recent<Box<[u8]>, Current>,
@@ -144,7 +144,7 @@ pub struct Sessions {
 
 /// The place of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LinePlace {
+pub(super) struct LinePlace {
     /// The stream of the session; 0 outside of HTTP.
     pub stream: u32,
     /// The number of the exchange; 0 outside of HTTP.
@@ -158,7 +158,7 @@ pub struct LinePlace {
 impl Sessions {
     /// Returns the place of a line on a connection. `head` is its head, if it has one; `initializes` means that it
     /// begins a session.
-    pub fn place(&mut self, connection: &[u8], head: Option<&Head>, initializes: bool) -> LinePlace {
+    pub(super) fn place(&mut self, connection: &[u8], head: Option<&Head>, initializes: bool) -> LinePlace {
         match head.map(|head| (&head.start, head.session())) {
             Some((Start::Request { method, target }, session)) => {
                 self.begin(connection, method, target, session, initializes)
@@ -226,7 +226,7 @@ impl Sessions {
     }
 
     /// Remembers the endpoint that an event stream announced for messages.
-    pub fn hand_out(&mut self, connection: &[u8], endpoint: &str) {
+    pub(super) fn hand_out(&mut self, connection: &[u8], endpoint: &str) {
         let Some(current) = self.connections.found.get(connection) else { return };
         let path = match endpoint.split_once("://") {
             Some((_, rest)) => rest.find('/').map_or("/", |at| &rest[at..]),

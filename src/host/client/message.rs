@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// The params of a request or notification.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub enum Params {
+pub(crate) enum Params {
     /// No `params` member.
     #[default]
     Absent,
@@ -26,7 +26,7 @@ impl From<Value> for Params {
 
 impl Params {
     /// The text on the wire; `None` if there is no `params` member.
-    pub fn text(&self) -> Option<Vec<u8>> {
+    pub(crate) fn text(&self) -> Option<Vec<u8>> {
         match self {
             Self::Absent => None,
             Self::Value(value) => Some(value.to_string().into_bytes()),
@@ -40,7 +40,7 @@ fn on_one_line(text: &[u8]) -> Vec<u8> {
 }
 
 /// Builds a request, or without an id, a notification.
-pub fn call(id: Option<&Value>, method: &str, params: Option<&[u8]>) -> Vec<u8> {
+pub(crate) fn call(id: Option<&Value>, method: &str, params: Option<&[u8]>) -> Vec<u8> {
     let mut out = br#"{"jsonrpc":"2.0""#.to_vec();
     if let Some(id) = id {
         out.extend_from_slice(format!(r#","id":{id}"#).as_bytes());
@@ -55,10 +55,10 @@ pub fn call(id: Option<&Value>, method: &str, params: Option<&[u8]>) -> Vec<u8> 
 }
 
 /// A JSON-RPC error to respond with: its code and message.
-pub type Refusal = (i64, String);
+pub(crate) type Refusal = (i64, String);
 
 /// A response to the request with this id text.
-pub fn response(id: &[u8], answer: &Result<Value, Refusal>) -> Vec<u8> {
+pub(crate) fn response(id: &[u8], answer: &Result<Value, Refusal>) -> Vec<u8> {
     let body = match answer {
         Ok(result) => format!(r#","result":{result}}}"#),
         Err((code, message)) => format!(r#","error":{}}}"#, json!({"code": code, "message": message})),
@@ -67,13 +67,13 @@ pub fn response(id: &[u8], answer: &Result<Value, Refusal>) -> Vec<u8> {
 }
 
 /// An error response with a complete error object.
-pub fn error_response(id: &[u8], error: &Value) -> Vec<u8> {
+pub(crate) fn error_response(id: &[u8], error: &Value) -> Vec<u8> {
     [br#"{"jsonrpc":"2.0","id":"#, Id(id).echoed(), format!(r#","error":{error}}}"#).as_bytes()].concat()
 }
 
 /// Sets members of an object's text: existing members are replaced in place, new ones are put first. Every other byte
 /// stays. Text that is not a complete object is returned unchanged.
-pub fn with_members(object: &[u8], members: &[(&str, Value)]) -> Vec<u8> {
+pub(crate) fn with_members(object: &[u8], members: &[(&str, Value)]) -> Vec<u8> {
     members.iter().rev().fold(object.to_vec(), |text, (name, value)| {
         let value = value.to_string();
         match json::member(&text, name) {
@@ -84,7 +84,7 @@ pub fn with_members(object: &[u8], members: &[(&str, Value)]) -> Vec<u8> {
 }
 
 /// Adds members to the `_meta` of params. Existing members of `_meta` win, and every byte of the caller stays.
-pub fn with_meta(params: &[u8], meta: &[(&str, Value)]) -> Vec<u8> {
+pub(crate) fn with_meta(params: &[u8], meta: &[(&str, Value)]) -> Vec<u8> {
     let Some(written) = json::member(params, "_meta") else {
         let all: serde_json::Map<_, _> = meta.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
         return with_first_member(params, "_meta", Value::Object(all).to_string().as_bytes());

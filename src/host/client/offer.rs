@@ -24,14 +24,14 @@ pub(super) struct Offer {
 
 impl Offer {
     /// Declares `roots` if there are any; the caller's own capabilities override that.
-    pub fn new(extra: &Value, roots: Vec<Root>) -> Self {
+    pub(super) fn new(extra: &Value, roots: Vec<Root>) -> Self {
         let mut capabilities = if roots.is_empty() { json!({}) } else { json!({"roots": {}}) };
         lay_over(&mut capabilities, extra);
         Self { capabilities, roots, granted: Vec::new() }
     }
 
     /// The response to a request of the server, in either era.
-    pub fn answer(&self, method: &str) -> Result<Value, Refusal> {
+    pub(super) fn answer(&self, method: &str) -> Result<Value, Refusal> {
         let refuse = |why: &str| Err((METHOD_NOT_FOUND, format!("{method}: {why}")));
         match method {
             "ping" => Ok(json!({})),

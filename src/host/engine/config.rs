@@ -7,7 +7,7 @@ use crate::proposals::policy::{Policies, Setting, SettingKind};
 use crate::proposals::settings;
 
 /// The host's own options, beside those of the proposals.
-pub static SETTINGS: &[Setting] = &[
+pub(crate) static SETTINGS: &[Setting] = &[
     Setting {
         name: "prompt_bytes",
         kind: SettingKind::Bytes,

@@ -68,7 +68,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub fn new(config: &ServerConfig, proposals: &[ProposalHost]) -> Self {
+    pub(super) fn new(config: &ServerConfig, proposals: &[ProposalHost]) -> Self {
         let mut client = config.client.clone();
         if client.capabilities.is_null() {
             client.capabilities = json!({});
@@ -108,13 +108,13 @@ impl Server {
         }
     }
 
-    pub fn view(&self) -> ServerView {
+    pub(super) fn view(&self) -> ServerView {
         let declared = Declared { client: self.capabilities.clone(), ..Declared::default() };
         ServerView { name: self.name.clone(), declared, is_joined: self.is_joined, ..ServerView::default() }
     }
 
     /// Whether the server is ready or gone.
-    pub fn is_settled(&self) -> bool {
+    pub(super) fn is_settled(&self) -> bool {
         matches!(self.state, State::Ready | State::Gone)
     }
 }

@@ -49,7 +49,7 @@ struct Message {
 
 /// Tracks the user messages of all connections.
 #[derive(Debug, Default)]
-pub struct FanOut {
+pub(super) struct FanOut {
     connections: BTreeMap<u32, Connection>,
     messages: VecDeque<Message>,
     next: u64,

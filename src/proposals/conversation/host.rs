@@ -8,11 +8,11 @@
 //! It must never handle request ids (the driver matches them), use clocks, or print.
 
 mod context;
-pub mod side;
+pub(crate) mod side;
 #[cfg(test)]
 mod tests;
 
-pub use context::{Context, DEFAULT_MOST_BYTES, Memory, render};
+pub(crate) use context::{Context, DEFAULT_MOST_BYTES, render};
 
 use super::{CONTEXT, DESCRIPTOR, USER_MESSAGE};
 use crate::protocol::errors::{INVALID_PARAMS, METHOD_NOT_FOUND};
@@ -20,15 +20,12 @@ use crate::wire::{Envelope, MessageKind, json};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// The recommended time limit of a response (SEP-1975, Timeouts).
-pub const DEFAULT_DEADLINE: Duration = Duration::from_millis(500);
-
 /// The number of messages past their deadline that wait for a late response. The oldest is dropped first.
 const MAX_LATE: usize = 64;
 
 /// What a server declared about user messages (SEP-1975, New Capability).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Subscription {
+pub(crate) enum Subscription {
     /// `onUserMessage: true`: the host sends it every user message.
     Subscribed,
     /// `conversationEvents` exists, but without `onUserMessage: true`.
@@ -38,7 +35,7 @@ pub enum Subscription {
 }
 
 /// Reads a server's capabilities. Both places, top level and `experimental`, can subscribe.
-pub fn subscription(capabilities: &Value) -> Subscription {
+pub(crate) fn subscription(capabilities: &Value) -> Subscription {
     let found = DESCRIPTOR.places.iter().filter_map(|place| {
         let declared = place.path.iter().try_fold(capabilities, |value, name| value.get(name))?;
         Some(declared["onUserMessage"] == Value::Bool(true))
@@ -52,7 +49,7 @@ pub fn subscription(capabilities: &Value) -> Subscription {
 
 /// How the host sends a user message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Carrier {
+pub(crate) enum Carrier {
     /// As a request, or as a notification after the server has refused the request as unknown.
     #[default]
     Auto,
@@ -64,7 +61,7 @@ pub enum Carrier {
 
 /// One earlier message of the conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HistoryEntry {
+pub(crate) struct HistoryEntry {
     /// `user` or `assistant`.
     pub role: String,
     /// The text.
@@ -73,7 +70,7 @@ pub struct HistoryEntry {
 
 /// A user's message (SEP-1975, conversation/userMessage).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UserMessage {
+pub(crate) struct UserMessage {
     /// The id, chosen by the caller and unique in the session.
     pub message_id: String,
     /// Its text.
@@ -84,7 +81,7 @@ pub struct UserMessage {
 
 impl UserMessage {
     /// The params on the wire.
-    pub fn params(&self) -> Value {
+    pub(crate) fn params(&self) -> Value {
         let mut params = Map::new();
         params.insert("messageId".to_owned(), self.message_id.clone().into());
         params.insert("content".to_owned(), self.content.clone().into());
@@ -98,7 +95,7 @@ impl UserMessage {
 
 /// The outcome of one message at this server.
 #[derive(Clone, Debug, PartialEq)]
-pub struct DeliveryOutcome {
+pub(crate) struct DeliveryOutcome {
     /// The message's id.
     pub message_id: String,
     /// The carrier that was used in the end, never [`Carrier::Auto`].
@@ -119,7 +116,7 @@ pub struct DeliveryOutcome {
 
 /// What the driver has to do or to report.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Action {
+pub(crate) enum Action {
     /// Send a request. Pass the response to [`UserMessages::answered`] with this key.
     Request {
         /// Identifies the request.
@@ -164,7 +161,7 @@ struct Waiting {
 
 /// The user messages of one server; see the module documentation.
 #[derive(Debug)]
-pub struct UserMessages {
+pub(crate) struct UserMessages {
     carrier: Carrier,
     deadline: Duration,
     waiting: Vec<Waiting>,
@@ -173,12 +170,12 @@ pub struct UserMessages {
 
 impl UserMessages {
     /// A new engine. The deadline covers the whole exchange about a message, for each server by itself (AMB-A8).
-    pub fn new(carrier: Carrier, deadline: Duration) -> Self {
+    pub(crate) fn new(carrier: Carrier, deadline: Duration) -> Self {
         Self { carrier, deadline, waiting: Vec::new(), next_key: 1 }
     }
 
     /// Sends a user message.
-    pub fn start(&mut self, now: Duration, message: UserMessage) -> Vec<Action> {
+    pub(crate) fn start(&mut self, now: Duration, message: UserMessage) -> Vec<Action> {
         let params = message.params();
         let as_request = self.carrier != Carrier::Notification;
         let key = as_request.then_some(self.next_key);
@@ -190,7 +187,7 @@ impl UserMessages {
     }
 
     /// Handles the response to the request `key` (carrier a).
-    pub fn answered(&mut self, now: Duration, key: u64, answer: &Envelope<'_>) -> Vec<Action> {
+    pub(crate) fn answered(&mut self, now: Duration, key: u64, answer: &Envelope<'_>) -> Vec<Action> {
         let Some(at) = self.waiting.iter().position(|waiting| waiting.key == Some(key)) else {
             return vec![Action::Stray("a response to a message that is already complete".to_owned())];
         };
@@ -206,14 +203,14 @@ impl UserMessages {
 
     /// The request `key` could not be delivered, which completes its message. Returns the message's id if it was still
     /// waiting.
-    pub fn undelivered(&mut self, key: u64) -> Option<String> {
+    pub(crate) fn undelivered(&mut self, key: u64) -> Option<String> {
         let at = self.waiting.iter().position(|waiting| waiting.key == Some(key))?;
         let waiting = self.waiting.remove(at);
         (!waiting.expired).then_some(waiting.message.message_id)
     }
 
     /// Handles any other message of the server. Everything except `conversation/context` is ignored.
-    pub fn receive(&mut self, now: Duration, envelope: &Envelope<'_>) -> Vec<Action> {
+    pub(crate) fn receive(&mut self, now: Duration, envelope: &Envelope<'_>) -> Vec<Action> {
         if envelope.method.as_deref() != Some(CONTEXT) {
             return Vec::new();
         }
@@ -238,13 +235,13 @@ impl UserMessages {
     }
 
     /// The time of the next call to [`Self::wake`].
-    pub fn next_timeout(&self) -> Option<Duration> {
+    pub(crate) fn next_timeout(&self) -> Option<Duration> {
         let live = self.waiting.iter().filter(|waiting| !waiting.expired);
         live.map(|waiting| waiting.since.saturating_add(self.deadline)).min()
     }
 
     /// Handles the passing of time: messages stop waiting at their deadline (SEP-1975, Timeouts).
-    pub fn handle_timeout(&mut self, now: Duration) -> Vec<Action> {
+    pub(crate) fn handle_timeout(&mut self, now: Duration) -> Vec<Action> {
         let deadline = self.deadline;
         let due = |waiting: &&mut Waiting| !waiting.expired && waiting.since.saturating_add(deadline) <= now;
         let over = self.waiting.iter_mut().filter(due).map(|waiting| {

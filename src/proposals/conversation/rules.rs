@@ -87,7 +87,7 @@ struct Sent {
 
 /// Checks one connection.
 #[derive(Debug)]
-pub struct ConversationObserver {
+pub(super) struct ConversationObserver {
     sent: Recent<String, Sent>,
     /// Messages sent as notifications that have no context yet, with their time.
     waiting: Recent<String, i64>,

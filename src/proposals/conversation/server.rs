@@ -31,7 +31,7 @@ struct Settings {
 
 /// The proposal's server side on one connection.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ConversationServerSide {
+pub(crate) struct ConversationServerSide {
     settings: Settings,
 }
 
@@ -92,7 +92,7 @@ fn capability() -> Value {
 
 /// A user's message, as far as a server needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UserMessage {
+pub(crate) struct UserMessage {
     /// The host's id of the message.
     pub message_id: String,
     /// Its text.
@@ -105,7 +105,7 @@ pub struct UserMessage {
 ///
 /// # Errors
 /// A sentence fragment that names the member which is missing or not a string.
-pub fn read(params: &Value) -> Result<UserMessage, String> {
+pub(crate) fn read(params: &Value) -> Result<UserMessage, String> {
     let text = |name: &str| {
         let value = params.get(name).and_then(Value::as_str);
         value.map(str::to_owned).ok_or_else(|| format!("`{name}` must be a string"))
@@ -129,13 +129,13 @@ fn context(hits: &[Hit<'_>]) -> Value {
 }
 
 /// A `ConversationContextResult` with plain text, or an empty object if the text is empty.
-pub fn in_words(text: &str) -> Value {
+pub(crate) fn in_words(text: &str) -> Value {
     if text.is_empty() { json!({}) } else { json!({"context": text}) }
 }
 
 /// The params of a `conversation/context` message: the context with the id of its user message. The proposal does not
 /// match contexts to messages that are notifications; hosts need `messageId` for that (AMB-A1).
-pub fn addressed(message: &UserMessage, context: Value) -> Value {
+pub(crate) fn addressed(message: &UserMessage, context: Value) -> Value {
     let mut params = json!({"messageId": message.message_id});
     if let (Some(params), Value::Object(context)) = (params.as_object_mut(), context) {
         params.extend(context);

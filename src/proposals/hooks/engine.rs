@@ -9,8 +9,9 @@ mod template;
 #[cfg(test)]
 mod tests;
 
-pub use declaration::{Declarations, Dropped, Hook, HookContent, Matcher, ToolGlob};
-pub use template::{Filling, MAX_TOOL_OUTPUT_BYTES};
+pub use declaration::Declarations;
+pub(crate) use declaration::{Hook, HookContent};
+pub use template::Filling;
 
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -210,7 +211,7 @@ fn injection(hook: &Hook, filling: &mut Filling<'_>, notes: &mut Vec<String>) ->
 
 /// Why a tool's result contains no text to inject. Nothing is injected then (SEP-2282, Client behaviour).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoText {
+pub(crate) enum NoText {
     /// The tool failed (`isError`), with this text.
     #[error("the tool failed: {0}")]
     ToolFailed(String),
@@ -219,25 +220,25 @@ pub enum NoText {
     NoContent,
     /// No part of the content is text.
     #[error("the result's content contains no text")]
-    NoTextBlocks,
+    TextBlocksMissing,
 }
 
 /// The text of a `tools/call` result: its text blocks, separated by line feeds.
 ///
 /// # Errors
 /// The result has no text, or the tool failed.
-pub fn tool_result_text(result: &Value) -> Result<String, NoText> {
+pub(crate) fn tool_result_text(result: &Value) -> Result<String, NoText> {
     let blocks = result["content"].as_array().ok_or(NoText::NoContent)?;
     let texts = blocks.iter().filter(|block| block["type"] == "text").filter_map(|block| block["text"].as_str());
     let text = texts.collect::<Vec<_>>().join("\n");
     if result["isError"] == Value::Bool(true) {
         return Err(NoText::ToolFailed(text));
     }
-    if text.is_empty() { Err(NoText::NoTextBlocks) } else { Ok(text) }
+    if text.is_empty() { Err(NoText::TextBlocksMissing) } else { Ok(text) }
 }
 
 /// The value of a client's `hooks` capability, which permits servers to declare hooks (SEP-2282, Capability
 /// negotiation).
-pub fn client_capability(supported: &[EventKind]) -> Value {
+pub(crate) fn client_capability(supported: &[EventKind]) -> Value {
     json!({"supported_events": supported.iter().map(|kind| kind.name()).collect::<Vec<_>>()})
 }

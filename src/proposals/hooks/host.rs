@@ -23,14 +23,14 @@ const REQUEST: &str = "hooks.pre_request";
 const OTHER: &str = "hooks.event";
 
 /// The kinds of injections.
-pub static SLOTS: &[Slot] = &[
+pub(crate) static SLOTS: &[Slot] = &[
     Slot { name: SESSION, place: PromptPlace::System, rank: 20 },
     Slot { name: OTHER, place: PromptPlace::BeforeUser, rank: 15 },
     Slot { name: REQUEST, place: PromptPlace::BeforeUser, rank: 20 },
 ];
 
 /// The options that the proposal leaves to the host.
-pub static SETTINGS: &[Setting] = &[
+pub(crate) static SETTINGS: &[Setting] = &[
     Setting {
         name: "place",
         kind: SettingKind::Choice(&["both", "top", "experimental", "none"]),
@@ -135,7 +135,7 @@ struct Firing {
 }
 
 /// The proposal's host side.
-pub struct HooksHostSide {
+pub(crate) struct HooksHostSide {
     policies: Policies,
     declarers: BTreeMap<ServerId, Declarer>,
     /// The hooks that fire at the current event, in the order of injection.
@@ -144,7 +144,7 @@ pub struct HooksHostSide {
 
 impl HooksHostSide {
     /// A host side without connected servers.
-    pub fn new(policies: &Policies) -> Self {
+    pub(crate) fn new(policies: &Policies) -> Self {
         Self { policies: policies.clone(), declarers: BTreeMap::new(), firing: Vec::new() }
     }
 

@@ -59,7 +59,7 @@ rules! {
 
 /// Checks one connection.
 #[derive(Debug, Default)]
-pub struct HooksObserver {
+pub(super) struct HooksObserver {
     /// Declared context tools that no tool list contained so far, with the event of the declaration.
     context_tools: Vec<(u64, String)>,
     /// Declared context tools that a tool list contained.

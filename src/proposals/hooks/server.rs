@@ -25,7 +25,7 @@ struct Settings {
 
 /// The proposal's server side on one connection.
 #[derive(Clone, Debug, Default)]
-pub struct HooksServerSide {
+pub(crate) struct HooksServerSide {
     forgoes_memory: bool,
     /// Hooks that replace the server's own.
     given: Option<Vec<Hook>>,

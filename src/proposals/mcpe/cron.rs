@@ -42,7 +42,7 @@ impl Schedule {
 ///
 /// # Errors
 /// A phrase that says that there is no such time zone.
-pub fn zone(name: Option<&str>) -> Result<TimeZone, String> {
+pub(crate) fn zone(name: Option<&str>) -> Result<TimeZone, String> {
     let Some(name) = name else { return Ok(TimeZone::UTC) };
     TimeZoneDatabase::bundled().get(name).map_err(|_| format!("unknown time zone {name:?}: expected an IANA name"))
 }

@@ -37,10 +37,10 @@ const MAX_PARKED: usize = 256;
 const MAX_SEEN: usize = 4096;
 
 /// The places in the prompt into which MCPE injects.
-pub static SLOTS: &[Slot] = &[Slot { name: SLOT, place: PromptPlace::BeforeUser, rank: 12 }];
+pub(super) static SLOTS: &[Slot] = &[Slot { name: SLOT, place: PromptPlace::BeforeUser, rank: 12 }];
 
 /// The options for what MCPE leaves to the host.
-pub static SETTINGS: &[Setting] = &[
+pub(super) static SETTINGS: &[Setting] = &[
     Setting {
         name: "subscribe",
         kind: SettingKind::Words,
@@ -249,7 +249,7 @@ impl Source {
 }
 
 /// The host's side of MCPE, for all servers.
-pub struct McpeHostSide {
+pub(super) struct McpeHostSide {
     policies: Policies,
     sources: BTreeMap<ServerId, Source>,
     /// Servers whose tools were examined.
@@ -258,7 +258,7 @@ pub struct McpeHostSide {
 
 impl McpeHostSide {
     /// Without any servers.
-    pub fn new(policies: &Policies) -> Self {
+    pub(super) fn new(policies: &Policies) -> Self {
         Self { policies: policies.clone(), sources: BTreeMap::new(), greeted: BTreeSet::new() }
     }
 

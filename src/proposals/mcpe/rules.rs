@@ -135,7 +135,7 @@ pub(super) const SUBSCRIBE: &str = "events_subscribe";
 
 /// Checks one connection.
 #[derive(Debug, Default)]
-pub struct McpeObserver {
+pub(super) struct McpeObserver {
     capability_reported: bool,
     dialect_reported: bool,
     tools_complete: bool,

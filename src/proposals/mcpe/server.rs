@@ -4,13 +4,13 @@
 //! It must never silently drop a handler that the user does not allow: it refuses the subscription. Times are
 //! nanoseconds of the Unix clock, and are arguments.
 
-pub mod delivery;
-pub mod event;
-pub mod filter;
-pub mod handlers;
-pub mod settings;
-pub mod subscription;
-pub mod subscriptions;
+pub(crate) mod delivery;
+pub(crate) mod event;
+pub(crate) mod filter;
+pub(crate) mod handlers;
+pub(crate) mod settings;
+pub(crate) mod subscription;
+pub(crate) mod subscriptions;
 
 use super::{DESCRIPTOR, EVENT, SCHEMAS};
 use crate::proposals::server::handler_job::{HandlerPolicy, JobOutcome};
@@ -25,7 +25,7 @@ use subscriptions::{Call, SubscriptionAction, Subscriptions};
 
 /// The server's side on one connection.
 #[derive(Clone, Debug, Default)]
-pub struct McpeServerSide {
+pub(crate) struct McpeServerSide {
     subscriptions: Subscriptions,
     handlers: Handlers,
 }

@@ -6,7 +6,7 @@ use crate::proposals::audit::{OperationEnd, OperationEntry, OperationOutcome};
 use serde_json::Value;
 
 /// The log entries for an exchange.
-pub fn entries(method: &str, params: &Value, end: OperationEnd<'_>) -> Vec<OperationEntry> {
+pub(super) fn entries(method: &str, params: &Value, end: OperationEnd<'_>) -> Vec<OperationEntry> {
     match method {
         PUSH_EVENT => vec![entry("push", params, end, "accepted", word(params, "eventId"))],
         BEFORE_INFERENCE => injections(params, end),

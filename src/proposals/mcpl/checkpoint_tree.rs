@@ -8,7 +8,7 @@ use crate::wire::MessageKind;
 const NOT_FOUND: i64 = -32005;
 
 /// The change to the tree that a message makes.
-pub fn step(message: &Observed<'_>) -> Option<Step> {
+pub(super) fn step(message: &Observed<'_>) -> Option<Step> {
     let asked = message.request?;
     let text = |name: &str| message.content[name].as_str().map(str::to_owned);
     match (asked.method.as_str(), message.envelope.kind) {

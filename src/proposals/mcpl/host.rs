@@ -14,12 +14,12 @@ mod orders;
 mod push;
 mod scopes;
 mod settings;
-pub use scopes::check as check_lists;
+pub(crate) use scopes::check as check_lists;
 mod sets;
 mod state;
 mod tools;
 
-pub use settings::SETTINGS;
+pub(crate) use settings::SETTINGS;
 
 use super::{DESCRIPTOR, PUSH_EVENT};
 use crate::proposals::host::{
@@ -46,7 +46,7 @@ const AFTER_USER: &str = "mcpl.afterUser";
 const EVENT: &str = "mcpl.event";
 
 /// The places in the prompt into which MCPL injects.
-pub static SLOTS: &[Slot] = &[
+pub(crate) static SLOTS: &[Slot] = &[
     Slot { name: SYSTEM, place: PromptPlace::System, rank: 10 },
     Slot { name: BEFORE_USER, place: PromptPlace::BeforeUser, rank: 10 },
     Slot { name: AFTER_USER, place: PromptPlace::AfterUser, rank: 10 },
@@ -119,7 +119,7 @@ struct Open {
 }
 
 /// The host's side of MCPL, for all servers.
-pub struct McplHostSide {
+pub(crate) struct McplHostSide {
     policies: Policies,
     peers: BTreeMap<ServerId, Peer>,
     open: BTreeMap<u64, Open>,
@@ -140,7 +140,7 @@ pub struct McplHostSide {
 
 impl McplHostSide {
     /// Without any servers.
-    pub fn new(policies: &Policies) -> Self {
+    pub(crate) fn new(policies: &Policies) -> Self {
         Self {
             policies: policies.clone(),
             peers: BTreeMap::new(),

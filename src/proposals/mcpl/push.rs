@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 /// A push event without its timestamp (MCPL 0.4 §9.2). Members without a value are left out of the message.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Draft {
+pub(crate) struct Draft {
     /// What happened, for the model.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
@@ -28,7 +28,7 @@ pub struct Draft {
 
 impl Draft {
     /// The params of `push/event` (MCPL 0.4 §9.2). `timestamp` is in ISO 8601.
-    pub fn params(&self, timestamp: &str) -> Value {
+    pub(crate) fn params(&self, timestamp: &str) -> Value {
         let mut params = json!({"featureSet": self.feature_set, "eventId": self.event_id, "timestamp": timestamp});
         if let Some(origin) = &self.origin {
             params["origin"] = origin.clone();

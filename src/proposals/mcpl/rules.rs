@@ -8,7 +8,7 @@ mod push;
 mod sets;
 mod state;
 
-pub use exemptions::exemption;
+pub(crate) use exemptions::exemption;
 
 use super::DESCRIPTOR;
 use crate::proposals::findings::rules;
@@ -209,7 +209,7 @@ rules! {
 
 /// Checks one connection.
 #[derive(Debug, Default)]
-pub struct McplObserver {
+pub(super) struct McplObserver {
     reported: HashSet<(&'static str, String), foldhash::fast::RandomState>,
     sets: sets::Sets,
     push: push::Pushes,

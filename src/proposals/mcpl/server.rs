@@ -31,7 +31,7 @@ const RETRIEVAL: &str = "memory.retrieval";
 /// The feature set that learns from the conversation.
 const EXTRACTION: &str = "memory.extraction";
 /// The feature set that pushes events.
-pub const PROACTIVE: &str = "memory.proactive";
+pub(crate) const PROACTIVE: &str = "memory.proactive";
 /// The feature set that lets the host's model summarize memories.
 const CONSOLIDATION: &str = "memory.consolidation";
 /// The feature set that lets the host's model look at events. It is declared only if agent handlers are permitted.
@@ -71,7 +71,7 @@ const FIRES: &[Firing] = &[
 /// The settings of the server's side.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields, default)]
-pub struct Settings {
+pub(crate) struct Settings {
     /// Feature sets that are declared in addition to the server's own, and that only push.
     pub push_sets: Vec<String>,
     /// Declares nothing but push events, in those sets.
@@ -99,7 +99,7 @@ struct Change {
 
 /// The server's side on one connection.
 #[derive(Debug, Default)]
-pub struct McplServerSide {
+pub(crate) struct McplServerSide {
     negotiated: Negotiated,
     channels: Channels,
     redactor: Redactor,

@@ -23,13 +23,13 @@ const USER: &str = "reminder.user";
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// The kinds of injections.
-pub static SLOTS: &[Slot] = &[
+pub(crate) static SLOTS: &[Slot] = &[
     Slot { name: SYSTEM, place: PromptPlace::System, rank: 30 },
     Slot { name: USER, place: PromptPlace::AfterUser, rank: 20 },
 ];
 
 /// The options that the proposal leaves to the host.
-pub static SETTINGS: &[Setting] = &[
+pub(crate) static SETTINGS: &[Setting] = &[
     Setting {
         name: "undeclared",
         kind: SettingKind::Choice(&["drop", "accept"]),
@@ -104,14 +104,14 @@ struct Queue {
 }
 
 /// The proposal's host side.
-pub struct ReminderHostSide {
+pub(crate) struct ReminderHostSide {
     policies: Policies,
     queues: BTreeMap<ServerId, Queue>,
 }
 
 impl ReminderHostSide {
     /// A host side without connected servers.
-    pub fn new(policies: &Policies) -> Self {
+    pub(crate) fn new(policies: &Policies) -> Self {
         Self { policies: policies.clone(), queues: BTreeMap::new() }
     }
 

@@ -29,7 +29,7 @@ pub(super) struct Queue {
 impl Queue {
     /// Adds a reminder, spelled in camel case or snake case. It replaces one with the same id, and one with the same
     /// key that no turn has included yet.
-    pub fn push(&mut self, reminder: &Value) {
+    pub(super) fn push(&mut self, reminder: &Value) {
         let member = |names: [&str; 2]| names.iter().map(|name| &reminder[*name]).find(|value| !value.is_null());
         let text = |names| member(names).and_then(Value::as_str).map(str::to_owned);
         let entry = Pending {
@@ -49,7 +49,7 @@ impl Queue {
     }
 
     /// Handles a turn. Returns the number of reminders in it, each of which then has one turn less.
-    pub fn turn(&mut self) -> usize {
+    pub(super) fn turn(&mut self) -> usize {
         let count = self.pending.len();
         for entry in &mut self.pending {
             entry.turns = entry.turns.saturating_sub(1);
@@ -60,12 +60,12 @@ impl Queue {
     }
 
     /// Handles a compaction: only reminders with `preserveOnCompact` remain.
-    pub fn compact(&mut self) {
+    pub(super) fn compact(&mut self) {
         self.pending.retain(|entry| entry.survives);
     }
 
     /// Removes all reminders.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.pending.clear();
     }
 }

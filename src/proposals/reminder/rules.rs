@@ -85,7 +85,7 @@ enum Path {
 
 /// Checks one connection.
 #[derive(Debug)]
-pub struct ReminderObserver {
+pub(super) struct ReminderObserver {
     seen: Recent<String, (Path, Digest)>,
     times: VecDeque<i64>,
     flooding: bool,

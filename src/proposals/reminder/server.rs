@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 /// The method that carries a reminder in the older form.
-pub const LEGACY: &str = "notifications/message";
+pub(crate) const LEGACY: &str = "notifications/message";
 
 /// The reminders that the server declares it may send.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Settings {
+pub(crate) struct Settings {
     /// The values of `propagate`.
     pub propagate: Vec<String>,
     /// The values of `roleHint`.
@@ -35,7 +35,7 @@ impl Settings {
 
 /// The proposal's server side on one connection.
 #[derive(Clone, Debug, Default)]
-pub struct ReminderServerSide {
+pub(crate) struct ReminderServerSide {
     settings: Settings,
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use url::Url;
 
 /// The maximum size of the output that is kept, in bytes.
-pub const OUTPUT_KEPT: usize = 16 << 10;
+pub(crate) const OUTPUT_KEPT: usize = 16 << 10;
 
 /// The kind of executor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -61,7 +61,7 @@ impl Secret {
 
 /// A part of a header's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HeaderPiece<'a> {
+pub(crate) enum HeaderPiece<'a> {
     /// Literal text.
     Text(&'a str),
     /// The name of a [`Secret`], written as `${NAME}`.
@@ -72,7 +72,7 @@ pub enum HeaderPiece<'a> {
 ///
 /// # Errors
 /// A `${` is not closed. The name is never guessed.
-pub fn pieces(text: &str) -> Result<Vec<HeaderPiece<'_>>, String> {
+pub(crate) fn pieces(text: &str) -> Result<Vec<HeaderPiece<'_>>, String> {
     let (mut found, mut rest) = (Vec::new(), text);
     while let Some((before, after)) = rest.split_once("${") {
         let (name, behind) = after.split_once('}').ok_or("a ${ has no closing brace")?;

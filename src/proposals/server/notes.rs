@@ -7,13 +7,13 @@ use std::io;
 use std::sync::Arc;
 
 /// The number of checkpoints that are kept. Older ones are pruned (MCPL 0.4 §8.7 leaves retention to the server).
-pub const KEPT: usize = 64;
+pub(crate) const KEPT: usize = 64;
 /// The maximum number of notes.
-pub const MAX_NOTES: usize = 256;
+pub(crate) const MAX_NOTES: usize = 256;
 /// The maximum size of the whole state as JSON, in bytes (64 KiB).
-pub const MAX_BYTES: usize = 64 << 10;
+pub(crate) const MAX_BYTES: usize = 64 << 10;
 /// The error code for a checkpoint that was pruned or never existed (MCPL 0.4 Appendix A).
-pub const CHECKPOINT_NOT_FOUND: i64 = -32005;
+pub(crate) const CHECKPOINT_NOT_FOUND: i64 = -32005;
 
 #[derive(Clone, Debug)]
 struct Checkpoint {

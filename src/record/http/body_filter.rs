@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 /// See the module.
-pub struct TapBodyFilter {
+pub(super) struct TapBodyFilter {
     /// Finds where messages end.
     pub cut: MessageSplitter,
     /// The messages to insert; closed when the stream ends.

@@ -14,7 +14,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::{Frame, FrameHeader};
 const MAX_HELD_BYTES: usize = 64 << 20;
 
 /// Called with a message that may be an answer; returns the part of it that passes.
-pub type AnswerDecision<'a> = &'a mut dyn FnMut(&[u8]) -> Option<Vec<u8>>;
+pub(crate) type AnswerDecision<'a> = &'a mut dyn FnMut(&[u8]) -> Option<Vec<u8>>;
 
 /// The splitter for one direction. See the module.
 pub enum MessageSplitter {

@@ -13,7 +13,7 @@ const MAX_BYTES: usize = 16 << 20;
 
 /// Why a message was not injected, as a sentence fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum InjectionFailure {
+pub(super) enum InjectionFailure {
     /// The stream has ended.
     #[error("has ended")]
     Ended,
@@ -27,7 +27,7 @@ pub enum InjectionFailure {
 
 /// See the module.
 #[derive(Debug, Default)]
-pub struct InjectionQueue {
+pub(super) struct InjectionQueue {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -49,7 +49,7 @@ impl InjectionQueue {
     ///
     /// # Errors
     /// The stream has ended, the queue is full, or `deadline` has passed.
-    pub fn put(&self, message: &[u8], deadline: Instant) -> Result<(), InjectionFailure> {
+    pub(super) fn put(&self, message: &[u8], deadline: Instant) -> Result<(), InjectionFailure> {
         let ticket = self.offer(message)?;
         let mut state = self.lock();
         loop {
@@ -77,7 +77,7 @@ impl InjectionQueue {
     ///
     /// # Errors
     /// The stream has ended, or the queue is full.
-    pub fn offer(&self, message: &[u8]) -> Result<u64, InjectionFailure> {
+    pub(super) fn offer(&self, message: &[u8]) -> Result<u64, InjectionFailure> {
         let mut state = self.lock();
         if state.is_over {
             return Err(InjectionFailure::Ended);
@@ -97,7 +97,7 @@ impl InjectionQueue {
     }
 
     /// The next message; from now on it is on its way.
-    pub fn poll_next(&self, context: &Context<'_>) -> Poll<Vec<u8>> {
+    pub(super) fn poll_next(&self, context: &Context<'_>) -> Poll<Vec<u8>> {
         let mut state = self.lock();
         let Some((ticket, message)) = state.waiting.pop_front() else {
             state.reader = Some(context.waker().clone());
@@ -110,13 +110,13 @@ impl InjectionQueue {
     }
 
     /// Rejects further messages.
-    pub fn close(&self) {
+    pub(super) fn close(&self) {
         self.lock().is_over = true;
         self.changed.notify_all();
     }
 
     /// Whether messages can still be queued.
-    pub fn is_open(&self) -> bool {
+    pub(super) fn is_open(&self) -> bool {
         !self.lock().is_over
     }
 

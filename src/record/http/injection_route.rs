@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The endpoint to which an HTTP+SSE server wants messages posted.
-pub struct Endpoint {
+pub(super) struct Endpoint {
     /// Path and query.
     pub target: String,
     /// Whether it is on the server for which mcpreel is the proxy.
@@ -25,7 +25,7 @@ pub struct Endpoint {
 }
 
 /// How a message is injected.
-pub enum InjectionRoute {
+pub(super) enum InjectionRoute {
     /// Between the messages of an open stream.
     Into(Arc<InjectionQueue>),
     /// By a separate POST with these headers, to this path and query or else to the MCP endpoint.
@@ -34,7 +34,7 @@ pub enum InjectionRoute {
 
 impl Exchanges {
     /// The stream numbers of the live sessions, to whose servers messages can be sent.
-    pub fn sessions(&self) -> Vec<u32> {
+    pub(crate) fn sessions(&self) -> Vec<u32> {
         let state = self.lock();
         let joined = state.open_injection_queues(Direction::ClientToServer).map(|(exchange, _)| exchange.stream);
         joined.chain(state.heads.keys().copied()).collect::<BTreeSet<u32>>().into_iter().collect()

@@ -45,7 +45,7 @@ const GRACE_PERIOD: Duration = Duration::from_secs(5);
 
 /// See the module.
 #[derive(Clone)]
-pub struct HttpSession {
+pub(crate) struct HttpSession {
     /// The recorder, which knows the sessions.
     pub exchanges: Arc<Exchanges>,
     /// The HTTP client for the server.

@@ -16,7 +16,7 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// The outcome of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunOutcome {
+pub(super) struct RunOutcome {
     /// Whether it exited with code 0.
     pub passed: bool,
     /// How it ended, in words.
@@ -27,12 +27,12 @@ pub struct RunOutcome {
 
 impl RunOutcome {
     /// The outcome of a command that could not be started.
-    pub fn not_run(why: &dyn fmt::Display) -> Self {
+    pub(super) fn not_run(why: &dyn fmt::Display) -> Self {
         Self { passed: false, how: format!("could not be started: {why}"), output: String::new() }
     }
 
     /// The part of the outcome that matters for comparisons: how it ended, and its last line without times.
-    pub fn summary(&self) -> String {
+    pub(super) fn summary(&self) -> String {
         let last = self.output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
         let words = last.split_whitespace().filter(|word| !is_time(word));
         words.fold(self.how.clone(), |all, word| all + " " + word)
@@ -51,7 +51,7 @@ fn is_time(word: &str) -> bool {
 
 /// The command that is running now.
 #[derive(Debug, Default)]
-pub struct RunningCommand(Mutex<State>);
+pub(super) struct RunningCommand(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -61,7 +61,7 @@ struct State {
 
 impl RunningCommand {
     /// Ends the command, and all later ones.
-    pub fn end(&self) {
+    pub(super) fn end(&self) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.is_over = true;
         kill(state.group);
@@ -83,7 +83,7 @@ fn kill(group: Option<Pid>) {
 }
 
 /// Runs a command in its own process group, which ends with it.
-pub fn run(command: Command, limit: Duration, running: &RunningCommand) -> RunOutcome {
+pub(super) fn run(command: Command, limit: Duration, running: &RunningCommand) -> RunOutcome {
     match try_run(command, limit, running) {
         Ok(outcome) => outcome,
         Err(error) => RunOutcome::not_run(&error),

@@ -9,7 +9,7 @@ const LONGEST: u32 = 20;
 
 /// The first thing that happened to a file since it was last reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub(super) enum Change {
     /// It was created.
     Made,
     /// Anything else.
@@ -18,7 +18,7 @@ pub enum Change {
 
 /// Collects changes; see the module.
 #[derive(Debug)]
-pub struct Debounce {
+pub(super) struct Debounce {
     quiet: Duration,
     gathered: BTreeMap<PathBuf, Change>,
     /// When the burst began, and the time of its last change.
@@ -27,23 +27,23 @@ pub struct Debounce {
 
 impl Debounce {
     /// Collects changes until there were none for `quiet`.
-    pub fn new(quiet: Duration) -> Self {
+    pub(super) fn new(quiet: Duration) -> Self {
         Self { quiet, gathered: BTreeMap::new(), times: None }
     }
 
     /// Adds a change.
-    pub fn push(&mut self, now: Duration, path: PathBuf, change: Change) {
+    pub(super) fn push(&mut self, now: Duration, path: PathBuf, change: Change) {
         self.gathered.entry(path).or_insert(change);
         self.times = Some((self.times.map_or(now, |(first, _)| first), now));
     }
 
     /// When changes are to be reported.
-    pub fn due(&self) -> Option<Duration> {
+    pub(super) fn due(&self) -> Option<Duration> {
         self.times.map(|(first, last)| (last + self.quiet).min(first + self.quiet * LONGEST))
     }
 
     /// Returns the changes to report now.
-    pub fn take(&mut self, now: Duration) -> Vec<(PathBuf, Change)> {
+    pub(super) fn take(&mut self, now: Duration) -> Vec<(PathBuf, Change)> {
         if self.due().is_none_or(|due| due > now) {
             return Vec::new();
         }

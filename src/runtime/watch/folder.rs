@@ -24,7 +24,7 @@ const LOOKED_AT: u64 = 1024;
 
 /// A watched folder; see the module.
 #[derive(Clone, Debug)]
-pub struct Folder {
+pub(crate) struct Folder {
     /// Absolute, without links.
     root: PathBuf,
     ignored: GlobSet,
@@ -32,7 +32,7 @@ pub struct Folder {
 
 /// Why a folder cannot be watched.
 #[derive(Debug, thiserror::Error)]
-pub enum FolderError {
+pub(crate) enum FolderError {
     /// It does not exist, or cannot be opened.
     #[error("cannot watch {}: {}", .0.display(), .1)]
     System(PathBuf, io::Error),
@@ -44,7 +44,7 @@ pub enum FolderError {
 impl Folder {
     /// Opens the folder at this path. Globs in `ignored` match a file or folder by its name, or by its path relative to
     /// the folder.
-    pub fn open(path: &Path, ignored: &[String]) -> Result<Self, FolderError> {
+    pub(crate) fn open(path: &Path, ignored: &[String]) -> Result<Self, FolderError> {
         let failed = |error| FolderError::System(path.to_owned(), error);
         let root = path.canonicalize().map_err(failed)?;
         std::fs::read_dir(&root).map_err(failed)?;
@@ -56,22 +56,22 @@ impl Folder {
     }
 
     /// The folder's path.
-    pub fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
     /// The folder's URI, with a slash at its end.
-    pub fn uri(&self) -> String {
+    pub(crate) fn uri(&self) -> String {
         Url::from_directory_path(&self.root).map(String::from).unwrap_or_default()
     }
 
     /// A file's URI.
-    pub fn uri_of(&self, path: &Path) -> Option<String> {
+    pub(crate) fn uri_of(&self, path: &Path) -> Option<String> {
         Url::from_file_path(path).ok().map(String::from)
     }
 
     /// The name of a path below the folder; `None` if it is outside or ignored.
-    pub fn name(&self, path: &Path) -> Option<String> {
+    pub(crate) fn name(&self, path: &Path) -> Option<String> {
         let below = path.strip_prefix(&self.root).ok().filter(|below| !below.as_os_str().is_empty())?;
         let mut ways = below.ancestors().filter(|way| !way.as_os_str().is_empty());
         let is_ignored = |way: &Path| {
@@ -81,7 +81,7 @@ impl Folder {
     }
 
     /// The files at or below a path, in order, up to the limit, without links.
-    pub fn files(&self, from: &Path) -> Vec<PathBuf> {
+    pub(crate) fn files(&self, from: &Path) -> Vec<PathBuf> {
         let (mut found, mut looked_at, mut ahead) = (Vec::new(), 0, vec![from.to_owned()]);
         while let Some(folder) = ahead.pop() {
             let Ok(entries) = std::fs::read_dir(&folder) else { continue };
@@ -109,14 +109,14 @@ impl Folder {
     }
 
     /// The folder's text files as MCP resources.
-    pub fn list(&self) -> Vec<Value> {
+    pub(crate) fn list(&self) -> Vec<Value> {
         let files = self.files(&self.root);
         let texts = files.iter().filter(|path| open(path).and_then(|file| read(file, LOOKED_AT)).is_ok_and(is_text));
         texts.filter_map(|path| Some(described(&self.uri_of(path)?, &self.name(path)?))).collect()
     }
 
     /// The contents of a text file, by its URI, as the contents of an MCP resource.
-    pub fn read(&self, uri: &str) -> Option<Value> {
+    pub(crate) fn read(&self, uri: &str) -> Option<Value> {
         let path = Url::parse(uri).ok().filter(|url| url.scheme() == "file")?.to_file_path().ok()?;
         self.name(&path)?;
         // With a link anywhere on the way, the real path differs.

@@ -9,7 +9,7 @@ use serde_json::Value;
 /// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum KindPart {
+pub(crate) enum KindPart {
     /// A request.
     Request,
     /// A notification.
@@ -24,7 +24,7 @@ pub enum KindPart {
 /// once, unless `times`, `at_least` or `never` is given.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ExpectPart {
+pub(crate) struct ExpectPart {
     /// A message that arrives.
     pub message: Option<MessagePart>,
     /// A prompt for the model.
@@ -54,7 +54,7 @@ pub struct ExpectPart {
 /// A message that arrives; all given members must match.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct MessagePart {
+pub(crate) struct MessagePart {
     /// The server of the connection.
     pub server: Option<Placed<String>>,
     /// The direction.
@@ -75,7 +75,7 @@ pub struct MessagePart {
 /// A prompt, or what one server (or slot) injected into it.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct PromptPart {
+pub(crate) struct PromptPart {
     /// Only prompts of this turn; the first is 1.
     pub turn: Option<u64>,
     /// Only this prompt of a turn; the first is 1.
@@ -93,7 +93,7 @@ pub struct PromptPart {
 /// An event that the host reports.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct FactPart {
+pub(crate) struct FactPart {
     /// The proposal that it concerns, or `host`.
     pub room: Option<Placed<String>>,
     /// What happened.
@@ -109,7 +109,7 @@ pub struct FactPart {
 /// The result of a tool or request.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ResultPart {
+pub(crate) struct ResultPart {
     /// The part to check, as a JSON Pointer; by default the whole result.
     #[serde(default)]
     pub pointer: String,

@@ -21,7 +21,7 @@ pub struct TextPosition {
 
 /// A value and its position.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Placed<T> {
+pub(crate) struct Placed<T> {
     /// The value.
     pub value: T,
     /// Its position.
@@ -56,7 +56,7 @@ impl<T: JsonSchema> JsonSchema for Placed<T> {
 
 /// A mapping that keeps its order, with the positions of its keys.
 #[derive(Clone, Debug, PartialEq)]
-pub struct OrderedMap<T>(pub Vec<(Placed<String>, T)>);
+pub(crate) struct OrderedMap<T>(pub Vec<(Placed<String>, T)>);
 
 impl<T> Default for OrderedMap<T> {
     fn default() -> Self {
@@ -102,7 +102,7 @@ impl<T: JsonSchema> JsonSchema for OrderedMap<T> {
 
 /// A time: `250ms`, `2s`, `1.5m`, `1h`, `1d`; a number alone is seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span(pub Duration);
+pub(crate) struct Span(pub Duration);
 
 impl<'de> Deserialize<'de> for Span {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -128,7 +128,7 @@ impl JsonSchema for Span {
 
 /// Either just a text, or a mapping that contains the text.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TextOr<T>(pub T);
+pub(crate) struct TextOr<T>(pub T);
 
 impl<'de, T: Deserialize<'de> + From<String>> Deserialize<'de> for TextOr<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -169,7 +169,7 @@ impl<T: JsonSchema> JsonSchema for TextOr<T> {
 
 /// One or several values.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Several<T>(pub Vec<T>);
+pub(crate) struct Several<T>(pub Vec<T>);
 
 impl<T> Default for Several<T> {
     fn default() -> Self {

@@ -70,12 +70,12 @@ enum Ready {
 
 impl Joining {
     /// Forgets everything, since reading continues at another place.
-    pub fn start_at(&mut self, seq: u64) {
+    pub(super) fn start_at(&mut self, seq: u64) {
         *self = Self { is_off: self.is_off, from: seq, ..Self::default() };
     }
 
     /// Returns the size of the next item that is ready, in bytes; 0 if there is none.
-    pub fn next_size(&self) -> usize {
+    pub(super) fn next_size(&self) -> usize {
         match self.ready.front() {
             Some(Ready::Block(block)) => block.size(),
             Some(Ready::Frame(frame)) => frame.len as usize,

@@ -13,13 +13,13 @@ const MAX_READ: usize = 256 << 10;
 const MAX_OF_HEADER: usize = 500;
 
 /// What to do about a server that requires authentication.
-pub const TOKEN_ADVICE: &str =
+pub(crate) const TOKEN_ADVICE: &str =
     "the server requires a valid token: set one with -H 'Authorization: Bearer …' or MCPREEL_TOKEN";
 
 /// The content of such a response. Its text contains the status, the challenge and the beginning of the body, on one
 /// line and with control characters made visible.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub(crate) struct Refusal {
     status: StatusCode,
     challenge: String,
     location: String,
@@ -29,7 +29,7 @@ pub struct Refusal {
 
 impl Refusal {
     /// Reads the head, and the body as far as it was received.
-    pub fn read(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
+    pub(crate) fn read(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
         let header = |name| {
             let values = headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
             excerpt(&values.collect::<Vec<_>>().join(", "), MAX_OF_HEADER)
@@ -44,7 +44,7 @@ impl Refusal {
     }
 
     /// What to do next, if known.
-    pub fn advice(&self) -> Option<String> {
+    pub(crate) fn advice(&self) -> Option<String> {
         Some(match self.status.as_u16() {
             401 => TOKEN_ADVICE.to_owned(),
             403 => "the server denies access: is the token right, and is it valid for this machine?".to_owned(),
@@ -58,7 +58,7 @@ impl Refusal {
     }
 
     /// The status and the challenge, without the body.
-    pub fn head(&self) -> String {
+    pub(crate) fn head(&self) -> String {
         let mut text = format!("HTTP {}", self.status);
         if self.status.is_success() {
             let kind = self.media_type.split(';').next().map(str::trim).filter(|kind| !kind.is_empty());
@@ -83,7 +83,7 @@ impl fmt::Display for Refusal {
 }
 
 /// The beginning of a body on one line; for a web page, only its text.
-pub fn in_words(body: &[u8]) -> String {
+pub(crate) fn in_words(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(&body[..body.len().min(MAX_READ)]);
     let start = text.trim_start().get(..9).unwrap_or_default().to_ascii_lowercase();
     let is_page = start.starts_with("<html") || start == "<!doctype";

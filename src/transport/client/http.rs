@@ -24,17 +24,17 @@ use std::time::Duration;
 use tower_service::Service;
 
 /// Why a body broke off.
-pub type BodyError = Box<dyn Error + Send + Sync>;
+pub(crate) type BodyError = Box<dyn Error + Send + Sync>;
 /// A body to send.
-pub type Body = UnsyncBoxBody<Bytes, BodyError>;
+pub(crate) type Body = UnsyncBoxBody<Bytes, BodyError>;
 
 /// A body with these bytes.
-pub fn full(bytes: impl Into<Bytes>) -> Body {
+pub(crate) fn full(bytes: impl Into<Bytes>) -> Body {
     Full::new(bytes.into()).map_err(|never| match never {}).boxed_unsync()
 }
 
 /// An empty body.
-pub fn empty() -> Body {
+pub(crate) fn empty() -> Body {
     Empty::new().map_err(|never| match never {}).boxed_unsync()
 }
 
@@ -225,14 +225,14 @@ pub trait BodyFilter: Send {
 
 /// An HTTP/1.1 client for one server, with a connection for each simultaneous exchange.
 #[derive(Clone)]
-pub struct HttpClient {
+pub(crate) struct HttpClient {
     client: Client<HttpsConnector<ProxyConnector>, Body>,
     reach: ProxyConnector,
     tls: Arc<rustls::ClientConfig>,
 }
 
 /// A connection to a server, with or without TLS.
-pub type Stream = MaybeHttpsStream<super::proxy_connector::ProxiedConnection>;
+pub(crate) type Stream = MaybeHttpsStream<super::proxy_connector::ProxiedConnection>;
 
 /// The time limit for connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -249,7 +249,7 @@ impl HttpClient {
     ///
     /// # Errors
     /// TLS cannot be set up.
-    pub fn new(remote: &Remote) -> Result<Self, HttpError> {
+    pub(crate) fn new(remote: &Remote) -> Result<Self, HttpError> {
         Self::by(ProxyConnector::new, remote)
     }
 
@@ -257,7 +257,7 @@ impl HttpClient {
     ///
     /// # Errors
     /// TLS cannot be set up.
-    pub fn straight(remote: &Remote) -> Result<Self, HttpError> {
+    pub(crate) fn straight(remote: &Remote) -> Result<Self, HttpError> {
         Self::by(ProxyConnector::straight, remote)
     }
 
@@ -283,7 +283,7 @@ impl HttpClient {
     ///
     /// # Errors
     /// The exchange failed before that.
-    pub async fn send(&self, mut request: Request<Body>) -> Result<Response<Incoming>, HttpError> {
+    pub(crate) async fn send(&self, mut request: Request<Body>) -> Result<Response<Incoming>, HttpError> {
         if let Some(pass) = self.reach.plain_proxy_pass(request.uri()) {
             request.headers_mut().insert(http::header::PROXY_AUTHORIZATION, pass);
         }
@@ -301,7 +301,7 @@ impl HttpClient {
     ///
     /// # Errors
     /// The server cannot be reached.
-    pub async fn connect(&self, uri: Uri) -> Result<Stream, HttpError> {
+    pub(crate) async fn connect(&self, uri: Uri) -> Result<Stream, HttpError> {
         let place = place(&uri);
         let mut connector = HttpsConnector::from((self.reach.tunnelling(), Arc::clone(&self.tls)));
         std::future::poll_fn(|context| connector.poll_ready(context))
@@ -319,7 +319,7 @@ pub(crate) fn place(uri: &Uri) -> String {
 }
 
 /// An observer that ignores everything.
-pub struct NoObserver;
+pub(crate) struct NoObserver;
 
 impl ExchangeObserver for NoObserver {
     fn begin(&self, _connection: u32, _head: &http::request::Parts) -> u32 {
@@ -332,4 +332,4 @@ impl ExchangeObserver for NoObserver {
 }
 
 /// A shared observer.
-pub type SharedObserver = Arc<dyn ExchangeObserver>;
+pub(crate) type SharedObserver = Arc<dyn ExchangeObserver>;

@@ -29,7 +29,7 @@ const CONNECTION: u32 = 1;
 
 /// One URL of a server, and how to send requests to it.
 #[derive(Clone)]
-pub struct Endpoint {
+pub(crate) struct Endpoint {
     client: HttpClient,
     url: url::Url,
     uri: Uri,
@@ -44,7 +44,11 @@ impl Endpoint {
     ///
     /// # Errors
     /// The URL or a header is invalid.
-    pub fn new(remote: &Remote, report: NoticeCallback, watch: Option<SharedObserver>) -> Result<Self, HttpError> {
+    pub(crate) fn new(
+        remote: &Remote,
+        report: NoticeCallback,
+        watch: Option<SharedObserver>,
+    ) -> Result<Self, HttpError> {
         let (url, uri) = parse_url(&remote.url)?;
         Ok(Self {
             client: HttpClient::new(remote)?,
@@ -61,7 +65,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// The reference is invalid, or has another origin.
-    pub fn at(&self, reference: &str) -> Result<Self, HttpError> {
+    pub(crate) fn at(&self, reference: &str) -> Result<Self, HttpError> {
         let failed = |why: &str| HttpError::Url(reference.to_owned(), why.to_owned());
         let url = self.url.join(reference).map_err(|error| failed(&error.to_string()))?;
         if url.origin() != self.url.origin() {
@@ -72,7 +76,7 @@ impl Endpoint {
     }
 
     /// The URL.
-    pub fn url(&self) -> &url::Url {
+    pub(crate) fn url(&self) -> &url::Url {
         &self.url
     }
 
@@ -83,7 +87,12 @@ impl Endpoint {
     ///
     /// # Errors
     /// The exchange failed, or a redirect cannot be followed.
-    pub async fn ask(&self, method: Method, headers: &HeaderMap, body: Option<Bytes>) -> Result<Answer, HttpError> {
+    pub(crate) async fn ask(
+        &self,
+        method: Method,
+        headers: &HeaderMap,
+        body: Option<Bytes>,
+    ) -> Result<Answer, HttpError> {
         let mut exchange = Exchange::begin(&self.watch, &self.request(&method, headers));
         if let Some(body) = &body {
             exchange.see(ExchangeEvent::RequestBody(body));
@@ -152,7 +161,7 @@ impl Endpoint {
     }
 
     /// Reports to the observer that there will be no more exchanges.
-    pub fn hang_up(&self) {
+    pub(crate) fn hang_up(&self) {
         self.watch.hung_up(CONNECTION);
     }
 
@@ -209,7 +218,7 @@ fn host(url: &url::Url) -> Option<HeaderValue> {
 ///
 /// # Errors
 /// A name or value is invalid.
-pub fn shared_headers(remote: &Remote) -> Result<HeaderMap, HttpError> {
+pub(crate) fn shared_headers(remote: &Remote) -> Result<HeaderMap, HttpError> {
     let mut headers = HeaderMap::new();
     for (name, value) in &remote.headers {
         let failed = |why: &dyn std::fmt::Display| HttpError::Header(name.clone(), why.to_string());
@@ -253,7 +262,7 @@ impl Drop for Exchange {
 }
 
 /// A server's response: its head, and its body as it arrives.
-pub struct Answer {
+pub(crate) struct Answer {
     /// Status and headers.
     pub head: response::Parts,
     /// The endpoint that responded, after all redirects.
@@ -264,23 +273,23 @@ pub struct Answer {
 
 impl Answer {
     /// The status.
-    pub fn status(&self) -> StatusCode {
+    pub(crate) fn status(&self) -> StatusCode {
         self.head.status
     }
 
     /// A header's text; `None` if it is absent or not ASCII.
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.head.headers.get(name)?.to_str().ok()
     }
 
     /// The body's media type in lower case, without parameters.
-    pub fn media_type(&self) -> String {
+    pub(crate) fn media_type(&self) -> String {
         let text = self.header("content-type").unwrap_or_default();
         text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
     }
 
     /// Whether this is a successful response with an event stream.
-    pub fn is_stream(&self) -> bool {
+    pub(crate) fn is_stream(&self) -> bool {
         self.status().is_success() && self.media_type() == "text/event-stream"
     }
 
@@ -310,7 +319,7 @@ impl Answer {
     ///
     /// # Errors
     /// The body breaks off, or is longer than `limit`.
-    pub async fn whole(mut self, limit: MessageLimit) -> Result<Vec<u8>, String> {
+    pub(crate) async fn whole(mut self, limit: MessageLimit) -> Result<Vec<u8>, String> {
         let mut all = Vec::new();
         while let Some(bytes) = self.chunk().await? {
             if all.len() + bytes.len() > limit.bytes() {
@@ -322,7 +331,7 @@ impl Answer {
     }
 
     /// Describes a response that is not the expected message, with as much of its body as arrives within the limits.
-    pub async fn refusal(mut self, limit: MessageLimit, grace_period: Duration) -> (Refusal, Vec<u8>) {
+    pub(crate) async fn refusal(mut self, limit: MessageLimit, grace_period: Duration) -> (Refusal, Vec<u8>) {
         let mut body = Vec::new();
         let read = async {
             while body.len() < limit.bytes()
@@ -336,13 +345,13 @@ impl Answer {
     }
 
     /// The body as events of at most `limit`.
-    pub fn events(self, limit: MessageLimit) -> Events {
+    pub(crate) fn events(self, limit: MessageLimit) -> Events {
         Events { answer: self, limit, framer: SseFramer::default(), ready: VecDeque::new(), is_over: false }
     }
 }
 
 /// A body of server-sent events.
-pub struct Events {
+pub(crate) struct Events {
     answer: Answer,
     limit: MessageLimit,
     framer: SseFramer,
@@ -352,7 +361,7 @@ pub struct Events {
 
 /// Why there is no next event; completes a sentence about the stream.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoEvent {
+pub(crate) enum NoEvent {
     /// The stream ended.
     #[error("ended")]
     End,
@@ -369,7 +378,7 @@ impl Events {
     ///
     /// # Errors
     /// There is no next event.
-    pub async fn next(&mut self) -> Result<Vec<u8>, NoEvent> {
+    pub(crate) async fn next(&mut self) -> Result<Vec<u8>, NoEvent> {
         loop {
             if let Some(block) = self.ready.pop_front() {
                 return Ok(block);

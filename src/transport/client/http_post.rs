@@ -11,7 +11,7 @@ const MAX_READ: u64 = 1 << 20;
 
 /// The response.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Posted {
+pub(crate) struct Posted {
     /// The status.
     pub status: u16,
     /// The headers.
@@ -26,7 +26,12 @@ pub struct Posted {
 ///
 /// # Errors
 /// The URL or a header is invalid, the server cannot be reached, or the exchange broke off.
-pub async fn post(url: &str, headers: &[(String, String)], body: &str, kept: usize) -> Result<Posted, HttpError> {
+pub(crate) async fn post(
+    url: &str,
+    headers: &[(String, String)],
+    body: &str,
+    kept: usize,
+) -> Result<Posted, HttpError> {
     let failed = |why: &dyn std::fmt::Display| HttpError::Url(url.to_owned(), why.to_string());
     let uri: Uri = url.parse().map_err(|error: http::uri::InvalidUri| failed(&error))?;
     let is_plain = uri.scheme_str() == Some("http");

@@ -23,7 +23,7 @@ const SOCKS_PORT: u16 = 1080;
 
 /// Connects to hosts.
 #[derive(Clone)]
-pub struct ProxyConnector {
+pub(crate) struct ProxyConnector {
     tcp: HttpConnector,
     /// For proxies with https URLs.
     tls: Arc<rustls::ClientConfig>,
@@ -34,12 +34,12 @@ pub struct ProxyConnector {
 impl ProxyConnector {
     /// With the proxies of the environment (`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`). `limit` is the time
     /// limit for connecting. A proxy's certificate is verified like a server's.
-    pub fn new(limit: Duration, tls: Arc<rustls::ClientConfig>) -> Self {
+    pub(crate) fn new(limit: Duration, tls: Arc<rustls::ClientConfig>) -> Self {
         Self::by(Matcher::from_env(), limit, tls)
     }
 
     /// Without proxies.
-    pub fn straight(limit: Duration, tls: Arc<rustls::ClientConfig>) -> Self {
+    pub(crate) fn straight(limit: Duration, tls: Arc<rustls::ClientConfig>) -> Self {
         Self::by(Matcher::builder().build(), limit, tls)
     }
 
@@ -53,12 +53,12 @@ impl ProxyConnector {
 
     /// A copy that uses tunnels through all proxies, for protocols other than HTTP.
     #[must_use]
-    pub fn tunnelling(&self) -> Self {
+    pub(crate) fn tunnelling(&self) -> Self {
         Self { tunnel_always: true, ..self.clone() }
     }
 
     /// The `Proxy-Authorization` header for each plain HTTP request to this URL.
-    pub fn plain_proxy_pass(&self, uri: &Uri) -> Option<HeaderValue> {
+    pub(crate) fn plain_proxy_pass(&self, uri: &Uri) -> Option<HeaderValue> {
         let is_plain = uri.scheme_str() == Some("http");
         self.proxies.intercept(uri).filter(|_| is_plain)?.basic_auth().cloned()
     }
@@ -68,7 +68,7 @@ impl ProxyConnector {
 type ProxyStream = MaybeHttpsStream<TokioIo<TcpStream>>;
 
 /// A connection to a host, or to a proxy in front of it.
-pub struct ProxiedConnection {
+pub(crate) struct ProxiedConnection {
     stream: ProxyStream,
     /// The other end is a proxy that expects complete URLs.
     forwards: bool,

@@ -49,7 +49,7 @@ pub enum TransportNotice<'a> {
 }
 
 /// Receives notices.
-pub type NoticeCallback = Arc<dyn Fn(TransportNotice<'_>) + Send + Sync>;
+pub(crate) type NoticeCallback = Arc<dyn Fn(TransportNotice<'_>) + Send + Sync>;
 
 /// Observers of a connection.
 #[derive(Clone, Default)]

@@ -55,7 +55,11 @@ const REFUSAL_TIME: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 /// The URL or a header is invalid, or TLS cannot be set up.
-pub fn attach(remote: &Remote, report: NoticeCallback, watch: Option<SharedObserver>) -> Result<Link, HttpError> {
+pub(crate) fn attach(
+    remote: &Remote,
+    report: NoticeCallback,
+    watch: Option<SharedObserver>,
+) -> Result<Link, HttpError> {
     let (link, Served { outgoing, incoming }) = Link::served();
     let endpoint = Endpoint::new(remote, Arc::clone(&report), watch)?;
     let client = Client { endpoint, incoming, limit: remote.limit, report, state: Mutex::default() };

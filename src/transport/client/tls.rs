@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 ///
 /// # Errors
 /// The certificates cannot be read.
-pub fn config(remote: &Remote) -> Result<ClientConfig, HttpError> {
+pub(crate) fn config(remote: &Remote) -> Result<ClientConfig, HttpError> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()

@@ -35,7 +35,7 @@ use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
 /// Observes every message; `None` means that the direction ended.
-pub type MessageObserver = Arc<dyn Fn(Direction, Option<&[u8]>) + Send + Sync>;
+pub(crate) type MessageObserver = Arc<dyn Fn(Direction, Option<&[u8]>) + Send + Sync>;
 
 /// A stream that carries frames.
 trait Bytes: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
@@ -58,7 +58,7 @@ const CLOSING: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// The server cannot be reached, or does not accept a WebSocket.
-pub async fn connect(
+pub(crate) async fn connect(
     remote: &Remote,
     report: NoticeCallback,
     observer: Option<MessageObserver>,

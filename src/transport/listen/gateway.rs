@@ -48,13 +48,13 @@ const MAX_BACKLOG: usize = 32 << 20;
 const PROMPT: Duration = Duration::from_millis(200);
 
 /// Why a session ended whose server exited by itself.
-pub const SERVER_ENDED: &str = "the server ended";
+pub(crate) const SERVER_ENDED: &str = "the server ended";
 
 /// Why a session ended whose client left without closing it.
 const LEFT: &str = "left by its client";
 
 /// A link that was opened for a session, and a future to await after closing it.
-pub struct Opened {
+pub(crate) struct Opened {
     /// The connection to the server.
     pub link: Link,
     /// Ends what is behind the link.
@@ -62,7 +62,7 @@ pub struct Opened {
 }
 
 /// What is behind a gateway.
-pub trait Backend: Send + Sync {
+pub(crate) trait Backend: Send + Sync {
     /// Opens a link for the session with this number, from 1.
     ///
     /// # Errors
@@ -90,7 +90,7 @@ pub trait Backend: Send + Sync {
 
 /// Where clients connect.
 #[derive(Debug)]
-pub enum Listener {
+pub(crate) enum Listener {
     /// HTTP: Streamable HTTP and WebSockets on any path, HTTP+SSE at `/sse`.
     Http(TcpListener),
     /// Lines over TCP.
@@ -100,7 +100,7 @@ pub enum Listener {
 }
 
 /// The gateway. See the module.
-pub struct Gateway {
+pub(crate) struct Gateway {
     backend: Arc<dyn Backend>,
     access: Access,
     limit: MessageLimit,
@@ -117,7 +117,7 @@ pub struct Gateway {
 
 impl Gateway {
     /// A gateway in front of `backend` with this message limit.
-    pub fn new(backend: Arc<dyn Backend>, access: Access, limit: MessageLimit) -> Arc<Self> {
+    pub(crate) fn new(backend: Arc<dyn Backend>, access: Access, limit: MessageLimit) -> Arc<Self> {
         Arc::new(Self {
             backend,
             access,
@@ -137,7 +137,7 @@ impl Gateway {
     }
 
     /// Serves connections forever.
-    pub async fn serve(self: Arc<Self>, listener: Listener) {
+    pub(crate) async fn serve(self: Arc<Self>, listener: Listener) {
         match listener {
             Listener::Http(listener) => self.serve_http(listener).await,
             Listener::Tcp(listener) => self.serve_tcp(listener).await,
@@ -161,7 +161,7 @@ impl Gateway {
     }
 
     /// The numbers of the live sessions.
-    pub fn streams(&self) -> Vec<u32> {
+    pub(crate) fn streams(&self) -> Vec<u32> {
         let mut streams: Vec<u32> = self.alive().iter().map(|session| session.stream).collect();
         streams.extend(self.directs.numbers());
         streams.sort_unstable();
@@ -172,7 +172,13 @@ impl Gateway {
     ///
     /// # Errors
     /// The reason, as a sentence; `see` was not called.
-    pub fn put(&self, stream: u32, toward: Direction, message: Vec<u8>, see: impl FnOnce(&[u8])) -> Result<(), String> {
+    pub(crate) fn put(
+        &self,
+        stream: u32,
+        toward: Direction,
+        message: Vec<u8>,
+        see: impl FnOnce(&[u8]),
+    ) -> Result<(), String> {
         let alive = self.alive();
         let Some(session) = alive.iter().find(|session| session.stream == stream) else {
             let put = self.directs.put(stream, toward, message, see);
@@ -195,7 +201,7 @@ impl Gateway {
 
     /// Ends a session whose client has left: one that neither sends nor reads anything for this long, because few
     /// clients end their sessions. A session that is a connection of its own ends with it and is ignored here.
-    pub async fn close_left(&self, stream: u32, span: Duration) {
+    pub(crate) async fn close_left(&self, stream: u32, span: Duration) {
         if let Some(session) = self.alive().into_iter().find(|session| session.stream == stream) {
             session.left(span).await;
             session.close(LEFT).await;
@@ -203,7 +209,7 @@ impl Gateway {
     }
 
     /// Ends all sessions and waits for their backends.
-    pub async fn finish(&self) {
+    pub(crate) async fn finish(&self) {
         let mut all: Vec<_> = lock(&self.sessions).drain().map(|(_, session)| session).collect();
         all.append(&mut lock(&self.shared));
         let ends = futures_util::future::join_all(all.iter().map(|session| session.close("the gateway ended")));

@@ -11,7 +11,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// An extension of requests on connections where a length is uncertain ([`Heads::is_ambiguous`]).
 #[derive(Clone, Copy, Debug)]
-pub struct AmbiguousLength;
+pub(crate) struct AmbiguousLength;
 
 /// How many bytes of a line are kept; all relevant lines are shorter.
 const MAX_LINE_BYTES: usize = 256;
@@ -127,7 +127,7 @@ impl Heads {
 
 /// What is known of a connection's requests, for the service that answers them.
 #[derive(Clone, Debug, Default)]
-pub struct ConnectionFacts(Arc<Flags>);
+pub(crate) struct ConnectionFacts(Arc<Flags>);
 
 #[derive(Debug, Default)]
 struct Flags {
@@ -137,18 +137,18 @@ struct Flags {
 
 impl ConnectionFacts {
     /// Whether a request's length was uncertain: nothing after it on this connection can be trusted.
-    pub fn is_ambiguous(&self) -> bool {
+    pub(crate) fn is_ambiguous(&self) -> bool {
         self.0.is_ambiguous.load(Ordering::Acquire)
     }
 
     /// Stops checking, because the connection switches to another protocol.
-    pub fn end(&self) {
+    pub(crate) fn end(&self) {
         self.0.is_over.store(true, Ordering::Release);
     }
 }
 
 /// A connection whose requests are checked as they are read. Nothing is changed or held back.
-pub struct Watched<S> {
+pub(crate) struct Watched<S> {
     stream: S,
     heads: Heads,
     known: ConnectionFacts,
@@ -156,7 +156,7 @@ pub struct Watched<S> {
 
 impl<S> Watched<S> {
     /// Checks what is read from a stream.
-    pub fn new(stream: S) -> (Self, ConnectionFacts) {
+    pub(crate) fn new(stream: S) -> (Self, ConnectionFacts) {
         let known = ConnectionFacts::default();
         (Self { stream, heads: Heads::default(), known: known.clone() }, known)
     }

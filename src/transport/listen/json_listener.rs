@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 
 /// A received post.
 #[derive(Clone, Debug)]
-pub struct Post {
+pub(crate) struct Post {
     /// The path of the URL.
     pub path: String,
     /// The body.
@@ -26,12 +26,12 @@ pub struct Post {
 }
 
 /// An HTTP status and a JSON body.
-pub type JsonReply = (u16, Value);
+pub(crate) type JsonReply = (u16, Value);
 /// Handles posts.
-pub type PostHandler = Arc<dyn Fn(Post) -> Pin<Box<dyn Future<Output = JsonReply> + Send>> + Send + Sync>;
+pub(crate) type PostHandler = Arc<dyn Fn(Post) -> Pin<Box<dyn Future<Output = JsonReply> + Send>> + Send + Sync>;
 
 /// Serves forever. Bodies longer than `most` bytes are rejected.
-pub async fn serve(listener: TcpListener, most: usize, take: PostHandler) {
+pub(crate) async fn serve(listener: TcpListener, most: usize, take: PostHandler) {
     let most = MessageLimit::of_bytes(most);
     let limits = Arc::new((most, Budget::new(most)));
     accept(

@@ -15,7 +15,7 @@ const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// What is allowed in addition to this machine's own names.
 #[derive(Clone, Debug, Default)]
-pub struct Access {
+pub(crate) struct Access {
     /// Additional names for `Host`.
     pub hosts: Vec<String>,
     /// Additional origins, such as `https://example.org`.
@@ -30,7 +30,7 @@ impl Access {
     ///
     /// # Errors
     /// Status and reason: 400 if the head is ambiguous, 403 if its sender has no access.
-    pub fn check(&self, head: &Parts) -> Result<(), Refused> {
+    pub(crate) fn check(&self, head: &Parts) -> Result<(), Refused> {
         let malformed = |reason: String| Err((StatusCode::BAD_REQUEST, reason));
         if head.extensions.get::<AmbiguousLength>().is_some() {
             return malformed("the request has both Content-Length and Transfer-Encoding".into());

@@ -39,7 +39,7 @@ const MAX_CONNECTIONS: usize = 512;
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A proxy in front of one server.
-pub struct Proxy {
+pub(crate) struct Proxy {
     client: HttpClient,
     /// Scheme, host and port of the server.
     origin: Uri,
@@ -57,7 +57,12 @@ impl Proxy {
     ///
     /// # Errors
     /// The URL or a header is invalid, or TLS cannot be set up.
-    pub fn new(remote: &Remote, access: Access, body_limit: u64, watch: SharedObserver) -> Result<Self, HttpError> {
+    pub(crate) fn new(
+        remote: &Remote,
+        access: Access,
+        body_limit: u64,
+        watch: SharedObserver,
+    ) -> Result<Self, HttpError> {
         let wrong = |reason: &str| HttpError::Url(remote.url.clone(), reason.to_owned());
         let url: Uri = remote.http_url().parse().map_err(|error: uri::InvalidUri| wrong(&error.to_string()))?;
         let (Some("http" | "https"), Some(authority)) = (url.scheme_str(), url.authority()) else {
@@ -75,12 +80,12 @@ impl Proxy {
     }
 
     /// The client for the server, and the user's own headers.
-    pub fn upstream(&self) -> (HttpClient, HeaderMap) {
+    pub(crate) fn upstream(&self) -> (HttpClient, HeaderMap) {
         (self.client.clone(), self.headers.clone())
     }
 
     /// Serves connections forever. Must be called within a tokio runtime.
-    pub async fn serve(self, listener: TcpListener) {
+    pub(crate) async fn serve(self, listener: TcpListener) {
         let proxy = Arc::new(self);
         accept(
             async || listener.accept().await.map(|(stream, _)| stream),

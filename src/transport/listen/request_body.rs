@@ -16,7 +16,7 @@ const BYTES_A_SECOND: u32 = 16 << 10;
 
 /// Why a body was not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BodyFault {
+pub(crate) enum BodyFault {
     /// It is longer than the limit.
     TooLong,
     /// Other clients hold too much memory.
@@ -29,7 +29,7 @@ pub enum BodyFault {
 
 impl BodyFault {
     /// The HTTP status for this fault.
-    pub fn status(&self) -> StatusCode {
+    pub(crate) fn status(&self) -> StatusCode {
         match self {
             Self::TooLong => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Spent => StatusCode::SERVICE_UNAVAILABLE,
@@ -39,7 +39,7 @@ impl BodyFault {
     }
 
     /// A description of this fault.
-    pub fn reported(&self, intake: &IntakeLimits) -> String {
+    pub(crate) fn reported(&self, intake: &IntakeLimits) -> String {
         match self {
             Self::TooLong => intake.exceeded(),
             Self::Spent => BudgetPermit::SPENT.to_owned(),
@@ -57,7 +57,7 @@ impl BodyFault {
 ///
 /// # Errors
 /// The body exceeds a limit, or breaks off.
-pub async fn read<B>(mut body: B, intake: &mut IntakeLimits) -> Result<Vec<u8>, BodyFault>
+pub(crate) async fn read<B>(mut body: B, intake: &mut IntakeLimits) -> Result<Vec<u8>, BodyFault>
 where
     B: Body<Data = Bytes> + Unpin,
     B::Error: Error + 'static,

@@ -22,12 +22,12 @@ pub(super) struct Upstream {
 
 impl Upstream {
     /// Connects later.
-    pub fn new(client: HttpClient, origin: Uri) -> Self {
+    pub(super) fn new(client: HttpClient, origin: Uri) -> Self {
         Self { client, origin, sender: Mutex::default(), closed: Arc::default(), upgrades: Arc::default() }
     }
 
     /// Notified when the server closes its connection.
-    pub fn closed(&self) -> Arc<Notify> {
+    pub(super) fn closed(&self) -> Arc<Notify> {
         Arc::clone(&self.closed)
     }
 
@@ -35,7 +35,7 @@ impl Upstream {
     ///
     /// # Errors
     /// The exchange failed; a request of which nothing was sent is returned, too.
-    pub async fn send(
+    pub(super) async fn send(
         &self,
         mut request: Request<Body>,
     ) -> Result<Response<Incoming>, (HttpError, Option<Request<Body>>)> {

@@ -25,7 +25,11 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// The socket cannot be reached.
-pub async fn connect_unix(path: &Path, limit: MessageLimit, observer: Option<ByteObserver>) -> Result<Link, HttpError> {
+pub(crate) async fn connect_unix(
+    path: &Path,
+    limit: MessageLimit,
+    observer: Option<ByteObserver>,
+) -> Result<Link, HttpError> {
     let place = format!("unix:{}", path.display());
     let stream = connected(&place, UnixStream::connect(path)).await?;
     Ok(carry(stream.into_split(), IntakeLimits::of_server(limit), observer))
@@ -35,7 +39,7 @@ pub async fn connect_unix(path: &Path, limit: MessageLimit, observer: Option<Byt
 ///
 /// # Errors
 /// The address cannot be reached.
-pub async fn connect_tcp(
+pub(crate) async fn connect_tcp(
     address: &str,
     limit: MessageLimit,
     observer: Option<ByteObserver>,

@@ -27,13 +27,13 @@ pub enum Pipe {
 }
 
 /// Observes all bytes, including framing; `None` means that the pipe ended.
-pub type ByteObserver = Arc<dyn Fn(Pipe, Option<&[u8]>) + Send + Sync>;
+pub(crate) type ByteObserver = Arc<dyn Fn(Pipe, Option<&[u8]>) + Send + Sync>;
 
 /// How long a server may take to exit after its input was closed, and again after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A running server.
-pub struct StdioServer {
+pub(crate) struct StdioServer {
     child: Child,
 }
 
@@ -41,7 +41,10 @@ pub struct StdioServer {
 ///
 /// # Errors
 /// The server cannot be started.
-pub fn spawn(command: &ServerCommand, observer: Option<ByteObserver>) -> Result<(Link, StdioServer), SpawnError> {
+pub(crate) fn spawn(
+    command: &ServerCommand,
+    observer: Option<ByteObserver>,
+) -> Result<(Link, StdioServer), SpawnError> {
     let intake = IntakeLimits::of_server(command.limit);
     let mut command = Command::from(command.prepare()?);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
@@ -64,7 +67,7 @@ pub fn spawn(command: &ServerCommand, observer: Option<ByteObserver>) -> Result<
 ///
 /// # Errors
 /// The thread cannot be started.
-pub fn read_messages(
+pub(crate) fn read_messages(
     mut input: impl Read + Send + 'static,
     limit: MessageLimit,
     peer: &'static str,
@@ -95,18 +98,18 @@ pub fn read_messages(
 
 impl StdioServer {
     /// The process id, while it runs.
-    pub fn id(&self) -> Option<u32> {
+    pub(crate) fn id(&self) -> Option<u32> {
         self.child.id()
     }
 
     /// Waits for the server to exit after its input was closed. Sends SIGTERM and then SIGKILL if that takes too long,
     /// because some servers ignore the end of their input.
-    pub async fn end(self) -> Option<ExitStatus> {
+    pub(crate) async fn end(self) -> Option<ExitStatus> {
         self.end_reported().await.0
     }
 
     /// As [`StdioServer::end`]; also returns whether a signal was sent, which then explains the exit status.
-    pub async fn end_reported(mut self) -> (Option<ExitStatus>, bool) {
+    pub(crate) async fn end_reported(mut self) -> (Option<ExitStatus>, bool) {
         match timeout(GRACE, self.child.wait()).await {
             Ok(status) => (status.ok(), false),
             Err(_) => (self.hurry().await, true),

@@ -1,7 +1,7 @@
 use super::Case;
 
 /// The rules of MCP itself.
-pub const CASES: &[Case] = &[
+pub(super) const CASES: &[Case] = &[
     ("stream/noise", "s>c [server] started"),
     ("stream/blank-line", "s>c \t"),
     ("stream/crlf", r#"c>s crlf {"id":1,"method":"ping"}"#),

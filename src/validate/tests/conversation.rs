@@ -20,7 +20,7 @@ const FORGOTTEN: &str = r#"
     c>s {"id":3,"method":"conversation/userMessage","params":{"messageId":"m3","content":"hu"}}
     s>c {"id":3,"result":{}}"#;
 
-pub const CASES: &[Case] = &[
+pub(super) const CASES: &[Case] = &[
     (
         "conversation/undeclared-server",
         r#"hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":false}}
@@ -147,7 +147,7 @@ fn falling_back_to_notifications_is_no_retry() {
 }
 
 /// The host sends both servers every message.
-pub const QUIET: &[&str] = &[r#"
+pub(super) const QUIET: &[&str] = &[r#"
     hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}
     stream 1
     hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}

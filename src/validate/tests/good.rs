@@ -1,7 +1,7 @@
 use super::Severity;
 
 /// Both sides declare all of MCPL; scripts refer to it as `$HELLO`.
-pub const HELLO: &str = r##"hello 2025-11-25 {"experimental":{"mcpl":{"version":"0.4","pushEvents":true,
+pub(super) const HELLO: &str = r##"hello 2025-11-25 {"experimental":{"mcpl":{"version":"0.4","pushEvents":true,
             "contextHooks":{"beforeInference":true,"afterInference":{"blocking":true}},"inferenceRequest":
             {"streaming":true},"modelInfo":true,"channels":{"register":true,"publish":true,"observe":true,
             "lifecycle":true,"streaming":true},"featureSets":true}}} | {"tools":{},"experimental":{"mcpl":
@@ -13,15 +13,15 @@ pub const HELLO: &str = r##"hello 2025-11-25 {"experimental":{"mcpl":{"version":
             "uses":["tools"],"scoped":true,"rollback":true}}}}}"##;
 
 /// The host's first update after `$HELLO`; `$UPDATED` stands for both.
-pub const UPDATE: &str = r##"c>s {"method":"featureSets/update","params":{"enabled":["a.*"]}}"##;
+pub(super) const UPDATE: &str = r##"c>s {"method":"featureSets/update","params":{"enabled":["a.*"]}}"##;
 
 /// A server with every feature of MCPE; scripts refer to it as `$EVENTS`.
-pub const EVENTS: &str = r##"hello 2025-11-25 {} | {"tools":{},"events":{"maxSubscriptions":1,
+pub(super) const EVENTS: &str = r##"hello 2025-11-25 {} | {"tools":{},"events":{"maxSubscriptions":1,
             "deliveryChannels":["realtime","cron","scheduled"],"features":{"pause":true,"wildcards":true,
             "cronSchedule":true,"scheduledDelivery":true}}}"##;
 
 /// A session with all five proposals, in which both sides follow all rules.
-pub const SESSION: &str = r##"
+pub(super) const SESSION: &str = r##"
     hello 2025-11-25 {"roots":{},"hooks":{"supported_events":["session_start","post_tool_use"]},"experimental":
             {"mcpl":{"version":"0.4","pushEvents":true,"contextHooks":{"beforeInference":true,"afterInference":
             {"blocking":true}},"inferenceRequest":{"streaming":true},"modelInfo":true,"channels":{"register":true,
@@ -149,7 +149,7 @@ pub const SESSION: &str = r##"
 "##;
 
 /// Scripts for what one session cannot show, because it can declare only one of two things.
-pub const QUIET: &[&str] = &[
+pub(super) const QUIET: &[&str] = &[
     r##"$UPDATED
         @1000 c>s {"method":"featureSets/update","params":{"disabled":["a.push"]}}
         @1300 s>c {"id":1,"method":"inference/request","params":{"featureSet":"a.push","messages":[]}}

@@ -1,6 +1,6 @@
 use super::Case;
 
-pub const CASES: &[Case] = &[
+pub(super) const CASES: &[Case] = &[
     (
         "hooks/unsupported-event",
         r#"hello 2025-11-25 {"hooks":{"supported_events":["session_start"]}} | {"hooks":{"declarations":[
@@ -92,7 +92,7 @@ pub const CASES: &[Case] = &[
     ),
 ];
 
-pub const QUIET: &[&str] = &[
+pub(super) const QUIET: &[&str] = &[
     r#"c>s {"id":1,"method":"server/discover","params":{}}
        s>c {"id":1,"result":{"supportedVersions":["2026-07-28"],"capabilities":{}}}"#,
     r#"hello 2025-11-25 {"hooks":{"supported_events":["post_tool_use"]}} | {"tools":{},"hooks":{"declarations":[

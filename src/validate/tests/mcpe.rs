@@ -1,7 +1,7 @@
 use super::Case;
 
 /// Scripts begin with `$EVENTS`: a server that declares everything, see [`super::good`].
-pub const CASES: &[Case] = &[
+pub(super) const CASES: &[Case] = &[
     (
         "mcpe/capability-missing",
         r##"hello 2025-11-25 {} | {"tools":{}}
@@ -567,7 +567,7 @@ pub const CASES: &[Case] = &[
 ];
 
 /// Servers that respect their schedules.
-pub const QUIET: &[&str] = &[
+pub(super) const QUIET: &[&str] = &[
     // A maximum delays the events that exceed it.
     r##"$EVENTS
            c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},"delivery":

@@ -2,7 +2,7 @@ use super::Case;
 
 /// Scripts begin with `$UPDATED` (both sides declare everything, and the host sent its first update) or `$HELLO`
 /// (without an update); see [`super::good`].
-pub const CASES: &[Case] = &[
+pub(super) const CASES: &[Case] = &[
     (
         "mcpl/undeclared",
         r##"hello 2025-11-25 {} | {}

@@ -7,7 +7,7 @@ const BOTH: &str = r##"hello 2025-11-25 {"experimental":{"mcpl":{"version":"0.4"
     {"description":"d","uses":["pushEvents","contextHooks.beforeInference"]}}}}}
     c>s {"method":"featureSets/update","params":{"enabled":["a"]}}"##;
 
-pub const CASES: &[Case] = &[
+pub(super) const CASES: &[Case] = &[
     (
         "overlap/same-text",
         r##"hello 2025-11-25 {"experimental":{"mcpl":{"version":"0.4","contextHooks":{"beforeInference":true}}}} | {

@@ -9,7 +9,7 @@ const CHANGED: &str = r#"hello 2025-11-25 {} | {"resources":{"subscribe":true},"
     @9000 c>s {"id":2,"method":"ping"}
     s>c {"id":2,"result":{}}"#;
 
-pub const CASES: &[Case] = &[
+pub(super) const CASES: &[Case] = &[
     (
         "reminder/undeclared",
         r#"hello 2025-11-25 {} | {"reminders":{"emit":false}}
@@ -109,7 +109,8 @@ pub const CASES: &[Case] = &[
     ),
 ];
 
-pub const QUIET: &[&str] = &[r#"hello 2025-11-25 {} | {"resources":{"subscribe":true},"reminders":{"emit":true}}
+pub(super) const QUIET: &[&str] =
+    &[r#"hello 2025-11-25 {} | {"resources":{"subscribe":true},"reminders":{"emit":true}}
        c>s {"id":1,"method":"resources/subscribe","params":{"uri":"file:///w/src/lib.rs"}}
        s>c {"id":1,"result":{}}
        s>c {"method":"notifications/resources/updated","params":{"uri":"file:///w/src/lib.rs"}}

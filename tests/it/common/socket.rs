@@ -12,7 +12,7 @@ use super::{BINARY, LIMIT, Live, Stage, until};
 
 /// A request's or a response's head, as received.
 #[derive(Clone, Debug, Default)]
-pub struct Head {
+pub(crate) struct Head {
     /// The first line.
     pub line: String,
     /// The headers in order, names in lower case.
@@ -34,12 +34,12 @@ impl Head {
         }
     }
 
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|header| header.0 == name).map(|header| &*header.1)
     }
 
     /// A response's status.
-    pub fn status(&self) -> u16 {
+    pub(crate) fn status(&self) -> u16 {
         self.line.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0)
     }
 
@@ -74,28 +74,28 @@ enum Rest {
 
 /// A request as the server received it.
 #[derive(Clone, Debug)]
-pub struct ReceivedRequest {
+pub(crate) struct ReceivedRequest {
     pub head: Head,
     pub body: Vec<u8>,
 }
 
 impl ReceivedRequest {
     /// The path and query.
-    pub fn target(&self) -> &str {
+    pub(crate) fn target(&self) -> &str {
         self.head.line.split(' ').nth(1).unwrap_or_default()
     }
 
-    pub fn is(&self, method: &str) -> bool {
+    pub(crate) fn is(&self, method: &str) -> bool {
         self.head.line.starts_with(method)
     }
 }
 
 /// The server's end of a connection.
-pub type Wire = BufReader<TcpStream>;
+pub(crate) type Wire = BufReader<TcpStream>;
 
 /// Starts a server on a free port. `script` is called for each request, on one thread per connection. The connection
 /// ends when the script returns false, by a reset if unread bytes are left.
-pub fn serve(script: impl Fn(&ReceivedRequest, &mut Wire) -> bool + Send + Sync + 'static) -> SocketAddr {
+pub(crate) fn serve(script: impl Fn(&ReceivedRequest, &mut Wire) -> bool + Send + Sync + 'static) -> SocketAddr {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
     let address = listener.local_addr().expect("an address");
     let script = Arc::new(script);
@@ -119,23 +119,24 @@ pub fn serve(script: impl Fn(&ReceivedRequest, &mut Wire) -> bool + Send + Sync 
 }
 
 /// Writes, whether or not the other side still reads.
-pub fn say(wire: &mut Wire, bytes: impl AsRef<[u8]>) {
+pub(crate) fn say(wire: &mut Wire, bytes: impl AsRef<[u8]>) {
     let _ = wire.get_mut().write_all(bytes.as_ref());
 }
 
 /// A complete response with a JSON body.
-pub fn json_answer(body: &str) -> String {
+pub(crate) fn json_answer(body: &str) -> String {
     let length = body.len();
     format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}")
 }
 
 /// The head of a response with a chunked body.
-pub const EVENTS: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
+pub(crate) const EVENTS: &str =
+    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
 /// The end of such a body.
-pub const END: &str = "0\r\n\r\n";
+pub(crate) const END: &str = "0\r\n\r\n";
 
 /// One chunk.
-pub fn chunk(bytes: &str) -> String {
+pub(crate) fn chunk(bytes: &str) -> String {
     format!("{:x}\r\n{bytes}\r\n", bytes.len())
 }
 
@@ -208,14 +209,14 @@ fn some(stream: &mut impl BufRead, most: usize) -> Option<Vec<u8>> {
 }
 
 /// A client's connection.
-pub struct Client {
+pub(crate) struct Client {
     stream: BufReader<TcpStream>,
     body: Incoming,
 }
 
 /// A complete response; `status` is 0 if not even a head was received.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reply {
+pub(crate) struct Reply {
     pub status: u16,
     pub content_type: Option<String>,
     pub body: String,
@@ -224,49 +225,49 @@ pub struct Reply {
 }
 
 impl Client {
-    pub fn connect(address: SocketAddr) -> Self {
+    pub(crate) fn connect(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).expect("a connection");
         stream.set_read_timeout(Some(LIMIT)).expect("a socket");
         stream.set_nodelay(true).expect("a socket");
         Self { stream: BufReader::new(stream), body: Incoming { rest: Rest::Over, cut: false } }
     }
 
-    pub fn send(&mut self, bytes: impl AsRef<[u8]>) {
+    pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) {
         self.stream.get_mut().write_all(bytes.as_ref()).expect("the other side reads");
     }
 
     /// Sends a POST of JSON to `/mcp` with these additional header lines.
-    pub fn post(&mut self, more: &str, body: &str) {
+    pub(crate) fn post(&mut self, more: &str, body: &str) {
         let length = body.len();
         self.send(format!("POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{more}"));
         self.send(format!("Content-Length: {length}\r\n\r\n{body}"));
     }
 
     /// Sends a GET for an event stream at this target.
-    pub fn get(&mut self, target: &str) {
+    pub(crate) fn get(&mut self, target: &str) {
         self.send(format!("GET {target} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n"));
     }
 
     /// The next response's head; `None` if there is none.
-    pub fn head(&mut self) -> Option<Head> {
+    pub(crate) fn head(&mut self) -> Option<Head> {
         let head = Head::read(&mut self.stream)?;
         self.body = Incoming { rest: head.body(false), cut: false };
         Some(head)
     }
 
     /// The next bytes of its body, as received.
-    pub fn next(&mut self) -> Option<String> {
+    pub(crate) fn next(&mut self) -> Option<String> {
         let bytes = self.body.next(&mut self.stream)?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// The complete response.
-    pub fn reply(&mut self) -> Reply {
+    pub(crate) fn reply(&mut self) -> Reply {
         self.head_and_reply().1
     }
 
     /// The complete response, and its head.
-    pub fn head_and_reply(&mut self) -> (Head, Reply) {
+    pub(crate) fn head_and_reply(&mut self) -> (Head, Reply) {
         let Some(head) = self.head() else {
             return (Head::default(), Reply { status: 0, content_type: None, body: String::new(), cut: true });
         };
@@ -278,20 +279,20 @@ impl Client {
     }
 
     /// Closes the connection.
-    pub fn hang_up(self) {
+    pub(crate) fn hang_up(self) {
         let _ = self.stream.get_ref().shutdown(Shutdown::Both);
     }
 }
 
 /// One POST on a connection of its own.
-pub fn post(address: SocketAddr, more: &str, body: &str) -> Reply {
+pub(crate) fn post(address: SocketAddr, more: &str, body: &str) -> Reply {
     let mut client = Client::connect(address);
     client.post(more, body);
     client.reply()
 }
 
 /// `mcpreel record --listen` in front of a server, recording to `t.reel`.
-pub struct Tap<'a> {
+pub(crate) struct Tap<'a> {
     pub address: SocketAddr,
     stage: &'a Stage,
     live: Live,
@@ -299,11 +300,11 @@ pub struct Tap<'a> {
 
 impl<'a> Tap<'a> {
     /// In front of `http://SERVER/mcp`.
-    pub fn start(stage: &'a Stage, server: SocketAddr, options: &[&str]) -> Self {
+    pub(crate) fn start(stage: &'a Stage, server: SocketAddr, options: &[&str]) -> Self {
         Self::in_front_of(stage, &format!("http://{server}/mcp"), options)
     }
 
-    pub fn in_front_of(stage: &'a Stage, url: &str, options: &[&str]) -> Self {
+    pub(crate) fn in_front_of(stage: &'a Stage, url: &str, options: &[&str]) -> Self {
         // Standard error goes to a file that can be read while the process runs.
         let mut words = vec!["sh", "-c", "exec \"$0\" \"$@\" 2>told", BINARY];
         words.extend(["record", "--force", "-o", "t.reel", "--listen", "0", "--url", url]);
@@ -317,24 +318,24 @@ impl<'a> Tap<'a> {
         Self { address, stage, live }
     }
 
-    pub fn pid(&self) -> i32 {
+    pub(crate) fn pid(&self) -> i32 {
         self.live.pid()
     }
 
     /// The peak memory, in bytes.
-    pub fn peak(&self) -> usize {
+    pub(crate) fn peak(&self) -> usize {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("it runs");
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
         line.trim().trim_end_matches(" kB").parse::<usize>().expect("a number") << 10
     }
 
     /// Ends it; returns the reel's events without the header.
-    pub fn end(self) -> Vec<serde_json::Value> {
+    pub(crate) fn end(self) -> Vec<serde_json::Value> {
         self.end_by("TERM")
     }
 
     /// Ends it with this signal.
-    pub fn end_by(self, signal: &str) -> Vec<serde_json::Value> {
+    pub(crate) fn end_by(self, signal: &str) -> Vec<serde_json::Value> {
         self.live.signal(signal);
         let ended = self.live.end_with_open_stdin();
         assert_eq!(ended.code(), 0, "{ended:?}");
@@ -343,7 +344,7 @@ impl<'a> Tap<'a> {
 }
 
 /// Splits what one side of a connection sent: each head with its body. The last one may be incomplete.
-pub fn said(bytes: &[u8], are_requests: bool) -> Vec<(Head, Vec<u8>)> {
+pub(crate) fn said(bytes: &[u8], are_requests: bool) -> Vec<(Head, Vec<u8>)> {
     let mut rest = BufReader::new(bytes);
     let mut all = Vec::new();
     while let Some(head) = Head::read(&mut rest) {
@@ -355,7 +356,7 @@ pub fn said(bytes: &[u8], are_requests: bool) -> Vec<(Head, Vec<u8>)> {
 }
 
 /// The messages of an event stream: the data of its events, without those of other types and empty ones.
-pub fn messages_of(stream: &str) -> Vec<String> {
+pub(crate) fn messages_of(stream: &str) -> Vec<String> {
     let field = |block: &str, name: &str| -> Option<String> {
         let values = block.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
         let values: Vec<&str> = values.map(|value| value.strip_prefix(' ').unwrap_or(value)).collect();

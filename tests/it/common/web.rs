@@ -22,7 +22,7 @@ use tokio_rustls::TlsAcceptor;
 
 /// A request as the server received it.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub(crate) struct Asked {
     pub verb: String,
     /// The target: a path, or a complete URL if the client uses this server as a proxy.
     pub target: String,
@@ -32,17 +32,17 @@ pub struct Asked {
 }
 
 impl Asked {
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
     }
 
-    pub fn method(&self) -> &str {
+    pub(crate) fn method(&self) -> &str {
         self.body["method"].as_str().unwrap_or_default()
     }
 
     /// The request in a word: the message's method, or the HTTP method.
-    pub fn what(&self) -> String {
+    pub(crate) fn what(&self) -> String {
         match self.body["method"].as_str() {
             Some(method) => method.to_owned(),
             None if self.body.is_null() => self.verb.clone(),
@@ -53,7 +53,7 @@ impl Asked {
 
 /// What a body does next.
 #[derive(Clone, Debug)]
-pub enum Step {
+pub(crate) enum Step {
     Say(Bytes),
     /// Repeats these bytes endlessly.
     Flood(Bytes),
@@ -67,7 +67,7 @@ pub enum Step {
 
 /// A response.
 #[derive(Clone, Debug)]
-pub struct Reply {
+pub(crate) struct Reply {
     pub status: u16,
     pub headers: Vec<(String, String)>,
     pub steps: Vec<Step>,
@@ -76,60 +76,60 @@ pub struct Reply {
 }
 
 impl Reply {
-    pub fn empty(status: u16) -> Self {
+    pub(crate) fn empty(status: u16) -> Self {
         Self { status, headers: Vec::new(), steps: Vec::new(), is_silent: false }
     }
 
-    pub fn json(status: u16, body: &Value) -> Self {
+    pub(crate) fn json(status: u16, body: &Value) -> Self {
         Self::text(status, "application/json", body.to_string())
     }
 
-    pub fn text(status: u16, kind: &str, body: impl Into<Bytes>) -> Self {
+    pub(crate) fn text(status: u16, kind: &str, body: impl Into<Bytes>) -> Self {
         Self { steps: vec![Step::Say(body.into())], ..Self::empty(status) }.with("Content-Type", kind)
     }
 
     /// An event stream.
-    pub fn events(steps: impl Into<Vec<Step>>) -> Self {
+    pub(crate) fn events(steps: impl Into<Vec<Step>>) -> Self {
         Self { steps: steps.into(), ..Self::empty(200) }.with("Content-Type", "text/event-stream")
     }
 
-    pub fn silent() -> Self {
+    pub(crate) fn silent() -> Self {
         Self { is_silent: true, ..Self::empty(200) }
     }
 
-    pub fn with(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
     /// The result of this request, as JSON.
-    pub fn result(asked: &Asked, result: Value) -> Self {
+    pub(crate) fn result(asked: &Asked, result: Value) -> Self {
         Self::json(200, &answer(asked, result))
     }
 
     /// An error for this request.
-    pub fn error(status: u16, asked: &Asked, code: i64) -> Self {
+    pub(crate) fn error(status: u16, asked: &Asked, code: i64) -> Self {
         let id = asked.body["id"].clone();
         Self::json(status, &json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": "scripted"}}))
     }
 }
 
 /// The result of a request as a message.
-pub fn answer(asked: &Asked, result: Value) -> Value {
+pub(crate) fn answer(asked: &Asked, result: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": result})
 }
 
 /// An event with this message.
-pub fn event(message: &Value) -> Step {
+pub(crate) fn event(message: &Value) -> Step {
     say(format!("event: message\ndata: {message}\n\n"))
 }
 
-pub fn say(text: impl Into<String>) -> Step {
+pub(crate) fn say(text: impl Into<String>) -> Step {
     Step::Say(text.into().into())
 }
 
 /// A legacy server: the handshake, no GET stream, and `rest` for everything else.
-pub fn legacy(
+pub(crate) fn legacy(
     version: &'static str,
     session: Option<&'static str>,
     rest: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
@@ -148,7 +148,7 @@ pub fn legacy(
 }
 
 /// A server of 2026-07-28: discovery, and `rest` for everything else.
-pub fn modern(
+pub(crate) fn modern(
     rest: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
 ) -> impl Fn(&Asked) -> Reply + Send + Sync + 'static {
     move |asked| match asked.what().as_str() {
@@ -162,7 +162,7 @@ pub fn modern(
 type Handler = dyn Fn(&Asked) -> Reply + Send + Sync;
 
 /// A running server.
-pub struct Web {
+pub(crate) struct Web {
     pub port: u16,
     asked: Arc<Mutex<Vec<Asked>>>,
     given_up: Arc<AtomicUsize>,
@@ -171,17 +171,17 @@ pub struct Web {
 }
 
 impl Web {
-    pub fn start(handler: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
+    pub(crate) fn start(handler: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
         Self::serve(handler, None)
     }
 
     /// With TLS; also returns the certificate in PEM.
-    pub fn start_tls(handler: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> (Self, String) {
+    pub(crate) fn start_tls(handler: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> (Self, String) {
         Self::start_tls_as(rcgen::IsCa::NoCa, handler)
     }
 
     /// As `start_tls`, with a certificate that is or is not a certificate authority's.
-    pub fn start_tls_as(
+    pub(crate) fn start_tls_as(
         is_ca: rcgen::IsCa,
         handler: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
     ) -> (Self, String) {
@@ -217,26 +217,26 @@ impl Web {
         Self { port, asked, given_up, _stop: stop }
     }
 
-    pub fn url(&self, path: &str) -> String {
+    pub(crate) fn url(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
-    pub fn asked(&self) -> Vec<Asked> {
+    pub(crate) fn asked(&self) -> Vec<Asked> {
         self.asked.lock().expect("no test panics here").clone()
     }
 
     /// The requests, each in a word.
-    pub fn story(&self) -> Vec<String> {
+    pub(crate) fn story(&self) -> Vec<String> {
         self.asked().iter().map(Asked::what).collect()
     }
 
     /// The first request of this kind.
-    pub fn first(&self, what: &str) -> Asked {
+    pub(crate) fn first(&self, what: &str) -> Asked {
         self.asked().into_iter().find(|asked| asked.what() == what).unwrap_or_else(|| panic!("{what} was not asked"))
     }
 
     /// The number of responses that the client closed before their end.
-    pub fn given_up(&self) -> usize {
+    pub(crate) fn given_up(&self) -> usize {
         self.given_up.load(Ordering::SeqCst)
     }
 }

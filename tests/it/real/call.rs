@@ -30,7 +30,7 @@ fn a_python_server_over_streamable_http_in_both_eras() {
 }
 
 /// `call` on the everything server over Streamable HTTP.
-pub fn over_streamable_http() {
+pub(super) fn over_streamable_http() {
     let stage = Stage::new();
     let server = Listening::start(&stage, &["node".into(), stage.peers.everything().into(), "streamableHttp".into()]);
     let reported = server.answers_echo("/mcp", &["--era", "auto"]);

@@ -60,7 +60,7 @@ fn check_everything(events: &[Value]) {
 }
 
 /// A conversation with the everything server's tools.
-pub fn over_stdio() {
+pub(super) fn over_stdio() {
     let stage = Stage::new();
     let server = word(&stage.peers.server(Scenario::Everything));
     check_everything(&host(&stage, &[("everything", server)], &TALK));

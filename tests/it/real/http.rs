@@ -140,7 +140,7 @@ fn inspect(stage: &Stage, server: &[OsString]) -> String {
 
 /// A server over HTTP, named after its transport.
 #[derive(Clone, Copy)]
-pub enum Server {
+pub(super) enum Server {
     Everything(&'static str),
     Python(&'static str),
 }
@@ -198,7 +198,7 @@ fn relay(stage: &Stage, out: &Path, port: u16) -> (Live, u16) {
 }
 
 /// One pair: directly, then through relay, mcpreel, relay.
-pub fn meet(client: ClientKind, server: Server) {
+pub(super) fn meet(client: ClientKind, server: Server) {
     let stage = Stage::new();
     let (_server, port) = server.start(&stage);
     let direct = stage.converse(client, server.scenario(), &[server.url(port)]);

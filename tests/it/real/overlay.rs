@@ -51,7 +51,7 @@ fn show(stage: &Stage, reel: &str, filter: &str) -> String {
 }
 
 /// The memory server's example turns its graph into context.
-pub fn the_memory_servers_graph() {
+pub(super) fn the_memory_servers_graph() {
     let stage = Stage::new();
     let graph = format!("MEMORY_FILE_PATH={}", stage.path("memory.jsonl").display());
     let server: Vec<OsString> = vec!["node".into(), stage.peers.memory().into()];

@@ -23,7 +23,7 @@ fn the_python_2_sdk_with_both() {
 
 /// Wraps a server in a client's configuration, lets the client start it twice as configured, and looks for both
 /// sessions in a shell that sets `variables`.
-pub fn both_sessions_are_found(client: ClientKind, scenario: Scenario, variables: &[&str]) {
+pub(super) fn both_sessions_are_found(client: ClientKind, scenario: Scenario, variables: &[&str]) {
     let stage = Stage::new();
     let server = stage.peers.server(scenario);
     let words: Vec<_> = server.iter().map(|word| word.to_string_lossy().into_owned()).collect();

@@ -82,7 +82,7 @@ fn a_server_that_refuses_to_start_keeps_its_words_and_exit_code() {
 }
 
 /// The whole comparison of one pair: without mcpreel, with the proxy behind it, with the proxy in front of it.
-pub fn meet(client: ClientKind, scenario: Scenario) {
+pub(super) fn meet(client: ClientKind, scenario: Scenario) {
     let stage = Stage::new();
     let server = stage.peers.server(scenario);
     let direct = stage.converse(client, scenario, &server);

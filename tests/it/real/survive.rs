@@ -28,7 +28,7 @@ fn check(probe_report: &Value, code: i64) {
 }
 
 /// The TypeScript SDK, over stdio and over HTTP.
-pub fn the_typescript_sdk() {
+pub(super) fn the_typescript_sdk() {
     let stage = Stage::new();
     check(&probe_report(&stage, ClientKind::TypeScript, "a.reel", &[]), -32601);
     check(&probe_report(&stage, ClientKind::TypeScript, "b.reel", &["{url}"]), -32601);

@@ -40,7 +40,7 @@ Examples:
 Exit codes: 0 all expected events arrived, or the time is over; \
 1 fewer events than expected; 4 the server failed, has no events, or \
 refused; 5 no response in time; 130 interrupted.")]
-pub struct WatchArgs {
+pub(crate) struct WatchArgs {
     /// Event types: an exact type, 'github.*' for all types below, '*' for all (default: all).
     #[arg(value_name = "TYPE")]
     types: Vec<String>,
@@ -170,7 +170,7 @@ fn news(message: &[u8]) -> Option<(String, SubscriptionEvent)> {
     Some((id, said))
 }
 
-pub fn run(args: &WatchArgs, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(args: &WatchArgs, context: &Context) -> Result<Outcome, CommandError> {
     let arguments = args.arguments()?;
     let until = args.time.map(|time| Instant::now() + time);
     client_session::block_on_to_the_end(async {

@@ -20,7 +20,7 @@ As a host:
   mcpreel fire channel publish discord:#general 'Hello team' --session connector
   mcpreel fire channel outgoing discord:#general 'Hello team' -- my-observer")]
 #[command(defer = true)]
-pub enum ChannelCommand {
+pub(crate) enum ChannelCommand {
     Register(RegisterArgs),
     Changed(ChangedArgs),
     Incoming(IncomingArgs),
@@ -33,7 +33,7 @@ pub enum ChannelCommand {
 }
 
 impl ChannelCommand {
-    pub fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
+    pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         match self {
             Self::Register(args) => args.run(context),
             Self::Changed(args) => args.run(context),
@@ -57,7 +57,7 @@ Examples:
   mcpreel fire channel register @channel.json
 
 Exit codes: 0 the host registered the channels; 1 it refused, its response was invalid or late, or nothing was sent.")]
-pub struct RegisterArgs {
+pub(crate) struct RegisterArgs {
     /// A channel's id, or its descriptor as JSON or @file.
     #[arg(required = true, value_name = "CHANNEL", value_parser = channel)]
     channels: Vec<Value>,
@@ -72,7 +72,7 @@ Examples:
   mcpreel fire channel changed --add d:#dev --remove d:#random --session all
 
 Exit codes: 0 all were sent; 1 one was not sent.")]
-pub struct ChangedArgs {
+pub(crate) struct ChangedArgs {
     /// A new channel (repeatable): its id, or its descriptor as JSON or @file.
     #[arg(long = "add", value_name = "CHANNEL", value_parser = channel,
         required_unless_present_any = ["removed", "updated"])]
@@ -96,7 +96,7 @@ Examples:
   mcpreel fire channel incoming hi --channel c:1 --message-id m --repeat 9
 
 Exit codes: 0 the host accepted it; 1 it refused, its response was invalid or late, or nothing was sent.")]
-pub struct IncomingArgs {
+pub(crate) struct IncomingArgs {
     /// The message's text.
     text: String,
     /// The channel's id.
@@ -126,7 +126,7 @@ Examples:
   mcpreel fire channel list-host --session serve --expect '.missing == []'
 
 Exit codes: 0 valid response; 1 the host refused, its response was invalid, late or missing, or nothing was sent.")]
-pub struct ListHostArgs {
+pub(crate) struct ListHostArgs {
     #[command(flatten)]
     ways: DeliveryOptions,
 }
@@ -139,7 +139,7 @@ Examples:
   mcpreel fire channel list --session connector --format json
 
 Exit codes: 0 valid response; 1 not declared, refused, or an invalid response; 4 the server failed; 5 no response in time.")]
-pub struct ListArgs {
+pub(crate) struct ListArgs {
     #[command(flatten)]
     toward: Toward,
 }
@@ -151,7 +151,7 @@ Examples:
   mcpreel fire channel open discord guild=acme channel=#general -- my-connector
 
 Exit codes: 0 the channel is open; 1 not declared, refused, or an invalid response; 4 the server failed; 5 no response in time.")]
-pub struct OpenArgs {
+pub(crate) struct OpenArgs {
     /// The channel's type.
     #[arg(value_name = "TYPE")]
     kind: String,
@@ -169,7 +169,7 @@ Examples:
   mcpreel fire channel close discord:#general --session connector
 
 Exit codes: 0 the channel is closed; 1 not declared, refused, not closed, or an invalid response; 4 the server failed; 5 no response in time.")]
-pub struct CloseArgs {
+pub(crate) struct CloseArgs {
     /// The channel's id.
     channel: String,
     #[command(flatten)]
@@ -185,7 +185,7 @@ Examples:
 
 Exit codes: 0 delivered, or sent as a notification; 1 not declared, refused, not delivered, or an invalid response; \
 4 the server failed; 5 no response in time.")]
-pub struct PublishArgs {
+pub(crate) struct PublishArgs {
     /// The channel's id.
     channel: String,
     /// The text to publish.
@@ -207,7 +207,7 @@ Examples:
   mcpreel fire channel outgoing d:#general 'Hello team' --chunks 3 --session all
 
 Exit codes: 0 sent; 1 not declared; 4 the server failed.")]
-pub struct OutgoingArgs {
+pub(crate) struct OutgoingArgs {
     /// The channel's id.
     channel: String,
     /// The outgoing text.

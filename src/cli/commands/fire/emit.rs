@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 /// When and to whom a message is sent.
 #[derive(Debug, Args)]
-pub struct DeliveryOptions {
+pub(super) struct DeliveryOptions {
     /// Wait this long after the handshake.
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_time)]
     after: Duration,
@@ -43,7 +43,7 @@ pub struct DeliveryOptions {
 }
 
 /// A message that a server sends.
-pub trait Emission {
+pub(super) trait Emission {
     /// Its name, which is also the name of the live session if a server is started for it.
     fn name(&self) -> &'static str;
 
@@ -82,14 +82,18 @@ pub trait Emission {
 }
 
 /// What to send, and the settings of the proposal that it needs.
-pub type PreparedMessage = (Fired, Option<(&'static str, Value)>);
+pub(super) type PreparedMessage = (Fired, Option<(&'static str, Value)>);
 
 /// Sends it as the options say.
 ///
 /// # Errors
 ///
 /// The options are invalid, the session or server fails, or no response arrives in time.
-pub fn run(emission: &impl Emission, ways: &DeliveryOptions, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(
+    emission: &impl Emission,
+    ways: &DeliveryOptions,
+    context: &Context,
+) -> Result<Outcome, CommandError> {
     let mut tally = ways.repeating.tally()?;
     match &ways.session {
         Some(name) => into_session(emission, &live::find(name)?, ways, &mut tally, context)?,

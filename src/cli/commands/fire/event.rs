@@ -22,7 +22,7 @@ Examples:
   mcpreel fire event mail.came --priority high --after 5s   # as a host's server
 
 Exit codes: 0 the event matched a subscription, which was sent it or keeps it for its delivery time; 1 it matched none.")]
-pub struct EventArgs {
+pub(crate) struct EventArgs {
     /// The event's type: words separated by dots.
     #[arg(value_name = "TYPE")]
     event_type: String,
@@ -42,7 +42,7 @@ pub struct EventArgs {
     ways: DeliveryOptions,
 }
 
-pub fn run(args: &EventArgs, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(args: &EventArgs, context: &Context) -> Result<Outcome, CommandError> {
     emit::run(args, &args.ways, context)
 }
 

@@ -32,7 +32,7 @@ Examples:
   mcpreel fire hook session_start --expect '.hooks[0].inject' -- my-server
 
 Exit codes: 0 at least one hook fired; 1 none did, or a context tool failed; 4 the server failed; 5 no response in time.")]
-pub struct HookArgs {
+pub(crate) struct HookArgs {
     /// The event.
     event: EventArg,
     /// The tool's name without a prefix (for tool events).
@@ -101,7 +101,7 @@ struct Fired {
     notes: Vec<String>,
 }
 
-pub fn run(args: &HookArgs, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(args: &HookArgs, context: &Context) -> Result<Outcome, CommandError> {
     let (event, mut tally) = (event(args)?, args.repeating.tally()?);
     client_session::block_on(async {
         let (link, server) = Peer::start(&args.target, &args.client, context).await?;

@@ -52,7 +52,7 @@ Examples:
   mcpreel fire before-inference hi --repeat 9 --expect .result -- my-server
 
 Exit codes: 0 valid response; 1 not declared, refused, or an invalid response; 4 the server failed; 5 no response in time.")]
-pub struct BeforeArgs {
+pub(crate) struct BeforeArgs {
     /// The user's message; omit it for an inference without one.
     message: Option<String>,
     #[command(flatten)]
@@ -65,7 +65,7 @@ pub struct BeforeArgs {
 }
 
 impl BeforeArgs {
-    pub fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
+    pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         host_request::run(&BEFORE, &self.toward, context, |done, _| {
             let mut params = self.about.params(done, self.message.as_deref());
             if let Some(channel) = &self.channel {
@@ -90,7 +90,7 @@ Examples:
 
 Exit codes: 0 valid response, or sent as a notification; 1 not declared, refused, or an invalid response; \
 4 the server failed; 5 no response in time.")]
-pub struct AfterArgs {
+pub(crate) struct AfterArgs {
     /// The model's answer.
     response: String,
     /// The user's message before it.
@@ -116,7 +116,7 @@ enum Carrier {
 }
 
 impl AfterArgs {
-    pub fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
+    pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         host_request::run(&AFTER, &self.toward, context, |done, block| {
             let mut params = self.about.params(done, self.message.as_deref());
             params["assistantMessage"] = self.response.as_str().into();
@@ -142,7 +142,7 @@ Examples:
   mcpreel fire feature-sets update --allow files.edit=/p/** -- my-server
 
 Exit codes: 0 sent; 1 the server declares no feature sets; 4 the server failed.")]
-pub struct UpdateArgs {
+pub(crate) struct UpdateArgs {
     /// Enable this feature set (repeatable).
     #[arg(long = "enable", value_name = "NAME")]
     enabled: Vec<String>,
@@ -165,7 +165,7 @@ fn pattern(text: &str) -> Result<(String, String), String> {
 }
 
 impl UpdateArgs {
-    pub fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
+    pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         if self.enabled.is_empty() && self.disabled.is_empty() && self.allowed.is_empty() && self.denied.is_empty() {
             return Err(CommandError::usage("nothing to send")
                 .hint("name feature sets with --enable and --disable, and scope patterns with --allow and --deny"));
@@ -209,7 +209,7 @@ Examples:
   mcpreel fire rollback x --session notes --expect '.error.code == -32005'
 
 Exit codes: 0 the state was rolled back; 1 it was not, or the checkpoint is unknown; 4 the server failed; 5 no response in time.")]
-pub struct RollbackArgs {
+pub(crate) struct RollbackArgs {
     /// The checkpoint's id.
     checkpoint: String,
     /// The feature set (default: the server's first one that supports rollback).
@@ -220,7 +220,7 @@ pub struct RollbackArgs {
 }
 
 impl RollbackArgs {
-    pub fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
+    pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         host_request::run(&ROLLBACK, &self.toward, context, |_, block| {
             let sets = mcpl::feature_sets(&block["featureSets"]);
             let able = || sets.iter().find(|(_, set)| set["rollback"] == true).map(|(name, _)| name.clone());

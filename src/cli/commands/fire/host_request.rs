@@ -19,7 +19,7 @@ use std::time::Duration;
 
 /// To whom, and how long the response may take.
 #[derive(Debug, Args)]
-pub struct Toward {
+pub(super) struct Toward {
     /// Response timeout (default: what the proposal recommends for the hook, else 30s).
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     deadline: Option<Duration>,
@@ -39,7 +39,7 @@ pub struct Toward {
 
 /// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub(super) enum Form {
     /// It has a response.
     Request,
     /// It has none.
@@ -47,14 +47,14 @@ pub enum Form {
 }
 
 /// One message.
-pub struct Call {
+pub(super) struct Call {
     pub method: &'static str,
     pub form: Form,
     pub params: Value,
 }
 
 /// What the server must declare for a message, and how long its response may take.
-pub struct Asking {
+pub(super) struct Asking {
     /// The path below the server's capability `mcpl`. `true` at a prefix of the path includes everything below.
     pub needs: &'static str,
     /// The response timeout if the user gives none.
@@ -64,21 +64,23 @@ pub struct Asking {
 /// The timeout of responses for which MCPL 0.4 §10.6 recommends none.
 const GRACE_PERIOD: Duration = Duration::from_secs(30);
 /// A hook before an inference (MCPL 0.4 §10.6).
-pub static BEFORE: Asking = Asking { needs: "contextHooks.beforeInference", grace_period: Duration::from_secs(5) };
+pub(super) static BEFORE: Asking =
+    Asking { needs: "contextHooks.beforeInference", grace_period: Duration::from_secs(5) };
 /// A hook after an inference (MCPL 0.4 §10.6).
-pub static AFTER: Asking = Asking { needs: "contextHooks.afterInference", grace_period: Duration::from_secs(10) };
+pub(super) static AFTER: Asking =
+    Asking { needs: "contextHooks.afterInference", grace_period: Duration::from_secs(10) };
 /// Enabling and disabling feature sets (MCPL 0.4 §6.7).
-pub static UPDATE: Asking = Asking { needs: "featureSets", grace_period: GRACE_PERIOD };
+pub(super) static UPDATE: Asking = Asking { needs: "featureSets", grace_period: GRACE_PERIOD };
 /// Returning to a checkpoint (MCPL 0.4 §8.5).
-pub static ROLLBACK: Asking = Asking { needs: "featureSets", grace_period: GRACE_PERIOD };
+pub(super) static ROLLBACK: Asking = Asking { needs: "featureSets", grace_period: GRACE_PERIOD };
 /// Listing channels (MCPL 0.4 §14.3).
-pub static LIST: Asking = Asking { needs: "channels", grace_period: GRACE_PERIOD };
+pub(super) static LIST: Asking = Asking { needs: "channels", grace_period: GRACE_PERIOD };
 /// Opening and closing channels (MCPL 0.4 §14).
-pub static LIFECYCLE: Asking = Asking { needs: "channels.lifecycle", grace_period: GRACE_PERIOD };
+pub(super) static LIFECYCLE: Asking = Asking { needs: "channels.lifecycle", grace_period: GRACE_PERIOD };
 /// Publishing content to a channel (MCPL 0.4 §14).
-pub static PUBLISH: Asking = Asking { needs: "channels.publish", grace_period: GRACE_PERIOD };
+pub(super) static PUBLISH: Asking = Asking { needs: "channels.publish", grace_period: GRACE_PERIOD };
 /// What is being sent to a channel, for servers that observe it (MCPL 0.4 §14).
-pub static OBSERVE: Asking = Asking { needs: "channels.observe", grace_period: GRACE_PERIOD };
+pub(super) static OBSERVE: Asking = Asking { needs: "channels.observe", grace_period: GRACE_PERIOD };
 
 /// The enabled feature sets, sent before anything else (MCPL 0.4 §5.3).
 const SETS_UPDATE: &str = "featureSets/update";
@@ -94,7 +96,7 @@ const CHANNELS: &str = "channels/list";
 /// # Errors
 ///
 /// The server cannot be reached, has not declared what is needed, fails, or does not respond in time.
-pub fn run(
+pub(super) fn run(
     asking: &Asking,
     toward: &Toward,
     context: &Context,

@@ -33,7 +33,7 @@ In a live session:
   mcpreel fire push --text 'deploy finished' --session everything
 
 Exit codes: 0 every push was accepted; 1 one was refused, had no response, or was not sent.")]
-pub struct PushArgs {
+pub(crate) struct PushArgs {
     /// What happened, in words.
     #[arg(long)]
     text: String,
@@ -50,7 +50,7 @@ pub struct PushArgs {
     ways: DeliveryOptions,
 }
 
-pub fn run(args: &PushArgs, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(args: &PushArgs, context: &Context) -> Result<Outcome, CommandError> {
     let origin = if args.origin.is_empty() { None } else { Some(values::object(&args.origin)?) };
     let params = json!({
         "text": args.text, "eventId": args.event_id, "featureSet": args.feature_set, "origin": origin,

@@ -45,7 +45,7 @@ Examples:
 
 Exit codes: 0 the response is a result, or none is expected; 1 it is an error, or the tool failed; 4 the session or server failed; \
 5 no response in time.")]
-pub struct RawArgs {
+pub(crate) struct RawArgs {
     /// The message: its text, @file, or - for stdin. It must be one line.
     message: String,
     /// In which role to send it: to the server, or (in a live session only) to the client.
@@ -75,7 +75,7 @@ enum Side {
     Server,
 }
 
-pub fn run(args: &RawArgs, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(args: &RawArgs, context: &Context) -> Result<Outcome, CommandError> {
     let message = values::exact_text(&args.message)?;
     if message.contains(&b'\n') || message.contains(&b'\r') {
         return Err(CommandError::usage("the message contains a line break, but must be one line")

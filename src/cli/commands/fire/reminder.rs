@@ -36,7 +36,7 @@ In a live session:
   mcpreel fire reminder 'tests fail' --dedupe-key ci --session everything
 
 Exit codes: 0 all were sent; 1 one was not sent.")]
-pub struct ReminderArgs {
+pub(crate) struct ReminderArgs {
     /// What the model should know.
     body: String,
     /// A tag (repeatable).
@@ -88,7 +88,7 @@ enum Role {
     EphemeralCache,
 }
 
-pub fn run(args: &ReminderArgs, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(args: &ReminderArgs, context: &Context) -> Result<Outcome, CommandError> {
     emit::run(args, &args.ways, context)
 }
 

@@ -15,7 +15,7 @@ const MAX_SEEN: usize = 2000;
 
 /// How often to send, and what to expect.
 #[derive(Debug, Args)]
-pub struct Repeating {
+pub(super) struct Repeating {
     /// A jq expression that must be true for each result, as printed by --format json. Overrides the default success
     /// check; connection failures still count as failures.
     #[arg(long, value_name = "EXPR")]
@@ -34,7 +34,7 @@ impl Repeating {
     /// # Errors
     ///
     /// The expression of `--expect` is invalid.
-    pub fn tally(&self) -> Result<Tally, CommandError> {
+    pub(super) fn tally(&self) -> Result<Tally, CommandError> {
         let compile = |code: &String| Jq::compile("--expect", code).map(|jq| (code.clone(), jq));
         let expect = self.expect.as_ref().map(compile).transpose()?;
         Ok(Tally { expect, latencies: Vec::new(), taken: 0, failed: 0, error: None })
@@ -42,13 +42,13 @@ impl Repeating {
 
     /// When the next message is due, if there is one. `done` messages are done, and the last of them began at
     /// `began`.
-    pub fn next(&self, done: u64, began: Duration) -> Option<Duration> {
+    pub(super) fn next(&self, done: u64, began: Duration) -> Option<Duration> {
         (done < self.repeat).then(|| began.saturating_add(self.interval))
     }
 }
 
 /// The results so far.
-pub struct Tally {
+pub(super) struct Tally {
     expect: Option<(String, Jq)>,
     latencies: Vec<Duration>,
     taken: u64,
@@ -59,12 +59,12 @@ pub struct Tally {
 
 impl Tally {
     /// How many messages are done.
-    pub fn taken(&self) -> u64 {
+    pub(super) fn taken(&self) -> u64 {
         self.taken
     }
 
     /// Counts one result: as JSON, the command's own judgement, and the latency.
-    pub fn take(
+    pub(super) fn take(
         &mut self,
         reported: &Value,
         judged: Result<Outcome, CommandError>,
@@ -92,7 +92,7 @@ impl Tally {
     }
 
     /// Counts messages that were sent and have no result.
-    pub fn lose(&mut self, lost: u64) {
+    pub(super) fn lose(&mut self, lost: u64) {
         self.taken += lost;
         self.failed += lost;
     }
@@ -102,7 +102,7 @@ impl Tally {
     /// # Errors
     ///
     /// The error of the first message that failed with one.
-    pub fn finish(mut self, context: &Context) -> Result<Outcome, CommandError> {
+    pub(super) fn finish(mut self, context: &Context) -> Result<Outcome, CommandError> {
         if self.taken > 1 {
             context.printer.note(&self.summary());
         }

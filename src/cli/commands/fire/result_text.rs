@@ -11,7 +11,7 @@ const WIDEST: usize = 200;
 
 /// The message, the response, the latency and deviations, each on a line of its own, whatever a peer has put into
 /// them.
-pub fn of(method: &str, fact: &Value) -> String {
+pub(super) fn of(method: &str, fact: &Value) -> String {
     let text = |name: &str| fact[name].as_str().unwrap_or_default();
     let about = if text("event_id").is_empty() { text("label") } else { text("event_id") };
     let sent = if fact["report"] == "not_sent" { "nothing".to_owned() } else { format!("{method} {about}") };

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 /// A message that a server can send of its own accord.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Message {
+pub(super) struct Message {
     /// Its kind in the built-in server, and the name of the live session if a server is started for it.
     kind: &'static str,
     /// Its method.
@@ -37,28 +37,28 @@ const fn message(kind: &'static str, method: &'static str, takes: Takes) -> Mess
 }
 
 /// A push event (MCPL 0.4 §9).
-pub static PUSH: Message =
+pub(super) static PUSH: Message =
     Message { occurrence: Some("eventId"), ..message("push", mcpl::PUSH_EVENT, Takes::Use("pushEvents")) };
 /// A request for an inference (MCPL 0.4 §11).
-pub static INFERENCE: Message = message("inference", "inference/request", Takes::Use("inferenceRequest"));
+pub(super) static INFERENCE: Message = message("inference", "inference/request", Takes::Use("inferenceRequest"));
 /// A question about the host's model (MCPL 0.4 §12).
-pub static MODEL_INFO: Message = message("model-info", "model/info", Takes::Nothing);
+pub(super) static MODEL_INFO: Message = message("model-info", "model/info", Takes::Nothing);
 /// Feature sets that were added or removed (MCPL 0.4 §6.7).
-pub static SETS_CHANGED: Message = message("feature-sets", "featureSets/changed", Takes::Nothing);
+pub(super) static SETS_CHANGED: Message = message("feature-sets", "featureSets/changed", Takes::Nothing);
 /// A request for a scope (MCPL 0.4 §7.4).
-pub static SCOPE: Message = message("scope", "scope/elevate", Takes::Scopes);
+pub(super) static SCOPE: Message = message("scope", "scope/elevate", Takes::Scopes);
 /// The registration of channels (MCPL 0.4 §14.3).
-pub static REGISTER: Message = message("channel-register", "channels/register", Takes::Nothing);
+pub(super) static REGISTER: Message = message("channel-register", "channels/register", Takes::Nothing);
 /// Channels that were added, removed or changed (MCPL 0.4 §14).
-pub static CHANGED: Message = message("channel-changed", "channels/changed", Takes::Nothing);
+pub(super) static CHANGED: Message = message("channel-changed", "channels/changed", Takes::Nothing);
 /// Messages from a channel (MCPL 0.4 §14).
-pub static INCOMING: Message =
+pub(super) static INCOMING: Message =
     Message { occurrence: Some("messageId"), ..message("channel-incoming", "channels/incoming", Takes::Nothing) };
 /// A request for the host's channels (MCPL 0.4 §14).
-pub static LIST: Message = message("channel-list", "channels/list", Takes::Nothing);
+pub(super) static LIST: Message = message("channel-list", "channels/list", Takes::Nothing);
 
 /// One of these messages with its params.
-pub struct Shot {
+pub(super) struct Shot {
     message: &'static Message,
     params: Map<String, Value>,
     settings: Settings,
@@ -66,7 +66,7 @@ pub struct Shot {
 
 impl Shot {
     /// A message with these members, except those that are `null`.
-    pub fn new(message: &'static Message, params: Value) -> Self {
+    pub(super) fn new(message: &'static Message, params: Value) -> Self {
         let params = match params {
             Value::Object(params) => params.into_iter().filter(|(_, value)| !value.is_null()).collect(),
             _ => Map::new(),
@@ -75,13 +75,13 @@ impl Shot {
     }
 
     /// The message, sent by a server that has these channels.
-    pub fn with_channels(mut self, channels: Vec<Value>) -> Self {
+    pub(super) fn with_channels(mut self, channels: Vec<Value>) -> Self {
         self.settings.channels = Some(channels);
         self
     }
 
     /// The message, sent by a server that has these feature sets.
-    pub fn with_sets(mut self, sets: Vec<String>) -> Self {
+    pub(super) fn with_sets(mut self, sets: Vec<String>) -> Self {
         self.settings.push_sets = sets;
         self
     }

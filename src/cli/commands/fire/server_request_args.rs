@@ -21,7 +21,7 @@ Examples:
   mcpreel fire inference hello --session serve --expect '.chunks > 1'
 
 Exit codes: 0 every response is valid; 1 one was refused, invalid, late or missing, or a request was not sent.")]
-pub struct InferenceArgs {
+pub(crate) struct InferenceArgs {
     /// The prompt (default: a request to summarise the server's memories).
     prompt: Option<String>,
     /// The request's feature set (default: the server's own one that declares inferenceRequest).
@@ -44,7 +44,7 @@ pub struct InferenceArgs {
 }
 
 impl InferenceArgs {
-    pub fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
+    pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         let params = json!({
             "prompt": self.prompt, "featureSet": self.feature_set, "conversationId": self.conversation,
             "stream": self.stream, "maxTokens": self.max_tokens, "temperature": self.temperature,
@@ -62,13 +62,13 @@ Examples:
   mcpreel fire model-info --session serve --expect .result.vendor
 
 Exit codes: 0 valid response; 1 the host refused, its response was invalid, late or missing, or nothing was sent.")]
-pub struct ModelInfoArgs {
+pub(crate) struct ModelInfoArgs {
     #[command(flatten)]
     ways: DeliveryOptions,
 }
 
 impl ModelInfoArgs {
-    pub fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
+    pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         emit::run(&Shot::new(&MODEL_INFO, json!({})), &self.ways, context)
     }
 }
@@ -82,7 +82,7 @@ Examples:
   mcpreel fire scope /etc/hosts --session serve --expect '.approved == false'
 
 Exit codes: 0 the host approved; 1 it denied or refused, its response was invalid, late or missing, or nothing was sent.")]
-pub struct ScopeArgs {
+pub(crate) struct ScopeArgs {
     /// The scope's label, to which white- and blacklists apply.
     label: String,
     /// Data that comes back with an approval (repeatable): name=text, name:=JSON, a JSON object.
@@ -96,7 +96,7 @@ pub struct ScopeArgs {
 }
 
 impl ScopeArgs {
-    pub fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
+    pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         let payload = if self.payload.is_empty() { None } else { Some(values::object(&self.payload)?) };
         let params = json!({"label": self.label, "payload": payload, "featureSet": self.feature_set});
         emit::run(&Shot::new(&SCOPE, params), &self.ways, context)
@@ -111,7 +111,7 @@ Examples:
   mcpreel fire feature-sets changed --remove memory.proactive --session serve
 
 Exit codes: 0 all were sent; 1 one was not sent.")]
-pub struct ChangedArgs {
+pub(crate) struct ChangedArgs {
     /// A new feature set (repeatable): NAME=USE,USE… or NAME:=DECLARATION.
     #[arg(long = "add", value_name = "NAME=USES", value_parser = added, required_unless_present = "removed")]
     added: Vec<(String, Value)>,
@@ -123,7 +123,7 @@ pub struct ChangedArgs {
 }
 
 impl ChangedArgs {
-    pub fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
+    pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         let added = (!self.added.is_empty()).then(|| self.added.iter().cloned().collect::<Map<_, _>>());
         let removed = if self.removed.is_empty() { None } else { Some(&self.removed) };
         let shot = Shot::new(&SETS_CHANGED, json!({"added": added, "removed": removed}));

@@ -38,7 +38,7 @@ Examples:
   mcpreel fire user-message hello --expect '.outcome.context.text' -- my-server
 
 Exit codes: 0 a response in time, even an empty one, or none to a notification; 1 not subscribed or refused; 4 the server failed; 5 no response in time.")]
-pub struct UserMessageArgs {
+pub(crate) struct UserMessageArgs {
     /// The message.
     content: String,
     /// The message's id (default: a new one).
@@ -100,7 +100,7 @@ struct MessageReport {
     failure: Option<Failure>,
 }
 
-pub fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, CommandError> {
     let mut tally = args.repeating.tally()?;
     client_session::block_on(async {
         let (link, server) = Peer::start(&args.target, &args.client, context).await?;

@@ -21,7 +21,7 @@ use std::time::Duration;
 /// # Errors
 ///
 /// The scenario cannot be read, its servers cannot be reached, or the reel or report cannot be written.
-pub fn run(path: &Path, model: &Model, args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(path: &Path, model: &Model, args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> {
     let scenario = play::read(path)?;
     let junit = args.junit.as_deref().map(Junit::open).transpose()?;
     let servers: Vec<ServerView> =

@@ -19,7 +19,7 @@ use std::time::Duration;
 /// # Errors
 ///
 /// The options name no server, or two with the same name, or one that cannot be found.
-pub fn servers(args: &HostArgs, context: &Context) -> Result<Vec<NamedServer>, CommandError> {
+pub(super) fn servers(args: &HostArgs, context: &Context) -> Result<Vec<NamedServer>, CommandError> {
     let mut named = Vec::new();
     for word in &args.add {
         named.push(hosting::named(word, args.target.limits, context)?);
@@ -50,7 +50,7 @@ pub fn servers(args: &HostArgs, context: &Context) -> Result<Vec<NamedServer>, C
 /// # Errors
 ///
 /// The policy cannot be read, or an option is unknown or has an invalid value.
-pub fn config(args: &HostArgs, named: &[NamedServer], model: &Model) -> Result<HostConfig, CommandError> {
+pub(super) fn config(args: &HostArgs, named: &[NamedServer], model: &Model) -> Result<HostConfig, CommandError> {
     let mut policies = engine::policies();
     let mut layout = Layout::default();
     let refused = |error: &dyn std::fmt::Display| CommandError::usage(error.to_string());
@@ -103,13 +103,13 @@ pub fn config(args: &HostArgs, named: &[NamedServer], model: &Model) -> Result<H
 }
 
 /// Applies `--timeout` to all responses, whatever the request.
-pub fn bound_answers(policies: &mut Policies, timeout: Duration) -> Result<(), CommandError> {
+pub(super) fn bound_answers(policies: &mut Policies, timeout: Duration) -> Result<(), CommandError> {
     let value = Value::from(format!("{}us", timeout.as_micros()));
     policies.set(None, "host.tool_timeout", &value).map_err(|error| CommandError::usage(error.to_string()))
 }
 
 /// Lists all options.
-pub fn list(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn list(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> {
     for (proposal, settings) in engine::policies().known() {
         for setting in *settings {
             let option = format!("{proposal}.{}", setting.name);

@@ -91,7 +91,7 @@ async fn received(signal: &mut Option<Signal>) {
 
 impl<'a> Talk<'a> {
     /// A conversation that has not begun. It does what is in the queue, then what the lines say, then it ends.
-    pub fn new(
+    pub(super) fn new(
         (args, context): (&'a HostArgs, &'a Context),
         runner: HostRunner,
         model: Model,
@@ -124,7 +124,7 @@ impl<'a> Talk<'a> {
     /// # Errors
     ///
     /// The output cannot be written, or the user interrupted the conversation.
-    pub async fn run(&mut self) -> Result<(), CommandError> {
+    pub(super) async fn run(&mut self) -> Result<(), CommandError> {
         let outcome = self.go_on().await;
         // Everything is printed, so the terminal is given back to the user.
         self.lines = None;

@@ -20,7 +20,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 /// Records until either side ends.
-pub fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outcome, CommandError> {
     args.keeping.check_free_output()?;
     let name = args.keeping.session_name(url_name(&remote.url));
     let recording = args.keeping.start(&name, OnExisting::by_stdin())?;

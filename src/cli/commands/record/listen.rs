@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Handle;
 
 /// What is behind the listener.
-pub enum Upstream<'a> {
+pub(super) enum Upstream<'a> {
     /// A server that is reached over HTTP.
     Remote(&'a Remote),
     /// A stdio server; one process is started for each session.
@@ -32,7 +32,12 @@ pub enum Upstream<'a> {
 }
 
 /// Records until the user ends it.
-pub fn run(args: &RecordArgs, listen: &str, behind: &Upstream<'_>, context: &Context) -> Result<Outcome, CommandError> {
+pub(super) fn run(
+    args: &RecordArgs,
+    listen: &str,
+    behind: &Upstream<'_>,
+    context: &Context,
+) -> Result<Outcome, CommandError> {
     listening::runtime()?.block_on(async {
         let listening = listening::bind(listen, context).await?;
         match behind {

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// A recorder that all sessions of a server share.
 #[derive(Clone)]
-pub struct SharedRecorder {
+pub(crate) struct SharedRecorder {
     queue: Arc<Queue>,
     recording: Arc<Mutex<Option<Recording>>>,
     status: Arc<Status>,
@@ -31,7 +31,7 @@ impl SharedRecorder {
     /// # Errors
     ///
     /// The reel cannot be created.
-    pub fn start(
+    pub(crate) fn start(
         command: &'static str,
         path: Option<&Path>,
         need: Need,
@@ -47,12 +47,12 @@ impl SharedRecorder {
     }
 
     /// The state of the recording.
-    pub fn status(&self) -> Arc<Status> {
+    pub(crate) fn status(&self) -> Arc<Status> {
         Arc::clone(&self.status)
     }
 
     /// Records traffic of a session.
-    pub fn see(&self, stream: u32, passing: SessionTraffic<'_>) {
+    pub(crate) fn see(&self, stream: u32, passing: SessionTraffic<'_>) {
         match passing {
             SessionTraffic::Opened => {
                 let about = json!({"transport": "memory", "server": format!("mcpreel {}", self.command)});
@@ -71,19 +71,19 @@ impl SharedRecorder {
     }
 
     /// Records a report, if it is about a handler.
-    pub fn fact(&self, stream: u32, fact: &Report) {
+    pub(crate) fn fact(&self, stream: u32, fact: &Report) {
         if let Some(note) = handled(fact) {
             self.queue.note(Ready::about(EventKind::Note, stream), &note);
         }
     }
 
     /// Records a note about all sessions.
-    pub fn note(&self, note: &serde_json::Value) {
+    pub(crate) fn note(&self, note: &serde_json::Value) {
         self.queue.note(Ready::about(EventKind::Note, 0), note);
     }
 
     /// Finishes the reel.
-    pub fn finish(&self, context: &Context) {
+    pub(crate) fn finish(&self, context: &Context) {
         let recording = self.recording.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some((summary, end)) = recording.map(Recording::finish)
             && let Some(failure) = summary.failure
@@ -95,7 +95,7 @@ impl SharedRecorder {
 }
 
 /// The note in a reel for a report about a handler.
-pub fn handled(fact: &Report) -> Option<serde_json::Value> {
+pub(crate) fn handled(fact: &Report) -> Option<serde_json::Value> {
     match fact {
         Report::Proposal(fact) if fact["report"] == "handler" => {
             let mut note = fact.clone();
@@ -109,7 +109,7 @@ pub fn handled(fact: &Report) -> Option<serde_json::Value> {
 }
 
 /// A writer whose messages are recorded. Each message must be written whole.
-pub struct Copied<W> {
+pub(crate) struct Copied<W> {
     /// Where messages are written.
     pub out: W,
     /// The recorder, if the session is recorded.

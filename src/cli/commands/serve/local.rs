@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// The sources of local input.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Local inputs")]
-pub struct LocalArgs {
+pub(super) struct LocalArgs {
     /// Accept JSON posts from this machine and push each as an event: a port (0 for a free one) or HOST:PORT. The
     /// body may contain eventId, text, payload, origin and featureSet; any other object becomes the event's text. A
     /// post to /events/TYPE is published to subscriptions (MCPE) with its data, tags and priority, or with the whole
@@ -40,14 +40,14 @@ pub struct LocalArgs {
 
 /// Inputs that are bound, but not started.
 #[derive(Default)]
-pub struct Local {
+pub(crate) struct Local {
     webhook: Option<TcpListener>,
     channel: Option<(String, BoundSocket, UnixListener)>,
     feed: Option<(Source, Option<BoundSocket>)>,
 }
 
 /// Inputs that are running.
-pub struct LocalServer {
+pub(super) struct LocalServer {
     _webhook: Option<Webhook>,
     connector: Option<ChannelSocket>,
     feed: Option<Feed>,
@@ -61,7 +61,7 @@ impl LocalArgs {
     /// # Errors
     ///
     /// An address cannot be used, or a file cannot be opened.
-    pub fn prepare(&self, listens: bool, config: &mut Config) -> Result<Local, CommandError> {
+    pub(super) fn prepare(&self, listens: bool, config: &mut Config) -> Result<Local, CommandError> {
         let webhook = self.webhook.as_deref().map(bind).transpose()?;
         let channel = self.channel_socket.as_deref().map(open).transpose()?;
         if let Some((id, ..)) = &channel {
@@ -121,7 +121,7 @@ impl Local {
 
 impl LocalServer {
     /// Passes on a session's report.
-    pub fn receive(&self, fact: &Report) {
+    pub(super) fn receive(&self, fact: &Report) {
         if let Some(connector) = &self.connector {
             connector.receive(fact);
         }

@@ -41,7 +41,7 @@ const LAST_WORDS: Duration = Duration::from_millis(100);
 /// A scenario, and where to write its report.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Scenarios")]
-pub struct ScenarioArgs {
+pub(super) struct ScenarioArgs {
     /// Play one built-in server of this scenario: the messages it sends, the faults on its connection, and the
     /// messages expected on it. The host starts this command, or connects with --listen. When the host has
     /// disconnected, the report is printed to stderr.
@@ -64,7 +64,7 @@ pub struct ScenarioArgs {
 /// # Errors
 ///
 /// The scenario cannot be read, has no such server, or the report cannot be written.
-pub fn run(
+pub(super) fn run(
     path: &Path,
     args: &ScenarioArgs,
     (listening, limits): (&ListenOptions, Limits),

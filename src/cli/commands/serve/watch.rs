@@ -10,7 +10,7 @@ use std::time::Duration;
 /// What the server has in addition to its tools.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Memory and watching")]
-pub struct WatchArgs {
+pub(super) struct WatchArgs {
     /// Whether the server has a memory, with the tools for it.
     #[arg(long, value_enum, value_name = "SWITCH", default_value_t = Switch::On)]
     memory: Switch,
@@ -48,7 +48,7 @@ enum Switch {
 
 impl WatchArgs {
     /// Whether the server has a memory.
-    pub fn has_memory(&self) -> bool {
+    pub(super) fn has_memory(&self) -> bool {
         self.memory == Switch::On
     }
 
@@ -57,7 +57,7 @@ impl WatchArgs {
     /// # Errors
     ///
     /// A folder cannot be opened, or a glob is invalid.
-    pub fn prepare(&self) -> Result<Option<PreparedWatchers>, CommandError> {
+    pub(super) fn prepare(&self) -> Result<Option<PreparedWatchers>, CommandError> {
         if self.folders.is_empty() && self.commands.is_empty() {
             return Ok(None);
         }

@@ -23,7 +23,7 @@ use std::io::Write as _;
 use tabled::settings::Style;
 
 /// How to print events.
-pub enum Kind {
+pub(super) enum Kind {
     /// One line per event.
     List,
     /// The whole message, indented.
@@ -42,7 +42,7 @@ pub enum Kind {
 }
 
 /// How times are shown.
-pub enum Clock {
+pub(super) enum Clock {
     /// Seconds since the start of the reel.
     Offset,
     /// Local time.
@@ -52,7 +52,7 @@ pub enum Clock {
 }
 
 /// An event to show.
-pub struct Shown<'a> {
+pub(super) struct Shown<'a> {
     pub event: Event<'a>,
     /// Its index in its block.
     pub place: usize,
@@ -62,7 +62,7 @@ pub struct Shown<'a> {
 }
 
 /// Prints events in one format. Its buffers are reused.
-pub struct Form {
+pub(super) struct Form {
     kind: Kind,
     clock: Clock,
     created: i64,
@@ -83,19 +83,19 @@ const TABLE_ROWS: usize = 1000;
 const FOLD: usize = 400;
 
 impl Form {
-    pub fn new(kind: Kind, clock: Clock, created: i64, printer: &Printer) -> Self {
+    pub(super) fn new(kind: Kind, clock: Clock, created: i64, printer: &Printer) -> Self {
         let (palette, width) = (printer.palette, printer.width);
         let (time, id) = (String::new(), String::new());
         Self { kind, clock, created, palette, width, time, id, failures: 0, print_worker: None }
     }
 
     /// Whether the format describes events in words.
-    pub fn reports_words(&self) -> bool {
+    pub(super) fn reports_words(&self) -> bool {
         !matches!(self.kind, Kind::Raw)
     }
 
     /// The maximum number of bytes of blocks that are read ahead, being processed and being printed.
-    pub fn reads_ahead(&self) -> usize {
+    pub(super) fn reads_ahead(&self) -> usize {
         match self.kind {
             // Three threads need something to work on.
             Kind::Full { .. } | Kind::Json => 2 * MAX_OUT,
@@ -107,7 +107,7 @@ impl Form {
 
     /// Whether events of this kind are printed even if the filter does not name them: `--raw` prints only text, and
     /// formats for people omit events that only carried messages.
-    pub fn takes(&self, event: &Event<'_>) -> bool {
+    pub(super) fn takes(&self, event: &Event<'_>) -> bool {
         match self.kind {
             Kind::Raw => matches!(event.header.kind, EventKind::Message | EventKind::Stderr),
             Kind::Json | Kind::Jq(_) => true,
@@ -116,12 +116,12 @@ impl Form {
     }
 
     /// Whether a jq program failed on any event.
-    pub fn has_failed(&self) -> bool {
+    pub(super) fn has_failed(&self) -> bool {
         self.failures > 0
     }
 
     /// Whether the result of a call is described, in addition to its response.
-    pub fn reports_outcomes(&self) -> bool {
+    pub(super) fn reports_outcomes(&self) -> bool {
         !matches!(self.kind, Kind::Full { .. })
     }
 
@@ -130,7 +130,7 @@ impl Form {
     /// # Errors
     ///
     /// The output or the thread cannot be created.
-    pub fn work_aside(&mut self, context: &Context, returns: BlockPool) -> Result<(), CommandError> {
+    pub(super) fn work_aside(&mut self, context: &Context, returns: BlockPool) -> Result<(), CommandError> {
         let begun = match self.kind {
             Kind::Full { fold } => {
                 let layout = laid_out(self.palette, fold);
@@ -148,7 +148,7 @@ impl Form {
         Ok(())
     }
 
-    pub fn show(&mut self, shown: &Shown<'_>, context: &Context) -> Result<(), CommandError> {
+    pub(super) fn show(&mut self, shown: &Shown<'_>, context: &Context) -> Result<(), CommandError> {
         if let Some(mut print_worker) = self.print_worker.take() {
             match self.kind {
                 Kind::Json => {
@@ -174,7 +174,7 @@ impl Form {
     }
 
     /// Keeps a block until its events are printed. Returns it if it is not needed.
-    pub fn done_with(&mut self, block: Block) -> Result<Option<Block>, CommandError> {
+    pub(super) fn done_with(&mut self, block: Block) -> Result<Option<Block>, CommandError> {
         match &mut self.print_worker {
             Some(print_worker) => print_worker.take(block).map(|()| None).map_err(CommandError::output),
             None => Ok(Some(block)),
@@ -182,7 +182,7 @@ impl Form {
     }
 
     /// Prints what is ready, and releases the blocks that were kept for it.
-    pub fn let_go(&mut self, context: &Context) -> Result<(), CommandError> {
+    pub(super) fn let_go(&mut self, context: &Context) -> Result<(), CommandError> {
         let printed = self.print_worker.as_mut().map_or_else(|| context.printer.flush(), PrintWorker::hand_over);
         printed.map_err(CommandError::output)
     }
@@ -264,7 +264,7 @@ impl Form {
     }
 
     /// Prints what is left.
-    pub fn finish(&mut self, context: &Context) -> Result<(), CommandError> {
+    pub(super) fn finish(&mut self, context: &Context) -> Result<(), CommandError> {
         if let Some(more) = self.failures.checked_sub(FAILURES_REPORTED).filter(|more| *more > 0) {
             context.printer.note(&format!("… and {more} more"));
         }

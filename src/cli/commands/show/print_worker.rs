@@ -54,7 +54,7 @@ impl PrintBatch {
 }
 
 /// The thread, and the batch for it that is being filled.
-pub struct PrintWorker {
+pub(super) struct PrintWorker {
     batch: PrintBatch,
     ready: Option<SyncSender<PrintBatch>>,
     spent: Receiver<PrintBatch>,
@@ -68,7 +68,7 @@ impl PrintWorker {
     /// # Errors
     ///
     /// The thread cannot be started.
-    pub fn start(
+    pub(super) fn start(
         print: impl Fn(&Event<'_>, &mut OutputBuffer<File>) + Send + 'static,
         out: File,
         returns: BlockPool,
@@ -85,12 +85,12 @@ impl PrintWorker {
     }
 
     /// The text to print next.
-    pub fn text(&mut self) -> &mut Vec<u8> {
+    pub(super) fn text(&mut self) -> &mut Vec<u8> {
         &mut self.batch.text
     }
 
     /// Prints an event of the block that is passed to [`Self::take`] next, by its index.
-    pub fn event(&mut self, event: usize) {
+    pub(super) fn event(&mut self, event: usize) {
         self.batch.marks.push(Mark { after: self.batch.text.len(), block: self.batch.blocks.len(), event });
     }
 
@@ -99,7 +99,7 @@ impl PrintWorker {
     /// # Errors
     ///
     /// Earlier output could not be written.
-    pub fn take(&mut self, block: Block) -> io::Result<()> {
+    pub(super) fn take(&mut self, block: Block) -> io::Result<()> {
         if self.batch.marks.last().is_none_or(|mark| mark.block < self.batch.blocks.len()) {
             // None of its events is printed.
             self.returns.recycle(block);
@@ -115,7 +115,7 @@ impl PrintWorker {
     /// # Errors
     ///
     /// Earlier output could not be written.
-    pub fn hand_over(&mut self) -> io::Result<()> {
+    pub(super) fn hand_over(&mut self) -> io::Result<()> {
         if self.batch.text.is_empty() && self.batch.blocks.is_empty() {
             return Ok(());
         }
@@ -132,7 +132,7 @@ impl PrintWorker {
     /// # Errors
     ///
     /// Some output could not be written.
-    pub fn finish(&mut self) -> io::Result<()> {
+    pub(super) fn finish(&mut self) -> io::Result<()> {
         self.hand_over()?;
         self.end()
     }

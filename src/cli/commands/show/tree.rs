@@ -13,7 +13,7 @@ use crate::sessions::live::Live;
 use serde_json::{Value, json};
 use std::path::Path;
 
-pub fn run(
+pub(super) fn run(
     args: &ShowArgs,
     live: Option<&Live>,
     path: Option<&Path>,

@@ -26,7 +26,7 @@ const TABLE_ROWS: usize = 1000;
 /// # Errors
 ///
 /// The reel cannot be read, or the output cannot be written.
-pub fn run(
+pub(super) fn run(
     reader: ReelReader,
     path: &Path,
     stream: u32,

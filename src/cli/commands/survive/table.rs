@@ -8,7 +8,7 @@ use crate::render::table::{BLANK, fitted};
 use std::io::Write;
 use tabled::settings::Style;
 
-pub fn write(probe_report: &ProbeReport, palette: &Palette, width: Option<usize>, out: &mut Vec<u8>) {
+pub(super) fn write(probe_report: &ProbeReport, palette: &Palette, width: Option<usize>, out: &mut Vec<u8>) {
     let _ = writeln!(out, "{}\n", about(&probe_report.client));
     if !probe_report.declarations.is_empty() {
         let head = ["declared", "at", "in stock SDKs", "outcome", "the client's reaction"];

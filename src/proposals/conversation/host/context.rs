@@ -7,11 +7,11 @@ use serde_json::Value;
 use std::fmt::Write;
 
 /// The default size limit of a context in the prompt, in bytes (SEP-1975, Open Questions 1).
-pub const DEFAULT_MOST_BYTES: usize = 16 * 1024;
+pub(crate) const DEFAULT_MOST_BYTES: usize = 16 * 1024;
 
 /// A memory.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Memory {
+pub(crate) struct Memory {
     /// Its text.
     pub content: String,
     /// Its relevance according to the server. The proposal defines no range.
@@ -22,7 +22,7 @@ pub struct Memory {
 
 /// What a server wants to inject. If it contains both, the text comes first, then the memories in their order (AMB-A2).
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Context {
+pub(crate) struct Context {
     /// Plain text.
     pub text: Option<String>,
     /// Memories, in the server's order.
@@ -32,7 +32,7 @@ pub struct Context {
 impl Context {
     /// Reads a result or the params of `conversation/context`. Returns `None` for an empty response, and what is
     /// unusual about it, as sentence fragments.
-    pub fn read(text: &[u8]) -> (Option<Self>, Vec<String>) {
+    pub(crate) fn read(text: &[u8]) -> (Option<Self>, Vec<String>) {
         let mut remarks = Vec::new();
         let value: Value = serde_json::from_slice(text).unwrap_or_else(|error| {
             remarks.push(format!("the context is not valid JSON: {error}"));
@@ -80,7 +80,7 @@ fn read_memories(structured: &Value, remarks: &mut Vec<String>) -> Vec<Memory> {
 }
 
 /// The text of a context: its plain text, then one line per memory (AMB-A2).
-pub fn text(context: &Context) -> String {
+pub(super) fn text(context: &Context) -> String {
     let mut inside = String::new();
     if let Some(text) = &context.text {
         let _ = writeln!(inside, "{text}");
@@ -97,6 +97,6 @@ pub fn text(context: &Context) -> String {
 
 /// The text to put before the user's message, marked as external and cut to `max` bytes (SEP-1975, Security
 /// Implications).
-pub fn render(server: &str, context: &Context, max: usize) -> String {
+pub(crate) fn render(server: &str, context: &Context, max: usize) -> String {
     quoted(server, "context", &cut(clean(&text(context)), max))
 }

@@ -19,10 +19,10 @@ use std::time::Duration;
 const CONTEXT: &str = "conversation.context";
 
 /// The kinds of injections.
-pub static SLOTS: &[Slot] = &[Slot { name: CONTEXT, place: PromptPlace::BeforeUser, rank: 30 }];
+pub(crate) static SLOTS: &[Slot] = &[Slot { name: CONTEXT, place: PromptPlace::BeforeUser, rank: 30 }];
 
 /// The options that the proposal leaves to the host.
-pub static SETTINGS: &[Setting] = &[
+pub(crate) static SETTINGS: &[Setting] = &[
     Setting {
         name: "consent",
         kind: SettingKind::Flag,
@@ -100,14 +100,14 @@ impl Subscriber {
 }
 
 /// The proposal's host side.
-pub struct ConversationHostSide {
+pub(crate) struct ConversationHostSide {
     policies: Policies,
     subscribers: BTreeMap<ServerId, Subscriber>,
 }
 
 impl ConversationHostSide {
     /// A host side without connected servers.
-    pub fn new(policies: &Policies) -> Self {
+    pub(crate) fn new(policies: &Policies) -> Self {
         Self { policies: policies.clone(), subscribers: BTreeMap::new() }
     }
 

@@ -9,7 +9,7 @@ fn message(id: &str) -> UserMessage {
 }
 
 fn engine(carrier: Carrier) -> UserMessages {
-    UserMessages::new(carrier, DEFAULT_DEADLINE)
+    UserMessages::new(carrier, ms(500))
 }
 
 fn answered(engine: &mut UserMessages, now: Duration, key: u64, text: &str) -> Vec<Action> {

@@ -10,7 +10,7 @@ use serde_json::Value;
 ///
 /// # Errors
 /// Why the hook does not fire.
-pub fn judge(hook: &Hook, event: &Event, notes: &mut Vec<String>) -> Result<(), String> {
+pub(super) fn judge(hook: &Hook, event: &Event, notes: &mut Vec<String>) -> Result<(), String> {
     if hook.event != event.kind {
         return Err(format!("declared for {}", hook.event.name()));
     }

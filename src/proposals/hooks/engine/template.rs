@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 
 /// The maximum length of a substituted tool output, in bytes (AMB-D12).
-pub const MAX_TOOL_OUTPUT_BYTES: usize = 8 * 1024;
+pub(crate) const MAX_TOOL_OUTPUT_BYTES: usize = 8 * 1024;
 
 /// The maximum size of all substituted values, in bytes. A declaration could repeat a long value a million times.
 const MAX_BYTES: usize = 1 << 20;

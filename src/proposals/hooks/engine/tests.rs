@@ -1,3 +1,4 @@
+use super::template::MAX_TOOL_OUTPUT_BYTES;
 use super::*;
 
 fn declarations(list: Value) -> Declarations {
@@ -234,6 +235,6 @@ fn d29_a_failed_tool_injects_nothing() {
     assert_eq!(tool_result_text(&good).as_deref(), Ok("a\nb"));
     let bad = json!({"isError": true, "content": [{"type": "text", "text": "no such index"}]});
     assert_eq!(tool_result_text(&bad), Err(NoText::ToolFailed("no such index".to_owned())));
-    assert_eq!(tool_result_text(&json!({"content": [{"type": "image"}]})), Err(NoText::NoTextBlocks));
+    assert_eq!(tool_result_text(&json!({"content": [{"type": "image"}]})), Err(NoText::TextBlocksMissing));
     assert_eq!(tool_result_text(&json!({})), Err(NoText::NoContent));
 }

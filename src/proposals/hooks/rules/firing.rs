@@ -44,7 +44,7 @@ impl Default for Firing {
 }
 
 impl Firing {
-    pub fn declared(&mut self, seq: u64, event: &str, declaration: &Value) {
+    pub(super) fn declared(&mut self, seq: u64, event: &str, declaration: &Value) {
         let Some(tool) = declaration["context_tool"].as_str() else { return };
         let arguments = declaration.get("context_tool_args").cloned().unwrap_or_else(|| json!({}));
         if self.hooks.len() < MAX {
@@ -54,7 +54,7 @@ impl Firing {
     }
 
     /// Handles a list of tools: checks the declared arguments against their schemas.
-    pub fn listed(&mut self, message: &Observed<'_>, findings: &mut Findings) {
+    pub(super) fn listed(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         let tools = message.content["tools"].as_array().map_or(&[][..], Vec::as_slice);
         for hook in self.hooks.iter_mut().filter(|hook| !hook.checked) {
             let Some(tool) = tools.iter().find(|tool| tool["name"] == *hook.tool) else { continue };
@@ -75,7 +75,7 @@ impl Firing {
     }
 
     /// Handles a tool call.
-    pub fn called(&mut self, message: &Observed<'_>, findings: &mut Findings) {
+    pub(super) fn called(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         let empty = json!({});
         let arguments = message.content.get("arguments").unwrap_or(&empty);
         for hook in self.hooks.iter().filter(|hook| message.content["name"] == *hook.tool) {
@@ -87,13 +87,13 @@ impl Firing {
     }
 
     /// Handles a tool's result.
-    pub fn answered(&mut self, message: &Observed<'_>) {
+    pub(super) fn answered(&mut self, message: &Observed<'_>) {
         if let Some(arguments) = message.envelope.id.and_then(|id| self.open.remove(&id.key())) {
             self.over.insert(arguments, ());
         }
     }
 
-    pub fn lose_track(&mut self) {
+    pub(super) fn lose_track(&mut self) {
         self.open = Recent::new(MAX);
         self.over = Recent::new(MAX);
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// Whether an event matches a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub(super) enum Verdict {
     /// It matches however wildcards are treated.
     Matches,
     /// It matches only as some servers treat wildcards.
@@ -15,7 +15,7 @@ pub enum Verdict {
 }
 
 /// Judges an event. Missing and empty members of the filter match everything; all others must match.
-pub fn judge(filter: &Value, event: &Value) -> Verdict {
+pub(super) fn judge(filter: &Value, event: &Value) -> Verdict {
     let metadata = &event["metadata"];
     let tags = metadata["tags"].as_array().map_or(&[][..], Vec::as_slice);
     let tagged = wanted(filter, "tags").is_none_or(|wanted| wanted.iter().any(|tag| tags.contains(tag)));

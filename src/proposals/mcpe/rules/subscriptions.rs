@@ -70,7 +70,7 @@ struct Change {
 
 /// The subscriptions of a connection.
 #[derive(Debug)]
-pub struct Subscriptions {
+pub(super) struct Subscriptions {
     known: Recent<String, Subscription>,
     delivered: Recent<(String, String)>,
     /// Open calls of `events_subscribe`.
@@ -94,17 +94,17 @@ impl Default for Subscriptions {
 }
 
 impl Subscriptions {
-    pub fn lose_track(&mut self) {
+    pub(super) fn lose_track(&mut self) {
         *self = Self { lost: true, ..Self::default() };
     }
 
     /// Handles a call of `events_subscribe`.
-    pub fn asked(&mut self, seq: u64) {
+    pub(super) fn asked(&mut self, seq: u64) {
         self.pending.insert(seq);
     }
 
     /// Handles a call about a subscription.
-    pub fn changing(&mut self, seq: u64, tool: &str, arguments: &Value) {
+    pub(super) fn changing(&mut self, seq: u64, tool: &str, arguments: &Value) {
         let id = arguments["subscriptionId"].as_str().unwrap_or_default();
         let Some(subscription) = self.known.get_mut(&id.to_owned()) else { return };
         if subscription.changing.len() >= MAX_CHANGES {
@@ -123,7 +123,7 @@ impl Subscriptions {
     }
 
     /// Handles a failed tool call.
-    pub fn refused(&mut self, message: &Observed<'_>, findings: &mut Findings) {
+    pub(super) fn refused(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         let Some(asked) = message.request else { return };
         self.changed(asked);
         if asked.params["name"] == SUBSCRIBE {
@@ -162,7 +162,7 @@ impl Subscriptions {
     }
 
     /// Handles a successful tool call.
-    pub fn granted(
+    pub(super) fn granted(
         &mut self,
         tool: &str,
         arguments: &Value,
@@ -279,7 +279,7 @@ impl Subscriptions {
     }
 
     /// Reports the deliveries whose subscription was never granted.
-    pub fn settle(&mut self, findings: &mut Findings) {
+    pub(super) fn settle(&mut self, findings: &mut Findings) {
         for (seq, id, _) in self.parked.drain(..) {
             findings.note(&UNKNOWN_SUBSCRIPTION, seq, format!("the server never granted {id}"));
         }
@@ -287,7 +287,7 @@ impl Subscriptions {
 
     /// At the end of the connection, reports subscriptions whose expiry passed without a notification. `time` is the
     /// end in nanoseconds.
-    pub fn finish(&mut self, time: i64, findings: &mut Findings) {
+    pub(super) fn finish(&mut self, time: i64, findings: &mut Findings) {
         if self.lost {
             return;
         }
@@ -317,7 +317,7 @@ impl Subscriptions {
     }
 
     /// Handles a delivery, or the notification that a subscription expired.
-    pub fn delivery(&mut self, method: &str, message: &Observed<'_>, findings: &mut Findings) {
+    pub(super) fn delivery(&mut self, method: &str, message: &Observed<'_>, findings: &mut Findings) {
         let (seq, params) = (message.seq, message.content);
         let events: &[Value] = match method {
             EVENT => std::slice::from_ref(&params["event"]),

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 /// The parsed `delivery` of a subscription. A waiting event is delivered once: on the schedule or at the scheduled
 /// time, whichever comes first.
 #[derive(Clone, Debug)]
-pub struct Delivery {
+pub(crate) struct Delivery {
     /// As it was given.
     pub given: Value,
     /// Each event is sent when it happens.
@@ -22,7 +22,7 @@ pub struct Delivery {
 
 /// Delivery on a schedule.
 #[derive(Clone, Debug)]
-pub struct CronDelivery {
+pub(crate) struct CronDelivery {
     /// The schedule.
     pub schedule: Schedule,
     /// How many events a batch may contain.
@@ -33,7 +33,7 @@ pub struct CronDelivery {
 
 /// Delivery at one time.
 #[derive(Clone, Debug)]
-pub struct Scheduled {
+pub(crate) struct Scheduled {
     /// When, in Unix nanoseconds.
     pub at: i64,
     /// How many events a batch may contain.
@@ -48,7 +48,7 @@ impl Delivery {
     ///
     /// # Errors
     /// What is not possible, as a sentence for the model.
-    pub fn read(given: Option<&Value>, now: i64) -> Result<Self, String> {
+    pub(crate) fn read(given: Option<&Value>, now: i64) -> Result<Self, String> {
         let Some(given) = given else {
             return Ok(Self { given: json!({"channels": ["realtime"]}), realtime: true, cron: None, scheduled: None });
         };
@@ -67,11 +67,6 @@ impl Delivery {
         let cron = has("cron").then(|| CronDelivery::read(&given["cronSchedule"], now)).transpose()?;
         let scheduled = has("scheduled").then(|| Scheduled::read(&given["scheduledDelivery"])).transpose()?;
         Ok(Self { given: given.clone(), realtime: has("realtime"), cron, scheduled })
-    }
-
-    /// Whether events may have to wait.
-    pub fn is_batched(&self) -> bool {
-        self.cron.is_some() || self.scheduled.is_some()
     }
 }
 
@@ -144,7 +139,7 @@ mod tests {
             assert!(refused.contains(why), "{refused}");
         }
         let plain = Delivery::read(None, NOON).expect("in real time");
-        assert!(plain.realtime && !plain.is_batched());
+        assert!(plain.realtime && plain.cron.is_none() && plain.scheduled.is_none());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 /// An event to publish.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Draft {
+pub(crate) struct Draft {
     /// The hierarchical type.
     #[serde(rename = "type")]
     pub event_type: String,
@@ -31,7 +31,7 @@ fn normal() -> String {
 
 /// An event that can be sent.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Event {
+pub(crate) struct Event {
     /// What it was made from.
     pub draft: Draft,
     /// The id.
@@ -47,7 +47,7 @@ impl Draft {
     ///
     /// # Errors
     /// What does not conform to MCPE, as a phrase.
-    pub fn event(self, id: String, timestamp: &str) -> Result<Event, String> {
+    pub(crate) fn event(self, id: String, timestamp: &str) -> Result<Event, String> {
         let mut metadata = json!({"timestamp": timestamp, "priority": self.priority});
         if let Some(source) = &self.source_event_id {
             metadata["sourceEventId"] = json!(source);

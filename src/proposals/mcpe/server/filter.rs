@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// A filter. Missing and empty members match everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Filter {
+pub(crate) struct Filter {
     /// Event types: exact names, `github.*` for everything below `github`, or `*` for everything.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub event_types: Vec<String>,
@@ -20,13 +20,13 @@ pub struct Filter {
 
 impl Filter {
     /// Whether an event matches: all given members must match.
-    pub fn matches(&self, event_type: &str, tags: &[String], priority: &str) -> bool {
+    pub(crate) fn matches(&self, event_type: &str, tags: &[String], priority: &str) -> bool {
         self.takes(tags, priority)
             && (self.event_types.is_empty() || self.event_types.iter().any(|pattern| matches(pattern, event_type)))
     }
 
     /// The pattern by which other implementations would match an event that does not match here.
-    pub fn near_miss(&self, event_type: &str, tags: &[String], priority: &str) -> Option<&str> {
+    pub(crate) fn near_miss(&self, event_type: &str, tags: &[String], priority: &str) -> Option<&str> {
         let passes = self.matches(event_type, tags, priority);
         let near = self.event_types.iter().find(|pattern| might_match(pattern, event_type));
         near.filter(|_| !passes && self.takes(tags, priority)).map(String::as_str)
@@ -38,7 +38,7 @@ impl Filter {
     }
 
     /// The first type pattern that is neither exact, nor `a.*`, nor `*`.
-    pub fn odd_pattern(&self) -> Option<&str> {
+    pub(crate) fn odd_pattern(&self) -> Option<&str> {
         let is_none = |pattern: &&String| pattern.is_empty() || pattern.as_str() == ".*" || is_odd(pattern);
         self.event_types.iter().find(is_none).map(String::as_str)
     }

@@ -4,7 +4,7 @@
 //! Only one run of a subscription is active at a time, in the order of the deliveries. Every start and end is
 //! reported; it must never drop a run silently.
 
-pub mod handler;
+pub(crate) mod handler;
 mod input;
 
 use super::settings::Settings;
@@ -45,7 +45,7 @@ struct Run {
 
 /// All runs.
 #[derive(Clone, Debug, Default)]
-pub struct Handlers {
+pub(crate) struct Handlers {
     waiting: VecDeque<Run>,
     under_way: BTreeMap<u64, Run>,
     /// Runs to try again, with the time since the start of the connection.
@@ -61,7 +61,7 @@ enum Verdict {
 
 impl Handlers {
     /// Adds the run for a delivery.
-    pub fn take(
+    pub(crate) fn take(
         &mut self,
         subscription: &str,
         handler: &Arc<Handler>,
@@ -111,7 +111,13 @@ impl Handlers {
     }
 
     /// Handles the outcome of a job. Returns whether the job belonged to a run.
-    pub fn completed(&mut self, ticket: u64, outcome: &JobOutcome, settings: &Settings, cx: &mut dyn ServerCx) -> bool {
+    pub(crate) fn completed(
+        &mut self,
+        ticket: u64,
+        outcome: &JobOutcome,
+        settings: &Settings,
+        cx: &mut dyn ServerCx,
+    ) -> bool {
         let Some(mut run) = self.under_way.remove(&ticket) else { return false };
         match run.judge(&outcome.end, settings, cx) {
             Verdict::Over(how) => run.ended(how, reported(outcome), cx),
@@ -138,12 +144,12 @@ impl Handlers {
     }
 
     /// When the next run is tried again.
-    pub fn next_timeout(&self) -> Option<Duration> {
+    pub(crate) fn next_timeout(&self) -> Option<Duration> {
         self.asleep.iter().map(|(at, _)| *at).min()
     }
 
     /// Starts the runs that are due again, before the waiting ones.
-    pub fn handle_timeout(&mut self, settings: &Settings, cx: &mut dyn ServerCx) {
+    pub(crate) fn handle_timeout(&mut self, settings: &Settings, cx: &mut dyn ServerCx) {
         let now = cx.now();
         let (due, asleep) = std::mem::take(&mut self.asleep).into_iter().partition(|(at, _)| *at <= now);
         self.asleep = asleep;
@@ -153,12 +159,12 @@ impl Handlers {
     }
 
     /// Drops the waiting runs of a removed subscription. A run that is active continues, but is not tried again.
-    pub fn forget(&mut self, subscription: &str, cx: &mut dyn ServerCx) {
+    pub(crate) fn forget(&mut self, subscription: &str, cx: &mut dyn ServerCx) {
         self.drop_where(|run| run.subscription == subscription, "the subscription was removed", cx);
     }
 
     /// Drops all waiting runs at the end of the session.
-    pub fn end(&mut self, cx: &mut dyn ServerCx) {
+    pub(crate) fn end(&mut self, cx: &mut dyn ServerCx) {
         self.drop_where(|_| true, "the session is over", cx);
     }
 
@@ -177,7 +183,7 @@ impl Handlers {
 
 /// The events of a delivery.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Delivered {
+pub(crate) enum Delivered {
     /// One event, in real time.
     Event(Value),
     /// A batch.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// The settings, by `serve --set mcpe.NAME:=VALUE`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Settings {
+pub(crate) struct Settings {
     /// How many subscriptions a client may have at a time, not counting expired ones.
     pub max_subscriptions: usize,
     /// The lifetime of a subscription without an expiry, in seconds; 0 means no limit.
@@ -50,7 +50,7 @@ impl Settings {
     ///
     /// # Errors
     /// What is wrong, as a phrase.
-    pub fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         match self.allow.iter().find(|pattern| is_odd(pattern)) {
             Some(pattern) => {
                 Err(format!("allow: invalid type pattern {pattern:?}: only `*` and a trailing `.*` are wildcards"))
@@ -63,7 +63,7 @@ impl Settings {
     ///
     /// # Errors
     /// The pattern that is not permitted, in a sentence for the model.
-    pub fn authorize(&self, filter: &Filter) -> Result<(), String> {
+    pub(crate) fn authorize(&self, filter: &Filter) -> Result<(), String> {
         let all = ["*".to_owned()];
         let asked = if filter.event_types.is_empty() { &all[..] } else { &filter.event_types };
         match asked.iter().find(|asked| !self.allow.iter().any(|allowed| covers(allowed, asked))) {

@@ -16,7 +16,7 @@ const MAX_HELD_BYTES: usize = 64 << 10;
 /// The status of a subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Status {
+pub(crate) enum Status {
     /// It receives events.
     Active,
     /// It receives none until it is resumed; events that already waited keep waiting.
@@ -27,7 +27,7 @@ pub enum Status {
 
 impl Status {
     /// `active`, `paused` or `expired`.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Active => "active",
             Self::Paused => "paused",
@@ -38,7 +38,7 @@ impl Status {
 
 /// What is due. Deliveries come before an expiry at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Due {
+pub(crate) enum Due {
     /// The schedule fires.
     Cron,
     /// The scheduled time has come.
@@ -49,13 +49,13 @@ pub enum Due {
 
 /// The times within the last minute, in Unix nanoseconds, to limit a rate.
 #[derive(Clone, Debug, Default)]
-pub struct Minute(VecDeque<i64>);
+pub(crate) struct Minute(VecDeque<i64>);
 
 impl Minute {
     const LENGTH: i64 = 60 * 1_000_000_000;
 
     /// Counts one more if fewer than `most` were counted in the last minute. Returns whether it did.
-    pub fn admits(&mut self, most: usize, now: i64) -> bool {
+    pub(crate) fn admits(&mut self, most: usize, now: i64) -> bool {
         while self.0.front().is_some_and(|at| now.saturating_sub(*at) >= Self::LENGTH) {
             self.0.pop_front();
         }
@@ -69,7 +69,7 @@ impl Minute {
 
 /// A subscription. All times are in Unix nanoseconds.
 #[derive(Clone, Debug)]
-pub struct Subscription {
+pub(crate) struct Subscription {
     /// The id.
     pub id: String,
     /// The events that it is for.
@@ -98,30 +98,30 @@ pub struct Subscription {
 
 impl Subscription {
     /// A new subscription.
-    pub fn new(id: String, filter: Filter, delivery: Delivery, expires: Option<i64>, now: i64) -> Self {
+    pub(crate) fn new(id: String, filter: Filter, delivery: Delivery, expires: Option<i64>, now: i64) -> Self {
         let at = delivery.scheduled.as_ref().map(|scheduled| scheduled.at);
         let (status, held, fires, rate) = (Status::Active, VecDeque::new(), None, Minute::default());
         Self { id, filter, delivery, handler: None, status, created: now, updated: now, expires, held, fires, at, rate }
     }
 
     /// Whether it receives an event now.
-    pub fn wants(&self, event: &Event) -> bool {
+    pub(crate) fn wants(&self, event: &Event) -> bool {
         self.status == Status::Active && self.passes(event)
     }
 
     /// Whether an event matches its filter.
-    pub fn passes(&self, event: &Event) -> bool {
+    pub(crate) fn passes(&self, event: &Event) -> bool {
         self.filter.matches(&event.draft.event_type, &event.draft.tags, &event.draft.priority)
     }
 
     /// Whether events wait for a later delivery.
-    pub fn gathers(&self) -> bool {
+    pub(crate) fn gathers(&self) -> bool {
         self.delivery.cron.is_some() || self.at.is_some()
     }
 
     /// Keeps an event until its delivery. Returns the events that are dropped for it: the oldest, or the event itself
     /// if it is too long.
-    pub fn hold(&mut self, event: Event, most: usize, now: i64) -> Vec<Event> {
+    pub(crate) fn hold(&mut self, event: Event, most: usize, now: i64) -> Vec<Event> {
         let mut gone = Vec::new();
         self.held.push_back(event);
         let mut bytes: usize = self.held.iter().map(|event| event.bytes).sum();
@@ -137,20 +137,20 @@ impl Subscription {
     }
 
     /// Computes when the schedule fires next, if an event waits for it.
-    pub fn set_fires(&mut self, now: i64) {
+    pub(crate) fn set_fires(&mut self, now: i64) {
         let cron = self.delivery.cron.as_ref().filter(|_| !self.held.is_empty());
         self.fires = cron.and_then(|cron| cron.schedule.next(now));
     }
 
     /// Changes how events are delivered, including those that already wait.
-    pub fn set_delivery(&mut self, delivery: Delivery, now: i64) {
+    pub(crate) fn set_delivery(&mut self, delivery: Delivery, now: i64) {
         self.at = delivery.scheduled.as_ref().map(|scheduled| scheduled.at);
         self.delivery = delivery;
         self.set_fires(now);
     }
 
     /// What is due next, and when. Nothing is delivered while it is paused.
-    pub fn next_due(&self) -> Option<(i64, Due)> {
+    pub(crate) fn next_due(&self) -> Option<(i64, Due)> {
         let is_active = self.status == Status::Active;
         [
             self.fires.filter(|_| is_active).map(|at| (at, Due::Cron)),
@@ -164,13 +164,13 @@ impl Subscription {
 
     /// Removes and returns the events of a delivery, in batches. `most` limits their number, `batch` the size of a
     /// batch.
-    pub fn take(&mut self, most: usize, batch: usize) -> Vec<Vec<Value>> {
+    pub(crate) fn take(&mut self, most: usize, batch: usize) -> Vec<Vec<Value>> {
         let going: Vec<Value> = self.held.drain(..most.min(self.held.len())).map(|event| event.value).collect();
         going.chunks(batch.clamp(1, going.len().max(1))).map(<[Value]>::to_vec).collect()
     }
 
     /// Adds the members that all results about a subscription have.
-    pub fn describe(&self, out: &mut Value) {
+    pub(crate) fn describe(&self, out: &mut Value) {
         out["filter"] = json!(self.filter);
         out["delivery"] = self.delivery.given.clone();
         out["createdAt"] = json!(stamp(self.created));

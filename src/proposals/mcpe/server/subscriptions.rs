@@ -22,7 +22,7 @@ const SECOND: i64 = 1_000_000_000;
 
 /// A tool call.
 #[derive(Clone, Copy, Debug)]
-pub struct Call<'a> {
+pub(crate) struct Call<'a> {
     /// The name of the tool.
     pub tool: &'a str,
     /// The arguments.
@@ -35,7 +35,7 @@ pub struct Call<'a> {
 
 /// Something that the caller has to do.
 #[derive(Clone, Debug, PartialEq)]
-pub enum SubscriptionAction {
+pub(crate) enum SubscriptionAction {
     /// Send a notification.
     Notify(&'static str, Value),
     /// Run the handler of this subscription.
@@ -48,7 +48,7 @@ pub enum SubscriptionAction {
 
 /// The result of a tool, and what to do besides.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ToolOutcome {
+pub(crate) struct ToolOutcome {
     /// The structured result.
     pub result: Value,
     /// What to do.
@@ -57,7 +57,7 @@ pub struct ToolOutcome {
 
 /// The subscriptions of one client.
 #[derive(Clone, Debug, Default)]
-pub struct Subscriptions {
+pub(crate) struct Subscriptions {
     /// The limits and permissions.
     pub settings: Settings,
     /// The permitted handlers.
@@ -94,7 +94,7 @@ impl Subscriptions {
     ///
     /// # Errors
     /// What is refused and why, as a sentence for the model.
-    pub fn call(&mut self, call: &Call<'_>, new_id: impl FnOnce() -> String) -> Result<ToolOutcome, String> {
+    pub(crate) fn call(&mut self, call: &Call<'_>, new_id: impl FnOnce() -> String) -> Result<ToolOutcome, String> {
         // The check of the handler's own type gives a clearer error than the check of all three types.
         call.arguments.get("handler").map(check_shape).transpose()?;
         fits(&format!("tool:{}:arguments", call.tool), call.arguments)?;
@@ -228,7 +228,7 @@ impl Subscriptions {
     }
 
     /// Publishes an event: sends it, keeps it for later, or reports why a subscription does not get it.
-    pub fn publish(&mut self, event: &Event, now: i64) -> Vec<SubscriptionAction> {
+    pub(crate) fn publish(&mut self, event: &Event, now: i64) -> Vec<SubscriptionAction> {
         let (mut acts, mut sent, mut held) = (Vec::new(), Vec::new(), Vec::new());
         let draft = &event.draft;
         for known in self.table.iter_mut().filter(|known| known.status == Status::Active) {
@@ -265,12 +265,12 @@ impl Subscriptions {
     }
 
     /// When something is due next, in Unix nanoseconds.
-    pub fn next_due(&self) -> Option<i64> {
+    pub(crate) fn next_due(&self) -> Option<i64> {
         self.table.iter().filter_map(Subscription::next_due).map(|(at, _)| at).min()
     }
 
     /// Does what is due, in chronological order. Afterwards [`Self::next_due`] is in the future.
-    pub fn handle_timeout(&mut self, now: i64) -> Vec<SubscriptionAction> {
+    pub(crate) fn handle_timeout(&mut self, now: i64) -> Vec<SubscriptionAction> {
         let mut acts = Vec::new();
         loop {
             let all = self.table.iter().enumerate().filter_map(|(index, known)| Some((known.next_due()?, index)));

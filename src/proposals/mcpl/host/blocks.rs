@@ -4,7 +4,7 @@ use crate::proposals::host::{cut, label};
 use serde_json::Value;
 
 /// The text of a content, which is a string or a list of blocks, cut to at most `most` bytes.
-pub fn text(content: &Value, most: usize) -> String {
+pub(super) fn text(content: &Value, most: usize) -> String {
     let text = match content {
         Value::String(text) => text.clone(),
         Value::Array(blocks) => blocks.iter().map(block).collect::<Vec<_>>().join("\n"),

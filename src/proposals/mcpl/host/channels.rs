@@ -24,7 +24,7 @@ const MAX_CHANNELS: usize = 4096;
 
 /// The message that began a turn.
 #[derive(Clone, Debug)]
-pub struct Origin {
+pub(super) struct Origin {
     /// The server that sent it.
     pub server: ServerId,
     /// The id of the channel.
@@ -34,7 +34,7 @@ pub struct Origin {
 }
 
 /// The channels of one server.
-pub struct Channels {
+pub(super) struct Channels {
     known: BTreeMap<String, Value>,
     closed: Vec<String>,
     messages: Recent<(String, String)>,
@@ -64,12 +64,12 @@ impl Channels {
     }
 
     /// The descriptors.
-    pub fn list(&self) -> Vec<&Value> {
+    pub(super) fn list(&self) -> Vec<&Value> {
         self.known.values().collect()
     }
 
     /// A scope's payload, with the id of the channel that its label names (MCPL 0.4 §7.5).
-    pub fn enriched(&self, label: &str, payload: &Value) -> Value {
+    pub(super) fn enriched(&self, label: &str, payload: &Value) -> Value {
         let named = self.known.iter().find(|(id, channel)| *id == label || channel["label"] == label);
         let mut payload = payload.clone();
         if let (Some((id, _)), true) = (named, payload.is_object() || payload.is_null())
@@ -81,7 +81,7 @@ impl Channels {
     }
 
     /// The `channels` member of `context/beforeInference` (MCPL 0.4 §14.4); `None` if there are no channels.
-    pub fn context(&self, from: Option<&Origin>) -> Option<Value> {
+    pub(super) fn context(&self, from: Option<&Origin>) -> Option<Value> {
         if self.known.is_empty() {
             return None;
         }

@@ -12,7 +12,7 @@ const BEFORE: &str = "contextHooks.beforeInference";
 const AFTER: &str = "contextHooks.afterInference";
 
 /// The current turn.
-pub struct Turn {
+pub(super) struct Turn {
     /// The id of the inference.
     inference: String,
     /// The id of the conversation. A sub-agent with a session of its own has its own conversation.
@@ -42,13 +42,13 @@ impl Turn {
     }
 
     /// The id of the inference.
-    pub fn inference(&self) -> &str {
+    pub(super) fn inference(&self) -> &str {
         &self.inference
     }
 }
 
 /// The answer, while it passes through the servers that may change it.
-pub struct Chain {
+pub(super) struct Chain {
     left: VecDeque<ServerId>,
     text: String,
     is_changed: bool,
@@ -56,7 +56,7 @@ pub struct Chain {
 
 /// Whether a server may change answers: it declared a blocking hook, the host offers it, and a feature set that uses
 /// it is enabled.
-pub fn blocks(peer: &Peer) -> bool {
+pub(super) fn blocks(peer: &Peer) -> bool {
     peer.block.pointer("/contextHooks/afterInference/blocking") == Some(&Value::Bool(true)) && receives(peer)
 }
 

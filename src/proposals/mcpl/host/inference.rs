@@ -12,7 +12,7 @@ const NOT_PERMITTED: i64 = -32000;
 const MAX_OPEN: usize = 64;
 
 /// A running inference.
-pub struct Running {
+pub(super) struct Running {
     /// The server that requested it.
     pub server: ServerId,
     /// The id of the request exactly as it was received.

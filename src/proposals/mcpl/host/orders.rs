@@ -7,7 +7,7 @@ use crate::proposals::host::{HostCx, ServerId};
 use serde_json::{Value, json};
 
 /// The names of the orders.
-pub const NAMES: &[&str] = &[
+pub(super) const NAMES: &[&str] = &[
     "rollback",
     "feature-sets",
     "scope",

@@ -8,7 +8,7 @@ use crate::protocol::errors;
 use serde_json::{Value, json};
 
 /// Something that begins a turn or waits for one.
-pub struct Event {
+pub(super) struct Event {
     /// The server that it comes from.
     pub server: ServerId,
     /// The inference that it begins; `None` if it waits for any turn.

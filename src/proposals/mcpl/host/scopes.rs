@@ -16,7 +16,7 @@ const MAX_WAITING: usize = 256;
 
 /// The decision on a scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub(super) enum Verdict {
     /// It may be used.
     Approved,
     /// It may not be used, for this reason.
@@ -98,7 +98,7 @@ fn is_name(word: &str) -> bool {
 ///
 /// # Errors
 /// The name of the list, and what is wrong in it.
-pub fn check(policy: &Policy) -> Result<(), (&'static str, String)> {
+pub(crate) fn check(policy: &Policy) -> Result<(), (&'static str, String)> {
     let is_regex = policy.word("patterns") == "regex";
     for name in ["whitelist", "blacklist"] {
         for word in policy.words(name) {
@@ -109,7 +109,7 @@ pub fn check(policy: &Policy) -> Result<(), (&'static str, String)> {
 }
 
 /// A request that waits for the user.
-pub struct Pending {
+pub(super) struct Pending {
     /// The id exactly as it was received.
     pub id: Vec<u8>,
     /// The feature set.
@@ -123,7 +123,7 @@ pub struct Pending {
 }
 
 /// The scopes of one server.
-pub struct Scopes {
+pub(super) struct Scopes {
     white: Vec<Pattern>,
     black: Vec<Pattern>,
     otherwise: &'static str,
@@ -136,7 +136,7 @@ pub struct Scopes {
 
 impl Scopes {
     /// With the lists of the policy.
-    pub fn new(policy: &Policy) -> Self {
+    pub(super) fn new(policy: &Policy) -> Self {
         Self {
             white: Pattern::list(policy, "whitelist"),
             black: Pattern::list(policy, "blacklist"),
@@ -150,7 +150,7 @@ impl Scopes {
 
     /// Decides on a scope. In order of precedence: the blacklist, the whitelist, the user's decision, the policy
     /// (MCPL 0.4 §7.6).
-    pub fn judge(&self, set: &str, label: &str) -> Verdict {
+    pub(super) fn judge(&self, set: &str, label: &str) -> Verdict {
         let fits = |list: &[Pattern]| list.iter().any(|pattern| pattern.is_for(set) && pattern.fits(label));
         if fits(&self.black) {
             return Verdict::Denied("it is on the blacklist".to_owned());
@@ -173,7 +173,7 @@ impl Scopes {
     ///
     /// # Errors
     /// Why not.
-    pub fn may(&self, set: &str, names: &[&str]) -> Result<(), String> {
+    pub(super) fn may(&self, set: &str, names: &[&str]) -> Result<(), String> {
         let verdicts: Vec<Verdict> = names.iter().map(|name| self.judge(set, name)).collect();
         let is_listed = self.white.iter().any(|pattern| pattern.is_for(set));
         match verdicts.iter().find(|verdict| matches!(verdict, Verdict::Denied(_))) {
@@ -184,12 +184,12 @@ impl Scopes {
     }
 
     /// Whether a list has a pattern for a set.
-    pub fn has_rules(&self, set: &str) -> bool {
+    pub(super) fn has_rules(&self, set: &str) -> bool {
         self.white.iter().chain(&self.black).any(|pattern| pattern.is_for(set))
     }
 
     /// The lists of these sets, for the server; `Null` if there are none.
-    pub fn lists<'a>(&self, sets: impl Iterator<Item = &'a str>) -> Value {
+    pub(super) fn lists<'a>(&self, sets: impl Iterator<Item = &'a str>) -> Value {
         let of = |list: &[Pattern], set: &str| -> Vec<Value> {
             list.iter().filter(|pattern| pattern.is_for(set)).map(|pattern| pattern.text.as_str().into()).collect()
         };
@@ -204,7 +204,7 @@ impl Scopes {
     ///
     /// # Errors
     /// Too many requests wait.
-    pub fn wait(&mut self, now: Duration, id: &[u8], set: &str, scope: &Value) -> Result<(), Refusal> {
+    pub(super) fn wait(&mut self, now: Duration, id: &[u8], set: &str, scope: &Value) -> Result<(), Refusal> {
         if self.pending.len() >= MAX_WAITING {
             return Err(Refusal::new(errors::INTERNAL_ERROR, "too many scopes are waiting for the user"));
         }
@@ -215,7 +215,7 @@ impl Scopes {
     }
 
     /// Remembers the user's decision on a label, for these sets. Returns the requests that waited for it.
-    pub fn say(&mut self, sets: &[&str], label: &str, is_approved: bool) -> Vec<Pending> {
+    pub(super) fn say(&mut self, sets: &[&str], label: &str, is_approved: bool) -> Vec<Pending> {
         for set in sets.iter().filter(|_| self.keeps) {
             self.said.insert(((*set).to_owned(), label.to_owned()), is_approved);
         }
@@ -223,7 +223,7 @@ impl Scopes {
     }
 
     /// Removes and returns the waiting requests that match.
-    pub fn take(&mut self, fits: impl Fn(&Pending) -> bool) -> Vec<Pending> {
+    pub(super) fn take(&mut self, fits: impl Fn(&Pending) -> bool) -> Vec<Pending> {
         let (taken, left) = std::mem::take(&mut self.pending).into_iter().partition(fits);
         self.pending = left;
         taken
@@ -231,7 +231,7 @@ impl Scopes {
 }
 
 /// The result that approves a scope; it contains the payload (MCPL 0.4 §7.5).
-pub fn approval(payload: &Value) -> Value {
+pub(super) fn approval(payload: &Value) -> Value {
     let mut result = json!({"approved": true});
     if !payload.is_null() {
         result["payload"] = payload.clone();
@@ -240,7 +240,7 @@ pub fn approval(payload: &Value) -> Value {
 }
 
 /// The result that denies a scope.
-pub fn denial(reason: &str) -> Value {
+pub(super) fn denial(reason: &str) -> Value {
     json!({"approved": false, "reason": reason})
 }
 

@@ -13,7 +13,7 @@ const NOT_ENABLED: i64 = -32001;
 const UNKNOWN_SET: i64 = -32003;
 
 /// The host's capability block (MCPL 0.4 §5.2), from the option `offer`; `None` if the option is empty.
-pub fn host_block(policy: &Policy) -> Option<Value> {
+pub(super) fn host_block(policy: &Policy) -> Option<Value> {
     let offers = |what: &str| policy.words("offer").iter().any(|word| word == what);
     if policy.words("offer").is_empty() {
         return None;
@@ -43,7 +43,7 @@ pub fn host_block(policy: &Policy) -> Option<Value> {
 }
 
 /// A sentence for each irregularity of a server's capability block (MCPL 0.4 §5.1 and §6.1).
-pub fn oddities(block: &Value) -> Vec<String> {
+pub(super) fn oddities(block: &Value) -> Vec<String> {
     let mut odd = Vec::new();
     match block["version"].as_str() {
         Some("0.4") => {}
@@ -64,7 +64,7 @@ pub fn oddities(block: &Value) -> Vec<String> {
 }
 
 /// The feature sets of a server, and which of them are enabled.
-pub struct Sets {
+pub(super) struct Sets {
     declared: BTreeMap<String, Value>,
     enabled: Vec<String>,
     disabled: Vec<String>,
@@ -79,7 +79,7 @@ pub struct Sets {
 
 impl Sets {
     /// Reads a server's capability block.
-    pub fn new(block: &Value, policy: &Policy) -> Self {
+    pub(super) fn new(block: &Value, policy: &Policy) -> Self {
         Self {
             declared: feature_sets(&block["featureSets"]),
             enabled: policy.words("enabled").to_vec(),
@@ -92,34 +92,34 @@ impl Sets {
     }
 
     /// The names of the sets.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.declared.keys().map(String::as_str)
     }
 
     /// The sets with a property such as `scoped`.
-    pub fn with(&self, property: &'static str) -> impl Iterator<Item = &str> {
+    pub(super) fn with(&self, property: &'static str) -> impl Iterator<Item = &str> {
         let says = move |set: &&Value| set[property] == true;
         self.declared.iter().filter(move |(_, set)| says(set)).map(|(name, _)| name.as_str())
     }
 
     /// Whether a set was declared.
-    pub fn is_known(&self, set: &str) -> bool {
+    pub(super) fn is_known(&self, set: &str) -> bool {
         self.declared.contains_key(set)
     }
 
     /// Whether a set is declared with a property such as `rollback`.
-    pub fn says(&self, set: &str, property: &'static str) -> bool {
+    pub(super) fn says(&self, set: &str, property: &'static str) -> bool {
         self.with(property).any(|name| name == set)
     }
 
     /// The sets that list a use.
-    pub fn using(&self, what: &str) -> impl Iterator<Item = &str> {
+    pub(super) fn using(&self, what: &str) -> impl Iterator<Item = &str> {
         let lists = move |set: &&Value| set["uses"].as_array().into_iter().flatten().any(|name| name == what);
         self.declared.iter().filter(move |(_, set)| lists(set)).map(|(name, _)| name.as_str())
     }
 
     /// Whether a set is enabled.
-    pub fn is_on(&self, set: &str) -> bool {
+    pub(super) fn is_on(&self, set: &str) -> bool {
         let fits = |patterns: &[String]| patterns.iter().any(|pattern| self.fits(pattern, set));
         let by_hand = self.by_hand.iter().rfind(|(pattern, _)| self.fits(pattern, set));
         let is_wanted = by_hand.map_or_else(|| fits(&self.enabled) && !fits(&self.disabled), |(_, on)| *on);
@@ -127,7 +127,7 @@ impl Sets {
     }
 
     /// Whether something that feature sets are declared to use may be used: an enabled set lists it, or no set does.
-    pub fn lets(&self, what: &str) -> bool {
+    pub(super) fn lets(&self, what: &str) -> bool {
         let mut sets = self.using(what).peekable();
         match sets.peek() {
             None => self.is_consented,
@@ -137,7 +137,7 @@ impl Sets {
 
     /// Whether a set matches a pattern. `*` stands for one segment, and on its own for everything (MCPL 0.4 §6.3).
     /// With the option `wildcard=prefix`, a final `*` stands for everything that follows.
-    pub fn fits(&self, pattern: &str, set: &str) -> bool {
+    pub(super) fn fits(&self, pattern: &str, set: &str) -> bool {
         if pattern == "*" {
             return true;
         }
@@ -162,7 +162,7 @@ impl Sets {
     /// # Errors
     /// -32602 without a set, -32003 for an unknown set, -32001 for one that is disabled or lacks the use
     /// (MCPL 0.4 §6.6).
-    pub fn gate(&self, set: &Value, uses: &str, policy: &Policy) -> Result<Option<String>, Refusal> {
+    pub(super) fn gate(&self, set: &Value, uses: &str, policy: &Policy) -> Result<Option<String>, Refusal> {
         let Some(set) = set.as_str() else {
             return Err(Refusal::new(errors::INVALID_PARAMS, "featureSet is missing"));
         };
@@ -188,7 +188,7 @@ impl Sets {
 
     /// The params of a `featureSets/update` if one is due: first all sets, later the changes or again all sets.
     /// `scopes` is included only with all sets.
-    pub fn update(&mut self, policy: &Policy, scopes: Value) -> Option<Value> {
+    pub(super) fn update(&mut self, policy: &Policy, scopes: Value) -> Option<Value> {
         let now: BTreeMap<String, bool> = self.declared.keys().map(|set| (set.clone(), self.is_on(set))).collect();
         let is_first = self.reported.is_none();
         let is_needed = now.values().any(|on| !on) || !scopes.is_null();
@@ -213,13 +213,13 @@ impl Sets {
     }
 
     /// Switches sets by hand.
-    pub fn switch(&mut self, pattern: &str, is_on: bool) {
+    pub(super) fn switch(&mut self, pattern: &str, is_on: bool) {
         self.by_hand.retain(|(known, _)| known != pattern);
         self.by_hand.push((pattern.to_owned(), is_on));
     }
 
     /// Handles `featureSets/changed`. Returns a sentence for each irregularity.
-    pub fn changed(&mut self, params: &Value) -> Vec<String> {
+    pub(super) fn changed(&mut self, params: &Value) -> Vec<String> {
         let mut odd = Vec::new();
         for name in params["removed"].as_array().into_iter().flatten().filter_map(Value::as_str) {
             if self.declared.remove(name).is_none() {
@@ -231,12 +231,12 @@ impl Sets {
     }
 
     /// The sets and whether they are enabled, for display.
-    pub fn state(&self) -> Value {
+    pub(super) fn state(&self) -> Value {
         self.declared.keys().map(|set| (set.clone(), Value::from(self.is_on(set)))).collect::<Map<_, _>>().into()
     }
 }
 
 /// Whether a server's block declares the capability at a path, by `true` or an object.
-pub fn advertises(block: &Value, pointer: &str) -> bool {
+pub(super) fn advertises(block: &Value, pointer: &str) -> bool {
     matches!(block.pointer(pointer), Some(Value::Bool(true) | Value::Object(_)))
 }

@@ -16,7 +16,7 @@ const fn setting(
 const LANES: SettingKind = SettingKind::Choice(&["wake", "batch", "queue", "refuse"]);
 
 /// All options.
-pub static SETTINGS: &[Setting] = &[
+pub(crate) static SETTINGS: &[Setting] = &[
     setting(
         "offer",
         SettingKind::Set(&[

@@ -22,7 +22,7 @@ struct Checkpoint {
 
 /// The state of one feature set.
 #[derive(Debug)]
-pub struct Tree {
+pub(super) struct Tree {
     /// All checkpoints, if more than the latest is kept.
     checkpoints: Option<Recent<String, Checkpoint>>,
     max_bytes: usize,
@@ -33,7 +33,7 @@ pub struct Tree {
 impl Tree {
     /// An empty tree. With `is_full` it keeps all checkpoints, otherwise only the latest. A state whose data has more
     /// than `max_bytes` bytes is kept without data.
-    pub fn new(is_full: bool, max_bytes: usize) -> Self {
+    pub(super) fn new(is_full: bool, max_bytes: usize) -> Self {
         Self { checkpoints: is_full.then(|| Recent::new(MAX_CHECKPOINTS)), max_bytes, current: None }
     }
 
@@ -43,7 +43,7 @@ impl Tree {
     }
 
     /// Adds the `state` of a result. Returns a sentence for each irregularity.
-    pub fn take(&mut self, state: &Value) -> Vec<String> {
+    pub(super) fn take(&mut self, state: &Value) -> Vec<String> {
         let mut odd = Vec::new();
         let Some(checkpoint) = state["checkpoint"].as_str() else {
             return vec!["the server sent a state without a checkpoint, which is dropped".to_owned()];
@@ -113,7 +113,7 @@ impl Tree {
     }
 
     /// What a tool call carries: the state if the host has its data, else the checkpoint (MCPL 0.4 §8.4).
-    pub fn member(&self) -> Option<(&'static str, Value)> {
+    pub(super) fn member(&self) -> Option<(&'static str, Value)> {
         let (checkpoint, found) = self.current.as_ref()?;
         Some(match &found.data {
             Some(data) => ("state", data.clone()),
@@ -122,7 +122,7 @@ impl Tree {
     }
 
     /// The checkpoint `steps` before the current one; `None` if it is not known.
-    pub fn back(&self, steps: u64) -> Option<&str> {
+    pub(super) fn back(&self, steps: u64) -> Option<&str> {
         let (mut name, mut found) = self.current.as_ref().map(|(name, found)| (name, found))?;
         for _ in 0..steps {
             name = found.parent.as_ref()?;
@@ -132,7 +132,7 @@ impl Tree {
     }
 
     /// Makes `target` the current checkpoint. The server may call it by another name from now on.
-    pub fn rolled_back(&mut self, target: &str, named: &str) {
+    pub(super) fn rolled_back(&mut self, target: &str, named: &str) {
         let found = self.get(target).cloned().unwrap_or(Checkpoint { parent: None, data: None, bytes: 0 });
         if let Some(checkpoints) = self.checkpoints.as_mut().filter(|_| named != target) {
             let again = Checkpoint { parent: Some(target.to_owned()), ..found.clone() };
@@ -142,14 +142,14 @@ impl Tree {
     }
 
     /// The server no longer knows a checkpoint.
-    pub fn forget(&mut self, checkpoint: &str) {
+    pub(super) fn forget(&mut self, checkpoint: &str) {
         if let Some(checkpoints) = &mut self.checkpoints {
             checkpoints.remove(&checkpoint.to_owned());
         }
     }
 
     /// The current checkpoint and the tree, for display.
-    pub fn state(&self) -> Value {
+    pub(super) fn state(&self) -> Value {
         let known = self.checkpoints.iter().flat_map(Recent::keys).filter_map(|name| Some((name, self.get(name)?)));
         let one = |(name, found): (&String, &Checkpoint)| {
             let has_data = found.data.is_some();

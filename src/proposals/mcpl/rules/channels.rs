@@ -25,7 +25,7 @@ struct Channel {
 
 /// The channels of one connection.
 #[derive(Debug)]
-pub struct Channels {
+pub(super) struct Channels {
     known: Recent<String, Channel>,
     outgoing: Recent<(String, String), Outgoing>,
     lost: bool,
@@ -38,7 +38,7 @@ impl Default for Channels {
 }
 
 impl Channels {
-    pub fn lose_track(&mut self) {
+    pub(super) fn lose_track(&mut self) {
         *self = Self { lost: true, ..Self::default() };
     }
 
@@ -47,7 +47,7 @@ impl Channels {
         self.lost || self.known.has_forgotten()
     }
 
-    pub fn observe(&mut self, method: &str, message: &Observed<'_>, findings: &mut Findings) {
+    pub(super) fn observe(&mut self, method: &str, message: &Observed<'_>, findings: &mut Findings) {
         use MessageKind::{Notification, Request, Result};
         let content = message.content;
         match (method, message.envelope.kind) {

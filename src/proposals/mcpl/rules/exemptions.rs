@@ -5,7 +5,7 @@ use crate::proposals::Exemption;
 use crate::protocol::schema::SchemaViolation;
 
 /// What to do about a violation of the schema.
-pub fn exemption(definition: &str, value: &Value, violation: &SchemaViolation) -> Exemption {
+pub(crate) fn exemption(definition: &str, value: &Value, violation: &SchemaViolation) -> Exemption {
     let place = violation.place.as_str();
     let at = value.pointer(place).unwrap_or(&Value::Null);
     let rule = match definition {

@@ -23,7 +23,7 @@ struct Stream {
 
 /// Hooks and inferences of one connection.
 #[derive(Debug)]
-pub struct Inferences {
+pub(super) struct Inferences {
     turns: Recent<String, i64>,
     before: Recent<String>,
     /// Open hook requests: the event's number and its time in nanoseconds.
@@ -45,7 +45,7 @@ impl Default for Inferences {
 }
 
 impl Inferences {
-    pub fn observe(&mut self, method: &str, message: &Observed<'_>, findings: &mut Findings) {
+    pub(super) fn observe(&mut self, method: &str, message: &Observed<'_>, findings: &mut Findings) {
         use MessageKind::{Error, Notification, Request, Result};
         match (method, message.envelope.kind) {
             (BEFORE, Request | Notification) => self.before(message, findings),
@@ -58,7 +58,7 @@ impl Inferences {
         }
     }
 
-    pub fn lose_track(&mut self) {
+    pub(super) fn lose_track(&mut self) {
         self.lost = true;
         self.hooks.clear();
         self.streams.clear();

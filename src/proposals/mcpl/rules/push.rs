@@ -6,7 +6,7 @@ use crate::proposals::timestamp;
 
 /// The events that a host accepted.
 #[derive(Debug)]
-pub struct Pushes {
+pub(super) struct Pushes {
     accepted: Recent<String>,
 }
 
@@ -17,7 +17,7 @@ impl Default for Pushes {
 }
 
 impl Pushes {
-    pub fn observe(&mut self, method: &str, message: &Observed<'_>, findings: &mut Findings) {
+    pub(super) fn observe(&mut self, method: &str, message: &Observed<'_>, findings: &mut Findings) {
         if method != crate::proposals::mcpl::PUSH_EVENT {
             return;
         }

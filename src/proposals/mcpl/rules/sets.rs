@@ -21,7 +21,7 @@ struct Switch {
 
 /// The declared feature sets and how the host switched them.
 #[derive(Debug, Default)]
-pub struct Sets {
+pub(super) struct Sets {
     /// What the server declared; `None` if it declared no feature sets at all.
     declared: Option<BTreeMap<String, Value>>,
     switches: Vec<Switch>,
@@ -34,7 +34,7 @@ pub struct Sets {
 
 impl Sets {
     /// Reads what the server's block declares.
-    pub fn declared(&mut self, block: &Value, findings: &mut Findings) {
+    pub(super) fn declared(&mut self, block: &Value, findings: &mut Findings) {
         let Some(sets) = block.get("featureSets") else { return };
         for rule in [&SETS_ARRAY, &UNKNOWN_USE] {
             findings.hold(rule);
@@ -43,12 +43,12 @@ impl Sets {
         self.lost = false;
     }
 
-    pub fn lose_track(&mut self) {
+    pub(super) fn lose_track(&mut self) {
         *self = Self { lost: true, updates: self.updates, ..Self::default() };
     }
 
     /// The declaration of a set, if it is known.
-    pub fn get(&self, set: &str) -> Option<&Value> {
+    pub(super) fn get(&self, set: &str) -> Option<&Value> {
         self.declared.as_ref()?.get(set)
     }
 
@@ -57,7 +57,7 @@ impl Sets {
         !self.lost && self.declared.as_ref().is_some_and(|sets| !sets.contains_key(set))
     }
 
-    pub fn observe(&mut self, method: &str, message: &Observed<'_>, findings: &mut Findings) {
+    pub(super) fn observe(&mut self, method: &str, message: &Observed<'_>, findings: &mut Findings) {
         use MessageKind::{Error, Notification, Request, Result};
         match (method, message.envelope.kind) {
             ("featureSets/update", Notification | Request) => self.update(message, findings),
@@ -211,7 +211,7 @@ impl Sets {
         sets.extend(feature_sets(&message.content["added"]));
     }
 
-    pub fn finish(&self, declared: &Declared, findings: &mut Findings) {
+    pub(super) fn finish(&self, declared: &Declared, findings: &mut Findings) {
         if is_agreed(declared)
             && !self.lost
             && declared.ready

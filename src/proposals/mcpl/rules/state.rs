@@ -7,7 +7,7 @@ use crate::proposals::recent::{Digest, Recent, digest};
 
 /// The checkpoints that a server returned.
 #[derive(Debug)]
-pub struct States {
+pub(super) struct States {
     /// Digests of data, patch and parent; `None` for an id that is known only from a rollback.
     checkpoints: Recent<String, Option<Digest>>,
     /// The checkpoint of the last rollback, until the server returns the next one.
@@ -22,7 +22,7 @@ impl Default for States {
 }
 
 impl States {
-    pub fn lose_track(&mut self) {
+    pub(super) fn lose_track(&mut self) {
         self.lost = true;
         self.rolled_back = None;
     }
@@ -33,7 +33,7 @@ impl States {
     }
 
     /// Checks a `tools/call` or its response. Unless both sides declared MCPL, `state` is a member like any other.
-    pub fn tool_call(&mut self, message: &Observed<'_>, findings: &mut Findings) {
+    pub(super) fn tool_call(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         if [Side::Client, Side::Server].iter().any(|side| block(message.declared, *side).is_none()) {
             return;
         }
@@ -71,7 +71,7 @@ impl States {
         }
     }
 
-    pub fn observe(&mut self, method: &str, message: &Observed<'_>, sets: &Sets, findings: &mut Findings) {
+    pub(super) fn observe(&mut self, method: &str, message: &Observed<'_>, sets: &Sets, findings: &mut Findings) {
         match (method, message.envelope.kind) {
             ("state/rollback", MessageKind::Request) => {
                 let set = message.content["featureSet"].as_str().unwrap_or_default();

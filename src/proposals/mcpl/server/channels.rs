@@ -12,20 +12,20 @@ use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The channel lacks the scope to publish or to observe (MCPL 0.4 §14.6).
-pub const NOT_PERMITTED: i64 = -32017;
+pub(super) const NOT_PERMITTED: i64 = -32017;
 /// The channel does not exist (MCPL 0.4 §14.6).
-pub const UNKNOWN_CHANNEL: i64 = -32023;
+pub(super) const UNKNOWN_CHANNEL: i64 = -32023;
 /// The requested channel could not be opened (MCPL 0.4 §14.6).
-pub const OPEN_FAILED: i64 = -32024;
+pub(super) const OPEN_FAILED: i64 = -32024;
 
 /// Registers channels.
-pub const REGISTER: &str = "channels/register";
+pub(super) const REGISTER: &str = "channels/register";
 /// Announces changes of channels.
-pub const CHANGED: &str = "channels/changed";
+pub(super) const CHANGED: &str = "channels/changed";
 /// Asks for the other side's channels; either side may.
-pub const LIST: &str = "channels/list";
+pub(super) const LIST: &str = "channels/list";
 /// Sends messages that came in.
-pub const INCOMING: &str = "channels/incoming";
+pub(super) const INCOMING: &str = "channels/incoming";
 
 const PUBLISH_SET: &str = "channels.publish";
 const OBSERVE_SET: &str = "channels.observe";
@@ -33,13 +33,13 @@ const OBSERVE_SET: &str = "channels.observe";
 const THINKING_SET: &str = "channels.thinking";
 
 /// Whether a channel is the private one with the model's thinking. MCPL defines no id for it.
-pub fn is_thinking(id: &str) -> bool {
+pub(super) fn is_thinking(id: &str) -> bool {
     matches!(id, "thinking" | THINKING_SET)
 }
 
 /// The channels of one connection, by id.
 #[derive(Debug, Default)]
-pub struct Channels {
+pub(super) struct Channels {
     /// The configured channels, which can be opened; `None` without channels.
     offered: Option<Vec<Value>>,
     /// The registered and open channels.
@@ -94,7 +94,7 @@ impl Channels {
     ///
     /// # Errors
     /// A descriptor is invalid.
-    pub fn offer(&mut self, channels: Vec<Value>) -> Result<(), String> {
+    pub(super) fn offer(&mut self, channels: Vec<Value>) -> Result<(), String> {
         let offered: Vec<Value> = channels.into_iter().map(described).collect();
         for channel in &offered {
             let violations = super::super::SCHEMAS.check("ChannelDescriptor", channel).unwrap_or_default();
@@ -108,19 +108,19 @@ impl Channels {
     }
 
     /// Whether channels are configured.
-    pub fn is_on(&self) -> bool {
+    pub(super) fn is_on(&self) -> bool {
         self.offered.is_some()
     }
 
     /// Declares the feature sets that control channels (MCPL 0.4 §14.1).
-    pub fn add_sets(negotiated: &mut Negotiated) {
+    pub(super) fn add_sets(negotiated: &mut Negotiated) {
         negotiated.add_set(PUBLISH_SET, scoped("channels.publish", "Publishes to channels"));
         negotiated.add_set(OBSERVE_SET, scoped("channels.observe", "Observes outgoing messages of channels"));
         negotiated.add_set(THINKING_SET, scoped("channels.observe", "Observes the model's thinking, and only that"));
     }
 
     /// The value of `experimental.mcpl.channels`.
-    pub fn capability() -> Value {
+    pub(super) fn capability() -> Value {
         json!({"register": true, "publish": true, "observe": true, "lifecycle": true, "streaming": true})
     }
 
@@ -129,7 +129,7 @@ impl Channels {
     }
 
     /// Registers the channels once the session is open, or reports that the host does not support it.
-    pub fn begin(&self, negotiated: &Negotiated, cx: &mut dyn ServerCx) {
+    pub(super) fn begin(&self, negotiated: &Negotiated, cx: &mut dyn ServerCx) {
         if self.known.is_empty() {
             return;
         }
@@ -143,7 +143,7 @@ impl Channels {
     ///
     /// # Errors
     /// Why it was not sent.
-    pub fn fire(
+    pub(super) fn fire(
         &mut self,
         kind: &str,
         params: &Value,
@@ -237,7 +237,7 @@ impl Channels {
     }
 
     /// Responds to the host; `None` if the method is another one, or channels are not configured.
-    pub fn request(
+    pub(super) fn request(
         &mut self,
         method: &str,
         params: &Value,
@@ -307,7 +307,13 @@ impl Channels {
     }
 
     /// Handles a notification; `false` if the method is another one, or channels are not configured.
-    pub fn receive(&mut self, method: &str, params: &Value, negotiated: &Negotiated, cx: &mut dyn ServerCx) -> bool {
+    pub(super) fn receive(
+        &mut self,
+        method: &str,
+        params: &Value,
+        negotiated: &Negotiated,
+        cx: &mut dyn ServerCx,
+    ) -> bool {
         if !self.is_on() {
             return false;
         }
@@ -346,7 +352,7 @@ impl Channels {
     }
 
     /// Reports the host's results for incoming messages, one each (MCPL 0.4 §14.3).
-    pub fn taken(sent: &Value, granted: &Granted<'_>, cx: &mut dyn ServerCx) {
+    pub(super) fn taken(sent: &Value, granted: &Granted<'_>, cx: &mut dyn ServerCx) {
         let sent: BTreeSet<&str> = sent.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let mut reported = Map::new();
         let mut put = |list: &str, id: &str| {
@@ -382,7 +388,7 @@ impl Channels {
     }
 
     /// Compares the host's list of channels with those that the server had when it asked.
-    pub fn listed(had: &Value, granted: &Granted<'_>, cx: &mut dyn ServerCx) {
+    pub(super) fn listed(had: &Value, granted: &Granted<'_>, cx: &mut dyn ServerCx) {
         let had: BTreeSet<&str> = had.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let listed = granted.result["channels"].as_array().into_iter().flatten();
         let has: BTreeSet<&str> = listed.filter_map(|channel| channel["id"].as_str()).collect();

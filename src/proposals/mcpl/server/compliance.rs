@@ -5,20 +5,20 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// The feature set of its responses.
-pub const REDACTION: &str = "compliance.redaction";
+pub(super) const REDACTION: &str = "compliance.redaction";
 
 const MARK: &str = "[REDACTED]";
 
 /// The patterns with the kind of text that they find. Without any, nothing is redacted, and the hook does not block.
 #[derive(Clone, Debug, Default)]
-pub struct Redactor(Vec<(String, Regex)>);
+pub(super) struct Redactor(Vec<(String, Regex)>);
 
 impl Redactor {
     /// Compiles regular expressions, given by the kind of text that they find.
     ///
     /// # Errors
     /// A pattern is invalid, or matches the empty text.
-    pub fn new(patterns: &BTreeMap<String, String>) -> Result<Self, String> {
+    pub(super) fn new(patterns: &BTreeMap<String, String>) -> Result<Self, String> {
         let read = |(kind, pattern): (&String, &String)| match Regex::new(pattern) {
             Ok(regex) if regex.is_match("") => Err(format!("redact.{kind}: {pattern:?} matches the empty text")),
             Ok(regex) => Ok((kind.clone(), regex)),
@@ -28,13 +28,13 @@ impl Redactor {
     }
 
     /// Whether there is a pattern.
-    pub fn is_on(&self) -> bool {
+    pub(super) fn is_on(&self) -> bool {
         !self.0.is_empty()
     }
 
     /// The result of a blocking `context/afterInference` (MCPL 0.4 §10.5). The `position` of a redaction is a
     /// half-open range of characters in the original response, from 0. Overlapping matches become one redaction.
-    pub fn answer(&self, response: &str) -> Value {
+    pub(super) fn answer(&self, response: &str) -> Value {
         let hits = self.find(response);
         let mut answer = json!({"featureSet": REDACTION});
         if hits.is_empty() {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// Handles a chunk of a streamed inference: keeps it with the request, under its index.
-pub fn receive_chunk(params: &Value, cx: &mut dyn ServerCx) {
+pub(super) fn receive_chunk(params: &Value, cx: &mut dyn ServerCx) {
     let chunks = params["requestId"].as_i64().and_then(|id| cx.about(id)?.pointer_mut("/inference/chunks"));
     match (chunks, params["index"].as_u64(), &params["delta"]) {
         (Some(chunks), Some(index), Value::String(delta)) => chunks[index.to_string()] = json!(delta),
@@ -20,7 +20,7 @@ pub fn receive_chunk(params: &Value, cx: &mut dyn ServerCx) {
 const CONSOLIDATED: usize = 8;
 
 /// Handles the response to an inference: compares it with the chunks, and remembers a summary.
-pub fn inferred(inference: &Value, granted: &Granted<'_>, cx: &mut dyn ServerCx) {
+pub(super) fn inferred(inference: &Value, granted: &Granted<'_>, cx: &mut dyn ServerCx) {
     let count = inference["chunks"].as_object().map_or(0, serde_json::Map::len);
     // The chunks from 0 on. A gap makes the text incomplete.
     let whole: Option<String> = (0..count).map(|index| inference["chunks"][index.to_string()].as_str()).collect();
@@ -38,7 +38,7 @@ pub fn inferred(inference: &Value, granted: &Granted<'_>, cx: &mut dyn ServerCx)
 /// What to ask the host's model.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Ask {
+pub(super) struct Ask {
     /// The prompt; a summary of the memories by default.
     pub prompt: Option<String>,
     /// The conversation that it belongs to.
@@ -54,7 +54,7 @@ pub struct Ask {
 }
 
 /// The params of `inference/request`. They ask for a stream only if the host supports it.
-pub fn inference(ask: &Ask, memories: &[&str], can_stream: bool) -> Value {
+pub(super) fn inference(ask: &Ask, memories: &[&str], can_stream: bool) -> Value {
     let prompt = match &ask.prompt {
         Some(prompt) => prompt.clone(),
         None => {
@@ -74,7 +74,7 @@ pub fn inference(ask: &Ask, memories: &[&str], can_stream: bool) -> Value {
 }
 
 /// The params of `inference/request` for a job of another proposal, with a feature set.
-pub fn of_job(asked: &Infer, set: &str) -> Value {
+pub(super) fn of_job(asked: &Infer, set: &str) -> Value {
     let said = |role: &str, text: &str| json!({"role": role, "content": text});
     let mut messages: Vec<Value> = asked.system_prompt.iter().map(|text| said("system", text)).collect();
     messages.push(said("user", &asked.prompt));

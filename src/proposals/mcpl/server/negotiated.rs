@@ -10,17 +10,17 @@ use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The message used a disabled feature set (MCPL 0.4 Appendix A).
-pub const NOT_ENABLED: i64 = -32001;
+pub(super) const NOT_ENABLED: i64 = -32001;
 /// The message used a feature set that was never declared (MCPL 0.4 Appendix A).
-pub const UNKNOWN_SET: i64 = -32003;
+pub(super) const UNKNOWN_SET: i64 = -32003;
 
 /// The declaration of a feature set (MCPL 0.4 §6.2).
-pub fn set(uses: &str, description: &str) -> Value {
+pub(super) fn set(uses: &str, description: &str) -> Value {
     json!({"description": description, "uses": [uses]})
 }
 
 /// The declaration of a feature set whose actions need scopes (MCPL 0.4 §7.1).
-pub fn scoped(uses: &str, description: &str) -> Value {
+pub(super) fn scoped(uses: &str, description: &str) -> Value {
     json!({"description": description, "uses": [uses], "scoped": true})
 }
 
@@ -48,7 +48,7 @@ fn disabled(set: &str) -> Refusal {
 
 /// What a `featureSets/update` changed. Unknown names are listed, not refused: an update is a notification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Update {
+pub(super) struct Update {
     /// Sets that were enabled.
     pub enabled: Vec<String>,
     /// Sets that were disabled.
@@ -61,7 +61,7 @@ pub struct Update {
 
 /// The state of MCPL on one connection.
 #[derive(Clone, Debug)]
-pub struct Negotiated {
+pub(super) struct Negotiated {
     host: Value,
     sets: Map<String, Value>,
     disabled: BTreeSet<String>,
@@ -76,22 +76,22 @@ impl Default for Negotiated {
 
 impl Negotiated {
     /// Declares a feature set, unless one of this name exists.
-    pub fn add_set(&mut self, name: &str, set: Value) {
+    pub(super) fn add_set(&mut self, name: &str, set: Value) {
         self.sets.entry(name).or_insert(set);
     }
 
     /// Removes the sets that the built-in server always has.
-    pub fn forgo_own_sets(&mut self) {
+    pub(super) fn forgo_own_sets(&mut self) {
         self.sets.clear();
     }
 
     /// Declares a feature set, and replaces one of this name.
-    pub fn put_set(&mut self, name: &str, set: Value) {
+    pub(super) fn put_set(&mut self, name: &str, set: Value) {
         self.sets.insert(name.to_owned(), set);
     }
 
     /// Reads the host's capability block. `false` if there is none: then nothing of MCPL may be used (MCPL 0.4 §3.2).
-    pub fn negotiate(&mut self, client_capabilities: &Value) -> bool {
+    pub(super) fn negotiate(&mut self, client_capabilities: &Value) -> bool {
         let declared = Declared { client: client_capabilities.clone(), ..Declared::default() };
         let host = declared.find(&DESCRIPTOR, Side::Client).map(|(_, host)| host.clone());
         self.host = host.unwrap_or_default();
@@ -100,7 +100,7 @@ impl Negotiated {
 
     /// The server's block at `capabilities.experimental.mcpl` (MCPL 0.4 §5.1 and §6.1). `blocks` is whether
     /// `afterInference` is blocking.
-    pub fn block(&self, blocks: bool) -> Value {
+    pub(super) fn block(&self, blocks: bool) -> Value {
         let only_pushes = self.sets.values().all(|set| set["uses"] == json!(["pushEvents"]));
         if only_pushes {
             return json!({"version": "0.4", "pushEvents": true, "featureSets": self.sets});
@@ -117,7 +117,7 @@ impl Negotiated {
 
     /// Applies a `featureSets/update` as a change (AMB-C3). A set in both lists is disabled. `memory.*` matches all
     /// sets below `memory.` (MCPL 0.4 §6.3). New scopes of a set replace the earlier ones.
-    pub fn update(&mut self, params: &Value) -> Update {
+    pub(super) fn update(&mut self, params: &Value) -> Update {
         let mut update = Update::default();
         let before = self.disabled.clone();
         for (list, off) in [("enabled", false), ("disabled", true)] {
@@ -153,7 +153,7 @@ impl Negotiated {
     ///
     /// # Errors
     /// A set to remove does not exist, or the host does not support feature sets.
-    pub fn change(&mut self, added: &Map<String, Value>, removed: &[String]) -> Result<(), Unsent> {
+    pub(super) fn change(&mut self, added: &Map<String, Value>, removed: &[String]) -> Result<(), Unsent> {
         if self.host.get("featureSets") == Some(&Value::Bool(false)) {
             return Err(Unsent::host_lacks("featureSets"));
         }
@@ -170,7 +170,7 @@ impl Negotiated {
     }
 
     /// Whether a set is enabled. Sets that the host never named are.
-    pub fn is_on(&self, set: &str) -> bool {
+    pub(super) fn is_on(&self, set: &str) -> bool {
         self.sets.contains_key(set) && !self.disabled.contains(set)
     }
 
@@ -178,7 +178,7 @@ impl Negotiated {
     ///
     /// # Errors
     /// -32003 for an unknown set, -32001 for a disabled one.
-    pub fn gate(&self, set: &str) -> Result<(), Refusal> {
+    pub(super) fn gate(&self, set: &str) -> Result<(), Refusal> {
         match () {
             () if !self.sets.contains_key(set) => Err(unknown(set)),
             () if !self.is_on(set) => Err(disabled(set)),
@@ -187,7 +187,7 @@ impl Negotiated {
     }
 
     /// The scopes that the host sent for a set.
-    pub fn rules(&self, set: &str) -> Option<&Rules> {
+    pub(super) fn rules(&self, set: &str) -> Option<&Rules> {
         self.scopes.get(set)
     }
 
@@ -195,7 +195,7 @@ impl Negotiated {
     ///
     /// # Errors
     /// Why not.
-    pub fn may_send(&self, method: &str, set: &str) -> Result<(), Unsent> {
+    pub(super) fn may_send(&self, method: &str, set: &str) -> Result<(), Unsent> {
         let uses = if method == PUSH_EVENT { "pushEvents" } else { "inferenceRequest" };
         self.host_has(uses)?;
         let declared = self.sets.get(set).ok_or_else(|| no_such_set(set))?;
@@ -210,7 +210,7 @@ impl Negotiated {
     ///
     /// # Errors
     /// Why not.
-    pub fn may_elevate(&self, set: &str) -> Result<(), Unsent> {
+    pub(super) fn may_elevate(&self, set: &str) -> Result<(), Unsent> {
         let declared = self.sets.get(set).ok_or_else(|| no_such_set(set))?;
         if declared["scoped"] != true {
             let reason = Unsent::new("not_scoped", format!("feature set {set} is not scoped"));
@@ -231,7 +231,7 @@ impl Negotiated {
     ///
     /// # Errors
     /// It did not.
-    pub fn host_has(&self, capability: &str) -> Result<(), Unsent> {
+    pub(super) fn host_has(&self, capability: &str) -> Result<(), Unsent> {
         if mcpl::has(&self.host, capability) { Ok(()) } else { Err(Unsent::host_lacks(capability)) }
     }
 
@@ -240,7 +240,7 @@ impl Negotiated {
     ///
     /// # Errors
     /// Why not.
-    pub fn may_ask_model(&self) -> Result<(), Unsent> {
+    pub(super) fn may_ask_model(&self) -> Result<(), Unsent> {
         if self.host.get("modelInfo") == Some(&Value::Bool(false)) {
             return Err(Unsent::host_lacks("modelInfo"));
         }
@@ -248,7 +248,7 @@ impl Negotiated {
     }
 
     /// Whether the host streams inferences.
-    pub fn can_stream(&self) -> bool {
+    pub(super) fn can_stream(&self) -> bool {
         self.host.pointer("/inferenceRequest/streaming") == Some(&Value::Bool(true))
     }
 }

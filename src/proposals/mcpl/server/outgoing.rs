@@ -16,7 +16,7 @@ struct Output {
 
 /// The current outputs.
 #[derive(Debug)]
-pub struct Outgoing(Recent<(String, String), Output>);
+pub(super) struct Outgoing(Recent<(String, String), Output>);
 
 impl Default for Outgoing {
     fn default() -> Self {
@@ -26,7 +26,7 @@ impl Default for Outgoing {
 
 /// A completed output.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Observed {
+pub(super) struct Observed {
     /// How many chunks it had.
     pub chunks: u64,
     /// Whether the chunks equal the text; `None` without chunks. They may differ because of moderation.
@@ -37,7 +37,7 @@ pub struct Observed {
 
 /// What a message about an output led to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SendResult {
+pub(super) struct SendResult {
     /// What is wrong with the message, as phrases.
     pub faults: Vec<&'static str>,
     /// The output, once it is complete.
@@ -45,7 +45,7 @@ pub struct SendResult {
 }
 
 /// The text of a list of content blocks.
-pub fn text_of(content: &Value) -> String {
+pub(super) fn text_of(content: &Value) -> String {
     content.as_array().into_iter().flatten().filter_map(|block| block["text"].as_str()).collect()
 }
 
@@ -60,7 +60,7 @@ impl Outgoing {
     }
 
     /// Handles a chunk. Chunks are numbered from 0 without gaps, and come before the whole text.
-    pub fn chunk(&mut self, params: &Value) -> SendResult {
+    pub(super) fn chunk(&mut self, params: &Value) -> SendResult {
         let Some(output) = self.output(params) else { return nameless() };
         let mut reported = SendResult::default();
         if output.complete {
@@ -75,7 +75,7 @@ impl Outgoing {
     }
 
     /// Handles the whole text, which comes once and equals the chunks.
-    pub fn complete(&mut self, params: &Value) -> SendResult {
+    pub(super) fn complete(&mut self, params: &Value) -> SendResult {
         let Some(output) = self.output(params) else { return nameless() };
         let mut reported = SendResult::default();
         if output.complete {

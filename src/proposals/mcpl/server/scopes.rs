@@ -14,18 +14,18 @@ use serde_json::{Value, json};
 /// The tool that writes a note under a path.
 const WRITE_NOTE: &str = "write_note";
 /// Requests a scope from the host (MCPL 0.4 §7.4).
-pub const ELEVATE: &str = "scope/elevate";
+pub(super) const ELEVATE: &str = "scope/elevate";
 
 /// The lists of one feature set (MCPL 0.4 §7.2).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rules {
+pub(super) struct Rules {
     white: Vec<String>,
     black: Vec<String>,
 }
 
 /// What the lists say about a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub(super) enum Standing {
     /// It is on the whitelist, and not on the blacklist.
     Allowed,
     /// It is on the blacklist.
@@ -36,7 +36,7 @@ pub enum Standing {
 
 impl Rules {
     /// Reads a member of `scopes`.
-    pub fn read(rules: &Value) -> Self {
+    pub(super) fn read(rules: &Value) -> Self {
         let list = |name: &str| {
             let patterns = rules[name].as_array().into_iter().flatten();
             patterns.filter_map(Value::as_str).map(str::to_owned).collect()
@@ -46,7 +46,7 @@ impl Rules {
 
     /// What the lists say about something with these names. A path with `..` may lead anywhere, so it is on no
     /// whitelist.
-    pub fn judge(&self, labels: &[&str]) -> Standing {
+    pub(super) fn judge(&self, labels: &[&str]) -> Standing {
         let lists = |patterns: &[String]| patterns.iter().any(|one| labels.iter().any(|label| fits(one, label)));
         match () {
             () if lists(&self.black) => Standing::Forbidden,
@@ -56,7 +56,7 @@ impl Rules {
     }
 
     /// Whether there is a whitelist. What is not on it needs the host's approval.
-    pub fn has_whitelist(&self) -> bool {
+    pub(super) fn has_whitelist(&self) -> bool {
         !self.white.is_empty()
     }
 }
@@ -96,7 +96,7 @@ enum Step {
 
 /// The tool's definition for `tools/list`. It names its feature set, because MCPL does not define how a tool does
 /// (AMB-C4).
-pub fn tool() -> Value {
+pub(super) fn tool() -> Value {
     json!({
         "name": WRITE_NOTE,
         "title": "Write a note",
@@ -183,7 +183,7 @@ impl McplServerSide {
 
 /// Handles the host's decision on a scope (MCPL 0.4 §7.5): executes the call that waits for it, or lets it fail. The
 /// host may have added to the payload: the note is written to the payload's `path`.
-pub fn said(scope: &Value, granted: &Granted<'_>, cx: &mut dyn ServerCx) {
+pub(super) fn said(scope: &Value, granted: &Granted<'_>, cx: &mut dyn ServerCx) {
     let Granted { id, result, latency_us, late, .. } = *granted;
     let (approved, reason) = (result["approved"].as_bool(), result["reason"].as_str());
     cx.report(json!({"report": "scope_answered", "id": id, "label": scope["label"], "approved": approved,
@@ -202,7 +202,7 @@ pub fn said(scope: &Value, granted: &Granted<'_>, cx: &mut dyn ServerCx) {
 }
 
 /// Lets the waiting call fail after the host refused the request or did not respond.
-pub fn unsaid(scope: &Value, error: Option<&Value>, cx: &mut dyn ServerCx) {
+pub(super) fn unsaid(scope: &Value, error: Option<&Value>, cx: &mut dyn ServerCx) {
     if let Some(ticket) = scope["ticket"].as_u64() {
         let why = error.map_or("the host did not respond", |error| error["message"].as_str().unwrap_or_default());
         cx.settle(ticket, Ok(refused(scope, why)));

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 /// The agents that see a reminder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Propagate {
+pub(super) enum Propagate {
     /// Every agent.
     All,
     /// All agents of this session.
@@ -20,7 +20,7 @@ pub enum Propagate {
 
 /// A reminder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Spec {
+pub(super) struct Spec {
     /// Its id.
     pub id: String,
     /// The text for the model.
@@ -39,19 +39,19 @@ pub struct Spec {
 
 impl Spec {
     /// Whether it belongs into the user's part of the prompt instead of the system prompt.
-    pub fn is_for_user_block(&self) -> bool {
+    pub(super) fn is_for_user_block(&self) -> bool {
         matches!(self.role_hint.as_deref(), Some("user_block" | "ephemeral_cache"))
     }
 
     /// The beginning of the body.
-    pub fn outline(&self) -> String {
+    pub(super) fn outline(&self) -> String {
         format!("{:?}", clip(&self.body, 60))
     }
 }
 
 /// A parsed reminder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Read {
+pub(super) struct Read {
     /// The reminder.
     pub spec: Spec,
     /// What was unusual about it, as sentence fragments.
@@ -73,7 +73,7 @@ const SNAKE: &[(&str, &str)] = &[
 ///
 /// # Errors
 /// Why it is not a reminder, as a sentence fragment.
-pub fn canonical(params: &Value) -> Result<Read, String> {
+pub(super) fn canonical(params: &Value) -> Result<Read, String> {
     let reminder = params["reminder"].as_object().ok_or("params.reminder is not an object")?;
     if let Some((old, new)) = SNAKE.iter().find(|(old, _)| reminder.contains_key(*old)) {
         return Err(format!(
@@ -85,7 +85,7 @@ pub fn canonical(params: &Value) -> Result<Read, String> {
 
 /// Parses the older form, `_meta.harn.reminder` in a log message (Reminder RFC, From the current `_meta` envelope).
 /// `_meta` is a member of `params`, or of the message (AMB-B8). Returns `None` if the message contains no reminder.
-pub fn legacy(params: &Value, message: &[u8]) -> Option<Result<Read, String>> {
+pub(super) fn legacy(params: &Value, message: &[u8]) -> Option<Result<Read, String>> {
     let below = |meta: &Value| meta["harn"]["reminder"].as_object().cloned();
     let on_message = || {
         let meta = json::first_member(message, "_meta")?;

@@ -38,13 +38,13 @@ impl Default for Files {
 }
 
 impl Files {
-    pub fn subscribed(&mut self, message: &Observed<'_>) {
+    pub(super) fn subscribed(&mut self, message: &Observed<'_>) {
         if let Some(uri) = message.content["uri"].as_str() {
             self.subscribed.insert(uri.to_owned(), ());
         }
     }
 
-    pub fn updated(&mut self, message: &Observed<'_>, findings: &mut Findings) {
+    pub(super) fn updated(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         let Some(uri) = message.content["uri"].as_str() else { return };
         self.updated.insert(uri.to_owned(), message.time);
         let before = self.awaited.len();
@@ -55,7 +55,7 @@ impl Files {
     }
 
     /// Handles a reminder with this key.
-    pub fn reminded(&mut self, message: &Observed<'_>, key: &str, findings: &mut Findings) {
+    pub(super) fn reminded(&mut self, message: &Observed<'_>, key: &str, findings: &mut Findings) {
         let Some((_, path)) = key.split_once(':').filter(|(_, path)| !path.is_empty()) else { return };
         if message.declared.server["resources"]["subscribe"] != true {
             return;
@@ -74,7 +74,7 @@ impl Files {
     }
 
     /// Handles the passing of time.
-    pub fn pass(&mut self, now: i64, findings: &mut Findings) {
+    pub(super) fn pass(&mut self, now: i64, findings: &mut Findings) {
         while let Some(awaited) = self.awaited.front()
             && now.saturating_sub(awaited.time) > APART
         {
@@ -90,7 +90,7 @@ impl Files {
         }
     }
 
-    pub fn lose_track(&mut self) {
+    pub(super) fn lose_track(&mut self) {
         self.awaited.clear();
     }
 }

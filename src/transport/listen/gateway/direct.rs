@@ -28,13 +28,13 @@ use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::sync::oneshot;
 
 /// The path for messages of HTTP+SSE.
-pub const MESSAGES: &str = "/messages";
+pub(super) const MESSAGES: &str = "/messages";
 /// The path of the stream of HTTP+SSE.
-pub const SSE: &str = "/sse";
+pub(super) const SSE: &str = "/sse";
 
 /// The live sessions of this kind.
 #[derive(Default)]
-pub struct Directs {
+pub(super) struct Directs {
     open: Mutex<BTreeMap<u32, Direct>>,
     /// The streams of HTTP+SSE by their session ids.
     streams: Mutex<HashMap<String, Sse>>,
@@ -62,7 +62,7 @@ struct Direct {
 
 impl Directs {
     /// The session numbers.
-    pub fn numbers(&self) -> Vec<u32> {
+    pub(super) fn numbers(&self) -> Vec<u32> {
         lock(&self.open).keys().copied().collect()
     }
 
@@ -70,7 +70,7 @@ impl Directs {
     ///
     /// # Errors
     /// The peer cannot take a message now.
-    pub fn put(
+    pub(super) fn put(
         &self,
         stream: u32,
         toward: Direction,
@@ -92,7 +92,7 @@ impl Directs {
     }
 
     /// Ends all sessions and waits for their backends.
-    pub async fn finish(&self) {
+    pub(super) async fn finish(&self) {
         lock(&self.streams).clear();
         let all = std::mem::take(&mut *lock(&self.open));
         let ends: Vec<_> = all.into_values().map(|direct| direct.ended).collect();

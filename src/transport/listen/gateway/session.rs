@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 /// How long a server may continue to send after the session ends.
-pub const LAST_WORDS: Duration = Duration::from_secs(2);
+pub(super) const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// See the module.
-pub struct Session {
+pub(super) struct Session {
     /// The session id; empty in the modern era.
     pub id: String,
     /// The session's number.
@@ -37,7 +37,7 @@ pub struct Session {
 }
 
 /// An incoming message, which keeps its session in use.
-pub struct Arriving(Arc<Session>);
+pub(super) struct Arriving(Arc<Session>);
 
 impl Drop for Arriving {
     fn drop(&mut self) {
@@ -47,7 +47,7 @@ impl Drop for Arriving {
 }
 
 /// The result of a POST.
-pub struct Posted {
+pub(super) struct Posted {
     /// The messages for it, up to the last answer.
     pub said: StreamMessage,
     /// Handles the client's disconnection.
@@ -56,14 +56,14 @@ pub struct Posted {
 
 /// Handles the disconnection of a POST's client. In the modern era, disconnecting cancels the request (MCP 2026-07-28,
 /// Cancellation); before, it does not, and the client may resume (MCP 2025-03-26 to 2025-11-25, Resumability).
-pub struct PostGuard {
+pub(super) struct PostGuard {
     session: Arc<Session>,
     stream: u64,
 }
 
 impl Session {
     /// Starts the session on its link. Its stored and waiting messages count toward `backlog`.
-    pub fn start(
+    pub(super) fn start(
         id: String,
         stream: u32,
         opened: Opened,
@@ -88,17 +88,17 @@ impl Session {
     }
 
     /// Whether the link is closed.
-    pub fn is_closed(&self) -> bool {
+    pub(super) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
     }
 
     /// Whether a client can resume its streams; not in the modern era.
-    pub fn is_resumable(&self) -> bool {
+    pub(super) fn is_resumable(&self) -> bool {
         !self.id.is_empty()
     }
 
     /// Ends the session and its backend.
-    pub async fn close(&self, by: &str) {
+    pub(super) async fn close(&self, by: &str) {
         if self.closed.swap(true, Ordering::AcqRel) {
             return;
         }
@@ -109,18 +109,18 @@ impl Session {
     }
 
     /// Whether answers, progress and log messages for others cannot be confused with those for this message.
-    pub fn has_room_for(&self, message: &[u8]) -> bool {
+    pub(super) fn has_room_for(&self, message: &[u8]) -> bool {
         self.lock().has_room_for(message)
     }
 
     /// Since when the client neither sends nor waits for anything; `None` if it does, or if an answer is pending that
     /// it may resume to read.
-    pub fn idle_since(&self) -> Option<Instant> {
+    pub(super) fn idle_since(&self) -> Option<Instant> {
         self.used_last().filter(|_| self.arriving.load(Ordering::Acquire) == 0 && self.lock().is_idle())
     }
 
     /// Keeps the session in use while a message arrives.
-    pub fn awaits_body(self: &Arc<Self>) -> Arriving {
+    pub(super) fn awaits_body(self: &Arc<Self>) -> Arriving {
         self.arriving.fetch_add(1, Ordering::AcqRel);
         Arriving(Arc::clone(self))
     }
@@ -135,7 +135,7 @@ impl Session {
     }
 
     /// Completes once the client has read nothing for `span`. Checked at this interval, so it may take twice as long.
-    pub async fn left(&self, span: Duration) {
+    pub(super) async fn left(&self, span: Duration) {
         loop {
             let gone = self.gone_since();
             tokio::time::sleep(span).await;
@@ -151,7 +151,7 @@ impl Session {
 
     /// Sends a message to the server. `Some(Some(…))` if answers will follow, `None` if the server is gone and no
     /// answer is due.
-    pub async fn post(self: &Arc<Self>, message: Vec<u8>) -> Option<Option<Posted>> {
+    pub(super) async fn post(self: &Arc<Self>, message: Vec<u8>) -> Option<Option<Posted>> {
         self.is_used();
         let asked = ClientRequest::read(&message);
         let posted = (!asked.is_empty()).then(|| {
@@ -172,7 +172,7 @@ impl Session {
     ///
     /// # Errors
     /// The server cannot take a message now.
-    pub fn put(&self, message: Vec<u8>, see: impl FnOnce(&[u8])) -> Result<(), String> {
+    pub(super) fn put(&self, message: Vec<u8>, see: impl FnOnce(&[u8])) -> Result<(), String> {
         let slot = self
             .outgoing
             .try_reserve(message.len())
@@ -183,13 +183,13 @@ impl Session {
     }
 
     /// Opens the stream for messages that are not answers; `None` if one is already open.
-    pub fn listen(&self) -> Option<StreamMessage> {
+    pub(super) fn listen(&self) -> Option<StreamMessage> {
         self.is_used();
         self.lock().listen()
     }
 
     /// Resumes a stream after the event with this id; `None` if it is unknown.
-    pub fn resume(&self, last: &str) -> Option<StreamMessage> {
+    pub(super) fn resume(&self, last: &str) -> Option<StreamMessage> {
         self.is_used();
         let (said, lost) = self.lock().resume(last)?;
         if lost > 0 {
@@ -201,7 +201,7 @@ impl Session {
     }
 
     /// Drops a stream's stored events, because no client can resume it.
-    pub fn forget(&self, stream: u64) {
+    pub(super) fn forget(&self, stream: u64) {
         self.lock().forget(stream);
     }
 
@@ -270,7 +270,7 @@ impl Session {
     ///
     /// # Errors
     /// What was lost.
-    pub fn hand_on(&self, message: Vec<u8>) -> Result<(), &'static str> {
+    pub(super) fn hand_on(&self, message: Vec<u8>) -> Result<(), &'static str> {
         self.lock().hand_on(message).map_or(Ok(()), Err)
     }
 

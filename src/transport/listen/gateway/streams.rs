@@ -31,7 +31,7 @@ const UNREAD: &str = "a client does not read its stream: messages to it were dro
 
 /// See the module.
 #[derive(Default)]
-pub struct Streams {
+pub(super) struct Streams {
     /// Whether clients can resume streams; if not, this is the modern era.
     is_resumable: bool,
     posts: Vec<Post>,
@@ -56,7 +56,7 @@ pub struct Streams {
 
 /// A client's request.
 #[derive(Clone, Debug)]
-pub struct ClientRequest {
+pub(super) struct ClientRequest {
     id: IdKey,
     /// The id as written.
     text: Vec<u8>,
@@ -68,7 +68,7 @@ pub struct ClientRequest {
 
 impl ClientRequest {
     /// The requests in a message; several for a batch.
-    pub fn read(message: &[u8]) -> Vec<Self> {
+    pub(super) fn read(message: &[u8]) -> Vec<Self> {
         each(message, |item, envelope| {
             let id = envelope.id.filter(|_| envelope.kind == MessageKind::Request)?;
             let logs = json::at_path(item, &["params", "_meta", meta::LOG_LEVEL]).is_some();
@@ -83,7 +83,7 @@ impl ClientRequest {
     }
 
     /// The notification that cancels this request.
-    pub fn cancellation(&self) -> Vec<u8> {
+    pub(super) fn cancellation(&self) -> Vec<u8> {
         let start = br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"#;
         [&start[..], &self.text, br#","reason":"the client hung up"}}"#].concat()
     }
@@ -122,7 +122,7 @@ impl Stream {
 
 /// One event of a stream.
 #[derive(Clone, Debug)]
-pub struct Event {
+pub(super) struct Event {
     stream: u64,
     number: u64,
     /// The message.
@@ -133,13 +133,13 @@ pub struct Event {
 
 impl Event {
     /// Whether it answers a request.
-    pub fn is_answer(&self) -> bool {
+    pub(super) fn is_answer(&self) -> bool {
         let kind = Envelope::scan(&self.message).kind;
         kind.is_response() || kind == MessageKind::Batch
     }
 
     /// The event as sent, with its id if the stream can be resumed.
-    pub fn block(&self, is_resumable: bool) -> Bytes {
+    pub(super) fn block(&self, is_resumable: bool) -> Bytes {
         let id = if is_resumable { format!("id: {}-{}\n", self.stream, self.number) } else { String::new() };
         [id.as_bytes(), b"event: message\ndata: ", &self.message, b"\n\n"].concat().into()
     }
@@ -177,7 +177,7 @@ impl Waiting {
 }
 
 /// The receiving end of a stream to the client.
-pub struct StreamMessage {
+pub(super) struct StreamMessage {
     /// The stream's number.
     pub stream: u64,
     /// The number of the event after which it begins.
@@ -202,25 +202,25 @@ impl Sender {
 
 impl StreamMessage {
     /// The next event; `None` at the end of the stream.
-    pub async fn recv(&mut self) -> Option<Event> {
+    pub(super) async fn recv(&mut self) -> Option<Event> {
         let event = self.channel.recv().await?;
         self.waiting.take(event.message.len());
         Some(event)
     }
 
     /// Whether the connection to the server broke, so that the end of the stream is not a regular end.
-    pub fn is_cut(&self) -> bool {
+    pub(super) fn is_cut(&self) -> bool {
         self.is_cut.load(Ordering::Acquire)
     }
 
     /// Whether nothing waits and nothing more will come.
-    pub fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         self.channel.is_closed() && self.channel.is_empty()
     }
 
     /// An event without data that only marks the beginning of the stream, so that its client can resume even before the
     /// first message (2025-11-25).
-    pub fn priming(&self) -> Bytes {
+    pub(super) fn priming(&self) -> Bytes {
         format!("id: {}-{}\ndata: \n\n", self.stream, self.behind).into()
     }
 }
@@ -234,17 +234,17 @@ enum Recipient {
 
 impl Streams {
     /// No streams yet.
-    pub fn new(is_resumable: bool) -> Self {
+    pub(super) fn new(is_resumable: bool) -> Self {
         Self { is_resumable, ..Self::default() }
     }
 
     /// As [`Streams::new`], within the memory budget of all sessions.
-    pub fn within(is_resumable: bool, budget: &Arc<Budget>) -> Self {
+    pub(super) fn within(is_resumable: bool, budget: &Arc<Budget>) -> Self {
         Self { share: budget.share(), budget: Some(Arc::clone(budget)), ..Self::new(is_resumable) }
     }
 
     /// Adds a POST with these requests. Returns the stream of messages for it, up to the last answer.
-    pub fn expect(&mut self, waiting: Vec<ClientRequest>) -> StreamMessage {
+    pub(super) fn expect(&mut self, waiting: Vec<ClientRequest>) -> StreamMessage {
         // A client that reuses an id no longer waits for the first answer.
         let same = |post: &Post| post.waiting.iter().any(|old| waiting.iter().any(|new| old.id == new.id));
         self.posts.retain(|post| post.stream.is_read() || !same(post));
@@ -262,7 +262,7 @@ impl Streams {
 
     /// Opens the stream for messages that are not answers, beginning with those that came since the last one; `None` if
     /// one is already open.
-    pub fn listen(&mut self) -> Option<StreamMessage> {
+    pub(super) fn listen(&mut self) -> Option<StreamMessage> {
         if self.listener.is_read() {
             return None;
         }
@@ -271,7 +271,7 @@ impl Streams {
 
     /// Resumes a stream after the event with this id. Also returns the number of its messages that are no longer
     /// stored. `None` if the event is unknown.
-    pub fn resume(&mut self, last: &str) -> Option<(StreamMessage, u64)> {
+    pub(super) fn resume(&mut self, last: &str) -> Option<(StreamMessage, u64)> {
         let (stream, behind) = last.split_once('-')?;
         let (stream, behind): (u64, u64) = (stream.parse().ok()?, behind.parse().ok()?);
         let post = self.posts.iter().position(|post| post.stream.number == stream);
@@ -319,14 +319,14 @@ impl Streams {
     }
 
     /// Drops the stored events of a stream that was answered without events, because no client can resume it.
-    pub fn forget(&mut self, stream: u64) {
+    pub(super) fn forget(&mut self, stream: u64) {
         self.kept.retain(|event| event.stream != stream);
         self.kept_bytes = self.kept.iter().map(|event| event.message.len()).sum();
         let _ = self.share.hold(self.kept_bytes);
     }
 
     /// Removes a POST whose client has disconnected, in the modern era. Returns the requests it still waited for.
-    pub fn abandon(&mut self, stream: u64) -> Vec<ClientRequest> {
+    pub(super) fn abandon(&mut self, stream: u64) -> Vec<ClientRequest> {
         let Some(place) = self.posts.iter().position(|post| post.stream.number == stream) else { return Vec::new() };
         let post = self.posts.remove(place);
         let now = Instant::now();
@@ -335,7 +335,7 @@ impl Streams {
     }
 
     /// Whether messages for others cannot be confused with those for this message.
-    pub fn has_room_for(&mut self, message: &[u8]) -> bool {
+    pub(super) fn has_room_for(&mut self, message: &[u8]) -> bool {
         self.abandoned.retain(|(_, since)| since.elapsed() < LATE_ANSWER_LIMIT);
         let abandoned = self.abandoned.iter().map(|(asked, _)| asked);
         let mut others = self.posts.iter().flat_map(|post| &post.waiting).chain(abandoned);
@@ -344,17 +344,17 @@ impl Streams {
     }
 
     /// Whether a client reads any stream.
-    pub fn is_read(&self) -> bool {
+    pub(super) fn is_read(&self) -> bool {
         self.listener.is_read() || self.posts.iter().any(|post| post.stream.is_read())
     }
 
     /// Whether no client reads any stream or waits for an answer.
-    pub fn is_idle(&self) -> bool {
+    pub(super) fn is_idle(&self) -> bool {
         self.posts.is_empty() && !self.listener.is_read()
     }
 
     /// Sends a message to the right stream. Returns a description of what was lost, if anything.
-    pub fn hand_on(&mut self, message: Vec<u8>) -> Option<&'static str> {
+    pub(super) fn hand_on(&mut self, message: Vec<u8>) -> Option<&'static str> {
         let envelope = Envelope::scan(&message);
         let answered = answered(&message);
         if !answered.is_empty() && self.answer(&answered, &message) {
@@ -386,7 +386,7 @@ impl Streams {
     }
 
     /// Whether this has not been reported before.
-    pub fn is_news(&mut self, reported: &'static str) -> bool {
+    pub(super) fn is_news(&mut self, reported: &'static str) -> bool {
         let is_news = !self.reported.contains(&reported);
         if is_news {
             self.reported.push(reported);
@@ -473,13 +473,13 @@ impl Streams {
     }
 
     /// The connection to the server broke: drops all streams.
-    pub fn cut(&mut self) {
+    pub(super) fn cut(&mut self) {
         self.is_cut.store(true, Ordering::Release);
         *self = Self::new(self.is_resumable);
     }
 
     /// The server has ended: answers all waiting requests with errors, after passing them to `made`.
-    pub fn end(&mut self, mut made: impl FnMut(&[u8])) {
+    pub(super) fn end(&mut self, mut made: impl FnMut(&[u8])) {
         for mut post in self.posts.drain(..) {
             for asked in std::mem::take(&mut post.waiting) {
                 let failure = asked.failure();

@@ -30,7 +30,7 @@ pub(super) struct Streamed {
 
 impl Streamed {
     /// Begins another answer. `columns` is `None` if it must not be shown before it is complete.
-    pub fn begin(&mut self, columns: Option<usize>) {
+    pub(super) fn begin(&mut self, columns: Option<usize>) {
         *self = Self { rows: columns.map(Rows::new), ..Self::default() };
     }
 }

@@ -28,7 +28,7 @@ const OWN_HEADERS: [&str; 9] = [
 
 /// A permitted handler.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Handler {
+pub(crate) struct Handler {
     given: Value,
     limit: Duration,
     what: What,
@@ -87,7 +87,7 @@ impl Handler {
     ///
     /// # Errors
     /// Why it is not permitted, as a sentence for the model.
-    pub fn read(given: &Value, handler_policy: &HandlerPolicy) -> Result<Self, String> {
+    pub(crate) fn read(given: &Value, handler_policy: &HandlerPolicy) -> Result<Self, String> {
         check_shape(given)?;
         let mut what = What::deserialize(given).map_err(|error| format!("handler: {error}"))?;
         let kind = what.kind();
@@ -115,22 +115,22 @@ impl Handler {
     }
 
     /// The handler as it was given.
-    pub fn given(&self) -> &Value {
+    pub(crate) fn given(&self) -> &Value {
         &self.given
     }
 
     /// The kind of handler.
-    pub fn kind(&self) -> JobKind {
+    pub(crate) fn kind(&self) -> JobKind {
         self.what.kind()
     }
 
     /// Whether it is a webhook, which is tried again if it fails.
-    pub fn is_webhook(&self) -> bool {
+    pub(crate) fn is_webhook(&self) -> bool {
         self.kind() == JobKind::Webhook
     }
 
     /// The URL of a webhook.
-    pub fn url(&self) -> Option<&str> {
+    pub(crate) fn url(&self) -> Option<&str> {
         match &self.what {
             What::Webhook(webhook) => Some(&webhook.url),
             What::Bash(_) | What::Agent(_) => None,
@@ -141,7 +141,7 @@ impl Handler {
     ///
     /// # Errors
     /// Why there is none.
-    pub fn job(&self, input: &Input, url: Option<&str>) -> Result<HandlerJob, String> {
+    pub(crate) fn job(&self, input: &Input, url: Option<&str>) -> Result<HandlerJob, String> {
         match &self.what {
             What::Bash(bash) => bash.script(input, self.limit).map(HandlerJob::Script),
             What::Agent(agent) => Ok(HandlerJob::Infer(agent.ask(input, self.limit))),
@@ -274,7 +274,7 @@ impl Webhook {
 ///
 /// # Errors
 /// What is wrong with it, as a sentence for the model.
-pub fn check_shape(given: &Value) -> Result<(), String> {
+pub(crate) fn check_shape(given: &Value) -> Result<(), String> {
     let definition = match given["type"].as_str() {
         Some("bash") => "BashHandler",
         Some("agent") => "AgentHandler",
@@ -317,7 +317,7 @@ fn texts(map: &serde_json::Map<String, Value>) -> Vec<(String, String)> {
 }
 
 /// The schema of `handler` in the arguments of `events_subscribe`; `None` if no handlers are permitted.
-pub fn schema(handler_policy: &HandlerPolicy) -> Option<Value> {
+pub(crate) fn schema(handler_policy: &HandlerPolicy) -> Option<Value> {
     let schemas: Value = serde_json::from_str(include_str!("handlers.json")).unwrap_or_default();
     let allowed: Vec<Value> = handler_policy.kinds.iter().map(|kind| schemas[kind.name()].clone()).collect();
     let about = "What else this server does with each delivery, besides sending the notification";

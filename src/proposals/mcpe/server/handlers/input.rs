@@ -6,14 +6,14 @@ use serde_json::Value;
 
 /// A delivery in the forms that handlers need.
 #[derive(Clone, Debug)]
-pub struct Input {
+pub(crate) struct Input {
     subscription: String,
     delivered: Delivered,
 }
 
 impl Input {
     /// The delivery to a subscription.
-    pub fn new(subscription: &str, delivered: Delivered) -> Self {
+    pub(crate) fn new(subscription: &str, delivered: Delivered) -> Self {
         Self { subscription: subscription.to_owned(), delivered }
     }
 
@@ -25,12 +25,12 @@ impl Input {
     }
 
     /// The ids of the events.
-    pub fn ids(&self) -> Vec<&str> {
+    pub(crate) fn ids(&self) -> Vec<&str> {
         self.events().iter().filter_map(|event| event["id"].as_str()).collect()
     }
 
     /// The event, or the events of a batch as an array, as JSON.
-    pub fn json(&self) -> String {
+    pub(crate) fn json(&self) -> String {
         match &self.delivered {
             Delivered::Event(event) => event.to_string(),
             Delivered::Batch(events) => Value::from(events.clone()).to_string(),
@@ -38,7 +38,7 @@ impl Input {
     }
 
     /// The params of the notification: the subscription with the event or events.
-    pub fn params(&self) -> Value {
+    pub(crate) fn params(&self) -> Value {
         match &self.delivered {
             Delivered::Event(event) => serde_json::json!({"subscriptionId": self.subscription, "event": event}),
             Delivered::Batch(events) => serde_json::json!({"subscriptionId": self.subscription, "events": events}),
@@ -46,7 +46,7 @@ impl Input {
     }
 
     /// The variables. Those of a single event are missing for a batch.
-    pub fn variables(&self) -> Vec<(String, String)> {
+    pub(crate) fn variables(&self) -> Vec<(String, String)> {
         let named = |name: &str, value: String| (format!("MCPE_{name}"), value);
         let mut all = vec![
             named("SUBSCRIPTION_ID", self.subscription.clone()),
@@ -73,7 +73,7 @@ impl Input {
 
 /// Expands `$NAME` and `${NAME}` in a text; the inserted values are not expanded again. Unknown names stay as they
 /// are. `None` if the result would have more than `most` bytes.
-pub fn expand(text: &str, variables: &[(String, String)], most: usize) -> Option<String> {
+pub(super) fn expand(text: &str, variables: &[(String, String)], most: usize) -> Option<String> {
     let mut out = String::new();
     let mut push = |piece: &str| (out.len() + piece.len() <= most).then(|| out.push_str(piece));
     let mut rest = text;

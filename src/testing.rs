@@ -1,0 +1,212 @@
+//! What integration tests, examples and fuzz targets use of the crate. It is not an API: mcpreel is a program.
+//!
+//! Everything else is `pub(crate)`, so that the compiler finds dead code.
+
+pub mod cli {
+    pub mod clients {
+        pub use crate::cli::clients::without_secrets;
+    }
+}
+
+pub mod config {
+    pub mod entry {
+        pub use crate::config::entry::{Overrides, read};
+    }
+    pub mod expand {
+        pub use crate::config::expand::{Names, env_file};
+    }
+    pub mod tree {
+        pub use crate::config::tree::{Format, Node, parse};
+    }
+    pub mod wrap {
+        pub use crate::config::wrap::{is_wrapped, unwrap, wrap};
+    }
+}
+
+pub mod diff {
+    pub use crate::diff::{Collector, Options, Recording, Report, compare};
+}
+
+pub mod formats {
+    pub use crate::formats::Importer;
+    pub mod jsonl {
+        pub use crate::formats::jsonl::{Reader, write_event, write_header};
+    }
+    pub mod transcript {
+        pub use crate::formats::transcript::Reader;
+    }
+}
+
+pub mod host {
+    pub mod client {
+        pub use crate::host::client::{ClientConfig, EraChoice};
+    }
+    pub mod engine {
+        pub use crate::host::engine::{Host, HostConfig, ModelReply, Order, Output, ServerConfig, ToolCall, policies};
+    }
+    pub mod prompt {
+        pub use crate::host::prompt::Layout;
+    }
+}
+
+pub mod overlay {
+    pub use crate::overlay::{Output, Overlay, Plan, Setting, schema};
+}
+
+pub mod probe {
+    pub use crate::probe::{ClientEnd, Order, Plan, ProbeRun, Settings};
+}
+
+pub mod process {
+    pub mod supervisor {
+        pub use crate::process::supervisor::can_confine;
+    }
+}
+
+pub mod proposals {
+    pub use crate::proposals::{REGISTRY, Severity};
+    pub mod hooks {
+        pub mod engine {
+            pub use crate::proposals::hooks::engine::{Declarations, Event, EventKind, Filling, select};
+        }
+    }
+    pub mod host {
+        pub use crate::proposals::host::{Agent, Inferred, ServerId};
+    }
+    pub mod mcpe {
+        pub mod cron {
+            pub use crate::proposals::mcpe::cron::Schedule;
+        }
+        pub mod patterns {
+            pub use crate::proposals::mcpe::patterns::{covers, is_odd, is_wildcard, matches, might_match};
+        }
+    }
+}
+
+pub mod protocol {
+    pub mod http {
+        pub use crate::protocol::http::{ToolMarks, modern_headers, modern_version};
+    }
+}
+
+pub mod record {
+    pub mod answer_filter {
+        pub use crate::record::answer_filter::{AnswerFilter, StreamPiece};
+    }
+    pub mod http {
+        pub mod body {
+            pub use crate::record::http::body::{BodyPiece, Reading};
+        }
+        pub mod boundary {
+            pub use crate::record::http::boundary::{Events, Frames, MessageSplitter};
+        }
+        pub mod coding {
+            pub use crate::record::http::coding::Decoder;
+        }
+    }
+}
+
+pub mod redact {
+    pub use crate::redact::{redact_arguments, redact_header};
+}
+
+pub mod render {
+    pub use crate::render::scenario;
+    pub mod line {
+        pub use crate::render::line::visible_text;
+    }
+    pub mod output_buffer {
+        pub use crate::render::output_buffer::OutputBuffer;
+    }
+    pub mod pretty {
+        pub use crate::render::pretty::{Layout, pretty};
+    }
+    pub mod style {
+        pub use crate::render::style::Palette;
+    }
+    pub mod text {
+        pub use crate::render::text::visible;
+    }
+}
+
+pub mod runtime {
+    pub mod simulate {
+        pub use crate::runtime::simulate::{SimulationContext, simulate};
+    }
+}
+
+pub mod scenario {
+    pub use crate::scenario::{Observation, Player, Report, Scenario, schema};
+}
+
+pub mod server {
+    pub use crate::server::{Config, Output, Server};
+}
+
+pub mod session {
+    pub mod audit {
+        pub use crate::session::audit::Audit;
+    }
+    pub mod checkpoint_trees {
+        pub use crate::session::checkpoint_trees::CheckpointTrees;
+    }
+    pub mod filter {
+        pub use crate::session::filter::Filter;
+    }
+}
+
+pub mod sessions {
+    pub mod answers {
+        pub use crate::sessions::answers::Answers;
+    }
+    pub mod control {
+        pub use crate::sessions::control::{Control, FactCallback, InjectionProgress, Session};
+    }
+    pub mod injection {
+        pub use crate::sessions::injection::{is_ours, may_be_answer, request_id};
+    }
+    pub mod sockets {
+        pub use crate::sessions::sockets::connect;
+    }
+}
+
+pub mod trace {
+    pub use crate::trace::{
+        Event, EventHeader, EventKind, FileHeader, Flags, FormatError, Index, Item, NewEvent, ReelReader, ReelWriter,
+        WriterOptions,
+    };
+    pub mod format {
+        pub use crate::trace::format::{PAYLOAD_STORED, STARTS_GROUP, SegmentHeader, SegmentKind};
+    }
+    pub mod rebuild {
+        pub use crate::trace::rebuild::build_index;
+    }
+    pub mod writer {
+        pub use crate::trace::writer::footer_bytes;
+    }
+}
+
+pub mod transport {
+    pub use crate::transport::{Incoming, Observers, Remote};
+    pub mod client {
+        pub mod http {
+            pub use crate::transport::client::http::{ExchangeEvent, ExchangeObserver};
+        }
+    }
+    pub mod listen {
+        pub mod heads {
+            pub use crate::transport::listen::heads::Heads;
+        }
+    }
+}
+
+pub mod validate {
+    pub use crate::validate::{Options, Report, Validator};
+}
+
+pub mod wire {
+    pub use crate::wire::{Direction, Envelope, Frame, Framing, LineFramer, MessageKind, json};
+    pub mod sse {
+        pub use crate::wire::sse::{SseEvent, SseFramer};
+    }
+}

@@ -4,7 +4,7 @@ use crate::proposals::findings::rules;
 
 rules! {
     NOISE = Error "stream/noise",
-        "Every line on a message stream is a message.",
+        "Every line on stdin and stdout is a JSON message, not log output or other text.",
         "MCP transports, stdio";
     BLANK_LINE = Info "stream/blank-line",
         "No line is empty.",
@@ -13,22 +13,22 @@ rules! {
         "Lines end with LF, not with CR LF.",
         "MCP transports, stdio";
     HEADER_BLOCKS = Warning "stream/content-length",
-        "Each message is a line of its own, without Content-Length headers.",
+        "Each message is on a line of its own, not in a block with a Content-Length header.",
         "MCP transports, stdio";
     UNTERMINATED = Warning "stream/unterminated",
-        "The last message ends with a line break, too.",
+        "The last message, too, ends with a line break.",
         "MCP transports, stdio";
     NOT_CHECKED = Info "stream/not-checked",
-        "The reel contains whole messages and all traffic, so that everything can be checked.",
+        "The reel contains all messages, each of them complete, so that everything can be checked.",
         "the reel format";
     MALFORMED = Error "envelope/malformed",
-        "Every message is valid JSON.",
+        "Every message that begins like JSON is valid JSON.",
         "RFC 8259; JSON-RPC 2.0 §4";
     ENCODING = Error "envelope/encoding",
         "Every message is encoded in UTF-8.",
         "RFC 8259 §8.1; MCP transports";
     UNREPRESENTABLE = Warning "envelope/unrepresentable",
-        "Numbers and strings are within the range of common JSON parsers.",
+        "Common JSON parsers can represent every number and string exactly.",
         "RFC 8259 §6 and §8.2";
     DUPLICATE_KEY = Warning "envelope/duplicate-key",
         "No object has two members of the same name.",
@@ -37,7 +37,7 @@ rules! {
         "No JSON-RPC member (such as id or method) occurs twice in a message.",
         "JSON-RPC 2.0 §4; RFC 8259 §4";
     NO_MESSAGE = Error "envelope/no-message",
-        "Every JSON value on the stream is a request, a notification or a response.",
+        "Every JSON value on the stream is a request, a notification, a response or a batch of them.",
         "JSON-RPC 2.0 §4 and §5";
     VERSION = Error "envelope/version",
         "Every message says \"jsonrpc\": \"2.0\".",
@@ -49,22 +49,22 @@ rules! {
         "Ids are strings or integers.",
         "MCP base protocol";
     MISSING_ID = Error "envelope/missing-id",
-        "A result contains the id of its request.",
+        "A response contains the id of its request.",
         "JSON-RPC 2.0 §5";
     MIXED = Error "envelope/mixed",
-        "A message is either a request, a notification, a result or an error, not a mixture.",
+        "A message is exactly one of these: a request, a notification, a result or an error.",
         "JSON-RPC 2.0 §5";
     ODD_METHOD = Error "envelope/odd-method",
         "The name of a method is a string.",
         "JSON-RPC 2.0 §4";
     ODD_PARAMS = Error "envelope/odd-params",
-        "Params are an object.",
+        "The params of a message are an object.",
         "MCP base protocol";
     ERROR_OBJECT = Error "envelope/error-object",
-        "An error has an integer code and a text message.",
+        "An error has an integer `code` and a string `message`.",
         "JSON-RPC 2.0 §5.1";
     BATCH = Error "era/batch",
-        "Batches are sent in revision 2025-03-26 only.",
+        "Batches are sent only in revision 2025-03-26.",
         "MCP 2025-06-18 changelog";
     EMPTY_BATCH = Error "envelope/empty-batch",
         "A batch contains at least one message.",
@@ -88,10 +88,10 @@ rules! {
         "Each side uses an id only once per session.",
         "MCP base protocol";
     UNANSWERED = Warning "pairing/unanswered",
-        "Every request gets a response.",
+        "A side does not leave a request unanswered while it responds to later ones.",
         "JSON-RPC 2.0 §4";
     OPEN_AT_END = Info "pairing/open-at-end",
-        "Every request gets its response before the session ends.",
+        "No request is still pending when the recording ends.",
         "JSON-RPC 2.0 §4";
     CANCEL_UNKNOWN = Info "pairing/cancel-unknown",
         "A cancellation refers to a pending request.",
@@ -103,13 +103,13 @@ rules! {
         "A notification gets no response, not even an error.",
         "JSON-RPC 2.0 §4.1";
     NOT_INITIALIZED = Error "lifecycle/not-initialized",
-        "A session of the legacy era begins with initialize.",
+        "A session in a revision before 2026-07-28 begins with initialize.",
         "MCP lifecycle";
     SECOND_INITIALIZE = Error "lifecycle/second-initialize",
         "A session is initialized only once.",
         "MCP lifecycle";
     EARLY = Warning "lifecycle/early-message",
-        "Before notifications/initialized, only pings, log messages and cancellations are sent.",
+        "Between initialize and notifications/initialized, only pings, log messages and cancellations are sent.",
         "MCP lifecycle";
     EARLY_EXTENSION = Error "lifecycle/early-extension",
         "Messages of a proposal are sent only after notifications/initialized.",
@@ -130,16 +130,16 @@ rules! {
         "A server declares a proposal under experimental or extensions; official SDKs drop other unknown capabilities.",
         "official MCP SDKs (TypeScript 1.x, Python 2.x)";
     UNKNOWN_REQUEST = Info "method/unknown-request",
-        "MCP or a known proposal defines the method of each request.",
+        "The method of each request is defined by MCP or by a proposal that mcpreel knows.",
         "MCP schema; the proposals' method tables";
     UNKNOWN_NOTIFICATION = Info "method/unknown-notification",
-        "MCP or a known proposal defines the method of each notification.",
+        "The method of each notification is defined by MCP or by a proposal that mcpreel knows.",
         "MCP schema; the proposals' method tables";
     REFUSAL_CODE = Warning "method/refusal-code",
         "A request with an unknown method is refused with error -32601 (method not found).",
         "JSON-RPC 2.0 §5.1";
     INVALID_PARAMS_CODE = Info "method/refusal-as-params",
-        "A request with an unknown method is refused with -32601, not with -32602 as some SDKs do.",
+        "An unknown method is not refused with -32602 (invalid params), which some SDKs use.",
         "JSON-RPC 2.0 §5.1";
     PING_REFUSED = Error "method/ping-refused",
         "A ping gets an empty result.",
@@ -148,7 +148,7 @@ rules! {
         "A side that declared a capability does not refuse its methods as unknown.",
         "MCP lifecycle, operation";
     ERROR_CODE = Info "method/error-code",
-        "An error code from JSON-RPC's reserved range is defined for the method that it answers.",
+        "An error with a code from the range that JSON-RPC reserves uses a code that is defined for the method of its request.",
         "JSON-RPC 2.0 §5.1";
     RESERVED_CODE = Warning "method/reserved-code",
         "A proposal does not use error codes from the range that MCP 2026-07-28 reserves for itself.",
@@ -178,7 +178,7 @@ rules! {
         "The result of a tool that a proposal defines conforms to the tool's schema.",
         "the proposals' tool definitions";
     NO_CARRIER = Warning "era/no-carrier",
-        "Methods of the proposals are not used in revision 2026-07-28, which has nothing that could carry them.",
+        "In revision 2026-07-28, no method of the proposals is used: it has no handshake to declare them in, and no server requests.",
         "MCP 2026-07-28";
     SERVER_REQUEST = Error "era/server-request",
         "In revision 2026-07-28, servers do not send requests.",

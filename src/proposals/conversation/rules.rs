@@ -20,22 +20,22 @@ rules! {
         "Each user message has a `messageId` of its own.",
         "SEP-1975, conversation/userMessage";
     RESENT = Warning "conversation/message-resent",
-        "The host sends each user message only once to a server; it may retry with later messages only.",
+        "The host sends a user message only once to a server, even if the server did not respond.",
         "SEP-1975, Error Handling";
     NOT_FANNED_OUT = Error "conversation/not-fanned-out",
-        "The host sends each user message to all servers that declared `conversationEvents.onUserMessage: true`.",
+        "A host that sends a user message to one server sends it to all that declared `onUserMessage`.",
         "SEP-1975, Message Flow";
     REVOKED = Error "conversation/revoked",
         "The host sends no user messages to a server after the user has revoked its access.",
         "SEP-1975, Security Implications";
     NOT_AWAITED = Warning "conversation/not-awaited",
-        "The host waits for the servers' responses to a user message, or their time limit, before it asks the model.",
+        "The host waits until the servers respond to a user message, or time out, before it asks the model.",
         "SEP-1975, Message Flow and Timeouts";
     SLOW = Warning "conversation/slow-answer",
         "A server responds to a user message within 500 ms; otherwise hosts skip it.",
         "SEP-1975, Timeouts";
     BARE_ANSWER = Error "conversation/bare-answer",
-        "A server does not send a JSON-RPC response to a user message that was a notification.",
+        "A server does not send a JSON-RPC response to a user message that was sent as a notification.",
         "SEP-1975, Message Flow, AMB-A1";
     UNCORRELATED = Error "conversation/uncorrelated-context",
         "A `conversation/context` message from the server names a user message that the host sent.",
@@ -50,13 +50,13 @@ rules! {
         "A server answers a user message with either `context` (plain text) or `structuredContext`, not both.",
         "SEP-1975, conversation/context, AMB-A2";
     RELEVANCE = Info "conversation/relevance",
-        "The `relevance` of a memory in a server's context is between 0 and 1, as hosts usually expect.",
+        "In a server's context, the `relevance` of each memory is a number from 0 to 1.",
         "SEP-1975, conversation/context";
     CONTEXT_SIZE = Warning "conversation/context-size",
         "The context that a server returns for a user message has at most 16 KiB.",
         "SEP-1975, Open Questions 1";
     HISTORY = Info "conversation/history-shared",
-        "With `recentHistory`, the host shares earlier messages of the conversation with the server.",
+        "The host does not send `recentHistory`, which shares earlier messages with the server.",
         "SEP-1975, Security Implications, AMB-A3";
     FUTURE_KEY = Info "conversation/future-key",
         "`onUserMessage` is the only member that the proposal defines in `conversationEvents`.",
@@ -65,7 +65,7 @@ rules! {
         "The `content` of a user message is a string, even if the user sent more than text.",
         "SEP-1975, conversation/userMessage, AMB-A5";
     UNUSED = Info "conversation/unused",
-        "The host sends user messages to a server that declared `conversationEvents.onUserMessage: true`.",
+        "A server that declared `onUserMessage` receives at least one user message in the session.",
         "SEP-1975, Backward Compatibility";
 }
 

@@ -18,7 +18,7 @@ rules! {
         "A server declares `hooks` only if the client declared `hooks`.",
         "SEP-2282, Capability negotiation";
     TWO_PLACES = Warning "hooks/two-places",
-        "`hooks` and `experimental.hooks` are identical if both are declared; otherwise `hooks` applies.",
+        "If a server declares both `hooks` and `experimental.hooks`, they are identical; if they differ, `hooks` applies.",
         "SEP-2282, Relationship to experimental capabilities";
     UNKNOWN_EVENT = Warning "hooks/unknown-event",
         "The event of a hook is one of `session_start`, `session_end`, `pre_tool_use`, `post_tool_use`, `pre_request` \
@@ -46,7 +46,7 @@ rules! {
         "A client substitutes the template variables before it calls a hook's `context_tool`.",
         "SEP-2282, Template variables";
     VARIABLE_CHANGED = Warning "hooks/variable-changed",
-        "A client leaves template variables unchanged that have no value at the event.",
+        "A client leaves a template variable as it is if the variable has no value at the event.",
         "SEP-2282, Template variables";
     ORDER = Error "hooks/order",
         "`pre_tool_use` hooks fire before the client sends the tool call, `post_tool_use` hooks after the result.",

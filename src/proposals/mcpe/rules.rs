@@ -51,7 +51,7 @@ rules! {
         "The URL of a webhook uses HTTPS, unless it is on the local machine.",
         "MCPE 2025-01-01, Security Considerations 4";
     NO_EXPIRY = Info "mcpe/no-expiry",
-        "A subscription has an expiresAt, so that it does not last for ever.",
+        "A server grants subscriptions with an `expiresAt`, so that they do not last forever.",
         "MCPE 2025-01-01, Security Considerations 5";
     NOT_UUID = Warning "mcpe/not-uuid",
         "The ids of subscriptions and events are UUIDs.",
@@ -69,7 +69,7 @@ rules! {
         "A delivery names a subscription that the server granted.",
         "MCPE 2025-01-01 §3";
     INACTIVE = Error "mcpe/delivery-inactive",
-        "A server delivers nothing to a paused, expired or removed subscription.",
+        "A server delivers nothing to a subscription that it paused, removed or reported as expired.",
         "MCPE 2025-01-01 §2 and §3";
     DELIVERY_KIND = Error "mcpe/delivery-kind",
         "The realtime channel delivers events/event; the cron and scheduled channels deliver events/batch.",
@@ -90,16 +90,16 @@ rules! {
         "A delivered event happened after its subscription was created.",
         "MCPE 2025-01-01 §3";
     EVENT_TWICE = Warning "mcpe/event-twice",
-        "A server delivers an event once to a subscription, unless it has a realtime and a batched channel.",
+        "A server delivers an event once to a subscription, unless the subscription has both a realtime and a batched channel.",
         "MCPE 2025-01-01 §4";
     PAST_EXPIRY = Error "mcpe/delivery-past-expiry",
-        "A server delivers nothing after the expiresAt of a subscription.",
+        "A server delivers nothing to a subscription after its `expiresAt`, even if it has not reported its expiry.",
         "MCPE 2025-01-01 §3";
     EXPIRY_UNTOLD = Warning "mcpe/expiry-untold",
         "When the expiresAt of a subscription passes, the server sends events/subscription_expired.",
         "MCPE 2025-01-01 §3";
     EXPIRED_FIRST = Warning "mcpe/expired-before-grant",
-        "A server grants a subscription before it reports that the subscription expired.",
+        "A server does not report a subscription as expired before it has granted it.",
         "MCPE 2025-01-01 §2 and §3";
     GRANTED_EXPIRED = Warning "mcpe/granted-expired",
         "A server does not grant a subscription as active if its expiresAt has passed.",
@@ -120,13 +120,13 @@ rules! {
         "A batch skips no earlier event of its subscription: maxEventsPerDelivery delays events, but drops none.",
         "MCPE 2025-01-01 §3 and Appendix A";
     EXPIRED_COUNTED = Warning "mcpe/expired-counted",
-        "Expired and removed subscriptions do not count towards the maximum number of subscriptions.",
+        "A server does not count expired and removed subscriptions towards `maxSubscriptions`.",
         "MCPE 2025-01-01 §1 and §2";
     CRON_FIELDS = Info "mcpe/cron-fields",
         "A cron expression has five fields: schedulers treat six fields, and names like @daily, differently.",
         "MCPE 2025-01-01 §2 and Cron-Based Batching";
     OTHER_DIALECT = Info "mcpe/other-dialect",
-        "The session uses MCPE, not another draft for events: some of them use the same names.",
+        "The messages follow MCPE, not another draft for events that uses the same names.",
         "MCPE 2025-01-01, AMB-E6 and AMB-E11";
 }
 

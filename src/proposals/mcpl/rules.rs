@@ -26,22 +26,22 @@ rules! {
         "A method of MCPL is used only if both sides declared its capability in experimental.mcpl.",
         "MCPL 0.4 §5.1 and §5.2";
     DECLARED_REFUSED = Warning "mcpl/declared-refused",
-        "A side does not answer \"method not found\" to a method of MCPL that it declared.",
+        "A side does not answer 'method not found' to a method of MCPL whose capability it declared.",
         "MCPL 0.4 §5.1 and §5.2";
     VERSION = Warning "mcpl/version",
         "The capability experimental.mcpl contains a version, which is a string.",
         "MCPL 0.4 §5.1";
     OTHER_VERSION = Info "mcpl/other-version",
-        "The session uses MCPL 0.4; mcpreel checks other versions by the rules of 0.4.",
+        "The session uses version 0.4 of MCPL, which is the version that mcpreel knows.",
         "MCPL 0.4 title and changelog, AMB-C15";
     AFTER_FLAG = Warning "mcpl/after-inference-flag",
-        "The capability contextHooks.afterInference is an object that says whether the hook is blocking.",
+        "contextHooks.afterInference is an object such as {\"blocking\": true}, not a bare true or false.",
         "MCPL 0.4 §5.1, AMB-C2";
     SETS_ARRAY = Warning "mcpl/feature-sets-array",
         "The capability featureSets is an object whose keys are the names of the feature sets.",
         "MCPL 0.4 §6.1";
     UNKNOWN_USE = Warning "mcpl/unknown-use",
-        "A feature set's uses are among the seven that MCPL defines.",
+        "The `uses` of a feature set are among those that MCPL defines.",
         "MCPL 0.4 §6.2";
     BEFORE_UPDATE = Info "mcpl/before-first-update",
         "The host's first featureSets/update comes before any push event, hook, inference or scope request.",
@@ -50,7 +50,7 @@ rules! {
         "The host sends featureSets/update after the handshake.",
         "MCPL 0.4 §5.3";
     UNKNOWN_SET = Error "mcpl/unknown-set",
-        "A message names a feature set that the server declared.",
+        "A feature set that a message names was declared by the server.",
         "MCPL 0.4 §6.5 and §6.6";
     UNKNOWN_SET_ACCEPTED = Warning "mcpl/unknown-set-accepted",
         "A host refuses messages of a feature set that the server did not declare, with error -32003.",
@@ -59,7 +59,7 @@ rules! {
         "A server sends no messages for a feature set that the host disabled.",
         "MCPL 0.4 §6.7";
     DISABLED_RACE = Info "mcpl/push-disabled-race",
-        "A server respects featureSets/update at once; here its message came within 250 ms of it.",
+        "A server sends nothing for a disabled feature set, not even shortly after featureSets/update, when the two messages may have crossed.",
         "MCPL 0.4 §6.7";
     DISABLED_ACCEPTED = Error "mcpl/disabled-set-accepted",
         "A host refuses messages of a feature set that it disabled, with error -32001.",
@@ -71,13 +71,13 @@ rules! {
         "The data of error -32001 contains featureSet and canEnable.",
         "MCPL 0.4 §6.6";
     UNLISTED_USE = Warning "mcpl/unlisted-use",
-        "A feature set is used only for what its uses list.",
+        "A feature set is used only for what its `uses` list.",
         "MCPL 0.4 §6.2";
     HOOK_SET = Warning "mcpl/hook-feature-set",
         "Only the response to a hook names a featureSet, not the request.",
         "MCPL 0.4 §6.5";
     UPDATE_UNKNOWN = Warning "mcpl/update-unknown-set",
-        "featureSets/update names feature sets that the server declared.",
+        "featureSets/update names only feature sets that the server declared.",
         "MCPL 0.4 §6.7";
     REMOVED_UNKNOWN = Warning "mcpl/removed-unknown-set",
         "A server removes only feature sets that it declared.",
@@ -98,10 +98,10 @@ rules! {
         "A timestamp is in ISO 8601.",
         "MCPL 0.4 §9.2 and §14.3";
     CONTENT_STRING = Warning "mcpl/content-string",
-        "Content is a list of content blocks; only hook injections may have a string instead.",
+        "The content of events and channel messages is a list of content blocks; only hook injections may have a string.",
         "MCPL 0.4 §9.2 and §10.3, AMB-C8";
     CONTENT_BLOCKS = Warning "mcpl/content-blocks",
-        "The content of each message in an inference/request is a string.",
+        "Unlike elsewhere in MCPL, the content of each message in an inference/request is a string.",
         "MCPL 0.4 §11.1, AMB-C8";
     MEDIA_TYPE = Warning "mcpl/media-without-type",
         "An image or audio block that contains data has a mimeType.",
@@ -155,7 +155,7 @@ rules! {
         "A checkpoint's id stands for one state: if it occurs again, data, patch and parent are the same.",
         "MCPL 0.4 §8.2";
     CALL_MEMBERS = Error "mcpl/call-members",
-        "The members scope and checkpoint of a tools/call have the types that MCPL defines.",
+        "In a tools/call, `scope` and `checkpoint` have the types that MCPL defines.",
         "MCPL 0.4 §7.7 and §8.4";
     STATE_AND_CHECKPOINT = Warning "mcpl/state-and-checkpoint",
         "A tools/call contains the state or its checkpoint, not both.",
@@ -185,7 +185,7 @@ rules! {
         "A channelId names a registered channel.",
         "MCPL 0.4 §14.3 and §14.6";
     CHANNEL_DIRECTION = Error "mcpl/channel-direction",
-        "Messages respect a channel's direction: none are published to an inbound one or come from an outbound one.",
+        "No message is published to an inbound channel, and none arrives from an outbound channel.",
         "MCPL 0.4 §14.2";
     PUBLISH_THINKING = Error "mcpl/publish-thinking",
         "Nothing is published to the thinking channel.",
@@ -194,13 +194,13 @@ rules! {
         "The channels/outgoing/chunk messages of an inference and channel are numbered from 0 without gaps.",
         "MCPL 0.4 §14.3";
     OUTGOING_COMPLETED = Error "mcpl/outgoing-completed",
-        "Nothing follows the channels/outgoing/complete of an inference and channel.",
+        "No channels/outgoing message of an inference and channel follows its channels/outgoing/complete.",
         "MCPL 0.4 §14.3";
     OUTGOING_TEXT = Info "mcpl/outgoing-text",
         "The outgoing chunks, put together, equal the completed text, unless moderation changed it.",
         "MCPL 0.4 §14.3";
     INCOMING_RESULTS = Error "mcpl/incoming-results",
-        "The result of channels/incoming names each message once.",
+        "The result of channels/incoming has exactly one entry for each message.",
         "MCPL 0.4 §14.3";
     CODE = Warning "mcpl/error-code",
         "An error code of MCPL occurs only in responses to the methods that it is meant for.",

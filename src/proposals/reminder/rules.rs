@@ -17,10 +17,10 @@ rules! {
         "A server declares `reminders.emit` before it sends reminders; otherwise hosts drop them.",
         "Reminder RFC, Server capability advertisement";
     UNLISTED = Warning "reminder/unlisted-value",
-        "A reminder uses only `propagate` and `roleHint` values that the server declared, also by default.",
+        "A reminder uses only `propagate` and `roleHint` values that the server declared, or that apply by default.",
         "Reminder RFC, Server capability advertisement";
     ODD_ID = Info "reminder/id-not-uuid7",
-        "The `id` of a reminder should be a version 7 UUID.",
+        "The `id` of a reminder is a version 7 UUID.",
         "Reminder RFC, Proposed wire format";
     SNAKE_CASE = Error "reminder/snake-case",
         "The names of a reminder's members are in camelCase.",
@@ -32,19 +32,19 @@ rules! {
         "A server leaves `firedAtTurn` null, because only the host knows the number of a turn.",
         "Reminder RFC, Proposed wire format, AMB-B5";
     RESENT = Info "reminder/resent",
-        "Each reminder has an `id` of its own; a reminder with a known `id` updates or repeats that reminder.",
+        "A server reuses the `id` of a reminder only to repeat or update that reminder.",
         "Reminder RFC, Proposed wire format, AMB-B4";
     BOTH_PATHS = Info "reminder/both-paths",
         "A server sends a reminder in one form only: `notifications/reminder`, or the older `_meta.harn.reminder`.",
         "Reminder RFC, Compatibility and migration";
     LEGACY_ENVELOPE = Warning "reminder/legacy-envelope",
-        "Reminders are `notifications/reminder`; `_meta.harn.reminder` in `notifications/message` is an older form.",
+        "Servers send reminders as `notifications/reminder`, not in the older form `_meta.harn.reminder` in `notifications/message`.",
         "Reminder RFC, From the current _meta envelope";
     LEGACY_SHAPE = Error "reminder/legacy-shape",
         "A reminder in the older form (`_meta.harn.reminder`) has an `id`, a `body`, and members of the right types.",
         "Reminder RFC, From the current _meta envelope";
     LEGACY_CAPABILITY = Warning "reminder/legacy-capability",
-        "Servers declare reminders at `capabilities.reminders`; `capabilities._meta.harn.reminders` is older.",
+        "Servers declare `capabilities.reminders`, not the older `capabilities._meta.harn.reminders`.",
         "Reminder RFC, Reference implementation status";
     LEGACY_PLACE = Warning "reminder/legacy-place",
         "The older form `_meta.harn.reminder` is a member of the message's `params`, not next to `params`.",
@@ -56,10 +56,10 @@ rules! {
         "The `roleHint` of a reminder is one that all model providers support: `system` or `developer`.",
         "Reminder RFC, Open questions 4";
     DURING_CALL = Info "reminder/during-call",
-        "A reminder belongs to the session; hosts do not relate one that arrives during a tool call to that call.",
+        "A server sends no reminder during a tool call if the reminder belongs to that call: hosts cannot relate the two.",
         "Reminder RFC, Open questions 2";
     NO_UPDATE = Info "reminder/no-resource-update",
-        "With a reminder about a file, the server sends `notifications/resources/updated` to the file's subscribers.",
+        "A server that sends a reminder about a file also sends `notifications/resources/updated` if the host subscribed to the file.",
         "Reminder RFC, Positioning vs file-watcher / build-watcher use cases";
     TURN_BUDGET = Warning "reminder/turn-budget",
         "At most 10 reminders of a server wait for the same turn, so that they do not fill the prompt.",

@@ -297,7 +297,7 @@ fn a_long_message_is_recorded_in_pieces_and_read_as_one() {
         assert!(words[1] != "t.reel" || words[0] != "show" || output.stdout == input, "{words:?}");
         let copies = match words[0] {
             "stats" | "reel" => 0,
-            "diff" => 5,
+            "diff" => 7,
             // One message is checked while the next is read.
             "validate" => 4,
             _ => 2,

@@ -158,13 +158,15 @@ mod tests {
         text(&report(), 60, &Palette::plain(), &mut out).expect("written");
         insta::assert_snapshot!(out, @r##"
     error stream/noise
-      Every line on a message stream is a message.
+      Every line on stdin and stdout is a JSON message, not log
+        output or other text.
       MCP transports, stdio
         seq 2 s2c: "[server] started and it says a lot more than
           fits in one line"
 
     warning pairing/unanswered
-      Every request gets a response.
+      A side does not leave a request unanswered while it
+        responds to later ones.
       JSON-RPC 2.0 §4
         session: bell �
 

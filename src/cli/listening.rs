@@ -28,8 +28,8 @@ pub(super) struct ListenOptions {
     /// addresses are always accepted.
     #[arg(long = "allow-host", value_name = "NAME", requires = "listen")]
     hosts: Vec<String>,
-    /// Also accept requests from this browser origin (repeatable). Origins on `localhost`, on a loopback address, and
-    /// at the listener's own address are always accepted.
+    /// Also accept requests from this browser origin (repeatable). Origins on `localhost` or a loopback address, and
+    /// the origin that matches the `Host` header, are always accepted.
     #[arg(long = "allow-origin", value_name = "ORIGIN", requires = "listen")]
     origins: Vec<String>,
     /// Maximum size of a request body that is passed on to a server behind a URL (default: 256 MiB). For other

@@ -48,7 +48,7 @@ pub(super) struct Target {
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(super) struct Limits {
     /// Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message closes its
-    /// connection. A command that does not listen and has no other connection then exits with 4.
+    /// connection; a command that cannot continue without it exits with 4.
     #[arg(long, value_name = "SIZE", default_value = "64M", hide_default_value = true)]
     pub max_message: MessageLimit,
 }

@@ -24,6 +24,9 @@ use std::sync::Arc;
 ///
 /// Put `mcpreel record --` in front of a server's command in your client's configuration and work as usual. Each
 /// session is recorded to a file, a reel. `mcpreel show` prints the newest.
+///
+/// mcpreel also knows five proposals: drafts of additions to MCP that let servers take part in a conversation. `serve`
+/// and `host` implement them, and `fire` sends single messages of them.
 #[derive(Debug, Parser)]
 #[command(name = "mcpreel", version, propagate_version = false, arg_required_else_help = true, max_term_width = 110)]
 #[command(after_help = EXAMPLES)]
@@ -56,18 +59,17 @@ Examples:
   mcpreel fire user-message 'what did we decide?' -- some-memory-server
   mcpreel validate session.reel && mcpreel diff before.reel after.reel
 
-The five proposals (conversation, reminder, mcpl, hooks and mcpe) are drafts that let servers take part in a \
-conversation; docs/proposals.md explains them.
+The five proposals are conversation, reminder, mcpl, hooks and mcpe; docs/proposals.md explains them.
 
 Exit codes:
   0    success
-  1    findings, differences, failed expectations, error responses
+  1    findings, differences, failed expectations, error responses, a damaged reel
   2    wrong usage
   3    input cannot be read
-  4    the other side or the transport failed
+  4    the other side or the transport failed, or mcpreel could not write
   5    a time limit was exceeded
   130  interrupted
-  `record` exits as the recorded server does.";
+  `record` and `overlay` return the server's exit code.";
 
 /// When to colour the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -41,11 +41,11 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 /// The options of a client.
 #[derive(Clone, Debug, Args)]
 pub(super) struct ClientOptions {
-    /// The era to use. The proposals need the legacy era: in the modern one, `host` continues without them, and
-    /// `fire` sends nothing and exits with 1.
+    /// The era to use; auto tries `initialize` first. The proposals need the legacy era: in the modern one, `fire`
+    /// sends nothing and exits with 1.
     #[arg(long, value_enum, default_value_t = EraArg::Auto)]
     era: EraArg,
-    /// The protocol version to request, known or not.
+    /// The protocol version to request. Any value is sent as given.
     #[arg(long, value_name = "VERSION")]
     protocol_version: Option<String>,
     /// Response timeout (default: 30s).
@@ -62,8 +62,7 @@ pub(super) struct ClientOptions {
 /// The era to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum EraArg {
-    /// Whichever the server speaks. `call` tries `server/discover` and falls back to `initialize`; `host`, `fire` and
-    /// `events watch` need the handshake and try it first.
+    /// Whichever the server speaks.
     Auto,
     /// Either, but `initialize` first.
     #[value(skip)]

@@ -17,7 +17,7 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Handlers of subscriptions")]
 pub(super) struct HandlerArgs {
-    /// Allow subscriptions to have handlers of this kind (repeatable, or with commas). With bash, subscribers can run
+    /// Allow subscriptions to have handlers of this kind (repeatable, or comma-separated). With bash, subscribers can run
     /// any command as you. Subscriptions with other handlers are refused.
     #[arg(long = "allow-handlers", value_enum, value_name = "KIND", value_delimiter = ',')]
     allowed: Vec<KindArg>,

@@ -24,10 +24,12 @@ pub(super) struct ListenOptions {
     /// unix:PATH for JSON lines.
     #[arg(long, value_name = "ADDR")]
     pub listen: Option<String>,
-    /// Also accept this name in the `Host` header (repeatable). This machine's names are always accepted.
+    /// Also accept this name in the `Host` header (repeatable). `localhost`, names that end in `.localhost`, and IP
+    /// addresses are always accepted.
     #[arg(long = "allow-host", value_name = "NAME", requires = "listen")]
     hosts: Vec<String>,
-    /// Also accept requests from this browser origin (repeatable). This machine's origins are always accepted.
+    /// Also accept requests from this browser origin (repeatable). Origins on `localhost` or a loopback address, and
+    /// the origin that matches the `Host` header, are always accepted.
     #[arg(long = "allow-origin", value_name = "ORIGIN", requires = "listen")]
     origins: Vec<String>,
     /// Maximum size of a request body that is passed on to a server behind a URL (default: 256 MiB). For other

@@ -47,9 +47,8 @@ pub(super) struct Target {
 /// Limits on what a peer may send.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(super) struct Limits {
-    /// Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message ends the
-    /// connection, with exit code 4 if nothing else determines it. Messages that `record` only passes on are not
-    /// limited.
+    /// Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message closes its
+    /// connection; a command that cannot continue without it exits with 4.
     #[arg(long, value_name = "SIZE", default_value = "64M", hide_default_value = true)]
     pub max_message: MessageLimit,
 }
@@ -57,8 +56,8 @@ pub(super) struct Limits {
 /// The options of a server that is reached over HTTP.
 #[derive(Clone, Debug, Default, Args)]
 struct Reaching {
-    /// Add a header to every HTTP request (repeatable). `${NAME}` is replaced from the environment. Without an
-    /// Authorization header, the token in MCPREEL_TOKEN is sent as `Bearer`, if set.
+    /// Add a header to every HTTP request (repeatable). `${NAME}` is replaced by the value of the environment variable
+    /// NAME. If MCPREEL_TOKEN is set, it is sent as `Authorization: Bearer …`, unless there is such a header.
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", value_parser = header)]
     headers: Vec<(String, String)>,
     /// Add a header whose value is in an environment variable (repeatable).
@@ -75,7 +74,7 @@ struct Reaching {
 /// The options of a server that is started.
 #[derive(Clone, Debug, Default, Args)]
 struct Starting {
-    /// Add a variable to the server's environment (repeatable). Its value is never recorded.
+    /// Add a variable to the server's environment (repeatable). mcpreel writes only its name to the reel.
     #[arg(short = 'e', long = "env", value_name = "KEY=VALUE", value_parser = key_value)]
     env: Vec<(String, String)>,
     /// Start the server in this folder.

@@ -350,7 +350,10 @@ pub(crate) const TERMS: &[(&str, &str)] = &[
     ("method:tools/*", "the method; for a response, that of its request; * and ? are wildcards"),
     ("dir:s2c", "the direction: c2s or s2c"),
     ("tool:Bash", "the tool that is called; also matches the response"),
-    ("ext:mcpl", "a proposal's messages and declarations: conversation, reminder, mcpl, hooks, mcpe"),
+    (
+        "ext:mcpl",
+        "messages and declarations of an extension of MCP (a proposal): conversation, reminder, mcpl, hooks, mcpe",
+    ),
     (
         "kind:notification",
         "request, notification, result, error, response, batch, unclassified, malformed, noise, blank",
@@ -358,10 +361,10 @@ pub(crate) const TERMS: &[(&str, &str)] = &[
     ("event:stderr", "message, stderr, stream-opened, stream-closed, transport, gap, note"),
     ("id:7", "the request id"),
     ("stream:0", "the stream's number"),
-    ("error", "errors, tool errors, malformed lines, HTTP failures"),
+    ("error", "JSON-RPC errors, tool errors, malformed lines, HTTP failures"),
     ("injected", "messages injected by mcpreel"),
-    ("slow:>500ms", "responses by latency (ns, us, ms, s, m)"),
-    ("size:>10k", "events by size (k, M, G)"),
+    ("slow:>500ms", "responses by latency (>, >=, <, <=; ns, us, ms, s, m)"),
+    ("size:>10k", "events by size (>, >=, <, <=; k, M, G)"),
     ("text:\"commit\"", "text anywhere in the message, ignoring case"),
 ];
 

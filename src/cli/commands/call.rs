@@ -19,6 +19,7 @@ use std::io::Write as _;
 /// mcpreel detects the era and does the handshake. Meanwhile it answers the server's pings and requests for roots,
 /// and refuses its other requests.
 #[derive(Debug, Args)]
+#[command(mut_arg("era", |era| era.help("The era to use; auto tries `server/discover`, then `initialize`")))]
 #[command(after_help = "\
 Examples:
   mcpreel call tools/list -- npx -y @modelcontextprotocol/server-everything
@@ -35,7 +36,7 @@ Exit codes: 0 the server returned a result, or a notification was sent; 1 it ret
 pub(crate) struct CallArgs {
     /// The method, such as tools/list.
     method: String,
-    /// Parameters: name=text, name:=JSON, a JSON object, @file, or - for stdin.
+    /// Parameters: name=text, name:=JSON, a JSON object, @file, or - for stdin; a.b=text sets a nested member.
     params: Vec<String>,
     /// Send a notification and do not wait for a response. Implied by methods that begin with notifications/.
     #[arg(long)]

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Take a tour with the built-in server: record, show, validate and count a session.
+/// Take a tour with the built-in server: record, show, validate and summarise a session.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

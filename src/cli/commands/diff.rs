@@ -12,29 +12,32 @@ use std::path::{Path, PathBuf};
 
 /// Compare two reels by what was requested and answered.
 ///
-/// Times and ids are ignored. Messages are matched by content and position. For a message that changed, only the changes are printed. Concurrent
-/// messages in a different order are not a difference. Exits 1 if the reels differ, 3 if neither contains a message.
+/// mcpreel ignores times and ids, and matches the messages of A and B by content and position. For a message that
+/// changed, it prints only the changes. Concurrent messages in a different order are not a difference. Exits with 1 if
+/// A and B differ, and with 3 if neither contains a message.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  mcpreel diff before.reel after.reel
+  mcpreel diff before.reel after.reel                         # A and B
   mcpreel diff a.reel b.reel --ignore '/result/tools/*/description'
   mcpreel diff a.reel b.reel --format json
   mcpreel diff a.reel b.reel --exact --order --ids --times    # strictly
 
-The seq after a heading is the event's number in A and in B; show the event with `mcpreel show a.reel --seq N`.")]
+The seq after a heading is the event's number in A and in B; show the event with `mcpreel show A --seq N`.")]
 pub(crate) struct DiffArgs {
-    /// The first reel (A).
+    /// The first reel, A.
+    #[arg(value_name = "A")]
     left: PathBuf,
-    /// The second reel (B).
+    /// The second reel, B.
+    #[arg(value_name = "B")]
     right: PathBuf,
     /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
-    /// Also compare the order of members, the notation of numbers, and JSON inside text byte for byte.
+    /// Also compare the order of members, the notation of numbers, and (byte for byte) JSON embedded in strings.
     #[arg(long)]
     exact: bool,
-    /// Also compare the order of exchanges and of lists with named items.
+    /// Also compare the order of requests, and of lists such as tools.
     #[arg(long)]
     order: bool,
     /// Also compare ids.
@@ -46,7 +49,7 @@ pub(crate) struct DiffArgs {
     /// Also compare what the servers wrote to stderr.
     #[arg(long)]
     stderr: bool,
-    /// Ignore what is at this JSON pointer into a message; `*` matches any one member (repeatable).
+    /// Ignore the value at this JSON Pointer, relative to the message; `*` matches any one member (repeatable).
     #[arg(long, value_name = "POINTER")]
     ignore: Vec<String>,
 }

@@ -20,7 +20,7 @@ use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use clap::Subcommand;
 
-/// Send one message of a proposal, or any raw message, by hand.
+/// Send one message that a draft proposal defines, or any raw message.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
 Examples:
@@ -36,7 +36,10 @@ Examples:
   mcpreel fire channel publish discord:#general 'Hello' --session connector
   mcpreel fire raw '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' --session every
 
-The messages belong to five proposals, which docs/proposals.md explains.")]
+Terms of the proposals: a feature set is a group of a server's features that the host enables or disables as a whole; \
+a scope is what a feature set may access, such as a path; a checkpoint is a state that the server saved, to which the \
+host can roll back; an inference is one run of the host's model; a channel is a place for messages outside the host, \
+such as a chat room. docs/proposals.md explains the five proposals.")]
 #[command(defer = true)]
 pub(crate) enum FireCommand {
     UserMessage(user_message::UserMessageArgs),

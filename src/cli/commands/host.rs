@@ -41,6 +41,10 @@ fn among_several(arg: Arg) -> Arg {
         "session" => arg.conflicts_with(Resettable::Reset).help(
             "Use the server of a live session: at its own address if it listens, else on its client's connection",
         ),
+        "era" => arg.help(
+            "The era to use; auto tries `initialize` first. With a server of the modern era, the host does without the proposals",
+        ),
+        "record" => arg.help("Record the session to this reel (default: a new file in the folder of reels)"),
         _ => arg,
     }
 }
@@ -51,7 +55,7 @@ fn among_several(arg: Arg) -> Arg {
 /// reminders, the prompt, the model, and whatever follows its answer. Injected text is labelled with its server and
 /// shown.
 ///
-/// Without --say and --do, lines are read from stdin: with an editor on a terminal, as a script from a pipe. /help
+/// Without --say and --do, lines are read from stdin: interactively on a terminal, or as a script from a pipe. /help
 /// lists the commands.
 #[derive(Debug, Args)]
 #[command(mut_args(among_several))]
@@ -146,7 +150,7 @@ pub(crate) struct HostArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ModelArg {
-    /// Repeats what it was asked, always in the same words.
+    /// Repeats the last user message and says how much context came with it.
     Echo,
     /// Says nothing.
     None,
@@ -156,7 +160,7 @@ enum ModelArg {
 enum ClockArg {
     /// Real time.
     Real,
-    /// Time that jumps to whatever is due next; for built-in servers only.
+    /// Simulated time, which skips waiting; for built-in servers only.
     Virtual,
 }
 

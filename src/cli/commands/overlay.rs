@@ -34,7 +34,7 @@ use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-/// Record a server and add proposals to it.
+/// Record a server and make it also speak the proposals.
 ///
 /// Adds hooks, context for user messages, reminders, pushes and events to a server that does not implement them. Like `record`, it takes the place of the server's command
 /// in a client's configuration. The server's own tools provide the content. mcpreel changes only the server's
@@ -42,6 +42,7 @@ use tokio::sync::mpsc;
 /// injected messages. What the server itself declares is never replaced.
 #[derive(Debug, Args)]
 #[command(mut_arg("session", |session| session.hide(true)))]
+#[command(mut_arg("output", |output| output.help("Write the reel to this file")))]
 #[command(after_help = "\
 Examples:
   mcpreel overlay --check memory.yaml        # check the file

@@ -27,9 +27,9 @@ use std::sync::Arc;
 /// Put this command in front of the server's command in a client's configuration. Stdin, stdout, signals, end of
 /// input and the exit code are the same as without it.
 ///
-/// With --listen, it is a reverse proxy in front of an HTTP server: clients use its address instead of the server's.
-/// You can also connect a stdio client to an HTTP server (--url without --listen), or HTTP clients to a stdio server
-/// (--listen and a command).
+/// With --listen and --url, mcpreel is a reverse proxy in front of an HTTP server: clients use its address instead of
+/// the server's. You can also connect a stdio client to an HTTP server (--url without --listen), or HTTP clients to a
+/// stdio server (--listen and a command).
 #[derive(Debug, Args)]
 #[command(mut_arg("session", |session| session.hide(true)))]
 #[command(after_help = "\
@@ -41,29 +41,29 @@ Examples:
 
 Over HTTP:
   mcpreel record --listen 8080 --url https://host/mcp  # a reverse proxy
-  mcpreel record --url https://host/mcp         # for stdio clients
+  mcpreel record --url https://host/mcp         # an HTTP server over stdio
   mcpreel record --listen 8080 -- my-server     # a stdio server over HTTP
 
 Without -o, the reel is written to $MCPREEL_HOME/reels/, else $XDG_STATE_HOME/mcpreel/, else ~/.local/state/mcpreel/; \
 `mcpreel show` finds the newest reel in any of them.
 
-If the file of -o exists, mcpreel fails with exit code 2. Under a client, which names the same file at each start, \
-it chooses a free name (session-2.reel) and prints a warning to stderr instead. It assumes a client if stdin is a \
-pipe or a socket and --listen is not given.
+If the -o file exists, mcpreel exits with 2. When a client starts it (stdin is a pipe or a socket, and --listen is \
+not given), it records to a free name (session-2.reel) instead and warns on stderr, because a client uses the same \
+command every time.
 
 If recording cannot start, the client gets the reason as a JSON-RPC error response to its first request.
 
 Traffic comes first: if the reel cannot be written, is removed or reaches the maximum file size, the session \
 continues, mcpreel reports the problem on stderr and in `mcpreel sessions`, and recording resumes in a new file if possible. \
-With --require-recording, the server is not started or is ended instead, and the exit code is 4.
+With --require-recording, the server is not started or is stopped instead.
 
 While the session runs, `mcpreel sessions` lists it, and `show`, `stats`, `call` and `fire` use it with --session.
 
-Lines and bodies of any length are passed on; the reel stores those above 64 MiB in fragments. Where mcpreel itself \
-receives the messages (--listen with a command, --url without --listen), --max-message limits them.
+mcpreel passes on lines and bodies of any length; the reel stores a message above 64 MiB in fragments. Where mcpreel \
+itself receives the messages (--listen with a command, --url without --listen), --max-message limits them.
 
-Only the server's bytes are written to stdout. With -o -, the reel is written there instead; then there is no client, \
-and the server's output is only in the reel.")]
+mcpreel writes only the server's output to stdout. With -o -, it writes the reel there instead; then no client can \
+use the session, and the server's output is only in the reel.")]
 pub(crate) struct RecordArgs {
     #[command(flatten)]
     keeping: Keeping,
@@ -76,14 +76,13 @@ pub(crate) struct RecordArgs {
 /// Where and how a session is recorded.
 #[derive(Debug, Args)]
 pub(crate) struct Keeping {
-    /// Write the reel to this file; `-` is stdout, if there is no client.
+    /// Write the reel to this file; `-` writes it to stdout instead of the server's output.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Overwrite an existing file.
     #[arg(long)]
     force: bool,
-    /// Fail if the session cannot be recorded: before the server starts, or with exit code 4 as soon as writing
-    /// fails.
+    /// If the reel cannot be created, do not start the server; if writing fails later, stop it and exit with 4.
     #[arg(long)]
     require_recording: bool,
     /// A name for the reel.

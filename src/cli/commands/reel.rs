@@ -34,7 +34,7 @@ Examples:
 pub(crate) enum ReelCommand {
     /// Print a reel's metadata and counts.
     Info(InfoArgs),
-    /// Read the whole reel, check its index, and report all damage. Exits 1 if there is any.
+    /// Read the whole reel, check its index, and report all damage. Exits with 1 if there is any.
     Verify(OneReel),
     /// Write an intact reel from what can be read; what is lost is noted as gaps.
     Repair(RewriteArgs),

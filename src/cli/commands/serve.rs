@@ -44,9 +44,10 @@ use watch::WatchArgs;
 
 /// Run the built-in server, which implements all five proposals (see docs/proposals.md).
 ///
-/// A host starts it like any server, or connects to it with --listen: over HTTP and WebSocket, TCP, or a Unix socket.
-/// It has tools, resources, prompts and a small memory, and can watch folders and commands. It sends messages by
-/// itself when a --plan says so, when its tool `emit` is called, or when the process receives SIGUSR1.
+/// A host starts it like any server, or connects to it with --listen: over HTTP and WebSocket, TCP, or a Unix
+/// socket. It has tools, resources, prompts and a small memory, and can watch folders and commands. It sends
+/// messages of the proposals on a timer (--plan), when a host calls its tool `emit`, and when the process receives
+/// SIGUSR1 (--on-signal).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -80,26 +81,27 @@ pub(crate) struct ServeArgs {
     /// mcpl.channels:='["discord:#general"]', mcpl.redact.api_key='sk-\w+'.
     #[arg(long = "set", value_name = "VALUE")]
     settings: Vec<String>,
-    /// Send a message by itself: {"after_ms":N,"every_ms":N,"times":N,"fire":{"kind":…}} (repeatable).
+    /// Send a message on its own, on a timer: {"after_ms":N,"every_ms":N,"times":N,"fire":{"kind":…}} (repeatable).
     #[arg(long = "plan", value_name = "JSON", value_parser = plan)]
     plans: Vec<Plan>,
     /// Send this message whenever the process receives SIGUSR1 (repeatable).
     #[arg(long = "on-signal", value_name = "JSON", value_parser = fired)]
     on_signal: Vec<Fired>,
-    #[command(flatten)]
-    scenario: scenario::ScenarioArgs,
     /// Record the session to this reel. If the file exists and a client started this server (stdin is a pipe or a
     /// socket), a free name is used. With handlers, the session is always recorded, including each run of a handler.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+    // Its options without a heading must come before those with one, because a heading applies to all that follow.
+    #[command(flatten)]
+    common: ServeCommon,
+    #[command(flatten)]
+    scenario: scenario::ScenarioArgs,
     #[command(flatten)]
     watch: WatchArgs,
     #[command(flatten)]
     handlers: HandlerArgs,
     #[command(flatten)]
     local: LocalArgs,
-    #[command(flatten)]
-    common: ServeCommon,
 }
 
 /// The eras to support.

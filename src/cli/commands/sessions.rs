@@ -16,9 +16,10 @@ use tabled::settings::{Alignment, Style};
 
 /// List your live sessions.
 ///
-/// Every running `record`, `serve`, `overlay` and `host` is one. `show`, `stats`, `call` and `fire` use a session with --session NAME. Counts are read from the session's reel.
-/// Sockets of killed sessions are removed. A recorder over HTTP has one stream per client session, listed below it as
-/// NAME#2 (`streams` in JSON).
+/// Each running `record`, `serve`, `overlay` and `host` is a live session. `show`, `stats`, `call` and `fire` use a
+/// session with --session NAME. Counts are read from the session's reel; `waiting` is the number of requests
+/// without a response. Sockets of killed sessions are removed. A recorder over HTTP has one stream per client
+/// session, listed below it as NAME#2 (`streams` in JSON).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

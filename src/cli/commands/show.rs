@@ -25,25 +25,26 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Args)]
 #[command(after_help = after_help())]
 pub(crate) struct ShowArgs {
-    /// The reel (`-` for stdin; default: the newest), followed by a filter.
+    /// The reel (`-` for stdin; default: the newest), followed by a filter. The first word is a reel if it ends in
+    /// .reel or the file exists.
     #[arg(value_name = "REEL|FILTER")]
     words: Vec<String>,
     /// Output format.
     #[arg(short, long, value_enum, default_value_t = Format::List)]
     format: Format,
-    /// What to show: events, or the tree of MCPL checkpoints with branches and rollbacks (`--format json` prints one
-    /// object per connection).
+    /// What to show: events, or the tree of MCPL checkpoints (states that a server saved), with branches and rollbacks
+    /// (`--format json` prints one object per connection).
     #[arg(long, value_enum, default_value_t = View::Events, conflicts_with_all = ["full", "raw", "jq", "follow", "from", "seq",
         "limit"])]
     view: View,
     /// Short for `--format full`.
     #[arg(long, conflicts_with = "format")]
     full: bool,
-    /// Print the exact bytes of messages and stderr, each followed by a line break. Other events are printed only if
-    /// the filter names them.
+    /// Print the exact bytes of messages and stderr, each followed by a line break. Other events are printed only with
+    /// event:KIND in the filter.
     #[arg(long, conflicts_with_all = ["format", "full"])]
     raw: bool,
-    /// Do not fold long strings in the full format.
+    /// Do not shorten long strings in the full format.
     #[arg(long)]
     no_fold: bool,
     /// Run a jq program on each event's JSON object and print the results: strings as they are (on a terminal, with
@@ -53,7 +54,7 @@ pub(crate) struct ShowArgs {
     /// Keep reading while the reel grows.
     #[arg(long)]
     follow: bool,
-    /// Show the reel of a live session; all words are then the filter. `mcpreel sessions` lists the sessions.
+    /// Show the reel of a live session; the arguments are then only a filter. `mcpreel sessions` lists the sessions.
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
     /// How to show times.
@@ -78,7 +79,7 @@ enum Format {
     Full,
     /// Tables of at most 1000 rows.
     Table,
-    /// One JSON object per event, as written by `export --format jsonl`, plus derived members.
+    /// One JSON object per event, as written by `export --format jsonl`, plus computed members (kind, latency_ms, …).
     Json,
 }
 
@@ -117,8 +118,8 @@ Examples:
   mcpreel show session.reel --jq '.message.params.name // empty'
 
 The columns of the list are: the event's number (for --seq), its time, → to the server or ← to the \
-client (· neither), its size, the latency of a response, the request's id, #N for stream N if there are several \
-(for stream:N and --session NAME#N), the method, details of the request, and the result after →.
+client (· neither), its size, the latency of a response, the request's id, the stream as #N if there are \
+several (select one with stream:N or --session NAME#N), the method, details of the request, and the result after →.
 
 Filter terms, combined with and (may be omitted), or, not and parentheses:
 "
@@ -136,6 +137,12 @@ Filter terms, combined with and (may be omitted), or, not and parentheses:
             }
             text.push('\n');
         }
+        text.push_str(
+            "
+Kinds of messages: a response is a result or an error; unclassified is JSON but not JSON-RPC, malformed is \
+broken JSON, noise is not JSON at all (such as a log line on stdout), blank is an empty line. Kinds of events: a gap \
+is traffic that is missing from the reel, transport is an event of HTTP or of another transport.",
+        );
         text
     })
 }

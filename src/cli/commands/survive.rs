@@ -86,7 +86,7 @@ pub(crate) struct SurviveArgs {
     /// How long the client may take from its start to the end of the handshake.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_time)]
     connect: Duration,
-    /// How often to restart the client at most.
+    /// Maximum number of restarts of the client.
     #[arg(long, value_name = "NUMBER", default_value_t = 20)]
     restarts: usize,
     /// Write the reel to this file, one stream per session (default: a new file in the folder of reels).

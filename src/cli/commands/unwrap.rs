@@ -8,7 +8,7 @@ use crate::config::wrap::unwrap;
 use crate::error::CommandError;
 use clap::Args;
 
-/// Remove mcpreel from an MCP client's configuration again.
+/// Remove mcpreel from an MCP client's configuration.
 ///
 /// Whatever `mcpreel wrap` changed is restored byte for byte. If the entry was changed since then, or if `mcpreel
 /// record` was added by hand, the entry becomes the command or URL behind it.

@@ -15,7 +15,8 @@ use std::path::PathBuf;
 
 /// Check a session against JSON-RPC, MCP and the five proposals.
 ///
-/// Exits 1 if any finding is at or above --fail-on, 3 if the reel contains no messages.
+/// Exits with 1 if a finding is at or above the --fail-on severity or the reel is damaged, and with 3 if the reel
+/// contains no messages.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -24,10 +25,10 @@ Examples:
   mcpreel validate session.reel --fail-on warning
   mcpreel validate --rules              # all rules and their sources
 
-A finding has the rule's name, what must hold, the source of the rule, and what was found. Sources such as \
-\"MCPL 0.4 §9.2\" or \"SEP-1975, Timeouts\" name a section of one of the five proposals, and codes such as AMB-E6 a question that \
-a proposal leaves open; docs/proposals.md lists them. \
-In each place, seq is the event's number (`mcpreel show --seq N`), #N the stream if \
+Each finding shows the rule's name, its requirement, its source, and each violation. Sources such as \
+\"MCPL 0.4 §9.2\" or \"SEP-1975, Timeouts\" name a section of one of the five proposals. Codes such as AMB-E6 are open \
+questions in a proposal, described in docs/proposals.md. \
+In each violation, seq is the event's number (`mcpreel show --seq N`), #N the stream if \
 there are several, s2c or c2s the direction.
 
 At most 1000 open streams are checked at the same time, messages of up to 65 MiB, and per stream the latest 4096 \
@@ -41,7 +42,7 @@ pub(crate) struct ValidateArgs {
     /// Exit with 1 if a finding is at least this severe.
     #[arg(long, value_enum, default_value_t = FailOn::Error, value_name = "SEVERITY")]
     fail_on: FailOn,
-    /// List all rules instead.
+    /// List all rules and exit.
     #[arg(long, conflicts_with = "reel")]
     rules: bool,
 }

@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 
 /// Put `mcpreel record` in front of servers in an MCP client's configuration.
 ///
-/// A server's command becomes `mcpreel record -- COMMAND`, and a URL becomes a command that connects to it. Every
-/// other byte of the file is kept, and `mcpreel unwrap` restores the rest. The change is shown before it is written.
-/// Then restart the client, work as usual, and run `mcpreel show`.
+/// A server's command becomes `mcpreel record -- COMMAND`, and a URL becomes a command that connects to it. Nothing
+/// else in the file changes; `mcpreel unwrap` undoes it. mcpreel shows the change before it writes it. Then restart
+/// the client, work as usual, and run `mcpreel show`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -28,6 +28,7 @@ const SUBSCRIBE: &str = "events_subscribe";
 /// events in between are lost. In a live session, the session's own client receives the events, too. Everything else
 /// is reported on stderr.
 #[derive(Debug, Args)]
+#[command(mut_arg("era", |era| era.help("The era to use; auto tries `initialize` first. Subscriptions need the legacy era")))]
 #[command(after_help = "\
 Examples:
   mcpreel events watch 'github.*' -- my-server

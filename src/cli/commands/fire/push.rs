@@ -7,11 +7,11 @@ use crate::error::CommandError;
 use clap::Args;
 use serde_json::json;
 
-/// Send a push event (MCPL) to the host that started this command as its server.
+/// Act as a server and send a push event (MCPL) to the host.
 ///
-/// Put this command where a host's configuration expects a server's command. It is the built-in server. After the
-/// handshake, it sends `push/event`, on a timer or when the process receives SIGUSR1, and reports the host's response
-/// to stderr (one JSON object per line) or to --report.
+/// The host must start this command: put it where the host's configuration expects a server's command. It is the
+/// built-in server. After the handshake, it sends `push/event`, on a timer or when the process receives SIGUSR1,
+/// and reports the host's response to stderr (one JSON object per line) or to --report.
 ///
 /// With --listen, it waits for a host to connect over HTTP instead, and exits when all pushes have a response.
 ///

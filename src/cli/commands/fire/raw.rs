@@ -25,14 +25,15 @@ use std::time::{Duration, Instant};
 
 /// Send one message byte for byte and print the response.
 ///
-/// In a live session, the message is sent between two of the session's own messages. If the id of a request could be
-/// one of theirs, it is replaced; the response is removed from the session again.
+/// In a live session, mcpreel sends the message between two of the session's own messages. It replaces a request's id
+/// that the session's client or server could also use, and keeps the response from them.
 ///
 /// A server that is started for the message gets the handshake first.
 ///
 /// With --listen, this command is the server: it waits for a host to connect over HTTP, sends the message after the
-/// handshake and exits. A request gets a new id there, and only requests and notifications can be sent.
+/// handshake and exits. mcpreel then gives a request a new id, and can send only requests and notifications.
 #[derive(Debug, Args)]
+#[command(mut_arg("era", |era| era.help("The era to use; auto tries `server/discover`, then `initialize`")))]
 #[command(after_help = "\
 Examples:
   mcpreel fire raw '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' --session every

@@ -10,12 +10,12 @@ use crate::server::Fired;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
-/// Send a reminder (`notifications/reminder`) to the host that started this command as its server.
+/// Act as a server and send a reminder (`notifications/reminder`) to the host.
 ///
-/// Put this command where a host's configuration expects a server's command. It is the built-in server. After the
-/// handshake, it sends the reminder, on a timer or when the process receives SIGUSR1, and reports that to stderr (one
-/// JSON object per line) or to --report. A notification has no response, so only the host knows what it did with the
-/// reminder.
+/// The host must start this command: put it where the host's configuration expects a server's command. It is the
+/// built-in server. After the handshake, it sends the reminder, on a timer or when the process receives SIGUSR1,
+/// and reports that to stderr (one JSON object per line) or to --report. A notification has no response, so only
+/// the host knows what it did with the reminder.
 ///
 /// With --listen, it waits for a host to connect over HTTP instead, and exits when all reminders are sent.
 ///

@@ -20,7 +20,7 @@ pub(super) struct Repeating {
     /// check; connection failures still count as failures.
     #[arg(long, value_name = "EXPR")]
     expect: Option<String>,
-    /// How often to send the message, on one connection. A summary is printed to stderr at the end.
+    /// How many times to send the message, on one connection. A summary is printed to stderr at the end.
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub repeat: u64,
     /// Time from the start of one message to the start of the next (0s: as soon as the previous one is done).

@@ -23,8 +23,8 @@ use std::time::Duration;
 
 /// Send a user's message (`conversation/userMessage`, SEP-1975) and print the context that the server returns.
 ///
-/// The server must declare `conversationEvents.onUserMessage`. It may respond in any of the three ways in which the
-/// proposal can be read. A response after the deadline is reported as late and not used.
+/// The server must declare `conversationEvents.onUserMessage`. The proposal allows three ways of responding; all
+/// are accepted. A response after the deadline is reported as late and not used.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -32,8 +32,8 @@ pub(super) struct LocalArgs {
     /// channel, as text or JSON; what the host publishes is printed to it as JSON lines.
     #[arg(long, value_name = "PATH")]
     channel_socket: Option<PathBuf>,
-    /// Send the messages in these lines, in the format of --on-signal: from a file or FIFO, from clients of a Unix
-    /// socket (unix:PATH), or from stdin (-, with --listen). Reading begins when a host is connected.
+    /// Send one message per line of PATH, in the format of --on-signal. PATH is a file, a FIFO, unix:PATH (lines from
+    /// clients of a Unix socket) or - (stdin, with --listen). Reading begins when a host is connected.
     #[arg(long, value_name = "PATH")]
     feed: Option<PathBuf>,
 }

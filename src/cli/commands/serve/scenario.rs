@@ -42,8 +42,8 @@ const LAST_WORDS: Duration = Duration::from_millis(100);
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Scenarios")]
 pub(super) struct ScenarioArgs {
-    /// Play one built-in server of this scenario: the messages it sends, the faults on its connection, and the
-    /// messages expected on it. The host starts this command, or connects with --listen. When the host has
+    /// Play one built-in server that this scenario defines: the messages it sends, the faults on its connection, and
+    /// the messages expected on it. The host starts this command, or connects with --listen. When the host has
     /// disconnected, the report is printed to stderr.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["declare", "era", "settings", "plans", "on_signal", "memory",
         "folders", "commands", "report", "answer_timeout", "seed", "allowed", "webhook", "channel_socket", "feed"])]

@@ -26,13 +26,13 @@ pub(super) struct WatchArgs {
     /// (repeatable). The tool `check` reports the result, too.
     #[arg(long = "watch-command", value_name = "COMMAND")]
     commands: Vec<String>,
-    /// Also run the commands after this time.
+    /// Also run the commands at this interval.
     #[arg(long = "watch-every", value_name = "TIME", value_parser = parse_time, requires = "commands")]
     every: Option<Duration>,
     /// How long a command may run.
     #[arg(long = "watch-limit", value_name = "TIME", value_parser = parse_time, default_value = "5m")]
     limit: Duration,
-    /// Report changes when nothing has changed for this time.
+    /// Report changes once the files have been unchanged for this long.
     #[arg(long = "watch-quiet", value_name = "TIME", value_parser = parse_time, default_value = "200ms")]
     quiet: Duration,
 }

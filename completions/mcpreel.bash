@@ -524,7 +524,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__call)
-            opts="-v -H -e -h --color --verbose --notify --format --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --help"
+            opts="-v -H -e -h --color --verbose --notify --format --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --era --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -536,10 +536,6 @@ _mcpreel() {
                     ;;
                 --format)
                     COMPREPLY=($(compgen -W "human json envelope" -- "${cur}"))
-                    return 0
-                    ;;
-                --era)
-                    COMPREPLY=($(compgen -W "auto legacy modern" -- "${cur}"))
                     return 0
                     ;;
                 --protocol-version)
@@ -604,6 +600,10 @@ _mcpreel() {
                     ;;
                 --max-message)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --era)
+                    COMPREPLY=($(compgen -W "auto legacy modern" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -748,7 +748,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__events__subcmd__watch)
-            opts="-v -H -e -h --color --verbose --tag --priority --cron --at --timezone --renew --no-reconnect --expect --for --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --help"
+            opts="-v -H -e -h --color --verbose --tag --priority --cron --at --timezone --renew --no-reconnect --expect --for --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --era --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -784,10 +784,6 @@ _mcpreel() {
                     ;;
                 --for)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --era)
-                    COMPREPLY=($(compgen -W "auto legacy modern" -- "${cur}"))
                     return 0
                     ;;
                 --protocol-version)
@@ -852,6 +848,10 @@ _mcpreel() {
                     ;;
                 --max-message)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --era)
+                    COMPREPLY=($(compgen -W "auto legacy modern" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -3338,7 +3338,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__raw)
-            opts="-v -H -e -h --color --verbose --as --no-handshake --format --expect --repeat --interval --era --protocol-version --timeout --root --record --listen --allow-host --allow-origin --max-body --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --help"
+            opts="-v -H -e -h --color --verbose --as --no-handshake --format --expect --repeat --interval --protocol-version --timeout --root --record --listen --allow-host --allow-origin --max-body --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --era --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3366,10 +3366,6 @@ _mcpreel() {
                     ;;
                 --interval)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --era)
-                    COMPREPLY=($(compgen -W "auto legacy modern" -- "${cur}"))
                     return 0
                     ;;
                 --protocol-version)
@@ -3450,6 +3446,10 @@ _mcpreel() {
                     ;;
                 --max-message)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --era)
+                    COMPREPLY=($(compgen -W "auto legacy modern" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -4848,7 +4848,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__overlay)
-            opts="-v -o -H -e -h --color --verbose --value --check --schema --output --force --require-recording --label --note --on-overload --queue-bytes --url --header --header-env --cacert --insecure --config --server --env --cwd --max-message --session --help"
+            opts="-v -H -e -o -h --color --verbose --value --check --schema --force --require-recording --label --note --on-overload --queue-bytes --url --header --header-env --cacert --insecure --config --server --env --cwd --max-message --session --output --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4859,14 +4859,6 @@ _mcpreel() {
                     return 0
                     ;;
                 --value)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --output)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -o)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -4931,6 +4923,14 @@ _mcpreel() {
                     return 0
                     ;;
                 --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -5310,7 +5310,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__serve)
-            opts="-v -h --color --verbose --declare --era --set --plan --on-signal --scenario --as --junit --format --record --memory --watch --ignore --watch-command --watch-every --watch-limit --watch-quiet --allow-handlers --handler-timeout --handler-dir --handler-shell --handler-secret --agent-command --webhook --channel-socket --feed --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --max-message --help"
+            opts="-v -h --color --verbose --declare --era --set --plan --on-signal --record --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --max-message --scenario --as --junit --format --memory --watch --ignore --watch-command --watch-every --watch-limit --watch-quiet --allow-handlers --handler-timeout --handler-dir --handler-shell --handler-secret --agent-command --webhook --channel-socket --feed --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5340,6 +5340,42 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --record)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --answer-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --listen)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow-host)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow-origin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-body)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --scenario)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -5354,10 +5390,6 @@ _mcpreel() {
                     ;;
                 --format)
                     COMPREPLY=($(compgen -W "human json" -- "${cur}"))
-                    return 0
-                    ;;
-                --record)
-                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --memory)
@@ -5421,38 +5453,6 @@ _mcpreel() {
                     return 0
                     ;;
                 --feed)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --report)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --answer-timeout)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --seed)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --listen)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --allow-host)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --allow-origin)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-body)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-message)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

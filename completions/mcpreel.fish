@@ -30,10 +30,10 @@ never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -s V -l version -d 'Print version'
-complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "demo" -d 'Take a tour with the built-in server: record, show, validate and count a session'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "demo" -d 'Take a tour with the built-in server: record, show, validate and summarise a session'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "record" -d 'Record a session: start a server, relay every byte in both directions, and copy it to a reel'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "call" -d 'Send one request to a server and print the result'
-complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "fire" -d 'Send one message of a proposal, or any raw message, by hand'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "fire" -d 'Send one message that a draft proposal defines, or any raw message'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "events" -d 'Subscribe to a server\'s events (MCPE proposal)'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "show" -d 'Show recorded messages: one line per message, in full, as a table or as JSON'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "stats" -d 'Count messages, bytes, errors, latencies and unanswered requests by method'
@@ -41,14 +41,14 @@ complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "validate" -d 'Check
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "diff" -d 'Compare two reels by what was requested and answered'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "serve" -d 'Run the built-in server, which implements all five proposals (see docs/proposals.md)'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "host" -d 'Act as a host: hold a conversation with one or more servers'
-complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "overlay" -d 'Record a server and add proposals to it'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "overlay" -d 'Record a server and make it also speak the proposals'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "survive" -d 'Test how an MCP client handles the proposals\' messages'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "sessions" -d 'List your live sessions'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "reel" -d 'Inspect and repair reel files'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "export" -d 'Convert a reel to another format'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "import" -d 'Convert another format to a reel'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "wrap" -d 'Put `mcpreel record` in front of servers in an MCP client\'s configuration'
-complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "unwrap" -d 'Remove mcpreel from an MCP client\'s configuration again'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "unwrap" -d 'Remove mcpreel from an MCP client\'s configuration'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "completions" -d 'Print a shell\'s completion script'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "man" -d 'Print a manual page, or write all of them'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -61,29 +61,29 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand demo" -s h -l help -d 'P
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l color -d 'When to colour the output' -r -f -a "auto\t'If the output is a terminal and NO_COLOR is not set'
 always\t'Always'
 never\t'Never'"
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s o -l output -d 'Write the reel to this file; `-` is stdout, if there is no client' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s o -l output -d 'Write the reel to this file; `-` writes it to stdout instead of the server\'s output' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l label -d 'A name for the reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l note -d 'Store a note in the reel (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l on-overload -d 'What to do if recording cannot keep up with the traffic' -r -f -a "block\t'Slow the traffic down to the disk\'s speed; lose nothing'
 drop\t'Never slow the traffic down; count losses and note them in the reel'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l queue-bytes -d 'Maximum number of bytes that may wait for the recorder (default: 131072)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l listen -d 'Listen on this address: HOST:PORT or a local port (0 for a free one) for HTTP and WebSocket; tcp:HOST:PORT or unix:PATH for JSON lines' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l allow-host -d 'Also accept this name in the `Host` header (repeatable). This machine\'s names are always accepted' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l allow-origin -d 'Also accept requests from this browser origin (repeatable). This machine\'s origins are always accepted' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l allow-host -d 'Also accept this name in the `Host` header (repeatable). `localhost`, names that end in `.localhost`, and IP addresses are always accepted' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l allow-origin -d 'Also accept requests from this browser origin (repeatable). Origins on `localhost` or a loopback address, and the origin that matches the `Host` header, are always accepted' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l max-body -d 'Maximum size of a request body that is passed on to a server behind a URL (default: 256 MiB). For other listeners, --max-message applies as well' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l url -d 'Connect to a running server: http(s)://…, ws(s)://…, unix:PATH, tcp:HOST:PORT, or env:NAME to read the URL from an environment variable' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s H -l header -d 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced from the environment. Without an Authorization header, the token in MCPREEL_TOKEN is sent as `Bearer`, if set' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s H -l header -d 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced by the value of the environment variable NAME. If MCPREEL_TOKEN is set, it is sent as `Authorization: Bearer …`, unless there is such a header' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l header-env -d 'Add a header whose value is in an environment variable (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l cacert -d 'Trust the certificates in this PEM file in addition to the system\'s' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l config -d 'Find the server in this configuration file of an MCP client (default: search the usual places)' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l server -d 'The server\'s name in the configuration' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s e -l env -d 'Add a variable to the server\'s environment (repeatable). Its value is never recorded' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s e -l env -d 'Add a variable to the server\'s environment (repeatable). mcpreel writes only its name to the reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l cwd -d 'Start the server in this folder' -r -F
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message ends the connection, with exit code 4 if nothing else determines it. Messages that `record` only passes on are not limited' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message closes its connection; a command that cannot continue without it exits with 4' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l session -d 'Use a live session, that is, a running `record` or `serve`; `mcpreel sessions` lists them' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l force -d 'Overwrite an existing file'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l require-recording -d 'Fail if the session cannot be recorded: before the server starts, or with exit code 4 as soon as writing fails'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l require-recording -d 'If the reel cannot be created, do not start the server; if writing fails later, stop it and exit with 4'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l insecure -d 'Do not verify the server\'s certificate'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l color -d 'When to colour the output' -r -f -a "auto\t'If the output is a terminal and NO_COLOR is not set'
@@ -92,23 +92,23 @@ never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l format -d 'What to print' -r -f -a "human\t'The result or error, indented'
 json\t'The result or error as received'
 envelope\t'One JSON object with the whole message, the latency, the era and the revision'"
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l era -d 'The era to use. The proposals need the legacy era: in the modern one, `host` continues without them, and `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks. `call` tries `server/discover` and falls back to `initialize`; `host`, `fire` and `events watch` need the handshake and try it first'
-legacy\t'With `initialize`: revisions up to 2025-11-25'
-modern\t'With `server/discover`: revision 2026-07-28'"
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l protocol-version -d 'The protocol version to request, known or not' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l protocol-version -d 'The protocol version to request. Any value is sent as given' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l timeout -d 'Response timeout (default: 30s)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l record -d 'Record the session to this reel' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l url -d 'Connect to a running server: http(s)://…, ws(s)://…, unix:PATH, tcp:HOST:PORT, or env:NAME to read the URL from an environment variable' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -s H -l header -d 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced from the environment. Without an Authorization header, the token in MCPREEL_TOKEN is sent as `Bearer`, if set' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -s H -l header -d 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced by the value of the environment variable NAME. If MCPREEL_TOKEN is set, it is sent as `Authorization: Bearer …`, unless there is such a header' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l header-env -d 'Add a header whose value is in an environment variable (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l cacert -d 'Trust the certificates in this PEM file in addition to the system\'s' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l config -d 'Find the server in this configuration file of an MCP client (default: search the usual places)' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l server -d 'The server\'s name in the configuration' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l session -d 'Use a live session, that is, a running `record` or `serve`; `mcpreel sessions` lists them' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -s e -l env -d 'Add a variable to the server\'s environment (repeatable). Its value is never recorded' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -s e -l env -d 'Add a variable to the server\'s environment (repeatable). mcpreel writes only its name to the reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l cwd -d 'Start the server in this folder' -r -F
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message ends the connection, with exit code 4 if nothing else determines it. Messages that `record` only passes on are not limited' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message closes its connection; a command that cannot continue without it exits with 4' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l era -d 'The era to use; auto tries `server/discover`, then `initialize`' -r -f -a "auto\t'Whichever the server speaks'
+legacy\t'With `initialize`: revisions up to 2025-11-25'
+modern\t'With `server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l notify -d 'Send a notification and do not wait for a response. Implied by methods that begin with notifications/'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand call" -l insecure -d 'Do not verify the server\'s certificate'
@@ -120,8 +120,8 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_see
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push reminder event before-inference after-inference inference model-info feature-sets scope rollback channel raw help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push reminder event before-inference after-inference inference model-info feature-sets scope rollback channel raw help" -f -a "user-message" -d 'Send a user\'s message (`conversation/userMessage`, SEP-1975) and print the context that the server returns'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push reminder event before-inference after-inference inference model-info feature-sets scope rollback channel raw help" -f -a "hook" -d 'Fire a hook event (SEP-2282): match it against the server\'s declared hooks and print what they would inject'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push reminder event before-inference after-inference inference model-info feature-sets scope rollback channel raw help" -f -a "push" -d 'Send a push event (MCPL) to the host that started this command as its server'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push reminder event before-inference after-inference inference model-info feature-sets scope rollback channel raw help" -f -a "reminder" -d 'Send a reminder (`notifications/reminder`) to the host that started this command as its server'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push reminder event before-inference after-inference inference model-info feature-sets scope rollback channel raw help" -f -a "push" -d 'Act as a server and send a push event (MCPL) to the host'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push reminder event before-inference after-inference inference model-info feature-sets scope rollback channel raw help" -f -a "reminder" -d 'Act as a server and send a reminder (`notifications/reminder`) to the host'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push reminder event before-inference after-inference inference model-info feature-sets scope rollback channel raw help" -f -a "event" -d 'Publish an event (MCPE): the server sends it (`events/event`, `events/batch`) to the subscriptions that match'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push reminder event before-inference after-inference inference model-info feature-sets scope rollback channel raw help" -f -a "before-inference" -d 'Ask a server for context before an inference (`context/beforeInference`), as its host (MCPL)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and not __fish_seen_subcommand_from user-message hook push reminder event before-inference after-inference inference model-info feature-sets scope rollback channel raw help" -f -a "after-inference" -d 'Report the model\'s answer to a server (`context/afterInference`), as its host (MCPL)'
@@ -146,25 +146,25 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l format -d 'Output format' -r -f -a "human\t'Text'
 json\t'One JSON object'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l expect -d 'A jq expression that must be true for each result, as printed by --format json. Overrides the default success check; connection failures still count as failures' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l repeat -d 'How often to send the message, on one connection. A summary is printed to stderr at the end' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l repeat -d 'How many times to send the message, on one connection. A summary is printed to stderr at the end' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l interval -d 'Time from the start of one message to the start of the next (0s: as soon as the previous one is done)' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l era -d 'The era to use. The proposals need the legacy era: in the modern one, `host` continues without them, and `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks. `call` tries `server/discover` and falls back to `initialize`; `host`, `fire` and `events watch` need the handshake and try it first'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l era -d 'The era to use; auto tries `initialize` first. The proposals need the legacy era: in the modern one, `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks'
 legacy\t'With `initialize`: revisions up to 2025-11-25'
 modern\t'With `server/discover`: revision 2026-07-28'"
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l protocol-version -d 'The protocol version to request, known or not' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l protocol-version -d 'The protocol version to request. Any value is sent as given' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l timeout -d 'Response timeout (default: 30s)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l record -d 'Record the session to this reel' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l url -d 'Connect to a running server: http(s)://…, ws(s)://…, unix:PATH, tcp:HOST:PORT, or env:NAME to read the URL from an environment variable' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -s H -l header -d 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced from the environment. Without an Authorization header, the token in MCPREEL_TOKEN is sent as `Bearer`, if set' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -s H -l header -d 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced by the value of the environment variable NAME. If MCPREEL_TOKEN is set, it is sent as `Authorization: Bearer …`, unless there is such a header' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l header-env -d 'Add a header whose value is in an environment variable (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l cacert -d 'Trust the certificates in this PEM file in addition to the system\'s' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l config -d 'Find the server in this configuration file of an MCP client (default: search the usual places)' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l server -d 'The server\'s name in the configuration' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l session -d 'Use a live session, that is, a running `record` or `serve`; `mcpreel sessions` lists them' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -s e -l env -d 'Add a variable to the server\'s environment (repeatable). Its value is never recorded' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -s e -l env -d 'Add a variable to the server\'s environment (repeatable). mcpreel writes only its name to the reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l cwd -d 'Start the server in this folder' -r -F
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message ends the connection, with exit code 4 if nothing else determines it. Messages that `record` only passes on are not limited' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message closes its connection; a command that cannot continue without it exits with 4' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l force -d 'Send the message even if the server has not subscribed'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from user-message" -l insecure -d 'Do not verify the server\'s certificate'
@@ -181,25 +181,25 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l format -d 'Output format' -r -f -a "human\t'Text'
 json\t'One JSON object'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l expect -d 'A jq expression that must be true for each result, as printed by --format json. Overrides the default success check; connection failures still count as failures' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l repeat -d 'How often to send the message, on one connection. A summary is printed to stderr at the end' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l repeat -d 'How many times to send the message, on one connection. A summary is printed to stderr at the end' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l interval -d 'Time from the start of one message to the start of the next (0s: as soon as the previous one is done)' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l era -d 'The era to use. The proposals need the legacy era: in the modern one, `host` continues without them, and `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks. `call` tries `server/discover` and falls back to `initialize`; `host`, `fire` and `events watch` need the handshake and try it first'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l era -d 'The era to use; auto tries `initialize` first. The proposals need the legacy era: in the modern one, `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks'
 legacy\t'With `initialize`: revisions up to 2025-11-25'
 modern\t'With `server/discover`: revision 2026-07-28'"
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l protocol-version -d 'The protocol version to request, known or not' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l protocol-version -d 'The protocol version to request. Any value is sent as given' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l timeout -d 'Response timeout (default: 30s)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l record -d 'Record the session to this reel' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l url -d 'Connect to a running server: http(s)://…, ws(s)://…, unix:PATH, tcp:HOST:PORT, or env:NAME to read the URL from an environment variable' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -s H -l header -d 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced from the environment. Without an Authorization header, the token in MCPREEL_TOKEN is sent as `Bearer`, if set' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -s H -l header -d 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced by the value of the environment variable NAME. If MCPREEL_TOKEN is set, it is sent as `Authorization: Bearer …`, unless there is such a header' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l header-env -d 'Add a header whose value is in an environment variable (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l cacert -d 'Trust the certificates in this PEM file in addition to the system\'s' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l config -d 'Find the server in this configuration file of an MCP client (default: search the usual places)' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l server -d 'The server\'s name in the configuration' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l session -d 'Use a live session, that is, a running `record` or `serve`; `mcpreel sessions` lists them' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -s e -l env -d 'Add a variable to the server\'s environment (repeatable). Its value is never recorded' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -s e -l env -d 'Add a variable to the server\'s environment (repeatable). mcpreel writes only its name to the reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l cwd -d 'Start the server in this folder' -r -F
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message ends the connection, with exit code 4 if nothing else determines it. Messages that `record` only passes on are not limited' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message closes its connection; a command that cannot continue without it exits with 4' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l no-call -d 'Print the names of context tools without calling them'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from hook" -l insecure -d 'Do not verify the server\'s certificate'
@@ -216,16 +216,16 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l format -d 'Output format of the result, with --session' -r -f -a "human\t'Text'
 json\t'One JSON object'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l expect -d 'A jq expression that must be true for each result, as printed by --format json. Overrides the default success check; connection failures still count as failures' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l repeat -d 'How often to send the message, on one connection. A summary is printed to stderr at the end' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l repeat -d 'How many times to send the message, on one connection. A summary is printed to stderr at the end' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l interval -d 'Time from the start of one message to the start of the next (0s: as soon as the previous one is done)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l report -d 'Write reports to this file, one JSON object per line' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l answer-timeout -d 'How long to wait for the host\'s responses' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l seed -d 'Generate ids from this seed: the same seed and input give the same bytes' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l listen -d 'Listen on this address: HOST:PORT or a local port (0 for a free one) for HTTP and WebSocket; tcp:HOST:PORT or unix:PATH for JSON lines' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l allow-host -d 'Also accept this name in the `Host` header (repeatable). This machine\'s names are always accepted' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l allow-origin -d 'Also accept requests from this browser origin (repeatable). This machine\'s origins are always accepted' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l allow-host -d 'Also accept this name in the `Host` header (repeatable). `localhost`, names that end in `.localhost`, and IP addresses are always accepted' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l allow-origin -d 'Also accept requests from this browser origin (repeatable). Origins on `localhost` or a loopback address, and the origin that matches the `Host` header, are always accepted' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l max-body -d 'Maximum size of a request body that is passed on to a server behind a URL (default: 256 MiB). For other listeners, --max-message applies as well' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message ends the connection, with exit code 4 if nothing else determines it. Messages that `record` only passes on are not limited' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message closes its connection; a command that cannot continue without it exits with 4' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -l on-signal -d 'Send only when the process receives SIGUSR1'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from push" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -247,16 +247,16 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from reminder" -l format -d 'Output format of the result, with --session' -r -f -a "human\t'Text'
 json\t'One JSON object'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from reminder" -l expect -d 'A jq expression that must be true for each result, as printed by --format json. Overrides the default success check; connection failures still count as failures' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from reminder" -l repeat -d 'How often to send the message, on one connection. A summary is printed to stderr at the end' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from reminder" -l repeat -d 'How many times to send the message, on one connection. A summary is printed to stderr at the end' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from reminder" -l interval -d 'Time from the start of one message to the start of the next (0s: as soon as the previous one is done)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from reminder" -l report -d 'Write reports to this file, one JSON object per line' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from reminder" -l answer-timeout -d 'How long to wait for the host\'s responses' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from reminder" -l seed -d 'Generate ids from this seed: the same seed and input give the same bytes' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from reminder" -l listen -d 'Listen on this address: HOST:PORT or a local port (0 for a free one) for HTTP and WebSocket; tcp:HOST:PORT or unix:PATH for JSON lines' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from reminder" -l allow-host -d 'Also accept this name in the `Host` header (repeatable). This machine\'s names are always accepted' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from reminder" -l allow-origin -d 'Also accept requests from this browser origin (repeatable). This machine\'s origins are always accepted' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from reminder" -l allow-host -d 'Also accept this name in the `Host` header (repeatable). `localhost`, names that end in `.localhost`, and IP addresses are always accepted' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from reminder" -l allow-origin -d 'Also accept requests from this browser origin (repeatable). Origins on `localhost` or a loopback address, and the origin that matches the `Host` header, are always accepted' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from reminder" -l max-body -d 'Maximum size of a request body that is passed on to a server behind a URL (default: 256 MiB). For other listeners, --max-message applies as well' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from reminder" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message ends the connection, with exit code 4 if nothing else determines it. Messages that `record` only passes on are not limited' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from reminder" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message closes its connection; a command that cannot continue without it exits with 4' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from reminder" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from reminder" -l preserve -d 'Keep the reminder when the conversation is compacted'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from reminder" -l legacy -d 'Use the older envelope: a log message with `_meta.harn.reminder`'
@@ -277,16 +277,16 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from event" -l format -d 'Output format of the result, with --session' -r -f -a "human\t'Text'
 json\t'One JSON object'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from event" -l expect -d 'A jq expression that must be true for each result, as printed by --format json. Overrides the default success check; connection failures still count as failures' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from event" -l repeat -d 'How often to send the message, on one connection. A summary is printed to stderr at the end' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from event" -l repeat -d 'How many times to send the message, on one connection. A summary is printed to stderr at the end' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from event" -l interval -d 'Time from the start of one message to the start of the next (0s: as soon as the previous one is done)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from event" -l report -d 'Write reports to this file, one JSON object per line' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from event" -l answer-timeout -d 'How long to wait for the host\'s responses' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from event" -l seed -d 'Generate ids from this seed: the same seed and input give the same bytes' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from event" -l listen -d 'Listen on this address: HOST:PORT or a local port (0 for a free one) for HTTP and WebSocket; tcp:HOST:PORT or unix:PATH for JSON lines' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from event" -l allow-host -d 'Also accept this name in the `Host` header (repeatable). This machine\'s names are always accepted' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from event" -l allow-origin -d 'Also accept requests from this browser origin (repeatable). This machine\'s origins are always accepted' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from event" -l allow-host -d 'Also accept this name in the `Host` header (repeatable). `localhost`, names that end in `.localhost`, and IP addresses are always accepted' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from event" -l allow-origin -d 'Also accept requests from this browser origin (repeatable). Origins on `localhost` or a loopback address, and the origin that matches the `Host` header, are always accepted' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from event" -l max-body -d 'Maximum size of a request body that is passed on to a server behind a URL (default: 256 MiB). For other listeners, --max-message applies as well' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from event" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message ends the connection, with exit code 4 if nothing else determines it. Messages that `record` only passes on are not limited' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from event" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message closes its connection; a command that cannot continue without it exits with 4' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from event" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from event" -l on-signal -d 'Send only when the process receives SIGUSR1'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from event" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -302,25 +302,25 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l format -d 'Output format' -r -f -a "human\t'Text'
 json\t'One JSON object'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l expect -d 'A jq expression that must be true for each result, as printed by --format json. Overrides the default success check; connection failures still count as failures' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l repeat -d 'How often to send the message, on one connection. A summary is printed to stderr at the end' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l repeat -d 'How many times to send the message, on one connection. A summary is printed to stderr at the end' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l interval -d 'Time from the start of one message to the start of the next (0s: as soon as the previous one is done)' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l era -d 'The era to use. The proposals need the legacy era: in the modern one, `host` continues without them, and `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks. `call` tries `server/discover` and falls back to `initialize`; `host`, `fire` and `events watch` need the handshake and try it first'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l era -d 'The era to use; auto tries `initialize` first. The proposals need the legacy era: in the modern one, `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks'
 legacy\t'With `initialize`: revisions up to 2025-11-25'
 modern\t'With `server/discover`: revision 2026-07-28'"
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l protocol-version -d 'The protocol version to request, known or not' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l protocol-version -d 'The protocol version to request. Any value is sent as given' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l timeout -d 'Response timeout (default: 30s)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l record -d 'Record the session to this reel' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l url -d 'Connect to a running server: http(s)://…, ws(s)://…, unix:PATH, tcp:HOST:PORT, or env:NAME to read the URL from an environment variable' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -s H -l header -d 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced from the environment. Without an Authorization header, the token in MCPREEL_TOKEN is sent as `Bearer`, if set' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -s H -l header -d 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced by the value of the environment variable NAME. If MCPREEL_TOKEN is set, it is sent as `Authorization: Bearer …`, unless there is such a header' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l header-env -d 'Add a header whose value is in an environment variable (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l cacert -d 'Trust the certificates in this PEM file in addition to the system\'s' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l config -d 'Find the server in this configuration file of an MCP client (default: search the usual places)' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l server -d 'The server\'s name in the configuration' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l session -d 'Use a live session, that is, a running `record` or `serve`; `mcpreel sessions` lists them' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -s e -l env -d 'Add a variable to the server\'s environment (repeatable). Its value is never recorded' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -s e -l env -d 'Add a variable to the server\'s environment (repeatable). mcpreel writes only its name to the reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l cwd -d 'Start the server in this folder' -r -F
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message ends the connection, with exit code 4 if nothing else determines it. Messages that `record` only passes on are not limited' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message closes its connection; a command that cannot continue without it exits with 4' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l force -d 'Send the message even if the server has not declared support for it'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from before-inference" -l insecure -d 'Do not verify the server\'s certificate'
@@ -340,25 +340,25 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l format -d 'Output format' -r -f -a "human\t'Text'
 json\t'One JSON object'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l expect -d 'A jq expression that must be true for each result, as printed by --format json. Overrides the default success check; connection failures still count as failures' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l repeat -d 'How often to send the message, on one connection. A summary is printed to stderr at the end' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l repeat -d 'How many times to send the message, on one connection. A summary is printed to stderr at the end' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l interval -d 'Time from the start of one message to the start of the next (0s: as soon as the previous one is done)' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l era -d 'The era to use. The proposals need the legacy era: in the modern one, `host` continues without them, and `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks. `call` tries `server/discover` and falls back to `initialize`; `host`, `fire` and `events watch` need the handshake and try it first'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l era -d 'The era to use; auto tries `initialize` first. The proposals need the legacy era: in the modern one, `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks'
 legacy\t'With `initialize`: revisions up to 2025-11-25'
 modern\t'With `server/discover`: revision 2026-07-28'"
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l protocol-version -d 'The protocol version to request, known or not' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l protocol-version -d 'The protocol version to request. Any value is sent as given' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l timeout -d 'Response timeout (default: 30s)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l record -d 'Record the session to this reel' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l url -d 'Connect to a running server: http(s)://…, ws(s)://…, unix:PATH, tcp:HOST:PORT, or env:NAME to read the URL from an environment variable' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -s H -l header -d 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced from the environment. Without an Authorization header, the token in MCPREEL_TOKEN is sent as `Bearer`, if set' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -s H -l header -d 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced by the value of the environment variable NAME. If MCPREEL_TOKEN is set, it is sent as `Authorization: Bearer …`, unless there is such a header' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l header-env -d 'Add a header whose value is in an environment variable (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l cacert -d 'Trust the certificates in this PEM file in addition to the system\'s' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l config -d 'Find the server in this configuration file of an MCP client (default: search the usual places)' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l server -d 'The server\'s name in the configuration' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l session -d 'Use a live session, that is, a running `record` or `serve`; `mcpreel sessions` lists them' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -s e -l env -d 'Add a variable to the server\'s environment (repeatable). Its value is never recorded' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -s e -l env -d 'Add a variable to the server\'s environment (repeatable). mcpreel writes only its name to the reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l cwd -d 'Start the server in this folder' -r -F
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message ends the connection, with exit code 4 if nothing else determines it. Messages that `record` only passes on are not limited' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message closes its connection; a command that cannot continue without it exits with 4' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l force -d 'Send the message even if the server has not declared support for it'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from after-inference" -l insecure -d 'Do not verify the server\'s certificate'
@@ -375,16 +375,16 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from inference" -l format -d 'Output format of the result, with --session' -r -f -a "human\t'Text'
 json\t'One JSON object'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from inference" -l expect -d 'A jq expression that must be true for each result, as printed by --format json. Overrides the default success check; connection failures still count as failures' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from inference" -l repeat -d 'How often to send the message, on one connection. A summary is printed to stderr at the end' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from inference" -l repeat -d 'How many times to send the message, on one connection. A summary is printed to stderr at the end' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from inference" -l interval -d 'Time from the start of one message to the start of the next (0s: as soon as the previous one is done)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from inference" -l report -d 'Write reports to this file, one JSON object per line' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from inference" -l answer-timeout -d 'How long to wait for the host\'s responses' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from inference" -l seed -d 'Generate ids from this seed: the same seed and input give the same bytes' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from inference" -l listen -d 'Listen on this address: HOST:PORT or a local port (0 for a free one) for HTTP and WebSocket; tcp:HOST:PORT or unix:PATH for JSON lines' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from inference" -l allow-host -d 'Also accept this name in the `Host` header (repeatable). This machine\'s names are always accepted' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from inference" -l allow-origin -d 'Also accept requests from this browser origin (repeatable). This machine\'s origins are always accepted' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from inference" -l allow-host -d 'Also accept this name in the `Host` header (repeatable). `localhost`, names that end in `.localhost`, and IP addresses are always accepted' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from inference" -l allow-origin -d 'Also accept requests from this browser origin (repeatable). Origins on `localhost` or a loopback address, and the origin that matches the `Host` header, are always accepted' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from inference" -l max-body -d 'Maximum size of a request body that is passed on to a server behind a URL (default: 256 MiB). For other listeners, --max-message applies as well' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from inference" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message ends the connection, with exit code 4 if nothing else determines it. Messages that `record` only passes on are not limited' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from inference" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message closes its connection; a command that cannot continue without it exits with 4' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from inference" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from inference" -l stream -d 'Ask for a streamed answer, if the host supports it'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from inference" -l on-signal -d 'Send only when the process receives SIGUSR1'
@@ -397,16 +397,16 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from model-info" -l format -d 'Output format of the result, with --session' -r -f -a "human\t'Text'
 json\t'One JSON object'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from model-info" -l expect -d 'A jq expression that must be true for each result, as printed by --format json. Overrides the default success check; connection failures still count as failures' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from model-info" -l repeat -d 'How often to send the message, on one connection. A summary is printed to stderr at the end' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from model-info" -l repeat -d 'How many times to send the message, on one connection. A summary is printed to stderr at the end' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from model-info" -l interval -d 'Time from the start of one message to the start of the next (0s: as soon as the previous one is done)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from model-info" -l report -d 'Write reports to this file, one JSON object per line' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from model-info" -l answer-timeout -d 'How long to wait for the host\'s responses' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from model-info" -l seed -d 'Generate ids from this seed: the same seed and input give the same bytes' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from model-info" -l listen -d 'Listen on this address: HOST:PORT or a local port (0 for a free one) for HTTP and WebSocket; tcp:HOST:PORT or unix:PATH for JSON lines' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from model-info" -l allow-host -d 'Also accept this name in the `Host` header (repeatable). This machine\'s names are always accepted' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from model-info" -l allow-origin -d 'Also accept requests from this browser origin (repeatable). This machine\'s origins are always accepted' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from model-info" -l allow-host -d 'Also accept this name in the `Host` header (repeatable). `localhost`, names that end in `.localhost`, and IP addresses are always accepted' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from model-info" -l allow-origin -d 'Also accept requests from this browser origin (repeatable). Origins on `localhost` or a loopback address, and the origin that matches the `Host` header, are always accepted' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from model-info" -l max-body -d 'Maximum size of a request body that is passed on to a server behind a URL (default: 256 MiB). For other listeners, --max-message applies as well' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from model-info" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message ends the connection, with exit code 4 if nothing else determines it. Messages that `record` only passes on are not limited' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from model-info" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message closes its connection; a command that cannot continue without it exits with 4' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from model-info" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from model-info" -l on-signal -d 'Send only when the process receives SIGUSR1'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from model-info" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -428,16 +428,16 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from scope" -l format -d 'Output format of the result, with --session' -r -f -a "human\t'Text'
 json\t'One JSON object'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from scope" -l expect -d 'A jq expression that must be true for each result, as printed by --format json. Overrides the default success check; connection failures still count as failures' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from scope" -l repeat -d 'How often to send the message, on one connection. A summary is printed to stderr at the end' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from scope" -l repeat -d 'How many times to send the message, on one connection. A summary is printed to stderr at the end' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from scope" -l interval -d 'Time from the start of one message to the start of the next (0s: as soon as the previous one is done)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from scope" -l report -d 'Write reports to this file, one JSON object per line' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from scope" -l answer-timeout -d 'How long to wait for the host\'s responses' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from scope" -l seed -d 'Generate ids from this seed: the same seed and input give the same bytes' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from scope" -l listen -d 'Listen on this address: HOST:PORT or a local port (0 for a free one) for HTTP and WebSocket; tcp:HOST:PORT or unix:PATH for JSON lines' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from scope" -l allow-host -d 'Also accept this name in the `Host` header (repeatable). This machine\'s names are always accepted' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from scope" -l allow-origin -d 'Also accept requests from this browser origin (repeatable). This machine\'s origins are always accepted' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from scope" -l allow-host -d 'Also accept this name in the `Host` header (repeatable). `localhost`, names that end in `.localhost`, and IP addresses are always accepted' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from scope" -l allow-origin -d 'Also accept requests from this browser origin (repeatable). Origins on `localhost` or a loopback address, and the origin that matches the `Host` header, are always accepted' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from scope" -l max-body -d 'Maximum size of a request body that is passed on to a server behind a URL (default: 256 MiB). For other listeners, --max-message applies as well' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from scope" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message ends the connection, with exit code 4 if nothing else determines it. Messages that `record` only passes on are not limited' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from scope" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message closes its connection; a command that cannot continue without it exits with 4' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from scope" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from scope" -l on-signal -d 'Send only when the process receives SIGUSR1'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from scope" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -449,25 +449,25 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l format -d 'Output format' -r -f -a "human\t'Text'
 json\t'One JSON object'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l expect -d 'A jq expression that must be true for each result, as printed by --format json. Overrides the default success check; connection failures still count as failures' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l repeat -d 'How often to send the message, on one connection. A summary is printed to stderr at the end' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l repeat -d 'How many times to send the message, on one connection. A summary is printed to stderr at the end' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l interval -d 'Time from the start of one message to the start of the next (0s: as soon as the previous one is done)' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l era -d 'The era to use. The proposals need the legacy era: in the modern one, `host` continues without them, and `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks. `call` tries `server/discover` and falls back to `initialize`; `host`, `fire` and `events watch` need the handshake and try it first'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l era -d 'The era to use; auto tries `initialize` first. The proposals need the legacy era: in the modern one, `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks'
 legacy\t'With `initialize`: revisions up to 2025-11-25'
 modern\t'With `server/discover`: revision 2026-07-28'"
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l protocol-version -d 'The protocol version to request, known or not' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l protocol-version -d 'The protocol version to request. Any value is sent as given' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l timeout -d 'Response timeout (default: 30s)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l record -d 'Record the session to this reel' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l url -d 'Connect to a running server: http(s)://…, ws(s)://…, unix:PATH, tcp:HOST:PORT, or env:NAME to read the URL from an environment variable' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -s H -l header -d 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced from the environment. Without an Authorization header, the token in MCPREEL_TOKEN is sent as `Bearer`, if set' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -s H -l header -d 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced by the value of the environment variable NAME. If MCPREEL_TOKEN is set, it is sent as `Authorization: Bearer …`, unless there is such a header' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l header-env -d 'Add a header whose value is in an environment variable (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l cacert -d 'Trust the certificates in this PEM file in addition to the system\'s' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l config -d 'Find the server in this configuration file of an MCP client (default: search the usual places)' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l server -d 'The server\'s name in the configuration' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l session -d 'Use a live session, that is, a running `record` or `serve`; `mcpreel sessions` lists them' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -s e -l env -d 'Add a variable to the server\'s environment (repeatable). Its value is never recorded' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -s e -l env -d 'Add a variable to the server\'s environment (repeatable). mcpreel writes only its name to the reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l cwd -d 'Start the server in this folder' -r -F
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message ends the connection, with exit code 4 if nothing else determines it. Messages that `record` only passes on are not limited' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message closes its connection; a command that cannot continue without it exits with 4' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l force -d 'Send the message even if the server has not declared support for it'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from rollback" -l insecure -d 'Do not verify the server\'s certificate'
@@ -495,37 +495,37 @@ server\t'As the server: to the client'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l format -d 'Output format' -r -f -a "human\t'Text'
 json\t'One JSON object'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l expect -d 'A jq expression that must be true for each result, as printed by --format json. Overrides the default success check; connection failures still count as failures' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l repeat -d 'How often to send the message, on one connection. A summary is printed to stderr at the end' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l repeat -d 'How many times to send the message, on one connection. A summary is printed to stderr at the end' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l interval -d 'Time from the start of one message to the start of the next (0s: as soon as the previous one is done)' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l era -d 'The era to use. The proposals need the legacy era: in the modern one, `host` continues without them, and `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks. `call` tries `server/discover` and falls back to `initialize`; `host`, `fire` and `events watch` need the handshake and try it first'
-legacy\t'With `initialize`: revisions up to 2025-11-25'
-modern\t'With `server/discover`: revision 2026-07-28'"
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l protocol-version -d 'The protocol version to request, known or not' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l protocol-version -d 'The protocol version to request. Any value is sent as given' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l timeout -d 'Response timeout (default: 30s)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l record -d 'Record the session to this reel' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l listen -d 'Listen on this address: HOST:PORT or a local port (0 for a free one) for HTTP and WebSocket; tcp:HOST:PORT or unix:PATH for JSON lines' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l allow-host -d 'Also accept this name in the `Host` header (repeatable). This machine\'s names are always accepted' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l allow-origin -d 'Also accept requests from this browser origin (repeatable). This machine\'s origins are always accepted' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l allow-host -d 'Also accept this name in the `Host` header (repeatable). `localhost`, names that end in `.localhost`, and IP addresses are always accepted' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l allow-origin -d 'Also accept requests from this browser origin (repeatable). Origins on `localhost` or a loopback address, and the origin that matches the `Host` header, are always accepted' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l max-body -d 'Maximum size of a request body that is passed on to a server behind a URL (default: 256 MiB). For other listeners, --max-message applies as well' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l url -d 'Connect to a running server: http(s)://…, ws(s)://…, unix:PATH, tcp:HOST:PORT, or env:NAME to read the URL from an environment variable' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -s H -l header -d 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced from the environment. Without an Authorization header, the token in MCPREEL_TOKEN is sent as `Bearer`, if set' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -s H -l header -d 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced by the value of the environment variable NAME. If MCPREEL_TOKEN is set, it is sent as `Authorization: Bearer …`, unless there is such a header' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l header-env -d 'Add a header whose value is in an environment variable (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l cacert -d 'Trust the certificates in this PEM file in addition to the system\'s' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l config -d 'Find the server in this configuration file of an MCP client (default: search the usual places)' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l server -d 'The server\'s name in the configuration' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l session -d 'Use a live session, that is, a running `record` or `serve`; `mcpreel sessions` lists them' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -s e -l env -d 'Add a variable to the server\'s environment (repeatable). Its value is never recorded' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -s e -l env -d 'Add a variable to the server\'s environment (repeatable). mcpreel writes only its name to the reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l cwd -d 'Start the server in this folder' -r -F
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message ends the connection, with exit code 4 if nothing else determines it. Messages that `record` only passes on are not limited' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message closes its connection; a command that cannot continue without it exits with 4' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l era -d 'The era to use; auto tries `server/discover`, then `initialize`' -r -f -a "auto\t'Whichever the server speaks'
+legacy\t'With `initialize`: revisions up to 2025-11-25'
+modern\t'With `server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l no-handshake -d 'Send it to the started server as the very first message'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l insecure -d 'Do not verify the server\'s certificate'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from help" -f -a "user-message" -d 'Send a user\'s message (`conversation/userMessage`, SEP-1975) and print the context that the server returns'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from help" -f -a "hook" -d 'Fire a hook event (SEP-2282): match it against the server\'s declared hooks and print what they would inject'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from help" -f -a "push" -d 'Send a push event (MCPL) to the host that started this command as its server'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from help" -f -a "reminder" -d 'Send a reminder (`notifications/reminder`) to the host that started this command as its server'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from help" -f -a "push" -d 'Act as a server and send a push event (MCPL) to the host'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from help" -f -a "reminder" -d 'Act as a server and send a reminder (`notifications/reminder`) to the host'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from help" -f -a "event" -d 'Publish an event (MCPE): the server sends it (`events/event`, `events/batch`) to the subscriptions that match'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from help" -f -a "before-inference" -d 'Ask a server for context before an inference (`context/beforeInference`), as its host (MCPL)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from help" -f -a "after-inference" -d 'Report the model\'s answer to a server (`context/afterInference`), as its host (MCPL)'
@@ -557,23 +557,23 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l timezone -d 'The time zone of --cron or --at, as an IANA name' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l expect -d 'Exit after this many events' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l for -d 'Exit after this time' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l era -d 'The era to use. The proposals need the legacy era: in the modern one, `host` continues without them, and `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks. `call` tries `server/discover` and falls back to `initialize`; `host`, `fire` and `events watch` need the handshake and try it first'
-legacy\t'With `initialize`: revisions up to 2025-11-25'
-modern\t'With `server/discover`: revision 2026-07-28'"
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l protocol-version -d 'The protocol version to request, known or not' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l protocol-version -d 'The protocol version to request. Any value is sent as given' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l timeout -d 'Response timeout (default: 30s)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l record -d 'Record the session to this reel' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l url -d 'Connect to a running server: http(s)://…, ws(s)://…, unix:PATH, tcp:HOST:PORT, or env:NAME to read the URL from an environment variable' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -s H -l header -d 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced from the environment. Without an Authorization header, the token in MCPREEL_TOKEN is sent as `Bearer`, if set' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -s H -l header -d 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced by the value of the environment variable NAME. If MCPREEL_TOKEN is set, it is sent as `Authorization: Bearer …`, unless there is such a header' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l header-env -d 'Add a header whose value is in an environment variable (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l cacert -d 'Trust the certificates in this PEM file in addition to the system\'s' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l config -d 'Find the server in this configuration file of an MCP client (default: search the usual places)' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l server -d 'The server\'s name in the configuration' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l session -d 'Use a live session, that is, a running `record` or `serve`; `mcpreel sessions` lists them' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -s e -l env -d 'Add a variable to the server\'s environment (repeatable). Its value is never recorded' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -s e -l env -d 'Add a variable to the server\'s environment (repeatable). mcpreel writes only its name to the reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l cwd -d 'Start the server in this folder' -r -F
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message ends the connection, with exit code 4 if nothing else determines it. Messages that `record` only passes on are not limited' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message closes its connection; a command that cannot continue without it exits with 4' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l era -d 'The era to use; auto tries `initialize` first. Subscriptions need the legacy era' -r -f -a "auto\t'Whichever the server speaks'
+legacy\t'With `initialize`: revisions up to 2025-11-25'
+modern\t'With `server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l renew -d 'Subscribe again when the subscription expires'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l no-reconnect -d 'Exit with code 4 if the connection is lost, instead of reconnecting. Implied by a server\'s command and by --record'
@@ -587,11 +587,11 @@ never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -s f -l format -d 'Output format' -r -f -a "list\t'One line per event'
 full\t'Each event with its whole message, indented and coloured'
 table\t'Tables of at most 1000 rows'
-json\t'One JSON object per event, as written by `export --format jsonl`, plus derived members'"
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l view -d 'What to show: events, or the tree of MCPL checkpoints with branches and rollbacks (`--format json` prints one object per connection)' -r -f -a "events\t'Events'
+json\t'One JSON object per event, as written by `export --format jsonl`, plus computed members (kind, latency_ms, …)'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l view -d 'What to show: events, or the tree of MCPL checkpoints (states that a server saved), with branches and rollbacks (`--format json` prints one object per connection)' -r -f -a "events\t'Events'
 tree\t'Checkpoints'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l jq -d 'Run a jq program on each event\'s JSON object and print the results: strings as they are (on a terminal, with control characters made visible), everything else as JSON' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l session -d 'Show the reel of a live session; all words are then the filter. `mcpreel sessions` lists the sessions' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l session -d 'Show the reel of a live session; the arguments are then only a filter. `mcpreel sessions` lists the sessions' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l time -d 'How to show times' -r -f -a "offset\t'Seconds since the start of the reel'
 clock\t'Local time'
 utc\t'RFC 3339 in UTC'"
@@ -600,8 +600,8 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l seq -d 'Start a
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -s n -l limit -d 'Show at most this many events' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l full -d 'Short for `--format full`'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l raw -d 'Print the exact bytes of messages and stderr, each followed by a line break. Other events are printed only if the filter names them'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l no-fold -d 'Do not fold long strings in the full format'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l raw -d 'Print the exact bytes of messages and stderr, each followed by a line break. Other events are printed only with event:KIND in the filter'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l no-fold -d 'Do not shorten long strings in the full format'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l follow -d 'Keep reading while the reel grows'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand stats" -l color -d 'When to colour the output' -r -f -a "auto\t'If the output is a terminal and NO_COLOR is not set'
@@ -623,17 +623,17 @@ warning\t'Warnings and errors'
 error\t'Errors'
 never\t'Never: the exit code only says whether the reel could be read'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand validate" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand validate" -l rules -d 'List all rules instead'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand validate" -l rules -d 'List all rules and exit'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand validate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l color -d 'When to colour the output' -r -f -a "auto\t'If the output is a terminal and NO_COLOR is not set'
 always\t'Always'
 never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l format -d 'Output format' -r -f -a "human\t'Text'
 json\t'One JSON object'"
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l ignore -d 'Ignore what is at this JSON pointer into a message; `*` matches any one member (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l ignore -d 'Ignore the value at this JSON Pointer, relative to the message; `*` matches any one member (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l exact -d 'Also compare the order of members, the notation of numbers, and JSON inside text byte for byte'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l order -d 'Also compare the order of exchanges and of lists with named items'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l exact -d 'Also compare the order of members, the notation of numbers, and (byte for byte) JSON embedded in strings'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l order -d 'Also compare the order of requests, and of lists such as tools'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l ids -d 'Also compare ids'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l times -d 'Also compare timestamps in messages'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l stderr -d 'Also compare what the servers wrote to stderr'
@@ -646,23 +646,31 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l era -d 'The er
 modern\t'With `server/discover`: revision 2026-07-28'
 both\t'Whichever the host begins with'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l set -d 'Change a setting of a proposal (repeatable): conversation.carrier=request, mcpl.push_sets:=\'["ci.builds"]\', mcpl.channels:=\'["discord:#general"]\', mcpl.redact.api_key=\'sk-\\w+\'' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l plan -d 'Send a message by itself: {"after_ms":N,"every_ms":N,"times":N,"fire":{"kind":…}} (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l plan -d 'Send a message on its own, on a timer: {"after_ms":N,"every_ms":N,"times":N,"fire":{"kind":…}} (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l on-signal -d 'Send this message whenever the process receives SIGUSR1 (repeatable)' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l scenario -d 'Play one built-in server of this scenario: the messages it sends, the faults on its connection, and the messages expected on it. The host starts this command, or connects with --listen. When the host has disconnected, the report is printed to stderr' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l record -d 'Record the session to this reel. If the file exists and a client started this server (stdin is a pipe or a socket), a free name is used. With handlers, the session is always recorded, including each run of a handler' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l report -d 'Write reports to this file, one JSON object per line' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l answer-timeout -d 'How long to wait for the host\'s responses' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l seed -d 'Generate ids from this seed: the same seed and input give the same bytes' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l listen -d 'Listen on this address: HOST:PORT or a local port (0 for a free one) for HTTP and WebSocket; tcp:HOST:PORT or unix:PATH for JSON lines' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l allow-host -d 'Also accept this name in the `Host` header (repeatable). `localhost`, names that end in `.localhost`, and IP addresses are always accepted' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l allow-origin -d 'Also accept requests from this browser origin (repeatable). Origins on `localhost` or a loopback address, and the origin that matches the `Host` header, are always accepted' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l max-body -d 'Maximum size of a request body that is passed on to a server behind a URL (default: 256 MiB). For other listeners, --max-message applies as well' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message closes its connection; a command that cannot continue without it exits with 4' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l scenario -d 'Play one built-in server that this scenario defines: the messages it sends, the faults on its connection, and the messages expected on it. The host starts this command, or connects with --listen. When the host has disconnected, the report is printed to stderr' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l as -d 'Which server of the scenario to play' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l junit -d 'Write the scenario\'s report as JUnit XML' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l format -d 'Format of the scenario\'s report' -r -f -a "human\t'Text'
 json\t'One JSON object'"
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l record -d 'Record the session to this reel. If the file exists and a client started this server (stdin is a pipe or a socket), a free name is used. With handlers, the session is always recorded, including each run of a handler' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l memory -d 'Whether the server has a memory, with the tools for it' -r -f -a "on\t'On'
 off\t'Off'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l watch -d 'Watch this folder (repeatable). Its text files become resources. Changes are reported to subscribers of the file or of a folder above it, and to all hosts as a reminder' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l ignore -d 'Ignore files whose name or path within the folder matches (repeatable), in addition to .git, target and node_modules' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l watch-command -d 'Run this command in a shell at the start and after each change, and send a reminder if its result has changed (repeatable). The tool `check` reports the result, too' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l watch-every -d 'Also run the commands after this time' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l watch-every -d 'Also run the commands at this interval' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l watch-limit -d 'How long a command may run' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l watch-quiet -d 'Report changes when nothing has changed for this time' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l allow-handlers -d 'Allow subscriptions to have handlers of this kind (repeatable, or with commas). With bash, subscribers can run any command as you. Subscriptions with other handlers are refused' -r -f -a "bash\t'A shell command that the subscriber chooses'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l watch-quiet -d 'Report changes once the files have been unchanged for this long' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l allow-handlers -d 'Allow subscriptions to have handlers of this kind (repeatable, or comma-separated). With bash, subscribers can run any command as you. Subscriptions with other handlers are refused' -r -f -a "bash\t'A shell command that the subscriber chooses'
 webhook\t'An HTTP POST'
 agent\t'A prompt to the host\'s model, or to --agent-command'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l handler-timeout -d 'The maximum time a handler may run' -r
@@ -672,15 +680,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l handler-secret
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l agent-command -d 'Run agent handlers with this program instead of the host\'s model: it reads the request as JSON on stdin. If bash handlers are allowed, too, the program gets as small an environment as they do, because they could read it' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l webhook -d 'Accept JSON posts from this machine and push each as an event: a port (0 for a free one) or HOST:PORT. The body may contain eventId, text, payload, origin and featureSet; any other object becomes the event\'s text. A post to /events/TYPE is published to subscriptions (MCPE) with its data, tags and priority, or with the whole body as data' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l channel-socket -d 'Provide a channel on a Unix socket with this path: each line that is written to it becomes a message from the channel, as text or JSON; what the host publishes is printed to it as JSON lines' -r -F
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l feed -d 'Send the messages in these lines, in the format of --on-signal: from a file or FIFO, from clients of a Unix socket (unix:PATH), or from stdin (-, with --listen). Reading begins when a host is connected' -r -F
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l report -d 'Write reports to this file, one JSON object per line' -r -F
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l answer-timeout -d 'How long to wait for the host\'s responses' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l seed -d 'Generate ids from this seed: the same seed and input give the same bytes' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l listen -d 'Listen on this address: HOST:PORT or a local port (0 for a free one) for HTTP and WebSocket; tcp:HOST:PORT or unix:PATH for JSON lines' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l allow-host -d 'Also accept this name in the `Host` header (repeatable). This machine\'s names are always accepted' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l allow-origin -d 'Also accept requests from this browser origin (repeatable). This machine\'s origins are always accepted' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l max-body -d 'Maximum size of a request body that is passed on to a server behind a URL (default: 256 MiB). For other listeners, --max-message applies as well' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message ends the connection, with exit code 4 if nothing else determines it. Messages that `record` only passes on are not limited' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l feed -d 'Send one message per line of PATH, in the format of --on-signal. PATH is a file, a FIFO, unix:PATH (lines from clients of a Unix socket) or - (stdin, with --listen). Reading begins when a host is connected' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l color -d 'When to colour the output' -r -f -a "auto\t'If the output is a terminal and NO_COLOR is not set'
@@ -692,9 +692,9 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l say -d 'Say thi
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l do -d 'Run this line as if it had been typed (repeatable; runs after --say)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l scenario -d 'Play this scenario (YAML; docs/scenario.schema.json) and check its expectations' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l clock -d 'The clock of the scenario (default: as the scenario says)' -r -f -a "real\t'Real time'
-virtual\t'Time that jumps to whatever is due next; for built-in servers only'"
+virtual\t'Simulated time, which skips waiting; for built-in servers only'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l junit -d 'Write the scenario\'s report as JUnit XML' -r -F
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l model -d 'The built-in model' -r -f -a "echo\t'Repeats what it was asked, always in the same words'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l model -d 'The built-in model' -r -f -a "echo\t'Repeats the last user message and says how much context came with it'
 none\t'Says nothing'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l model-command -d 'Use a program as the model: it reads the prompt as JSON on stdin and prints its answer to stdout' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l model-timeout -d 'How long that program may take' -r
@@ -706,23 +706,23 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l project -d 'The
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l seed -d 'The seed for ids: the same seed gives the same prompts' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l format -d 'What to print' -r -f -a "human\t'A transcript'
 json\t'One JSON object per line'"
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l era -d 'The era to use. The proposals need the legacy era: in the modern one, `host` continues without them, and `fire` sends nothing and exits with 1' -r -f -a "auto\t'Whichever the server speaks. `call` tries `server/discover` and falls back to `initialize`; `host`, `fire` and `events watch` need the handshake and try it first'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l era -d 'The era to use; auto tries `initialize` first. With a server of the modern era, the host does without the proposals' -r -f -a "auto\t'Whichever the server speaks'
 legacy\t'With `initialize`: revisions up to 2025-11-25'
 modern\t'With `server/discover`: revision 2026-07-28'"
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l protocol-version -d 'The protocol version to request, known or not' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l protocol-version -d 'The protocol version to request. Any value is sent as given' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l timeout -d 'Response timeout (default: 30s)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l record -d 'Record the session to this reel' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l record -d 'Record the session to this reel (default: a new file in the folder of reels)' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l url -d 'Connect to a running server: http(s)://…, ws(s)://…, unix:PATH, tcp:HOST:PORT, or env:NAME to read the URL from an environment variable' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -s H -l header -d 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced from the environment. Without an Authorization header, the token in MCPREEL_TOKEN is sent as `Bearer`, if set' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -s H -l header -d 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced by the value of the environment variable NAME. If MCPREEL_TOKEN is set, it is sent as `Authorization: Bearer …`, unless there is such a header' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l header-env -d 'Add a header whose value is in an environment variable (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l cacert -d 'Trust the certificates in this PEM file in addition to the system\'s' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l config -d 'Find the server in this configuration file of an MCP client (default: search the usual places)' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l server -d 'A server in that configuration (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l session -d 'Use the server of a live session: at its own address if it listens, else on its client\'s connection' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -s e -l env -d 'Add a variable to the server\'s environment (repeatable). Its value is never recorded' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -s e -l env -d 'Add a variable to the server\'s environment (repeatable). mcpreel writes only its name to the reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l cwd -d 'Start the server in this folder' -r -F
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message ends the connection, with exit code 4 if nothing else determines it. Messages that `record` only passes on are not limited' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message closes its connection; a command that cannot continue without it exits with 4' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l trace -d 'Show what happens in the scenario, in addition to the report'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l options -d 'List all options with their defaults'
@@ -733,27 +733,27 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l color -d 'Wh
 always\t'Always'
 never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l value -d 'Replace {NAME} in the file with this value instead of the file\'s own (repeatable)' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -s o -l output -d 'Write the reel to this file; `-` is stdout, if there is no client' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l label -d 'A name for the reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l note -d 'Store a note in the reel (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l on-overload -d 'What to do if recording cannot keep up with the traffic' -r -f -a "block\t'Slow the traffic down to the disk\'s speed; lose nothing'
 drop\t'Never slow the traffic down; count losses and note them in the reel'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l queue-bytes -d 'Maximum number of bytes that may wait for the recorder (default: 131072)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l url -d 'Connect to a running server: http(s)://…, ws(s)://…, unix:PATH, tcp:HOST:PORT, or env:NAME to read the URL from an environment variable' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -s H -l header -d 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced from the environment. Without an Authorization header, the token in MCPREEL_TOKEN is sent as `Bearer`, if set' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -s H -l header -d 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced by the value of the environment variable NAME. If MCPREEL_TOKEN is set, it is sent as `Authorization: Bearer …`, unless there is such a header' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l header-env -d 'Add a header whose value is in an environment variable (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l cacert -d 'Trust the certificates in this PEM file in addition to the system\'s' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l config -d 'Find the server in this configuration file of an MCP client (default: search the usual places)' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l server -d 'The server\'s name in the configuration' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -s e -l env -d 'Add a variable to the server\'s environment (repeatable). Its value is never recorded' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -s e -l env -d 'Add a variable to the server\'s environment (repeatable). mcpreel writes only its name to the reel' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l cwd -d 'Start the server in this folder' -r -F
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message ends the connection, with exit code 4 if nothing else determines it. Messages that `record` only passes on are not limited' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message closes its connection; a command that cannot continue without it exits with 4' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l session -d 'Use a live session, that is, a running `record` or `serve`; `mcpreel sessions` lists them' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -s o -l output -d 'Write the reel to this file' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l check -d 'Check the file without starting anything'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l schema -d 'Print the JSON Schema of overlay files'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l force -d 'Overwrite an existing file'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l require-recording -d 'Fail if the session cannot be recorded: before the server starts, or with exit code 4 as soon as writing fails'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l require-recording -d 'If the reel cannot be created, do not start the server; if writing fails later, stop it and exit with 4'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l insecure -d 'Do not verify the server\'s certificate'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -l color -d 'When to colour the output' -r -f -a "auto\t'If the output is a terminal and NO_COLOR is not set'
@@ -762,11 +762,11 @@ never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -l only -d 'Test only this proposal\'s declarations and messages (repeatable): conversation, reminder, mcpl, hooks, mcpe' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -l wait -d 'How long to wait for a response to a message or a ping' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -l connect -d 'How long the client may take from its start to the end of the handshake' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -l restarts -d 'How often to restart the client at most' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -l restarts -d 'Maximum number of restarts of the client' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -s o -l output -d 'Write the reel to this file, one stream per session (default: a new file in the folder of reels)' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -l format -d 'Output format' -r -f -a "human\t'Text'
 json\t'One JSON object'"
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message ends the connection, with exit code 4 if nothing else determines it. Messages that `record` only passes on are not limited' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message closes its connection; a command that cannot continue without it exits with 4' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand sessions" -l color -d 'When to colour the output' -r -f -a "auto\t'If the output is a terminal and NO_COLOR is not set'
@@ -782,7 +782,7 @@ never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -f -a "info" -d 'Print a reel\'s metadata and counts'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -f -a "verify" -d 'Read the whole reel, check its index, and report all damage. Exits 1 if there is any'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -f -a "verify" -d 'Read the whole reel, check its index, and report all damage. Exits with 1 if there is any'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -f -a "repair" -d 'Write an intact reel from what can be read; what is lost is noted as gaps'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -f -a "index" -d 'Add a missing index (after a killed recorder) or replace a wrong one, in place'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -f -a "compact" -d 'Compress a reel as much as possible. It is left alone if it would not get smaller'
@@ -828,7 +828,7 @@ stderr\t'The server\'s stderr'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from cat" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from cat" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from help" -f -a "info" -d 'Print a reel\'s metadata and counts'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from help" -f -a "verify" -d 'Read the whole reel, check its index, and report all damage. Exits 1 if there is any'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from help" -f -a "verify" -d 'Read the whole reel, check its index, and report all damage. Exits with 1 if there is any'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from help" -f -a "repair" -d 'Write an intact reel from what can be read; what is lost is noted as gaps'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from help" -f -a "index" -d 'Add a missing index (after a killed recorder) or replace a wrong one, in place'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from help" -f -a "compact" -d 'Compress a reel as much as possible. It is left alone if it would not get smaller'
@@ -885,10 +885,10 @@ never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand man" -l all -d 'Write all pages to this folder' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand man" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "demo" -d 'Take a tour with the built-in server: record, show, validate and count a session'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "demo" -d 'Take a tour with the built-in server: record, show, validate and summarise a session'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "record" -d 'Record a session: start a server, relay every byte in both directions, and copy it to a reel'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "call" -d 'Send one request to a server and print the result'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "fire" -d 'Send one message of a proposal, or any raw message, by hand'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "fire" -d 'Send one message that a draft proposal defines, or any raw message'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "events" -d 'Subscribe to a server\'s events (MCPE proposal)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "show" -d 'Show recorded messages: one line per message, in full, as a table or as JSON'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "stats" -d 'Count messages, bytes, errors, latencies and unanswered requests by method'
@@ -896,21 +896,21 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_see
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "diff" -d 'Compare two reels by what was requested and answered'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "serve" -d 'Run the built-in server, which implements all five proposals (see docs/proposals.md)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "host" -d 'Act as a host: hold a conversation with one or more servers'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "overlay" -d 'Record a server and add proposals to it'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "overlay" -d 'Record a server and make it also speak the proposals'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "survive" -d 'Test how an MCP client handles the proposals\' messages'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "sessions" -d 'List your live sessions'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "reel" -d 'Inspect and repair reel files'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "export" -d 'Convert a reel to another format'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "import" -d 'Convert another format to a reel'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "wrap" -d 'Put `mcpreel record` in front of servers in an MCP client\'s configuration'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "unwrap" -d 'Remove mcpreel from an MCP client\'s configuration again'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "unwrap" -d 'Remove mcpreel from an MCP client\'s configuration'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "completions" -d 'Print a shell\'s completion script'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "man" -d 'Print a manual page, or write all of them'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "user-message" -d 'Send a user\'s message (`conversation/userMessage`, SEP-1975) and print the context that the server returns'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "hook" -d 'Fire a hook event (SEP-2282): match it against the server\'s declared hooks and print what they would inject'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "push" -d 'Send a push event (MCPL) to the host that started this command as its server'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "reminder" -d 'Send a reminder (`notifications/reminder`) to the host that started this command as its server'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "push" -d 'Act as a server and send a push event (MCPL) to the host'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "reminder" -d 'Act as a server and send a reminder (`notifications/reminder`) to the host'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "event" -d 'Publish an event (MCPE): the server sends it (`events/event`, `events/batch`) to the subscriptions that match'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "before-inference" -d 'Ask a server for context before an inference (`context/beforeInference`), as its host (MCPL)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "after-inference" -d 'Report the model\'s answer to a server (`context/afterInference`), as its host (MCPL)'
@@ -923,7 +923,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "raw" -d 'Send one message byte for byte and print the response'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from events" -f -a "watch" -d 'Subscribe to events and print each as one line of JSON as it arrives'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from reel" -f -a "info" -d 'Print a reel\'s metadata and counts'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from reel" -f -a "verify" -d 'Read the whole reel, check its index, and report all damage. Exits 1 if there is any'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from reel" -f -a "verify" -d 'Read the whole reel, check its index, and report all damage. Exits with 1 if there is any'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from reel" -f -a "repair" -d 'Write an intact reel from what can be read; what is lost is noted as gaps'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from reel" -f -a "index" -d 'Add a missing index (after a killed recorder) or replace a wrong one, in place'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from reel" -f -a "compact" -d 'Compress a reel as much as possible. It is left alone if it would not get smaller'

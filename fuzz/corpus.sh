@@ -70,5 +70,5 @@ printf '5;a\r\nhello\r\n0\r\nT: t\r\n\r\nPOST / HTTP/1.1\r\nTransfer-Encoding: c
     >>"$out/heads/requests"
 printf 'method:tools/* and not (dir:s2c or slow:>500ms) text:"x"' >"$out/filter/filter"
 
-grep -oh '"[A-Za-z$][A-Za-z_/$-]*"' "$root"/src/protocol/schema/*.json "$root"/src/extension/*/*.json |
+grep -oh '"[A-Za-z$][A-Za-z_/$-]*"' "$root"/src/protocol/schema/*.json "$root"/src/proposals/*/*.json |
     sort -u >"$out/words.dict"

@@ -63,7 +63,7 @@ The five proposals are conversation, reminder, mcpl, hooks and mcpe; docs/propos
 
 Exit codes:
   0    success
-  1    findings, differences, failed expectations, error responses, a damaged reel
+  1    findings, differences, failed expectations, error responses, damage
   2    wrong usage
   3    input cannot be read
   4    the other side or the transport failed, or mcpreel could not write

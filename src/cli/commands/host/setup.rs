@@ -65,18 +65,7 @@ pub(super) fn config(args: &HostArgs, named: &[NamedServer], model: &Model) -> R
     if let Some(timeout) = args.client.timeout_given() {
         bound_answers(&mut policies, timeout)?;
     }
-    for word in &args.set {
-        let (option, value) = word
-            .split_once('=')
-            .ok_or_else(|| refused(&format!("invalid setting {word:?}: expected PROPOSAL.OPTION=VALUE")))?;
-        let (server, option) = match option.split_once(':') {
-            Some((server, option)) => (Some(server), option),
-            None => (None, option),
-        };
-        policies
-            .set(server, option, &Value::from(value))
-            .map_err(|error| refused(&error).hint("`mcpreel host --options` lists every option and its default"))?;
-    }
+    args.set.iter().try_for_each(|word| set(&mut policies, word))?;
     proposals::check_policies(&policies).map_err(|error| refused(&error))?;
     if let Some(unknown) = policies.servers().find(|server| named.iter().all(|one| one.name != *server)) {
         let known: Vec<&str> = named.iter().map(|one| one.name.as_str()).collect();
@@ -99,6 +88,20 @@ pub(super) fn config(args: &HostArgs, named: &[NamedServer], model: &Model) -> R
         session: format!("session-{}", args.seed),
         system: String::from_utf8_lossy(&system).into_owned(),
         model: model.view(),
+    })
+}
+
+/// Applies one `--set [SERVER:]PROPOSAL.OPTION=VALUE`.
+fn set(policies: &mut Policies, word: &str) -> Result<(), CommandError> {
+    let (option, value) = word
+        .split_once('=')
+        .ok_or_else(|| CommandError::usage(format!("invalid setting {word:?}: expected PROPOSAL.OPTION=VALUE")))?;
+    let (server, option) = match option.split_once(':') {
+        Some((server, option)) => (Some(server), option),
+        None => (None, option),
+    };
+    policies.set(server, option, &Value::from(value)).map_err(|error| {
+        CommandError::usage(error.to_string()).hint("`mcpreel host --options` lists every option and its default")
     })
 }
 

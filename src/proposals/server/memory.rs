@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_make_proposal() {
+    fn the_oldest_give_way() {
         let mut store = Memories::preloaded();
         for _ in 0..MAX {
             store.add("filler".to_owned(), String::new());

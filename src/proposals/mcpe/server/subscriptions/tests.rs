@@ -276,7 +276,7 @@ fn e23_what_exceeds_a_delivery_waits_for_the_next_one() {
 }
 
 #[test]
-fn e23_the_oldest_make_proposal_and_that_is_reported() {
+fn e23_the_oldest_give_way_and_that_is_reported() {
     let mut shared = Desk::new(Settings { most_kept: 2, ..Settings::default() });
     shared.subscribe(cron("0 * * * *", 100));
     assert_eq!(facts(&shared.tick(1), "dropped").len() + facts(&shared.tick(2), "dropped").len(), 0);

@@ -156,11 +156,6 @@ fn run_words(words: &[&str], context: &Context) -> Result<Outcome, CommandError>
     cli.command.run(context)
 }
 
-/// A number with its noun, which gets a plural `s` if needed.
-fn quantity(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
-}
-
 /// Reports that the trampoline could not become the server, with the exit code that a shell would use.
 pub(crate) fn trampoline_failed(error: &io::Error) -> ExitCode {
     let is_denied = error.kind() == io::ErrorKind::PermissionDenied;

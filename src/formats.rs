@@ -21,8 +21,8 @@ pub(crate) struct ExportFormat {
     pub name: &'static str,
     /// What it is, as a help line.
     pub about: &'static str,
-    /// Begins an export of the reel with this header.
-    pub begin: fn(&FileHeader) -> Box<dyn Exporter>,
+    /// Makes an exporter for one reel.
+    pub exporter: fn() -> Box<dyn Exporter>,
 }
 
 /// Writes one reel in one format: `begin`, then every event in order, then `end`.

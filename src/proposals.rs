@@ -482,12 +482,6 @@ pub(crate) fn clip(text: &str, max: usize) -> std::borrow::Cow<'_, str> {
     }
 }
 
-/// A number with its noun: "1 message", "2 messages".
-pub(crate) fn counted(count: impl Copy + fmt::Display + PartialEq + From<u8>, one: &str, many: &str) -> String {
-    let noun = if count == 1.into() { one } else { many };
-    format!("{count} {noun}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -37,14 +37,14 @@ pub enum JsonlError {
     },
 }
 
-/// See the module.
+/// JSON lines, for `export`.
 pub(crate) const EXPORT: ExportFormat = ExportFormat {
     name: "jsonl",
     about: "JSON lines, one event per line; loses nothing",
-    begin: |header| Box::new(Lines { created: header.created, rest: None }),
+    exporter: || Box::new(Lines::default()),
 };
 
-/// See the module.
+/// JSON lines, for `import`.
 pub(crate) const IMPORT: ImportFormat = ImportFormat {
     name: "jsonl",
     about: "What `export` writes: JSON lines, one event per line; loses nothing",
@@ -54,6 +54,7 @@ pub(crate) const IMPORT: ImportFormat = ImportFormat {
 };
 
 /// Writes a reel as JSON lines.
+#[derive(Default)]
 struct Lines {
     /// The start of the reel, in Unix nanoseconds.
     created: i64,
@@ -63,6 +64,7 @@ struct Lines {
 
 impl Exporter for Lines {
     fn begin(&mut self, header: &FileHeader, mut out: &mut dyn Write) -> io::Result<()> {
+        self.created = header.created;
         write_header(header, &mut out)
     }
 

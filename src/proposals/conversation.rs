@@ -15,6 +15,7 @@ use super::{
 };
 use crate::protocol::schema::{SchemaSet, SchemaViolation};
 use crate::protocol::{MethodKind, MethodSpec, Sender};
+use crate::wire::text::counted_as;
 use crate::wire::{MessageKind, json};
 use serde_json::Value;
 use std::fmt::Write;
@@ -138,10 +139,10 @@ fn summarize_context(content: &[u8], out: &mut String) {
             let _ = write!(out, "context {:?}", super::clip(&text, 48));
         }
         (None, Some(count)) => {
-            out.push_str(&super::counted(count, "memory", "memories"));
+            out.push_str(&counted_as(count, "memory", "memories"));
         }
         (Some(text), Some(count)) => {
-            let memories = super::counted(count, "memory", "memories");
+            let memories = counted_as(count, "memory", "memories");
             let _ = write!(out, "context {:?} and {memories}", super::clip(&text, 32));
         }
     }

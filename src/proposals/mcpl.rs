@@ -20,6 +20,7 @@ use super::{
 };
 use crate::protocol::schema::{SchemaSet, SchemaViolation};
 use crate::protocol::{MethodKind, MethodSpec, Sender};
+use crate::wire::text::counted;
 use crate::wire::{MessageKind, json};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -184,11 +185,6 @@ impl Proposal for Mcpl {
     }
 }
 
-/// Appends a number and what it counts.
-fn counted(number: usize, noun: &str, out: &mut String) {
-    let _ = write!(out, "{number} {noun}{}", if number == 1 { "" } else { "s" });
-}
-
 /// Appends the members with these names that are present, separated by spaces.
 fn members(content: &[u8], names: &[&str], out: &mut String) {
     let mut space = "";
@@ -216,7 +212,7 @@ fn summarize_call(method: &str, content: &[u8], out: &mut String) {
         "inference/request" => {
             members(content, &["featureSet"], out);
             out.push_str(", ");
-            counted(count(content, "messages"), "message", out);
+            out.push_str(&counted(count(content, "messages"), "message"));
         }
         "inference/chunk" => members(content, &["requestId", "index", "delta"], out),
         "featureSets/update" => {
@@ -232,12 +228,12 @@ fn summarize_call(method: &str, content: &[u8], out: &mut String) {
             let _ = write!(out, " {label}");
         }
         "state/rollback" => members(content, &["featureSet", "checkpoint"], out),
-        "channels/register" => counted(count(content, "channels"), "channel", out),
+        "channels/register" => out.push_str(&counted(count(content, "channels"), "channel")),
         "channels/changed" => {
             let (added, removed) = (count(content, "added"), count(content, "removed"));
             let _ = write!(out, "{added} added, {removed} removed, {} updated", count(content, "updated"));
         }
-        "channels/incoming" => counted(count(content, "messages"), "message", out),
+        "channels/incoming" => out.push_str(&counted(count(content, "messages"), "message")),
         "channels/open" => members(content, &["type"], out),
         _ => members(content, &["channelId", "index", "delta"], out),
     }
@@ -295,7 +291,7 @@ fn summarize_answer(method: &str, content: &[u8], out: &mut String) {
         BEFORE_INFERENCE => {
             members(content, &["featureSet"], out);
             out.push_str(", ");
-            counted(count(content, "contextInjections"), "injection", out);
+            out.push_str(&counted(count(content, "contextInjections"), "injection"));
         }
         AFTER_INFERENCE => {
             members(content, &["featureSet"], out);
@@ -314,8 +310,8 @@ fn summarize_answer(method: &str, content: &[u8], out: &mut String) {
             members(content, &["checkpoint"], out);
             reason(out);
         }
-        "channels/incoming" => counted(count(content, "results"), "result", out),
-        "channels/list" => counted(count(content, "channels"), "channel", out),
+        "channels/incoming" => out.push_str(&counted(count(content, "results"), "result")),
+        "channels/list" => out.push_str(&counted(count(content, "channels"), "channel")),
         "channels/open" => {
             if let Some(channel) = json::first_member(content, "channel") {
                 members(channel, &["id"], out);

@@ -52,7 +52,7 @@ pub(crate) fn report_left_out(events: u64, warn: Warn) {
 ///
 /// # Errors
 ///
-/// There is none.
+/// Nothing determines the folder.
 pub(crate) fn folder() -> Result<PathBuf, CommandError> {
     Places::here().reels().into_iter().next().ok_or_else(no_folder)
 }
@@ -100,7 +100,7 @@ pub(crate) fn new_path(name: &str) -> Result<PathBuf, CommandError> {
 ///
 /// # Errors
 ///
-/// There is none.
+/// No folder contains a reel.
 pub(crate) fn newest() -> Result<PathBuf, CommandError> {
     let folders = Places::here().all_reels();
     let entries = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();

@@ -4,6 +4,7 @@ use super::junit::{self, Case, CaseOutcome};
 use super::line::{duration, visible_text};
 use super::style::Palette;
 use crate::scenario::{Failure, Judged, Problem, Report, Verdict};
+use crate::wire::text::counted;
 use std::fmt::{self, Write};
 
 /// Writes the report: expectations that did not pass, problems, then a summary line. With `all`, expectations that
@@ -78,10 +79,6 @@ fn summary(report: &Report, palette: &Palette, out: &mut impl Write) -> fmt::Res
         counted(report.steps, "step"),
         duration(i64::try_from(report.took.as_nanos()).unwrap_or(i64::MAX)),
     )
-}
-
-fn counted(number: u64, name: &str) -> String {
-    format!("{number} {name}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Writes the report as JUnit XML: one case for each expectation, and one for each problem.

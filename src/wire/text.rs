@@ -1,5 +1,7 @@
 //! Makes text from others safe to display: nothing in it can control a terminal or break a line.
 
+use std::fmt;
+
 /// Returns a character in a form that is safe on a terminal: control characters become their pictures, or U+FFFD.
 pub fn visible(found: char) -> char {
     match found {
@@ -47,6 +49,16 @@ pub(crate) fn error_chain(error: &dyn std::error::Error) -> String {
         cause = found.source();
     }
     text
+}
+
+/// A number with its noun: "1 message", "2 messages".
+pub(crate) fn counted(count: impl Copy + fmt::Display + PartialEq + From<u8>, noun: &str) -> String {
+    counted_as(count, noun, &format!("{noun}s"))
+}
+
+/// The same for words whose plural is not made with an `s`: "1 memory", "2 memories".
+pub(crate) fn counted_as(count: impl Copy + fmt::Display + PartialEq + From<u8>, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1.into() { one } else { many })
 }
 
 #[cfg(test)]

@@ -55,7 +55,7 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, Comma
     }
     let mut out = Output::create(&args.output, args.force)?;
     let writing = |error: std::io::Error| CommandError::writing(&args.output, &error);
-    let mut exporter = (args.format().begin)(reader.header());
+    let mut exporter = (args.format().exporter)();
     exporter.begin(reader.header(), &mut out).map_err(writing)?;
     let total = std::fs::metadata(&path).map_or(0, |about| about.len());
     let mut progress = context.printer.progress("exporting", total);

@@ -1,6 +1,5 @@
 //! `import`: converts other formats to a reel.
 
-use crate::cli::quantity;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::formats::jsonl::{self, JsonlError};
@@ -8,6 +7,7 @@ use crate::formats::{self, ImportFormat, Importer};
 use crate::record::output::Output;
 use crate::render::line;
 use crate::trace::{EventKind, ReelWriter, WriterOptions};
+use crate::wire::text::counted;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use std::fs::File;
@@ -69,7 +69,7 @@ pub(super) fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, Comma
     let (events, messages) = convert(&mut *reader, &mut out, args, context, total)?;
     if messages == 0 {
         let reported =
-            format!("{}: no messages among {}; nothing was imported", args.input.display(), quantity(events, "event"));
+            format!("{}: no messages among {}; nothing was imported", args.input.display(), counted(events, "event"));
         return Err(with_forms(CommandError::new(ErrorKind::Input, reported)));
     }
     out.finish()?;

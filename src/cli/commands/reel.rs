@@ -1,7 +1,6 @@
 //! `reel`: inspects, verifies, repairs, indexes and compacts reel files, and extracts bytes from them.
 
 use crate::cli::printer::{Format, note};
-use crate::cli::quantity;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::formats::jsonl;
@@ -15,6 +14,7 @@ use crate::trace::{
     Damage, EventHeader, EventKind, Flags, Index, Item, NewEvent, ReelReader, ReelWriter, WriterOptions,
 };
 use crate::wire::Framing;
+use crate::wire::text::counted;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 use std::fs::File;
@@ -179,14 +179,14 @@ fn info_text(
     let span = index.times.map_or(0, |(first, last)| last.saturating_sub(first));
     row(
         "content",
-        format!("{}, {}, over {}", quantity(index.events, "event"), line::bytes(index.bytes), line::duration(span)),
+        format!("{}, {}, over {}", counted(index.events, "event"), line::bytes(index.bytes), line::duration(span)),
     );
     let share = if index.bytes > 0 {
         format!(", {:.1} % of the traffic", size as f64 * 100.0 / index.bytes as f64)
     } else {
         String::new()
     };
-    row("size", format!("{} in {}{share}", line::bytes(size), quantity(index.groups.len() as u64, "group")));
+    row("size", format!("{} in {}{share}", line::bytes(size), counted(index.groups.len() as u64, "group")));
     match state {
         IndexState::Sound => {}
         IndexState::Missing => {
@@ -209,15 +209,15 @@ fn verify(args: &OneReel, context: &Context) -> Result<Outcome, CommandError> {
     let total = std::fs::metadata(&path).map_or(0, |about| about.len());
     let mut progress = context.printer.progress("verifying", total);
     let failed = |error| CommandError::reading(&path, &error);
-    let (counted, mut damages) = count(&mut reader, |offset| progress.reach(offset)).map_err(failed)?;
+    let (recounted, mut damages) = count(&mut reader, |offset| progress.reach(offset)).map_err(failed)?;
     progress.finish();
-    let wrong = wrong_index(&mut reader, &counted, &damages).map_err(failed)?;
+    let wrong = wrong_index(&mut reader, &recounted, &damages).map_err(failed)?;
     let indexed = reader.footer_offset().is_some();
     damages.extend(wrong);
     damages.iter().try_for_each(|damage| context.printer.line(&format!("{}: {damage}", reels::shown(&path))))?;
     let note = if indexed { "" } else { ", no index" };
-    let (events, bytes) = (counted.kinds.values().map(|kind| kind.0).sum::<u64>(), line::bytes(counted.bytes));
-    context.printer.line(&format!("{}: {}, {bytes} read{note}", reels::shown(&path), quantity(events, "event")))?;
+    let (events, bytes) = (recounted.kinds.values().map(|kind| kind.0).sum::<u64>(), line::bytes(recounted.bytes));
+    context.printer.line(&format!("{}: {}, {bytes} read{note}", reels::shown(&path), counted(events, "event")))?;
     if damages.is_empty() {
         return Ok(Outcome::Clean);
     }
@@ -229,14 +229,14 @@ fn verify(args: &OneReel, context: &Context) -> Result<Outcome, CommandError> {
 }
 
 /// What is wrong with the index of a reel that was read to its end, in addition to what reading has found.
-fn wrong_index(reader: &mut ReelReader, counted: &Index, damages: &[Damage]) -> io::Result<Option<Damage>> {
+fn wrong_index(reader: &mut ReelReader, recounted: &Index, damages: &[Damage]) -> io::Result<Option<Damage>> {
     let Some(offset) = reader.footer_offset().filter(|_| damages.is_empty()) else { return Ok(None) };
     let is_known_version = reader.version() <= VERSION;
     Ok(match reader.index()? {
         Err(damage) => Some(damage),
         Ok(None) => None,
         Ok(Some(index)) => {
-            let differences = index.differences(counted, is_known_version);
+            let differences = index.differences(recounted, is_known_version);
             let reason = format!("it disagrees with the events about: {}", differences.join(", "));
             (!differences.is_empty()).then(|| Damage::of_index(offset, reason))
         }
@@ -324,7 +324,7 @@ fn rewrite(
         let after = std::fs::metadata(&target).map_or(0, |about| about.len());
         let lost = if lost > 0 { format!(", {lost} lost") } else { String::new() };
         let (from, to) = (line::bytes(before), line::bytes(after));
-        context.printer.note(&format!("{}{lost}; {from} → {to} in {}", quantity(events, "event"), target.display()));
+        context.printer.note(&format!("{}{lost}; {from} → {to} in {}", counted(events, "event"), target.display()));
     }
     Ok(Outcome::Clean)
 }
@@ -369,7 +369,7 @@ fn index(args: &OneReel, context: &Context) -> Result<Outcome, CommandError> {
     let end = file.seek(SeekFrom::End(0)).map_err(writing)?;
     let footer = footer_bytes(&index, index.events, end).map_err(writing)?;
     file.write_all(&footer).map_err(writing)?;
-    context.printer.note(&format!("indexed {} in {}", quantity(index.events, "event"), path.display()));
+    context.printer.note(&format!("indexed {} in {}", counted(index.events, "event"), path.display()));
     Ok(Outcome::Clean)
 }
 

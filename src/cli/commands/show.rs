@@ -6,7 +6,6 @@ mod tree;
 
 use crate::cli::jq::Jq;
 use crate::cli::printer::note;
-use crate::cli::quantity;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::record::reels;
@@ -15,6 +14,7 @@ use crate::session::view::{Viewer, Words};
 use crate::sessions::live::{self, Live};
 use crate::trace::{AheadReader, Block, EventHeader, Item, MessageHeader, ReelReader};
 use crate::wire::MessageKind;
+use crate::wire::text::counted;
 use clap::{Args, ValueEnum};
 use forms::{Form, Shown};
 use std::path::{Path, PathBuf};
@@ -466,9 +466,9 @@ impl Show {
         Some(match self.read {
             0 if from.is_empty() => "the reel is empty: nothing was recorded".to_owned(),
             0 => "the reel has no events from that point on".to_owned(),
-            read if !self.filter.is_empty() => format!("no matches among {}{from}", quantity(read, "event")),
+            read if !self.filter.is_empty() => format!("no matches among {}{from}", counted(read, "event")),
             read => {
-                format!("this format shows none of {}{from}; use --format json", quantity(read, "event"))
+                format!("this format shows none of {}{from}; use --format json", counted(read, "event"))
             }
         })
     }

@@ -3,7 +3,6 @@
 mod audit;
 
 use crate::cli::printer::{Format, note};
-use crate::cli::quantity;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::record::reels;
@@ -14,6 +13,7 @@ use crate::session::view::{Placed, Words};
 use crate::sessions::live;
 use crate::trace::{AheadReader, EventHeader, EventKind, Flags, Item, ReelReader};
 use crate::wire::MessageKind;
+use crate::wire::text::counted;
 use crate::wire::units::millis_of;
 use clap::Args;
 use serde_json::{Value, json};
@@ -375,7 +375,7 @@ impl Stats {
             .map(|(kind, count)| kind_count(*kind, count))
             .collect();
         let span = line::duration(self.last.saturating_sub(self.first.unwrap_or(self.last)));
-        let mut text = format!("{}, {}, over {span}", quantity(self.messages, "message"), line::bytes(self.bytes));
+        let mut text = format!("{}, {}, over {span}", counted(self.messages, "message"), line::bytes(self.bytes));
         if !kinds.is_empty() {
             text.push_str(&format!("\n{}", kinds.join(", ")));
         }
@@ -456,7 +456,7 @@ fn about(path: &Path, seq: u64) -> String {
 fn kind_count(kind: MessageKind, count: u64) -> String {
     match kind {
         MessageKind::Request | MessageKind::Notification | MessageKind::Result | MessageKind::Error => {
-            quantity(count, kind.name())
+            counted(count, kind.name())
         }
         MessageKind::Batch if count != 1 => format!("{count} batches"),
         _ => format!("{count} {}", kind.name()),

@@ -8,8 +8,9 @@
 use super::rules::{NOT_FANNED_OUT, is_subscribed};
 use super::{CONTEXT, USER_MESSAGE};
 use crate::proposals::recent::{Digest, digest};
-use crate::proposals::{Findings, Observed, Overview, counted};
+use crate::proposals::{Findings, Observed, Overview};
 use crate::wire::MessageKind;
+use crate::wire::text::counted;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The maximum number of messages that are remembered.
@@ -146,7 +147,7 @@ impl FanOut {
             let others = message.to.iter().filter(|other| **other != stream && of_host(other)).count();
             if others > 0 && (reached || connection.answers) {
                 findings.check(&NOT_FANNED_OUT, message.seq, reached, || {
-                    let others = counted(others, "other server", "other servers");
+                    let others = counted(others, "other server");
                     format!("the host sent message {:?} to {others}, but not to this one", message.id)
                 });
             }

@@ -7,9 +7,10 @@
 use super::{CONTEXT, DESCRIPTOR, USER_MESSAGE};
 use crate::proposals::findings::rules;
 use crate::proposals::recent::{Digest, Recent, digest};
-use crate::proposals::{ConversationEvent, Declared, Findings, Observed, Observer, Side, counted};
+use crate::proposals::{ConversationEvent, Declared, Findings, Observed, Observer, Side};
 use crate::protocol::errors;
 use crate::wire::MessageKind;
+use crate::wire::text::counted;
 use serde_json::Value;
 
 rules! {
@@ -199,7 +200,7 @@ impl ConversationObserver {
         let early = self.sent.values().filter(early).count();
         if !self.sent.is_empty() && !self.lost {
             findings.check(&NOT_AWAITED, seq, early == 0, || {
-                let contexts = counted(early, "context", "contexts");
+                let contexts = counted(early, "context");
                 format!("the model answered although {contexts} could still have arrived in time")
             });
         }

@@ -7,13 +7,13 @@ use super::engine::{
     Declarations, Event, EventKind, HookContent, Injection as Injected, Priority, Selected, Verdict, client_capability,
     select, tool_result_text,
 };
-use crate::proposals::counted;
 use crate::proposals::host::{
     Agent, HostCx, HostSide, Injection, LifecycleEvent, PromptPlace, RequestOutcome, ServerId, ServerView, Slot,
     ToolUse, cut,
 };
 use crate::proposals::policy::{Policies, Policy, Setting, SettingKind};
 use crate::wire::MessageKind;
+use crate::wire::text::counted;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -309,8 +309,7 @@ impl Declarer {
             chosen.iter().map(|selected| (self.priority(selected.priority), selected.index)).collect();
         ranked.sort_by_key(|(priority, index)| (std::cmp::Reverse(*priority), *index));
         let dropped: Vec<usize> = ranked.split_off(max).into_iter().map(|(_, index)| index).collect();
-        let text =
-            format!("skipped {} on {}: the limit is {max}", counted(dropped.len(), "hook", "hooks"), event.name());
+        let text = format!("skipped {} on {}: the limit is {max}", counted(dropped.len(), "hook"), event.name());
         cx.report("capped", Some(server), text, json!({"event": event.name(), "left_out": dropped}));
         chosen.into_iter().filter(|selected| !dropped.contains(&selected.index)).collect()
     }
@@ -369,12 +368,7 @@ impl HostSide for HooksHostSide {
         let learns: Vec<&str> =
             hooks.iter().filter(|hook| calls(&hook.content)).map(|hook| hook.event.name()).collect();
         let data = json!({"declarations": hooks.len(), "learns_of": learns});
-        cx.report(
-            "declared",
-            Some(server),
-            format!("{} declares {}", view.name, counted(hooks.len(), "hook", "hooks")),
-            data,
-        );
+        cx.report("declared", Some(server), format!("{} declares {}", view.name, counted(hooks.len(), "hook")), data);
         self.declarers.insert(server, declarer);
     }
 

@@ -7,12 +7,12 @@ mod read;
 
 use super::{DESCRIPTOR, REMINDER};
 use crate::proposals::Side as DeclaredBy;
-use crate::proposals::counted;
 use crate::proposals::host::{
     Agent, HostCx, HostSide, Inbound, Injection, LifecycleEvent, PromptPlace, ServerId, Slot, cut,
 };
 use crate::proposals::policy::{Policies, Policy, Setting, SettingKind};
 use crate::wire::MessageKind;
+use crate::wire::text::counted;
 use read::{Propagate, Read, Spec};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
@@ -196,10 +196,10 @@ impl Queue {
         }
         let (turn, minute) = (self.policy.number("per_turn"), self.policy.number("per_minute"));
         if self.this_turn >= turn {
-            return Some(format!("more than {} in a turn", counted(turn, "reminder", "reminders")));
+            return Some(format!("more than {} in a turn", counted(turn, "reminder")));
         }
         if self.recent.len() as u64 >= minute {
-            return Some(format!("more than {} in a minute", counted(minute, "reminder", "reminders")));
+            return Some(format!("more than {} in a minute", counted(minute, "reminder")));
         }
         self.this_turn += 1;
         if minute < u64::MAX {

@@ -6,7 +6,8 @@ use super::pending::Queue;
 use super::{DESCRIPTOR, REMINDER, SCHEMAS};
 use crate::proposals::findings::rules;
 use crate::proposals::recent::{Digest, Recent, digest};
-use crate::proposals::{ConversationEvent, Declared, Findings, Observed, Observer, Side, counted};
+use crate::proposals::{ConversationEvent, Declared, Findings, Observed, Observer, Side};
+use crate::wire::text::counted_as;
 use crate::wire::{IdKey, MessageKind};
 use files::Files;
 use serde_json::Value;
@@ -222,7 +223,7 @@ impl ReminderObserver {
         let of_provider = matches!(role, "user_block" | "ephemeral_cache");
         findings.check(&PROVIDER_ROLE, seq, !of_provider, || format!("the reminder has the roleHint {role:?}"));
         findings.check(&DURING_CALL, seq, self.calls.is_empty(), || {
-            let calls = counted(self.calls.len(), "tools/call request has", "tools/call requests have");
+            let calls = counted_as(self.calls.len(), "tools/call request has", "tools/call requests have");
             format!("the reminder arrived while {calls} no result yet")
         });
         if let Some(key) = either(["dedupeKey", "dedupe_key"]).and_then(Value::as_str) {

@@ -2,7 +2,6 @@
 
 use super::Format;
 use crate::cli::printer::note;
-use crate::cli::quantity;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::formats::jsonl;
@@ -12,6 +11,7 @@ use crate::render::line;
 use crate::render::table::{BLANK, fitted};
 use crate::session::audit::{Audit, Row};
 use crate::trace::ReelReader;
+use crate::wire::text::counted;
 use crate::wire::units::millis_of;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -120,6 +120,6 @@ impl Log<'_> {
         let bad = self.counts.iter().filter(|((_, outcome), _)| *outcome != Ended::Success.name());
         let bad: Vec<String> = bad.map(|((what, outcome), count)| format!("{count} {what} {outcome}")).collect();
         let rest = if bad.is_empty() { "all succeeded".to_owned() } else { bad.join(", ") };
-        self.context.printer.line(&format!("\n{}: {rest}", quantity(all, "operation")))
+        self.context.printer.line(&format!("\n{}: {rest}", counted(all, "operation")))
     }
 }

@@ -1,10 +1,10 @@
 //! The result of `survive` as text: the client, its declarations, the messages, and a summary.
 
-use crate::cli::quantity;
 use crate::probe::{Client, Declared, ProbeReport, SentSample, TrialOutcome};
 use crate::render::line::visible_text;
 use crate::render::style::Palette;
 use crate::render::table::{BLANK, fitted};
+use crate::wire::text::counted;
 use std::io::Write;
 use tabled::settings::Style;
 
@@ -63,9 +63,9 @@ fn sent(one: &SentSample) -> Vec<String> {
 fn summary(probe_report: &ProbeReport, palette: &Palette) -> String {
     let all: Vec<&TrialOutcome> = probe_report.messages.iter().map(|one| &one.outcome).collect();
     let names = ["answered", "refused", "ignored", "taken", "objected", "broke", "unclear", "untried"];
-    let counted = names.map(|name| (name, all.iter().filter(|outcome| outcome.name() == name).count()));
+    let totals = names.map(|name| (name, all.iter().filter(|outcome| outcome.name() == name).count()));
     let counts: Vec<String> =
-        counted.into_iter().filter(|(_, count)| *count > 0).map(|(name, count)| format!("{count} {name}")).collect();
+        totals.into_iter().filter(|(_, count)| *count > 0).map(|(name, count)| format!("{count} {name}")).collect();
     let starts = if probe_report.starts == 1 { "once".to_owned() } else { format!("{} times", probe_report.starts) };
     let verdict = match probe_report.broken() {
         0 => format!("{}nothing broke the client{:#}", palette.good, palette.good),
@@ -75,7 +75,7 @@ fn summary(probe_report: &ProbeReport, palette: &Palette) -> String {
     let sent = if all.is_empty() {
         String::new()
     } else {
-        format!("{}: {}; ", quantity(all.len() as u64, "message"), counts.join(", "))
+        format!("{}: {}; ", counted(all.len() as u64, "message"), counts.join(", "))
     };
     format!("{sent}the client was started {starts}; {verdict}")
 }

@@ -6,11 +6,11 @@
 use super::{
     Action, Carrier, DeliveryOutcome, HistoryEntry, Subscription, UserMessage, UserMessages, context, subscription,
 };
-use crate::proposals::counted;
 use crate::proposals::host::{
     HostCx, HostSide, Inbound, Injection, LifecycleEvent, PromptPlace, RequestOutcome, ServerId, Slot, Utterance, cut,
 };
 use crate::proposals::policy::{Policies, Policy, Setting, SettingKind};
+use crate::wire::text::counted;
 use crate::wire::units::micros;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -332,7 +332,7 @@ fn done(cx: &mut HostCx<'_>, server: ServerId, subscriber: &mut Subscriber, outc
             cx.report(
                 "timed out",
                 Some(server),
-                format!("no context in time ({})", counted(misses, "consecutive timeout", "consecutive timeouts")),
+                format!("no context in time ({})", counted(misses, "consecutive timeout")),
                 data,
             );
             if misses >= subscriber.policy.number("disable_after") {
@@ -340,7 +340,7 @@ fn done(cx: &mut HostCx<'_>, server: ServerId, subscriber: &mut Subscriber, outc
                 cx.report(
                     "disabled",
                     Some(server),
-                    format!("receives no more user messages after {}", counted(misses, "timeout", "timeouts")),
+                    format!("receives no more user messages after {}", counted(misses, "timeout")),
                     Value::Null,
                 );
             }

@@ -8,6 +8,7 @@ mod hosting;
 mod jq;
 mod listening;
 mod printer;
+mod project;
 mod target;
 mod values;
 

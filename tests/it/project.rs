@@ -17,11 +17,11 @@ fn diff_with(file: &str) -> (i32, String) {
     let stage = Stage::new();
     session(&stage, "a.reel", "1");
     session(&stage, "b.reel", "2");
-    std::fs::create_dir_all(stage.path("repo/inside")).unwrap();
+    std::fs::create_dir_all(stage.path("repo/inside")).expect("a folder");
     stage.write("repo/.mcpreel.toml", file);
     let mut diff = stage.mcpreel(&["diff", "../../a.reel", "../../b.reel"]);
-    let output = diff.current_dir(stage.path("repo/inside")).output().unwrap();
-    (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+    let output = diff.current_dir(stage.path("repo/inside")).output().expect("mcpreel runs");
+    (output.status.code().expect("an exit code"), String::from_utf8(output.stderr).expect("text"))
 }
 
 #[test]

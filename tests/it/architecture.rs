@@ -25,11 +25,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("process", &["wire"]),
     ("transport", &["wire", "protocol", "process"]),
     ("error", &["trace", "scenario"]),
-    ("record", &["wire", "redact", "trace", "protocol", "session", "process", "transport", "error", "sessions"]),
-    (
-        "sessions",
-        &["wire", "trace", "protocol", "session", "host", "process", "transport", "error", "record", "runtime"],
-    ),
+    ("files", &["wire", "trace", "session", "error"]),
+    ("sessions", &["wire", "trace", "protocol", "session", "host", "process", "transport", "error", "files"]),
+    ("record", &["wire", "redact", "trace", "protocol", "session", "process", "transport", "error", "files", "sessions"]),
     (
         "runtime",
         &[

@@ -3,7 +3,7 @@
 use crate::config::entry::{Entry, read};
 use crate::config::tree::Format;
 use crate::error::{CommandError, ErrorKind};
-use crate::record::output::{self, Replacement};
+use crate::files::output::{self, Replacement};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};

@@ -3,12 +3,12 @@
 
 use crate::cli::{Context, Outcome, client_session, run_words};
 use crate::error::{CommandError, ErrorKind};
+use crate::files::reels;
 use crate::host::client::{ClientConfig, ClientEngine, EraChoice, Output, Params};
 use crate::process::child::ServerCommand;
 use crate::proposals::hooks::engine::{
     Declarations, Event, EventKind, Injection, Verdict, client_capability, select, tool_result_text,
 };
-use crate::record::reels;
 use crate::runtime::client::Runner;
 use crate::transport::local::stdio;
 use crate::wire::{Envelope, json as text};

@@ -12,11 +12,11 @@ use crate::process::child::{ServerCommand, SpawnError};
 use crate::record::queue::OnOverload;
 use crate::record::recording::{self, Need, OnExisting, Plan, Recording};
 use crate::record::startup_error;
-use crate::record::status::Status;
 use crate::record::stdio;
 use crate::record::stdio::ToClient;
 use crate::redact;
 use crate::sessions::live;
+use crate::sessions::recording_status::RecordingStatus;
 use crate::trace::FileHeader;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -145,7 +145,12 @@ pub(crate) fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, Comma
 }
 
 /// What the live session says about itself. `server` must not contain secrets.
-pub(crate) fn about(name: String, server: String, transport: &'static str, recording: Arc<Status>) -> live::About {
+pub(crate) fn about(
+    name: String,
+    server: String,
+    transport: &'static str,
+    recording: Arc<RecordingStatus>,
+) -> live::About {
     live::About { name, role: "record", server, transport, listen: None, recording: Some(recording) }
 }
 

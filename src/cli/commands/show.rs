@@ -8,7 +8,7 @@ use crate::cli::jq::Jq;
 use crate::cli::printer::note;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
-use crate::record::reels;
+use crate::files::reels;
 use crate::session::filter::{Facts, Filter, TERMS};
 use crate::session::view::{Viewer, Words};
 use crate::sessions::live::{self, Live};

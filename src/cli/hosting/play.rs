@@ -66,7 +66,7 @@ pub(crate) fn play_virtual(
         ..FileHeader::default()
     };
     let failed = |error| CommandError::writing(reel, &error);
-    let file = crate::record::reels::create(reel, false)?;
+    let file = crate::files::reels::create(reel, false)?;
     let mut writer = ReelWriter::create(file, &header, WriterOptions::default()).map_err(failed)?;
     let mut problem = None;
     let mut observe = |at: Duration, seen: &Observation<'_>| {

@@ -2,7 +2,7 @@
 
 use super::super::Outcome;
 use crate::error::CommandError;
-use crate::record::output::{self, Output};
+use crate::files::output::{self, Output};
 use crate::render::scenario as render;
 use crate::render::style::Palette;
 use crate::scenario::Report;

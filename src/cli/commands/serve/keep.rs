@@ -5,10 +5,10 @@ use crate::cli::printer::note;
 use crate::error::CommandError;
 use crate::record::queue::{Queue, Ready};
 use crate::record::recording::{Need, OnExisting, Plan, Recording};
-use crate::record::status::Status;
 use crate::runtime::sessions::SessionTraffic;
 use crate::server::Report;
 use crate::sessions::injection::is_ours;
+use crate::sessions::recording_status::RecordingStatus;
 use crate::trace::{EventKind, Flags};
 use crate::wire::{Direction, Framing};
 use serde_json::json;
@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) struct SharedRecorder {
     queue: Arc<Queue>,
     recording: Arc<Mutex<Option<Recording>>>,
-    status: Arc<Status>,
+    status: Arc<RecordingStatus>,
     command: &'static str,
 }
 
@@ -47,7 +47,7 @@ impl SharedRecorder {
     }
 
     /// The state of the recording.
-    pub(crate) fn status(&self) -> Arc<Status> {
+    pub(crate) fn status(&self) -> Arc<RecordingStatus> {
         Arc::clone(&self.status)
     }
 

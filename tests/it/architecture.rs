@@ -27,7 +27,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("error", &["trace", "scenario"]),
     ("files", &["wire", "trace", "session", "error"]),
     ("sessions", &["wire", "trace", "protocol", "session", "host", "process", "transport", "error", "files"]),
-    ("record", &["wire", "redact", "trace", "protocol", "session", "process", "transport", "error", "files", "sessions"]),
+    (
+        "record",
+        &["wire", "redact", "trace", "protocol", "session", "process", "transport", "error", "files", "sessions"],
+    ),
     (
         "runtime",
         &[

@@ -4,19 +4,20 @@ mod scenario;
 mod setup;
 mod talk;
 
-use crate::cli::client_session::{self, ClientOptions};
-use crate::cli::hosting::HostServers;
-use crate::cli::hosting::editor::Lines;
-use crate::cli::hosting::lines::{self, Line};
+use crate::cli::client_session::ClientOptions;
 use crate::cli::printer::note;
 use crate::cli::target::Target;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::host::engine::Host;
 use crate::record::recording::Need;
+use crate::runtime;
 use crate::runtime::event_routes::Routes;
 use crate::runtime::host::HostRunner;
+use crate::runtime::host_servers::HostServers;
 use crate::runtime::host_session::HostSession;
+use crate::runtime::interactive::editor::Lines;
+use crate::runtime::interactive::lines::{self, Line};
 use crate::runtime::model::Model;
 use crate::sessions::answers::Answers;
 use crate::sessions::live::{self, About};
@@ -28,7 +29,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use talk::Talk;
+use talk::{Input, Talk};
 
 /// A host has several servers, so the options that name one do not exclude each other.
 fn among_several(arg: Arg) -> Arg {
@@ -191,10 +192,10 @@ pub(super) fn run(args: &HostArgs, context: &Context) -> Result<Outcome, Command
         said.chain(args.doing.iter().map(|line| lines::parse(line))).collect::<Result<_, _>>()?;
     let routes = Routes::open(&args.on_event, note)?;
     let lines = if queue.is_empty() { Some(Lines::open()?) } else { None };
-    client_session::block_on_to_the_end(async {
+    runtime::block_on_to_the_end(async {
         let recording = args.client.recording("host", Need::Wanted)?;
         let recorder = recording.recorder();
-        let parties = HostServers::gather(&named, recorder, context).await;
+        let parties = HostServers::gather(&named, recorder, context.notices()).await;
         let mut parties = match parties {
             Ok(parties) => parties,
             Err(error) => {
@@ -213,11 +214,11 @@ pub(super) fn run(args: &HostArgs, context: &Context) -> Result<Outcome, Command
             listen: None,
             recording: Some(recording.status()),
         };
-        let (session, attendant) = HostSession::new(names, Arc::clone(recorder.queue()), Arc::clone(&answers));
+        let (session, delivery) = HostSession::new(names, Arc::clone(recorder.queue()), Arc::clone(&answers));
         // The socket exists as long as the conversation.
         let _bound = live::open(about, Arc::new(session), &answers, note)?;
-        let runner = HostRunner::start(Host::new(config), links, Some(attendant));
-        let mut talk = Talk::new((args, context), runner, model, (queue, lines), routes);
+        let runner = HostRunner::start(Host::new(config), links, model, delivery);
+        let mut talk = Talk::new((args, context), runner, Input { queue, lines }, routes);
         let outcome = talk.run().await;
         let Talk { runner, failed, interrupted, .. } = talk;
         let reached = runner.host.servers().iter().any(|view| view.declared.ready) || named.is_empty();

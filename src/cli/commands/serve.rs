@@ -9,7 +9,7 @@ use crate::cli::handlers::{Allowed, HandlerArgs};
 use crate::cli::listening::{self, ListenOptions};
 use crate::cli::printer::note;
 use crate::cli::target::Limits;
-use crate::cli::{Context, Outcome, values};
+use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::files::output;
 use crate::proposals::REGISTRY;
@@ -18,6 +18,7 @@ use crate::record::recording::Need;
 use crate::record::startup_error;
 use crate::render::text;
 use crate::runtime::handler_runner::HandlerRunner;
+use crate::runtime::parameters;
 use crate::runtime::server::{ServerInput, serve};
 use crate::runtime::sessions::{SessionTraffic, Sessions};
 use crate::runtime::watch::{IoRunner, PreparedWatchers, Watchers};
@@ -201,7 +202,7 @@ pub(super) fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, Comman
         config.declare = args.declare.iter().cloned().collect();
     }
     config.revisions = Revision::ALL.into_iter().filter(|revision| args.era.has(revision.era())).collect();
-    config.settings = values::object(&args.settings)?.into_iter().collect();
+    config.settings = parameters::object(&args.settings)?.into_iter().collect();
     let local = args.local.prepare(args.common.listening.listen.is_some(), &mut config)?;
     config.check().map_err(|fault| CommandError::usage(format!("--set: {fault}")))?;
     config.plans = args.plans.clone();

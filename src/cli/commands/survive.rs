@@ -6,7 +6,7 @@ use super::serve::keep::SharedRecorder;
 use crate::cli::listening;
 use crate::cli::printer::{Format, note};
 use crate::cli::target::Limits;
-use crate::cli::{Context, Outcome, client_session};
+use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::probe::{ClientEnd, ClientFailure, Order, Plan, ProbeReport, ProbeRun, Settings};
 use crate::process::stdio_bridge::plug;
@@ -14,6 +14,7 @@ use crate::proposals::{REGISTRY, by_name};
 use crate::protocol::{Era, Revision};
 use crate::record::recording::{Need, OnExisting};
 use crate::render::line::visible_text;
+use crate::runtime;
 use crate::runtime::probe::{Held, Host};
 use crate::runtime::server::ServerInput;
 use crate::runtime::sessions::{SessionTraffic, Sessions};
@@ -109,7 +110,7 @@ pub(super) fn run(args: &SurviveArgs, context: &Context) -> Result<Outcome, Comm
             .hint(format!("the proposals are {}", known.join(", "))));
     }
     let keep = SharedRecorder::start("survive", args.output.as_deref(), Need::ToBegin, OnExisting::Fail, context)?;
-    let probed = client_session::block_on(probe_report(args, &keep, context));
+    let probed = runtime::block_on(probe_report(args, &keep, context));
     keep.finish(context);
     let probe_report = probed?;
     match args.format {

@@ -96,7 +96,7 @@ async fn gateway(
     command: &ServerCommand,
     context: &Context,
 ) -> Result<Outcome, CommandError> {
-    command.prepare().map_err(super::spawn_error)?;
+    command.prepare().map_err(CommandError::spawning)?;
     let words = command.words();
     let name = args.keeping.session_name(super::server_name(&words));
     let recording = args.keeping.start(&name, OnExisting::Fail)?;

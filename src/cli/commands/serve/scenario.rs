@@ -2,11 +2,10 @@
 
 use super::failed;
 use super::keep::SharedRecorder;
-use crate::cli::hosting::play;
-use crate::cli::hosting::verdict::{self, Junit};
 use crate::cli::listening::{self, ListenOptions};
 use crate::cli::printer::Format;
 use crate::cli::target::Limits;
+use crate::cli::verdict::{self, Junit};
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::host::client::EraChoice;
@@ -14,8 +13,9 @@ use crate::protocol::Era;
 use crate::record::recording::Need;
 use crate::record::startup_error;
 use crate::render::text;
-use crate::runtime::scenario_server::{self, Entered, ScenarioServer, ScenarioServerEvent};
-use crate::runtime::scenario_sessions::{ScenarioNotice, ScenarioSessions};
+use crate::runtime::play;
+use crate::runtime::play::external_host::{self, Entered, ScenarioServer, ScenarioServerEvent};
+use crate::runtime::play::sessions::{ScenarioNotice, ScenarioSessions};
 use crate::runtime::sessions::TrafficObserver;
 use crate::scenario::{Player, Report, Scenario, ServerKind};
 use crate::server::Server;
@@ -91,7 +91,7 @@ pub(super) fn run(
     }
     context.printer.report(|palette| match args.format {
         Format::Human => verdict::text(&report, &file, context.verbose > 0, palette),
-        Format::Json => format!("{}\n", text::json(&play::to_json(&report, None))),
+        Format::Json => format!("{}\n", text::json(&verdict::to_json(&report, None))),
     });
     Ok(verdict::outcome(&report))
 }
@@ -145,7 +145,7 @@ async fn play_stdio(part: ScenarioServer, limits: Limits, observe: TrafficObserv
         ScenarioServerEvent::Waits => close(),
         ScenarioServerEvent::OrderResult(_) => {}
     };
-    let (mut playing, mut over) = (pin!(scenario_server::play(part, enters, report)), None);
+    let (mut playing, mut over) = (pin!(external_host::play_server(part, enters, report)), None);
     listening::until_ended(async { over = Some(playing.as_mut().await) }).await?;
     let report = match over {
         Some(report) => report,

@@ -1,40 +1,28 @@
-//! The parts around a host: its servers, started or connected to and recorded in one reel, its model, and the
-//! commands with which a user controls it.
+//! The servers of a host: started or connected to, and recorded in one reel.
 
-pub(super) mod editor;
-pub(super) mod lines;
-pub(super) mod play;
-pub(super) mod verdict;
-
-use super::Context;
-use super::client_session::{self, RemoteLink, SharedRecording};
-use super::commands::record::spawn_error;
-use super::target::{Limits, Target, TargetKind};
-use crate::error::CommandError;
+use super::builtin;
+use super::server_link::{self, RemoteLink, SharedRecording};
+use crate::error::{CommandError, Notices};
 use crate::host::client::Joined;
 use crate::process::child::ServerCommand;
 use crate::record::http::{Exchanges, Numbers};
 use crate::record::queue::Ready;
 use crate::record::recorder::Recorder;
 use crate::redact;
-use crate::runtime::builtin;
-use crate::scenario::ScenarioError;
 use crate::server::{Config, Fired, Server};
 use crate::sessions::follow::notifications;
 use crate::sessions::injection::is_ours;
-use crate::sessions::live::{self, JoinRoute, Live};
+use crate::sessions::live::{self, Live};
 use crate::trace::{EventKind, Flags};
 use crate::transport::local::stdio::{self, StdioServer};
 use crate::transport::{Incoming, Link, Remote};
 use crate::wire::Direction;
 use serde_json::json;
-use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
 /// A server of a host, before it runs.
-pub(super) struct NamedServer {
+pub(crate) struct NamedServer {
     /// Its name in the host.
     pub name: String,
     /// Where it is.
@@ -42,7 +30,7 @@ pub(super) struct NamedServer {
 }
 
 /// Where a server is.
-pub(super) enum ServerLocation {
+pub(crate) enum ServerLocation {
     /// A process to start for the host.
     Process(ServerCommand),
     /// On the network, or at the address of a live session.
@@ -54,26 +42,8 @@ pub(super) enum ServerLocation {
 }
 
 impl ServerLocation {
-    /// Where a target is. A live session is joined, for which its handshake must be complete.
-    ///
-    /// # Errors
-    ///
-    /// The target cannot be resolved, or the session cannot be joined.
-    pub(super) fn of(target: &Target, context: &Context) -> Result<Self, CommandError> {
-        Ok(match target.resolve(context)? {
-            TargetKind::Command(command) => Self::Process(command),
-            TargetKind::Remote(remote) => Self::Remote(Box::new(remote)),
-            TargetKind::Session(name) => match live::way_in(&name)? {
-                JoinRoute::Door(url) => {
-                    return Self::of(&Target::of_url(&url, &BTreeMap::new()).within(target.limits), context);
-                }
-                JoinRoute::Beside(session) => Self::Session(session),
-            },
-        })
-    }
-
     /// The state of the live session that is joined, if it is one.
-    pub(super) fn joined(&self) -> Option<&Joined> {
+    pub(crate) fn joined(&self) -> Option<&Joined> {
         match self {
             Self::Session(session) => Some(&session.1),
             _ => None,
@@ -82,7 +52,7 @@ impl ServerLocation {
 }
 
 /// The running servers of a host.
-pub(super) struct HostServers {
+pub(crate) struct HostServers {
     /// Their links, in order.
     pub links: Vec<Link>,
     /// For built-in servers, where to send orders; by position.
@@ -100,10 +70,10 @@ impl HostServers {
     /// # Errors
     ///
     /// A server cannot be reached, or the only one cannot be started.
-    pub(super) async fn gather(
+    pub(crate) async fn gather(
         named: &[NamedServer],
         recorder: &Recorder,
-        context: &Context,
+        notices: Notices,
     ) -> Result<Self, CommandError> {
         let (links, orders, processes, exchanges, streams) = Default::default();
         let numbers = Arc::<Numbers>::default();
@@ -124,21 +94,21 @@ impl HostServers {
                     let stream = parties.stream();
                     let words = redact::redact_arguments(&command.words());
                     opened(recorder, stream, &json!({"transport": "stdio", "server": name, "command": words}));
-                    let observer = client_session::copy_lines_to(recorder, stream);
+                    let observer = server_link::copy_lines_to(recorder, stream);
                     match stdio::spawn(command, Some(observer)) {
                         Ok((link, process)) => {
                             parties.processes.push(process);
                             link
                         }
                         // The host can still talk to the others.
-                        Err(error) if named.len() > 1 => failed_link(spawn_error(error).message),
-                        Err(error) => return Err(spawn_error(error)),
+                        Err(error) if named.len() > 1 => failed_link(CommandError::spawning(error).message),
+                        Err(error) => return Err(CommandError::spawning(error)),
                     }
                 }
                 ServerLocation::Remote(remote) => {
                     let beside = SharedRecording { numbers: &numbers, server: name };
                     let RemoteLink { link, exchanges, .. } =
-                        client_session::attach(remote, Some(recorder), Some(beside), context).await?;
+                        server_link::attach(remote, Some(recorder), Some(beside), notices).await?;
                     parties.exchanges.extend(exchanges);
                     link
                 }
@@ -150,7 +120,7 @@ impl HostServers {
                         &json!({"transport": "session", "server": name, "session": session.0.name}),
                     );
                     let said = notifications(&session.0)?;
-                    context.printer.note(&format!("{name}: {BESIDE}"));
+                    (notices.warn)(&format!("{name}: {BESIDE}"));
                     watched(live::link(&session.0)?, Some(said), recorder, stream)
                 }
             };
@@ -161,7 +131,7 @@ impl HostServers {
     }
 
     /// Lets the servers end.
-    pub(super) async fn end(self, recorder: &Recorder) {
+    pub(crate) async fn end(self, recorder: &Recorder) {
         for process in self.processes {
             process.end().await;
         }
@@ -254,59 +224,4 @@ async fn received(overheard: &mut Option<mpsc::UnboundedReceiver<Vec<u8>>>) -> V
         Some(message) => message,
         None => std::future::pending().await,
     }
-}
-
-/// Parses `NAME=SPEC`: a server's name, and a URL, a live session or a command.
-///
-/// # Errors
-///
-/// The word is malformed, or the server cannot be found.
-pub(super) fn named(word: &str, limits: Limits, context: &Context) -> Result<NamedServer, CommandError> {
-    let (name, spec) = word.split_once('=').filter(|(name, _)| is_name(name)).ok_or_else(|| {
-        CommandError::usage(format!("invalid server {word:?}: expected NAME=COMMAND or NAME=URL"))
-            .hint("for example: -s memory='npx -y some-server'")
-    })?;
-    Ok(NamedServer {
-        name: name.to_owned(),
-        place: ServerLocation::of(&Target::of_word(spec)?.within(limits), context)?,
-    })
-}
-
-/// Parses `NAME` or `NAME:PROPOSAL,PROPOSAL`: the built-in server's name, and the proposals that it declares.
-///
-/// # Errors
-///
-/// The name is invalid, or a proposal is unknown.
-pub(super) fn builtin_named(word: &str, seed: u64) -> Result<NamedServer, CommandError> {
-    let (name, proposals) = word.split_once(':').map_or((word, None), |(name, proposals)| (name, Some(proposals)));
-    if !is_name(name) {
-        return Err(CommandError::usage(format!("invalid server name {word:?}")).hint("for example: --builtin memory"));
-    }
-    let mut config = Config { seed, ..Config::default() };
-    if let Some(proposals) = proposals {
-        config.declare = proposals.split(',').filter(|proposal| !proposal.is_empty()).map(str::to_owned).collect();
-        if let Some(unknown) = config.declare.iter().find(|proposal| crate::proposals::by_name(proposal).is_none()) {
-            let known: Vec<_> = crate::proposals::REGISTRY.iter().map(|proposal| proposal.descriptor().name).collect();
-            return Err(CommandError::usage(format!("unknown proposal {unknown:?}"))
-                .hint(format!("the proposals are {}", known.join(", "))));
-        }
-    }
-    let time = jiff::Timestamp::now().as_nanosecond();
-    config.wall_base_ns = i64::try_from(time).unwrap_or(i64::MAX);
-    Ok(NamedServer { name: name.to_owned(), place: ServerLocation::Builtin(Box::new(config)) })
-}
-
-fn is_name(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|found| found.is_ascii_alphanumeric() || matches!(found, '-' | '_' | '.'))
-}
-
-/// Reads a file in YAML or JSON.
-///
-/// # Errors
-///
-/// The file cannot be read or parsed.
-pub(super) fn read_yaml(path: &Path) -> Result<serde_json::Value, CommandError> {
-    let text = std::fs::read_to_string(path).map_err(|error| CommandError::reading(path, &error))?;
-    serde_saphyr::from_str(&text)
-        .map_err(|error| CommandError::document(path, &ScenarioError::from_yaml(&text, &error)))
 }

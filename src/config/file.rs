@@ -1,7 +1,7 @@
 //! A client's configuration file: reading it, and replacing it safely.
 
-use crate::config::entry::{Entry, read};
-use crate::config::tree::Format;
+use super::entry::{Entry, read};
+use super::tree::Format;
 use crate::error::{CommandError, ErrorKind};
 use crate::files::output::{self, Replacement};
 use std::fs::File;

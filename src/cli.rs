@@ -3,7 +3,6 @@
 mod client_session;
 mod commands;
 mod handlers;
-mod jq;
 mod listening;
 mod printer;
 mod target;

@@ -144,8 +144,8 @@ pub mod session {
     pub mod audit {
         pub use crate::session::audit::Audit;
     }
-    pub mod checkpoint_trees {
-        pub use crate::session::checkpoint_trees::CheckpointTrees;
+    pub mod checkpoint_tree {
+        pub use crate::session::checkpoint_tree::CheckpointTrees;
     }
     pub mod filter {
         pub use crate::session::filter::Filter;

@@ -50,7 +50,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "sessions",
         ],
     ),
-    ("render", &["wire", "proposals", "host", "validate", "diff", "scenario"]),
+    ("render", &["wire", "proposals", "session", "validate", "diff", "host", "scenario", "probe"]),
     ("cli", &["*"]),
     ("testing", &["*"]),
 ];

@@ -1,12 +1,11 @@
 //! `serve`: the built-in server.
 
-pub(super) mod keep;
 mod local;
 mod scenario;
 mod watch;
 
 use crate::cli::handlers::{Allowed, HandlerArgs};
-use crate::cli::listening::{self, ListenOptions};
+use crate::cli::listening::ListenOptions;
 use crate::cli::printer::note;
 use crate::cli::target::Limits;
 use crate::cli::{Context, Outcome};
@@ -17,10 +16,13 @@ use crate::protocol::{Era, Revision};
 use crate::record::recording::Need;
 use crate::record::startup_error;
 use crate::render::text;
+use crate::runtime;
 use crate::runtime::handler_runner::HandlerRunner;
+use crate::runtime::listening;
 use crate::runtime::parameters;
 use crate::runtime::server::{ServerInput, serve};
 use crate::runtime::sessions::{SessionTraffic, Sessions};
+use crate::runtime::shared_recorder::{self, SharedRecorder};
 use crate::runtime::watch::{IoRunner, PreparedWatchers, Watchers};
 use crate::server::{Config, Fired, IoRequest, Plan, Report, Server, Task};
 use crate::sessions::answers::Answers;
@@ -32,7 +34,6 @@ use crate::transport::local::stdio::read_messages;
 use crate::wire::Direction;
 use crate::wire::units::parse_time;
 use clap::{Args, ValueEnum};
-use keep::SharedRecorder;
 use local::{Local, LocalArgs, LocalServer};
 use serde_json::{Map, Value};
 use std::fs::File;
@@ -213,7 +214,7 @@ pub(super) fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, Comman
         path => {
             // No handler runs without being recorded.
             let need = if handlers.is_some() { Need::ToBegin } else { Need::Wanted };
-            Some(SharedRecorder::start("serve", path.as_deref(), need, args.common.listening.on_existing(), context)?)
+            Some(SharedRecorder::start("serve", path.as_deref(), need, args.common.listening.on_existing(), note)?)
         }
     };
     let besides =
@@ -512,10 +513,10 @@ fn run_stdio(
     };
     let send_out = |io_request| helpers.send_out(0, io_request, sender.clone());
     keep.iter().for_each(|keep| keep.see(0, SessionTraffic::Opened));
-    let out = keep::Copied { out: io::stdout().lock(), keep: keep.clone() };
+    let out = shared_recorder::Copied { out: io::stdout().lock(), keep: keep.clone() };
     let served = serve(Server::new(config), &arrivals, out, receive, sift, send_out);
     keep.iter().for_each(|keep| keep.see(0, SessionTraffic::Closed("the host")));
-    keep.iter().for_each(|keep| keep.finish(context));
+    keep.iter().for_each(|keep| keep.finish(note));
     match served {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::InvalidData => {
@@ -550,8 +551,8 @@ fn run_listening(
         Arc::new(move |stream, io_request, back| attends.send_out(stream, io_request, back)),
         Arc::new(move |stream, passing| seeing.iter().for_each(|keep| keep.see(stream, passing))),
     ));
-    let served = listening::runtime()?.block_on(async {
-        let listening = listening::bind(listen, context).await?;
+    let served = runtime::block_on_to_the_end(async {
+        let listening = listening::bind(listen, note).await?;
         let serving = Serving::Listening(Arc::clone(&sessions));
         let way_in = (listening.transport(), Some(listening.door("/mcp")));
         let _bound = open_socket(name, way_in, serving.clone(), (&answers, keep.as_ref()))?;
@@ -581,7 +582,7 @@ fn run_listening(
         gateway.finish().await;
         Ok(())
     });
-    keep.iter().for_each(|keep| keep.finish(context));
+    keep.iter().for_each(|keep| keep.finish(note));
     served
 }
 

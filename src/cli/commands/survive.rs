@@ -1,9 +1,5 @@
 //! `survive`: what an MCP client does with the proposals' messages.
 
-mod table;
-
-use super::serve::keep::SharedRecorder;
-use crate::cli::listening;
 use crate::cli::printer::{Format, note};
 use crate::cli::target::Limits;
 use crate::cli::{Context, Outcome};
@@ -13,11 +9,14 @@ use crate::process::stdio_bridge::plug;
 use crate::proposals::{REGISTRY, by_name};
 use crate::protocol::{Era, Revision};
 use crate::record::recording::{Need, OnExisting};
+use crate::render;
 use crate::render::line::visible_text;
 use crate::runtime;
+use crate::runtime::listening;
 use crate::runtime::probe::{Held, Host};
 use crate::runtime::server::ServerInput;
 use crate::runtime::sessions::{SessionTraffic, Sessions};
+use crate::runtime::shared_recorder::SharedRecorder;
 use crate::server::{Config, Report, Server};
 use crate::transport::listen::gateway::{Backend, Gateway};
 use crate::transport::listen::origin_check::Access;
@@ -109,15 +108,15 @@ pub(super) fn run(args: &SurviveArgs, context: &Context) -> Result<Outcome, Comm
         return Err(CommandError::usage(format!("unknown proposal {name:?}"))
             .hint(format!("the proposals are {}", known.join(", "))));
     }
-    let keep = SharedRecorder::start("survive", args.output.as_deref(), Need::ToBegin, OnExisting::Fail, context)?;
+    let keep = SharedRecorder::start("survive", args.output.as_deref(), Need::ToBegin, OnExisting::Fail, note)?;
     let probed = runtime::block_on(probe_report(args, &keep, context));
-    keep.finish(context);
+    keep.finish(note);
     let probe_report = probed?;
     match args.format {
         Format::Json => context.printer.json(&serde_json::to_value(&probe_report).unwrap_or_default())?,
         Format::Human => {
             context.printer.append(|out| {
-                table::write(&probe_report, &context.printer.palette, context.printer.width, out.gathered())
+                render::probe::write(&probe_report, &context.printer.palette, context.printer.width, out.gathered())
             })?;
         }
     }
@@ -145,8 +144,8 @@ async fn probe_report(
     let (sessions, gateway) = serve(&declaring, args.limits, &happens, keep);
     let folder = Folder::new()?;
     let socket = folder.0.join("server");
-    let lines = listening::bind(&format!("unix:{}", socket.display()), context).await?;
-    let web = listening::bind("0", context).await?;
+    let lines = listening::bind(&format!("unix:{}", socket.display()), note).await?;
+    let web = listening::bind("0", note).await?;
     let server = Address { words: plug(&socket).map_err(|error| internal(&error))?, url: web.url("/mcp") };
     let settings = Settings { wait: args.wait, settle: DRAIN_TIMEOUT, connect: args.connect, restarts: args.restarts };
     let mut probe_report = Conducted {

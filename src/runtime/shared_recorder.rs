@@ -1,11 +1,9 @@
 //! The reel of a built-in server: the messages of its sessions, and each run of a handler.
 
-use crate::cli::Context;
-use crate::cli::printer::note;
-use crate::error::CommandError;
+use super::sessions::SessionTraffic;
+use crate::error::{CommandError, Warn};
 use crate::record::queue::{Queue, Ready};
 use crate::record::recording::{Need, OnExisting, Plan, Recording};
-use crate::runtime::sessions::SessionTraffic;
 use crate::server::Report;
 use crate::sessions::injection::is_ours;
 use crate::sessions::recording_status::RecordingStatus;
@@ -36,12 +34,12 @@ impl SharedRecorder {
         path: Option<&Path>,
         need: Need,
         on_existing: OnExisting,
-        context: &Context,
+        warn: Warn,
     ) -> Result<Self, CommandError> {
-        let recording = Recording::start(&Plan { on_existing, ..Plan::of(path, command, need) }, note)?;
+        let recording = Recording::start(&Plan { on_existing, ..Plan::of(path, command, need) }, warn)?;
         let (queue, status) = (Arc::clone(recording.recorder().queue()), recording.status());
         if let Some(path) = status.reel() {
-            context.printer.note(&format!("the session is being recorded to {}", path.display()));
+            warn(&format!("the session is being recorded to {}", path.display()));
         }
         Ok(Self { queue, recording: Arc::new(Mutex::new(Some(recording))), status, command })
     }
@@ -83,13 +81,13 @@ impl SharedRecorder {
     }
 
     /// Finishes the reel.
-    pub(crate) fn finish(&self, context: &Context) {
+    pub(crate) fn finish(&self, warn: Warn) {
         let recording = self.recording.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some((summary, end)) = recording.map(Recording::finish)
             && let Some(failure) = summary.failure
         {
             let place = end.place();
-            context.printer.note(&format!("the recording in {} is incomplete: {failure}", place.display()));
+            warn(&format!("the recording in {} is incomplete: {failure}", place.display()));
         }
     }
 }

@@ -52,6 +52,7 @@ impl ServerLocation {
 }
 
 /// The running servers of a host.
+#[derive(Default)]
 pub(crate) struct HostServers {
     /// Their links, in order.
     pub links: Vec<Link>,
@@ -75,59 +76,67 @@ impl HostServers {
         recorder: &Recorder,
         notices: Notices,
     ) -> Result<Self, CommandError> {
-        let (links, orders, processes, exchanges, streams) = Default::default();
-        let numbers = Arc::<Numbers>::default();
-        let mut parties = Self { links, orders, processes, exchanges, streams, numbers: Arc::clone(&numbers) };
+        let mut servers = Self::default();
         for NamedServer { name, place } in named {
-            let mut order = None;
+            let mut orders = None;
             let link = match place {
                 ServerLocation::Builtin(config) => {
-                    let stream = parties.stream();
-                    opened(recorder, stream, &json!({"transport": "memory", "server": name}));
-                    let (ours, theirs) = Link::pair();
-                    let (sender, orders) = mpsc::unbounded_channel();
-                    tokio::spawn(builtin::serve(Server::new((**config).clone()), theirs, orders));
-                    order = Some(sender);
-                    watched(ours, None, recorder, stream)
+                    let (link, sender) = servers.start_builtin(name, config, recorder);
+                    orders = Some(sender);
+                    link
                 }
-                ServerLocation::Process(command) => {
-                    let stream = parties.stream();
-                    let words = redact::redact_arguments(&command.words());
-                    opened(recorder, stream, &json!({"transport": "stdio", "server": name, "command": words}));
-                    let observer = server_link::copy_lines_to(recorder, stream);
-                    match stdio::spawn(command, Some(observer)) {
-                        Ok((link, process)) => {
-                            parties.processes.push(process);
-                            link
-                        }
-                        // The host can still talk to the others.
-                        Err(error) if named.len() > 1 => failed_link(CommandError::spawning(error).message),
-                        Err(error) => return Err(CommandError::spawning(error)),
-                    }
-                }
+                ServerLocation::Process(command) => match servers.spawn(name, command, recorder) {
+                    // The host can still talk to the others.
+                    Err(error) if named.len() > 1 => failed_link(error.message),
+                    started => started?,
+                },
                 ServerLocation::Remote(remote) => {
+                    let numbers = Arc::clone(&servers.numbers);
                     let beside = SharedRecording { numbers: &numbers, server: name };
                     let RemoteLink { link, exchanges, .. } =
                         server_link::attach(remote, Some(recorder), Some(beside), notices).await?;
-                    parties.exchanges.extend(exchanges);
+                    servers.exchanges.extend(exchanges);
                     link
                 }
                 ServerLocation::Session(session) => {
-                    let stream = parties.stream();
-                    opened(
-                        recorder,
-                        stream,
-                        &json!({"transport": "session", "server": name, "session": session.0.name}),
-                    );
-                    let said = notifications(&session.0)?;
+                    let link = servers.join(name, &session.0, recorder)?;
                     (notices.warn)(&format!("{name}: {BESIDE}"));
-                    watched(live::link(&session.0)?, Some(said), recorder, stream)
+                    link
                 }
             };
-            parties.links.push(link);
-            parties.orders.push(order);
+            servers.links.push(link);
+            servers.orders.push(orders);
         }
-        Ok(parties)
+        Ok(servers)
+    }
+
+    fn start_builtin(
+        &mut self,
+        name: &str,
+        config: &Config,
+        recorder: &Recorder,
+    ) -> (Link, mpsc::UnboundedSender<Fired>) {
+        let stream = self.open_stream(recorder, &json!({"transport": "memory", "server": name}));
+        let (ours, theirs) = Link::pair();
+        let (sender, orders) = mpsc::unbounded_channel();
+        tokio::spawn(builtin::serve(Server::new(config.clone()), theirs, orders));
+        (watched(ours, None, recorder, stream), sender)
+    }
+
+    fn spawn(&mut self, name: &str, command: &ServerCommand, recorder: &Recorder) -> Result<Link, CommandError> {
+        let words = redact::redact_arguments(&command.words());
+        let stream = self.open_stream(recorder, &json!({"transport": "stdio", "server": name, "command": words}));
+        let observer = server_link::copy_lines_to(recorder, stream);
+        let (link, process) = stdio::spawn(command, Some(observer)).map_err(CommandError::spawning)?;
+        self.processes.push(process);
+        Ok(link)
+    }
+
+    fn join(&mut self, name: &str, session: &Live, recorder: &Recorder) -> Result<Link, CommandError> {
+        let about = json!({"transport": "session", "server": name, "session": session.name});
+        let stream = self.open_stream(recorder, &about);
+        let said = notifications(session)?;
+        Ok(watched(live::link(session)?, Some(said), recorder, stream))
     }
 
     /// Lets the servers end.
@@ -141,9 +150,11 @@ impl HostServers {
         }
     }
 
-    fn stream(&mut self) -> u32 {
+    /// Opens a stream of the recording.
+    fn open_stream(&mut self, recorder: &Recorder, about: &serde_json::Value) -> u32 {
         let stream = self.numbers.stream();
         self.streams.push(stream);
+        recorder.queue().note(Ready::about(EventKind::StreamOpened, stream), about);
         stream
     }
 }
@@ -154,10 +165,6 @@ fn failed_link(why: String) -> Link {
     // A new link has capacity.
     let _ = served.incoming.try_send(Incoming::Failed(why));
     link
-}
-
-fn opened(recorder: &Recorder, stream: u32, about: &serde_json::Value) {
-    recorder.queue().note(Ready::about(EventKind::StreamOpened, stream), about);
 }
 
 /// What a host cannot do on the connection of another client.

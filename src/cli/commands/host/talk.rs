@@ -93,7 +93,8 @@ async fn received(signal: &mut Option<Signal>) {
 impl<'a> Talk<'a> {
     /// A conversation that has not begun. It does what is in the queue, then what the lines say, then it ends.
     pub(super) fn new(
-        (args, context): (&'a HostArgs, &'a Context),
+        args: &'a HostArgs,
+        context: &'a Context,
         runner: HostRunner,
         input: Input,
         routes: Routes,

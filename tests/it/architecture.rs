@@ -35,6 +35,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "wire",
             "redact",
             "trace",
+            "protocol",
             "proposals",
             "validate",
             "host",

@@ -21,7 +21,7 @@ use crate::runtime::handler_runner::HandlerRunner;
 use crate::runtime::listening;
 use crate::runtime::parameters;
 use crate::runtime::server::{ServerInput, serve};
-use crate::runtime::sessions::{SessionTraffic, Sessions};
+use crate::runtime::sessions::{SessionHandlers, SessionTraffic, Sessions};
 use crate::runtime::shared_recorder::{self, SharedRecorder};
 use crate::runtime::watch::{IoRunner, PreparedWatchers, Watchers};
 use crate::server::{Config, Fired, IoRequest, Plan, Report, Server, Task};
@@ -540,17 +540,19 @@ fn run_listening(
     let helpers = besides.helpers(&mut config);
     let (attends, keep) = (helpers.clone(), besides.keep.clone());
     let (hearing, seeing) = (keep.clone(), keep.clone());
-    let sessions = Arc::new(Sessions::new(
+    let sessions = Arc::new(Sessions::new(SessionHandlers {
         // Each session generates ids of its own.
-        Box::new(move |stream| Server::new(Config { seed: config.seed ^ u64::from(stream) << 32, ..config.clone() })),
-        Arc::new(move |stream, fact: &Report| {
+        make: Box::new(move |stream| {
+            Server::new(Config { seed: config.seed ^ u64::from(stream) << 32, ..config.clone() })
+        }),
+        receive: Arc::new(move |stream, fact: &Report| {
             hearing.iter().for_each(|keep| keep.fact(stream, fact));
             let _ = receives.send((stream, fact.clone()));
         }),
-        Arc::new(move |stream, message| sifting.keep(stream, Direction::ClientToServer, message)),
-        Arc::new(move |stream, io_request, back| attends.send_out(stream, io_request, back)),
-        Arc::new(move |stream, passing| seeing.iter().for_each(|keep| keep.see(stream, passing))),
-    ));
+        filter: Arc::new(move |stream, message| sifting.keep(stream, Direction::ClientToServer, message)),
+        perform: Arc::new(move |stream, io_request, back| attends.send_out(stream, io_request, back)),
+        observe: Arc::new(move |stream, passing| seeing.iter().for_each(|keep| keep.see(stream, passing))),
+    }));
     let served = runtime::block_on_to_the_end(async {
         let listening = listening::bind(listen, note).await?;
         let serving = Serving::Listening(Arc::clone(&sessions));

@@ -56,7 +56,7 @@ pub(super) struct Input {
 
 /// What happened next.
 enum Happened {
-    HostNotice(HostNotice),
+    HostNotice(Box<HostNotice>),
     Typed(Option<Typed>),
     Waited,
     Silence,
@@ -162,7 +162,7 @@ impl<'a> Talk<'a> {
         let may_read = self.is_interactive() || self.is_free() && self.queue.is_empty();
         let silence = self.received.filter(|_| self.runner.awaits_servers()).map(|received| received + SILENCE);
         tokio::select! {
-            reported = self.runner.next() => Happened::HostNotice(reported),
+            reported = self.runner.next() => Happened::HostNotice(Box::new(reported)),
             typed = typed(&mut self.lines), if may_read => Happened::Typed(typed),
             () = sleep_until(self.waiting) => Happened::Waited,
             () = sleep_until(silence) => Happened::Silence,
@@ -176,21 +176,29 @@ impl<'a> Talk<'a> {
             Happened::Interrupted => self.interrupt()?,
             Happened::Waited => self.waiting = None,
             Happened::Silence => self.report_silence()?,
-            Happened::HostNotice(HostNotice::Piece(piece)) => self.show_piece(&piece)?,
-            Happened::HostNotice(HostNotice::Replied(reply)) => self.show_rest(reply.as_ref())?,
             Happened::Typed(None) => self.lines = None,
             Happened::Typed(Some(typed)) => self.take_typed(typed)?,
-            Happened::HostNotice(HostNotice::Host(Output::Prompt(prompt))) => {
+            Happened::HostNotice(reported) => return self.take_notice(*reported),
+        }
+        Ok(false)
+    }
+
+    /// Handles what the host reports. Returns whether the session is over.
+    fn take_notice(&mut self, reported: HostNotice) -> Result<bool, CommandError> {
+        match reported {
+            HostNotice::Piece(piece) => self.show_piece(&piece)?,
+            HostNotice::Replied(reply) => self.show_rest(reply.as_ref())?,
+            HostNotice::Host(Output::Prompt(prompt)) => {
                 self.show_prompt(&prompt)?;
                 self.last_prompt = Some(prompt.clone());
                 self.streamed.begin(self.columns());
                 self.runner.ask(prompt);
             }
-            Happened::HostNotice(HostNotice::Host(Output::OrderResult(done))) => {
+            HostNotice::Host(Output::OrderResult(done)) => {
                 self.show_done(&done)?;
                 return Ok(done == OrderResult::Ended);
             }
-            Happened::HostNotice(reported) => {
+            reported => {
                 if let HostNotice::Host(Output::HostEvent(fact)) = &reported {
                     self.routes.receive(fact);
                 }

@@ -9,6 +9,7 @@ mod cli;
 mod config;
 mod diff;
 mod error;
+mod files;
 mod formats;
 mod host;
 mod overlay;

@@ -2,14 +2,18 @@
 //!
 //! This module must never run an engine or read files.
 
+pub(crate) mod audit;
 pub(crate) mod checkpoint_tree;
 pub(crate) mod diff;
 pub(crate) mod findings;
+pub(crate) mod fired;
 pub(crate) mod host;
+pub(crate) mod jq;
 pub(crate) mod junit;
 pub(crate) mod line;
 pub(crate) mod output_buffer;
 pub(crate) mod pretty;
+pub(crate) mod probe;
 pub(crate) mod progress;
 pub(crate) mod rows;
 pub mod scenario;

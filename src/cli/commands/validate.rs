@@ -3,8 +3,8 @@
 use crate::cli::printer::{Format, note};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
+use crate::files::reels;
 use crate::proposals::Severity;
-use crate::record::reels;
 use crate::render::findings;
 use crate::trace::{EventKind, Item};
 use crate::validate::{Options, Report, Validator, all_rules};

@@ -52,8 +52,8 @@ impl Default for Options {
 
 /// The maximum number of connections that are checked at the same time; closed ones make space for new ones.
 pub(crate) const MAX_CONNECTIONS: usize = 1000;
-/// The maximum number of connections whose facts are kept.
-const MAX_FACTS: usize = 1000;
+/// The maximum number of connections whose summary are kept.
+const MAX_LISTED_CONNECTIONS: usize = 1000;
 /// The maximum number of streams of which something is remembered before their first message.
 const MAX_ANNOUNCED: usize = 64 << 10;
 
@@ -232,18 +232,18 @@ impl Validator {
         false
     }
 
-    /// Finishes a connection and adds its findings and facts to the report.
+    /// Finishes a connection and adds its findings and summary to the report.
     fn judge(&mut self, stream: u32, mut connection: Connection) {
         connection.finish(stream, &mut self.overviews);
         for finding in connection.findings.drain() {
             let finding = Finding { stream, rule: finding.rule, seq: finding.seq, direction: None, seen: finding.seen };
             self.report.add(finding, &mut self.kept, self.options.max_per_rule);
         }
-        let facts = connection.into_facts(stream);
-        if self.report.connections.len() < MAX_FACTS {
-            self.report.connections.push(facts);
+        let summary = connection.into_summary(stream);
+        if self.report.connections.len() < MAX_LISTED_CONNECTIONS {
+            self.report.connections.push(summary);
         } else {
-            self.report.more.add(&facts);
+            self.report.more.add(&summary);
         }
     }
 

@@ -451,11 +451,11 @@ pub(super) fn remote_error(error: HttpError) -> CommandError {
 
 /// Runs an asynchronous command on this thread. An interrupt ends it, with exit code 130.
 pub(super) fn block_on<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
-    block_on_to_the_end(unless_interrupted(work))
+    block_on_until_done(unless_interrupted(work))
 }
 
 /// Like [`block_on`], for a command that handles interrupts itself.
-pub(super) fn block_on_to_the_end<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
+pub(super) fn block_on_until_done<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -26,7 +26,7 @@ impl From<&Palette> for DiffStyle {
 }
 
 /// The maximum length of a value if there is no terminal, in characters.
-const WIDEST: usize = 160;
+const MAX_WIDTH: usize = 160;
 /// The columns around a value: its indent, its sign and the ellipses.
 const BESIDE: usize = 6;
 
@@ -36,7 +36,7 @@ const LEAD: usize = 24;
 /// Appends the report: a heading for each unit, its changes below, and a summary line. Long values are shortened to fit
 /// `width` columns, if given.
 pub(crate) fn text(report: &Report, style: &DiffStyle, width: Option<usize>, out: &mut String) {
-    let widest = width.map_or(WIDEST, |width| width.saturating_sub(BESIDE).clamp(2 * LEAD, WIDEST));
+    let widest = width.map_or(MAX_WIDTH, |width| width.saturating_sub(BESIDE).clamp(2 * LEAD, MAX_WIDTH));
     for unit in &report.units {
         heading(unit, style, widest, out);
         unit.changes.iter().for_each(|one| change(one, style, widest, out));

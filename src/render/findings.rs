@@ -125,7 +125,7 @@ fn count(number: u64, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::validate::report::ConnectionFacts;
+    use crate::validate::report::ConnectionSummary;
     use crate::validate::rules;
     use crate::wire::Direction;
 
@@ -147,7 +147,7 @@ mod tests {
             errors: 1,
             warnings: 1,
             infos: 4,
-            connections: vec![ConnectionFacts { messages: 1, ..ConnectionFacts::default() }],
+            connections: vec![ConnectionSummary { messages: 1, ..ConnectionSummary::default() }],
             more: crate::validate::report::More::default(),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::sleep_until;
 use crate::host::client::{ClientConfig, ClientEngine, Handshake, Output, Params, RequestHandle};
-use crate::host::fire_user_message::{Report, UserMessageFire};
+use crate::host::fire_user_message::{Output as FireOutput, UserMessageFire};
 use crate::transport::{Incoming, Link, Undelivered};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -87,8 +87,8 @@ engine!(ClientEngine, Output, |output| match output {
     Output::Send(message) => Sorted::Send(message),
     other => Sorted::Report(other),
 });
-engine!(UserMessageFire, Report, |output| match output {
-    Report::Client(Output::Send(message)) => Sorted::Send(message),
+engine!(UserMessageFire, FireOutput, |output| match output {
+    FireOutput::Client(Output::Send(message)) => Sorted::Send(message),
     other => Sorted::Report(other),
 });
 

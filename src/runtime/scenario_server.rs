@@ -8,7 +8,7 @@ use super::sessions::SessionTraffic;
 use super::sleep_until;
 use crate::host::engine::OrderResult;
 use crate::proposals::host::ServerId;
-use crate::scenario::{MessageFate, Observation, Player, PlayerAction, Report};
+use crate::scenario::{MessageFate, Observation, Player, PlayerStep, Report};
 use crate::server::{self, Output, Server};
 use crate::transport::{Incoming, Link};
 use crate::wire::{Direction, Envelope};
@@ -18,7 +18,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 /// How long messages sent before a cut may take to be written.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The server to play.
 pub(crate) struct ScenarioServer {
@@ -192,10 +192,10 @@ impl<T: FnMut(ScenarioServerEvent<'_>)> Playing<T> {
     fn lead(&mut self, outputs: &mut Vec<Output>) -> Lead {
         let now = self.now();
         match self.part.player.next(now) {
-            PlayerAction::Wait(wait) => return Lead::Wait(wait),
-            PlayerAction::Finished => return Lead::Over,
+            PlayerStep::Wait(wait) => return Lead::Wait(wait),
+            PlayerStep::Finished => return Lead::Over,
             // Only the end is ordered here. It is up to the external host.
-            PlayerAction::Order(_) => {
+            PlayerStep::Order(_) => {
                 self.is_done = true;
                 let Some(present) = &self.present else {
                     self.part.player.gone();
@@ -203,14 +203,14 @@ impl<T: FnMut(ScenarioServerEvent<'_>)> Playing<T> {
                 };
                 (self.report)(ScenarioServerEvent::OrderResult(present.stream));
             }
-            PlayerAction::Fire(_, fired) => match &mut self.present {
+            PlayerStep::Fire(_, fired) => match &mut self.present {
                 Some(present) => outputs.extend(present.engine.fire(now, &fired)),
                 None => {
                     self.part.player.see(now, &Observation::NotFired("the host was disconnected and has not come back"))
                 }
             },
-            PlayerAction::Disconnect(_) if self.present.is_some() => return Lead::Cut,
-            PlayerAction::Disconnect(_) => {}
+            PlayerStep::Disconnect(_) if self.present.is_some() => return Lead::Cut,
+            PlayerStep::Disconnect(_) => {}
         }
         Lead::Wait(Some(now))
     }
@@ -303,7 +303,7 @@ impl<T: FnMut(ScenarioServerEvent<'_>)> Playing<T> {
         let is_over = match end {
             End::Left => has_spoken,
             End::Cut => {
-                let _ = tokio::time::timeout(LAST_WORDS, flush).await;
+                let _ = tokio::time::timeout(DRAIN_TIMEOUT, flush).await;
                 self.is_done
             }
         };

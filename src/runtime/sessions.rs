@@ -40,7 +40,7 @@ pub(crate) type TrafficObserver = Arc<dyn Fn(u32, SessionTraffic<'_>) + Send + S
 pub(crate) struct Sessions {
     make: EngineFactory,
     receive: ReportCallback,
-    sift: MessageFilter,
+    filter: MessageFilter,
     send_out: IoHandler,
     observe: TrafficObserver,
     open: Mutex<BTreeMap<u32, Sender<ServerInput>>>,
@@ -51,11 +51,11 @@ impl Sessions {
     pub(crate) fn new(
         make: EngineFactory,
         receive: ReportCallback,
-        sift: MessageFilter,
+        filter: MessageFilter,
         send_out: IoHandler,
         observe: TrafficObserver,
     ) -> Self {
-        Self { make, receive, sift, send_out, observe, open: Mutex::default() }
+        Self { make, receive, filter, send_out, observe, open: Mutex::default() }
     }
 
     /// The numbers of the open sessions.
@@ -78,7 +78,7 @@ impl Backend for Sessions {
         (self.observe)(stream, SessionTraffic::Opened);
         let (link, Served { mut outgoing, incoming }) = Link::served();
         let (sender, arrivals) = channel();
-        let (server, receive, sift) = ((self.make)(stream), Arc::clone(&self.receive), Arc::clone(&self.sift));
+        let (server, receive, filter) = ((self.make)(stream), Arc::clone(&self.receive), Arc::clone(&self.filter));
         let (send_out, back) = (Arc::clone(&self.send_out), sender.clone());
         let (ended, end) = oneshot::channel::<()>();
         let from_host = sender.clone();
@@ -97,9 +97,9 @@ impl Backend for Sessions {
             .name("session".into())
             .spawn(move || {
                 let to_host = Lines { incoming: incoming.clone(), line: Vec::new() };
-                let (receive, sift) = (|fact: &Report| receive(stream, fact), |message| sift(stream, message));
+                let (receive, filter) = (|report: &Report| receive(stream, report), |message| filter(stream, message));
                 let send_out = |io_request| send_out(stream, io_request, back.clone());
-                let _ = serve(server, &arrivals, to_host, receive, sift, send_out);
+                let _ = serve(server, &arrivals, to_host, receive, filter, send_out);
                 let _ = incoming.blocking_send(Incoming::Closed);
                 drop(ended);
             })
@@ -155,9 +155,9 @@ mod tests {
     #[tokio::test]
     async fn each_session_has_a_server_of_its_own() {
         let make = Box::new(|_| Server::new(Config::default()));
-        let (sift, send_out): (MessageFilter, IoHandler) =
+        let (filter, send_out): (MessageFilter, IoHandler) =
             (Arc::new(|_, message| Some(message)), Arc::new(|_, _, _| {}));
-        let sessions = Sessions::new(make, Arc::new(|_, _| {}), sift, send_out, Arc::new(|_, _| {}));
+        let sessions = Sessions::new(make, Arc::new(|_, _| {}), filter, send_out, Arc::new(|_, _| {}));
         for stream in [1, 2] {
             let Opened { mut link, end } = sessions.open(stream).expect("opens");
             link.send(br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#.to_vec()).await;

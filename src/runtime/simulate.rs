@@ -4,7 +4,7 @@
 use crate::host::engine::{Host, ModelReply, Output};
 use crate::host::prompt::Prompt;
 use crate::proposals::host::{Inferred, ServerId};
-use crate::scenario::{MessageFate, Observation, Player, PlayerAction, Report, Scenario, ServerKind};
+use crate::scenario::{MessageFate, Observation, Player, PlayerStep, Report, Scenario, ServerKind};
 use crate::server::{self, Server};
 use crate::wire::Direction;
 use std::cmp::Reverse;
@@ -104,14 +104,14 @@ impl Simulation<'_> {
                 continue;
             }
             match self.player.next(self.now) {
-                PlayerAction::Wait(wait) => {
+                PlayerStep::Wait(wait) => {
                     let Some(next) = self.next_time(wait) else { break };
                     if next > self.now {
                         (self.now, at_once) = (next, 0);
                     }
                     self.handle_timeout();
                 }
-                PlayerAction::Finished => break,
+                PlayerStep::Finished => break,
                 todo => {
                     // Steps are finite, so they are not a loop.
                     at_once = 0;
@@ -165,7 +165,7 @@ impl Simulation<'_> {
         while let Some(output) = self.outputs.pop_front() {
             match output {
                 Output::Send { server, message } => self.send(server, Direction::ClientToServer, message),
-                Output::HostEvent(fact) => self.see(&Observation::HostEvent(&fact)),
+                Output::Report(event) => self.see(&Observation::HostEvent(&event)),
                 Output::Prompt(prompt) => {
                     self.see(&Observation::Prompt(&prompt));
                     let reply = match self.player.reply(&prompt) {
@@ -191,13 +191,13 @@ impl Simulation<'_> {
         }
     }
 
-    fn act(&mut self, todo: PlayerAction) {
+    fn act(&mut self, todo: PlayerStep) {
         match todo {
-            PlayerAction::Order(order) => {
+            PlayerStep::Order(order) => {
                 let outputs = self.host.order(self.now, order);
                 self.outputs.extend(outputs);
             }
-            PlayerAction::Fire(server, fired) => match self.servers.get_mut(server.0).and_then(Option::as_mut) {
+            PlayerStep::Fire(server, fired) => match self.servers.get_mut(server.0).and_then(Option::as_mut) {
                 Some(found) => {
                     let outputs = found.fire(self.now, &fired);
                     let refusals: Vec<String> = outputs.iter().filter_map(refusal).collect();
@@ -206,8 +206,8 @@ impl Simulation<'_> {
                 }
                 None => self.see(&Observation::NotFired("the server is disconnected")),
             },
-            PlayerAction::Disconnect(server) => self.cut(server, None),
-            PlayerAction::Wait(_) | PlayerAction::Finished => {}
+            PlayerStep::Disconnect(server) => self.cut(server, None),
+            PlayerStep::Wait(_) | PlayerStep::Finished => {}
         }
     }
 

@@ -1,7 +1,7 @@
 //! What the server and the proposals use on a connection: time, ids, output, requests to the host, the store.
 
 use super::deferred::Deferred;
-use super::outgoing::Asking;
+use super::outgoing::PendingRequests;
 use super::timers::Timers;
 use super::{Config, Output, Report};
 use crate::proposals::server::handler_job::HandlerJob;
@@ -17,7 +17,7 @@ pub(super) struct Connection {
     /// The timers.
     pub timers: Timers,
     /// The server's own pending requests.
-    pub asking: Asking,
+    pub pending: PendingRequests,
     /// Tool calls that are answered later.
     pub deferred: Deferred,
     /// Jobs of the proposals that have not been sent out yet.
@@ -41,7 +41,7 @@ impl Connection {
         Self {
             now: Duration::ZERO,
             timers: Timers::default(),
-            asking: Asking::new(config.answer_deadline),
+            pending: PendingRequests::new(config.answer_deadline),
             deferred: Deferred::default(),
             jobs: Vec::new(),
             client: String::new(),
@@ -88,12 +88,12 @@ impl Connection {
     /// Adds the differences between a response and its schema to the reports that proposals just made about its
     /// request.
     pub(super) fn amend(&mut self, id: i64, deviations: &[String]) {
-        let facts = self.out.iter_mut().filter_map(|output| match output {
-            Output::Report(Report::Proposal(fact)) if fact["id"] == id => Some(fact),
+        let reports = self.out.iter_mut().filter_map(|output| match output {
+            Output::Report(Report::Proposal(report)) if report["id"] == id => Some(report),
             _ => None,
         });
         if !deviations.is_empty() {
-            facts.for_each(|fact| fact["deviations"] = json!(deviations));
+            reports.for_each(|report| report["deviations"] = json!(deviations));
         }
     }
 
@@ -147,7 +147,7 @@ impl ServerCx for Connection {
     }
 
     fn about(&mut self, id: i64) -> Option<&mut Value> {
-        self.asking.about(id)
+        self.pending.about(id)
     }
 
     fn awaits(&self, ticket: u64) -> bool {
@@ -164,8 +164,8 @@ impl ServerCx for Connection {
         ticket
     }
 
-    fn report(&mut self, fact: Value) {
-        self.report(Report::Proposal(fact));
+    fn report(&mut self, report: Value) {
+        self.report(Report::Proposal(report));
     }
 
     fn changed(&mut self, uri: &str) {

@@ -2,7 +2,7 @@
 
 use super::MessageReplay;
 use crate::proposals::audit::{OperationEnd, OperationEntry};
-use crate::proposals::{self, Asked, Observed};
+use crate::proposals::{self, Observed, PendingRequest};
 use crate::trace::Event;
 use crate::wire::MessageKind;
 use serde_json::Value;
@@ -46,7 +46,7 @@ impl Audit {
 
     /// Returns the operations that never ended.
     pub fn finish(&self) -> Vec<Row> {
-        let rows = |(stream, asked): (u32, &Asked)| {
+        let rows = |(stream, asked): (u32, &PendingRequest)| {
             let begun = (asked.seq, asked.time, None);
             entries(&asked.method, &asked.params, OperationEnd::Silence, (stream, self.0.server(stream)), begun)
         };

@@ -44,18 +44,18 @@ impl MethodTable {
 
 /// Methods and ids of more bytes than this are left out of headers, so that no peer can fill them. The payload has
 /// them.
-pub(super) const NAME_LIMIT: usize = 512;
+pub(super) const MAX_NAME_BYTES: usize = 512;
 
 /// Returns the method of an envelope, if it is short enough for a header.
 pub(super) fn kept_method<'a>(envelope: &'a Envelope<'_>) -> Option<&'a str> {
-    envelope.method.as_deref().filter(|method| method.len() <= NAME_LIMIT)
+    envelope.method.as_deref().filter(|method| method.len() <= MAX_NAME_BYTES)
 }
 
 /// Appends the record of an event to `out`. Writing to a `Vec` cannot fail.
 pub(super) fn encode(input: &RecordInput<'_>, methods: &mut MethodTable, out: &mut Vec<u8>) {
     let mut to = Encoder::from(out);
     let method = input.envelope.and_then(kept_method);
-    let id = input.envelope.and_then(|envelope| envelope.id).filter(|id| id.0.len() <= NAME_LIMIT);
+    let id = input.envelope.and_then(|envelope| envelope.id).filter(|id| id.0.len() <= MAX_NAME_BYTES);
     let back = input.back.filter(|_| input.envelope.is_some());
     let exchange = (input.exchange != 0 || back.is_some()).then_some(input.exchange);
     let items = match (input.envelope, id, method, exchange) {
@@ -324,8 +324,8 @@ impl<'a> Fields<'a> {
 
     /// Skips one item that a newer minor version may have added.
     fn skip_one(&mut self, depth: u8) -> Option<()> {
-        const DEEPEST: u8 = 16;
-        if depth > DEEPEST {
+        const MAX_DEPTH: u8 = 16;
+        if depth > MAX_DEPTH {
             return None;
         }
         // Each item takes at least one byte, so this ends with the bytes, however many items are claimed.

@@ -192,7 +192,7 @@ rules! {
     SAME_TEXT = Warning "overlap/same-text",
         "Within one turn, a server does not send the same text by means of two proposals.",
         "the proposals, used together";
-    SAME_FACT = Info "overlap/same-fact",
+    SAME_EVENT = Info "overlap/same-fact",
         "A server reports an event by means of one proposal only.",
         "the proposals, used together";
 }

@@ -452,7 +452,7 @@ fn what_a_server_does_wrong_over_and_over_is_reported_once_with_a_count() {
     assert_eq!(said.len(), 2, "{reported:?}");
     assert!(said[1].contains("w reminder undeclared: 49 more: "), "{said:?}");
     let all = stage.run(&[&words[..], &["--format", "json"]].concat(), "");
-    assert_eq!(lines(&all).iter().filter(|fact| fact["what"] == "undeclared").count(), 50, "{all:?}");
+    assert_eq!(lines(&all).iter().filter(|event| event["what"] == "undeclared").count(), 50, "{all:?}");
 }
 
 #[test]

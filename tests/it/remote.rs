@@ -1170,7 +1170,7 @@ impl ExchangeObserver for Kept {
         });
     }
 
-    fn hung_up(&self, connection: u32) {
+    fn client_closed(&self, connection: u32) {
         self.keep(format!("hung up {connection}"));
     }
 }

@@ -39,7 +39,7 @@ Examples:
 Terms of the proposals: a feature set is a group of a server's features that the host enables or disables as a whole; \
 a scope is what a feature set may access, such as a path; a checkpoint is a state that the server saved, to which the \
 host can roll back; an inference is one run of the host's model; a channel is a place for messages outside the host, \
-such as a chat room. docs/proposals.md explains the five proposals.")]
+such as a chat. docs/proposals.md explains the five proposals.")]
 #[command(defer = true)]
 pub(crate) enum FireCommand {
     UserMessage(user_message::UserMessageArgs),

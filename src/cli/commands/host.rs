@@ -191,7 +191,7 @@ pub(super) fn run(args: &HostArgs, context: &Context) -> Result<Outcome, Command
         said.chain(args.doing.iter().map(|line| lines::parse(line))).collect::<Result<_, _>>()?;
     let routes = Routes::open(&args.on_event, note)?;
     let lines = if queue.is_empty() { Some(Lines::open()?) } else { None };
-    client_session::block_on_to_the_end(async {
+    client_session::block_on_until_done(async {
         let recording = args.client.recording("host", Need::Wanted)?;
         let recorder = recording.recorder();
         let parties = HostServers::gather(&named, recorder, context).await;

@@ -231,12 +231,12 @@ fn receive(queue: Arc<Queue>, is_verbose: bool) -> OverlayNoticeCallback {
             queue.push_ready(ready, bytes);
             let _ = std::io::stderr().write_all(bytes);
         }
-        OverlayNotice::Words(text) => note(text),
-        OverlayNotice::Fact(fact) if is_verbose => report(fact),
-        OverlayNotice::Fact(_) => {}
+        OverlayNotice::Notice(text) => note(text),
+        OverlayNotice::Report(fields) if is_verbose => report(fields),
+        OverlayNotice::Report(_) => {}
     })
 }
 
-fn report(fact: &Value) {
-    note(&fact.to_string());
+fn report(fields: &Value) {
+    note(&fields.to_string());
 }

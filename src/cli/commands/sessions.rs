@@ -144,11 +144,11 @@ fn problems(sessions: &[Value]) -> Vec<String> {
 }
 
 /// A narrower table has no columns for the server and the reel.
-const ROOM_FOR_SERVERS: usize = 100;
+const RESERVED_SERVERS: usize = 100;
 
 fn table(sessions: &[Value], width: Option<usize>) -> String {
     let mut columns = vec!["name", "role", "client", "age", "messages", "errors", "waiting", "server", "reel"];
-    if width.is_some_and(|width| width < ROOM_FOR_SERVERS) {
+    if width.is_some_and(|width| width < RESERVED_SERVERS) {
         columns.truncate(7);
     }
     let mut rows = vec![columns.iter().map(|column| (*column).to_owned()).collect::<Vec<_>>()];

@@ -2,14 +2,14 @@
 
 mod table;
 
-use super::serve::keep::SharedRecorder;
+use super::serve::recording::SharedRecorder;
 use crate::cli::listening;
 use crate::cli::printer::{Format, note};
 use crate::cli::target::Limits;
 use crate::cli::{Context, Outcome, client_session};
 use crate::error::{CommandError, ErrorKind};
-use crate::probe::{ClientEnd, ClientFailure, Order, Plan, ProbeReport, ProbeRun, Settings};
-use crate::process::stdio_bridge::plug;
+use crate::probe::{ClientEnd, ClientFailure, Output, Plan, ProbeReport, ProbeRun, Settings};
+use crate::process::stdio_bridge::command_line;
 use crate::proposals::{REGISTRY, by_name};
 use crate::protocol::{Era, Revision};
 use crate::record::recording::{Need, OnExisting};
@@ -108,9 +108,9 @@ pub(super) fn run(args: &SurviveArgs, context: &Context) -> Result<Outcome, Comm
         return Err(CommandError::usage(format!("unknown proposal {name:?}"))
             .hint(format!("the proposals are {}", known.join(", "))));
     }
-    let keep = SharedRecorder::start("survive", args.output.as_deref(), Need::ToBegin, OnExisting::Fail, context)?;
-    let probed = client_session::block_on(probe_report(args, &keep, context));
-    keep.finish(context);
+    let recorder = SharedRecorder::start("survive", args.output.as_deref(), Need::ToBegin, OnExisting::Fail, context)?;
+    let probed = client_session::block_on(probe_report(args, &recorder, context));
+    recorder.finish(context);
     let probe_report = probed?;
     match args.format {
         Format::Json => context.printer.json(&serde_json::to_value(&probe_report).unwrap_or_default())?,
@@ -136,17 +136,17 @@ type Declaring = Arc<Mutex<Config>>;
 
 async fn probe_report(
     args: &SurviveArgs,
-    keep: &SharedRecorder,
+    recorder: &SharedRecorder,
     context: &Context,
 ) -> Result<ProbeReport, CommandError> {
     let (happens, events) = unbounded_channel();
     let declaring = Declaring::default();
-    let (sessions, gateway) = serve(&declaring, args.limits, &happens, keep);
+    let (sessions, gateway) = serve(&declaring, args.limits, &happens, recorder);
     let folder = Folder::new()?;
     let socket = folder.0.join("server");
     let lines = listening::bind(&format!("unix:{}", socket.display()), context).await?;
     let web = listening::bind("0", context).await?;
-    let server = Address { words: plug(&socket).map_err(|error| internal(&error))?, url: web.url("/mcp") };
+    let server = Address { words: command_line(&socket).map_err(|error| internal(&error))?, url: web.url("/mcp") };
     let settings = Settings { wait: args.wait, settle: DRAIN_TIMEOUT, connect: args.connect, restarts: args.restarts };
     let mut probe_report = Conducted {
         probe_run: ProbeRun::new(Plan::of(&args.only), settings),
@@ -155,7 +155,7 @@ async fn probe_report(
         env: vec![(SERVER, server.line()), (SERVER_URL, server.url.clone().into())],
         declaring,
         sessions,
-        keep: keep.clone(),
+        recorder: recorder.clone(),
         happens,
         events,
         host: None,
@@ -180,26 +180,27 @@ fn serve(
     declaring: &Declaring,
     limits: Limits,
     happens: &UnboundedSender<Event>,
-    keep: &SharedRecorder,
+    recorder: &SharedRecorder,
 ) -> (Arc<Sessions>, Arc<Gateway>) {
-    let (config, receives, sees, keep) = (Arc::clone(declaring), happens.clone(), happens.clone(), keep.clone());
+    let (config, receives, sees, recorder) =
+        (Arc::clone(declaring), happens.clone(), happens.clone(), recorder.clone());
     let held = Held::default();
     let itself: Arc<OnceLock<Weak<Sessions>>> = Arc::default();
     let back = Arc::clone(&itself);
     let sessions = Arc::new(Sessions::new(
         Box::new(move |_| Server::new(config.lock().unwrap_or_else(PoisonError::into_inner).clone())),
-        Arc::new(move |stream, fact: &Report| {
-            if matches!(fact, Report::Ready) {
+        Arc::new(move |stream, report: &Report| {
+            if matches!(report, Report::Ready) {
                 let _ = receives.send(Event::Ready(stream));
             }
         }),
         Arc::new(move |stream, message| {
             let sessions = back.get().and_then(Weak::upgrade);
-            held.sift(message, sessions.and_then(|sessions| sessions.arrivals(stream)))
+            held.filter(message, sessions.and_then(|sessions| sessions.arrivals(stream)))
         }),
         Arc::new(|_, _, _| {}),
         Arc::new(move |stream, passing| {
-            keep.see(stream, passing);
+            recorder.traffic(stream, passing);
             let _ = match passing {
                 SessionTraffic::Opened => Ok(()),
                 SessionTraffic::Message(way, bytes) => sees.send(Event::Passed(stream, way, bytes.to_vec())),
@@ -220,7 +221,7 @@ struct Conducted {
     env: Vec<(&'static str, OsString)>,
     declaring: Declaring,
     sessions: Arc<Sessions>,
-    keep: SharedRecorder,
+    recorder: SharedRecorder,
     happens: UnboundedSender<Event>,
     events: UnboundedReceiver<Event>,
     host: Option<Host>,
@@ -236,7 +237,7 @@ impl Conducted {
         loop {
             for order in std::mem::take(&mut orders) {
                 match order {
-                    Order::Start(besides, proposals) => {
+                    Output::Start(besides, proposals) => {
                         *self.declaring.lock().unwrap_or_else(PoisonError::into_inner) = Config {
                             besides,
                             declare: proposals,
@@ -245,13 +246,13 @@ impl Conducted {
                         };
                         self.start()?;
                     }
-                    Order::Send(stream, fired) => {
+                    Output::Send(stream, fired) => {
                         let arrivals = self.sessions.arrivals(stream);
                         // If the session is gone, that is reported as an event.
                         let _ = arrivals.map(|arrivals| arrivals.send(ServerInput::Order(vec![fired])));
                     }
-                    Order::Finish => self.finish().await,
-                    Order::Over => return Ok(()),
+                    Output::Finish => self.finish().await,
+                    Output::Over => return Ok(()),
                 }
             }
             let due = self.probe_run.next_timeout().unwrap_or(Duration::MAX);
@@ -274,7 +275,7 @@ impl Conducted {
 
     fn start(&mut self) -> Result<(), CommandError> {
         self.starts += 1;
-        let (start, happens, keep) = (self.starts, self.happens.clone(), self.keep.clone());
+        let (start, happens, recorder) = (self.starts, self.happens.clone(), self.recorder.clone());
         let (said, is_verbose) = (Arc::clone(&self.said), self.is_verbose);
         let says = move |bytes: &[u8]| {
             if is_verbose {
@@ -286,10 +287,10 @@ impl Conducted {
             said.drain(..gone);
         };
         let ended = move |end: ClientEnd| {
-            keep.note(&json!({"client": {"start": start, "end": end}}));
+            recorder.note(&json!({"client": {"start": start, "end": end}}));
             let _ = happens.send(Event::Ended(start, end));
         };
-        self.keep.note(&json!({"client": {"start": start}}));
+        self.recorder.note(&json!({"client": {"start": start}}));
         let host = Host::start(&self.argv, &self.env, says, ended).map_err(|error| internal(&error))?;
         self.host = Some(host);
         Ok(())

@@ -14,7 +14,7 @@ use crate::runtime::host::{HostNotice, HostRunner, Interceptor, Intervention, Me
 use crate::runtime::inferences::{Inferences, Saying};
 use crate::runtime::model::{Model, Progress, Replying};
 use crate::runtime::simulate::{SimulationContext, simulate};
-use crate::scenario::{Clock, MessageFate, Observation, Player, PlayerAction, Report, Scenario, ServerKind};
+use crate::scenario::{Clock, MessageFate, Observation, Player, PlayerStep, Report, Scenario, ServerKind};
 use crate::trace::{EventKind, FileHeader, Flags, Item, NewEvent, ReelReader, ReelWriter, WriterOptions};
 use crate::validate::{Options, Validator};
 use crate::wire::{Direction, Framing};
@@ -199,11 +199,11 @@ pub(crate) async fn play_real(
         }
         let todo = player.borrow_mut().next(runner.now());
         let wait = match todo {
-            PlayerAction::Order(order) => {
+            PlayerStep::Order(order) => {
                 runner.order(order);
                 continue;
             }
-            PlayerAction::Fire(server, fired) => {
+            PlayerStep::Fire(server, fired) => {
                 let sent = parties.orders[server.0].as_ref().is_some_and(|orders| orders.send(fired).is_ok());
                 if !sent {
                     let why = Observation::NotFired("the server is not a built-in one, or its connection was closed");
@@ -211,12 +211,12 @@ pub(crate) async fn play_real(
                 }
                 continue;
             }
-            PlayerAction::Disconnect(server) => {
+            PlayerStep::Disconnect(server) => {
                 runner.disconnect(server);
                 continue;
             }
-            PlayerAction::Finished => break Ok(()),
-            PlayerAction::Wait(wait) => wait,
+            PlayerStep::Finished => break Ok(()),
+            PlayerStep::Wait(wait) => wait,
         };
         let due = wait.map(|at| at.saturating_sub(runner.now()));
         let reported = tokio::select! {
@@ -250,7 +250,7 @@ pub(crate) async fn play_real(
             HostNotice::Stderr(..) => continue,
         };
         let sight = match &output {
-            Output::HostEvent(fact) => Observation::HostEvent(fact),
+            Output::Report(event) => Observation::HostEvent(event),
             Output::Prompt(prompt) => Observation::Prompt(prompt),
             Output::OrderResult(done) => Observation::OrderResult(done),
             _ => continue,

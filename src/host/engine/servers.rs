@@ -171,7 +171,7 @@ impl Host {
                     *done = OrderResult::Failed(why);
                 }
             }
-            Effect::Report(fact) => self.out.push(Output::HostEvent(fact)),
+            Effect::Report(event) => self.out.push(Output::Report(event)),
         }
     }
 

@@ -71,9 +71,9 @@ rules! {
 }
 
 /// The response time that the proposal recommends as the limit, in nanoseconds (SEP-1975, Timeouts).
-const LIMIT: i64 = 500_000_000;
+const RESPONSE_LIMIT_NS: i64 = 500_000_000;
 /// Larger contexts are reported. In bytes.
-const LARGE: usize = 16 * 1024;
+const MAX_CONTEXT_BYTES: usize = 16 * 1024;
 
 /// A user message that the host sent.
 #[derive(Debug)]
@@ -196,7 +196,8 @@ impl ConversationObserver {
 
     /// The model has answered. No message whose time limit has not passed may still be without a context.
     fn check_awaited(&self, seq: u64, time: i64, findings: &mut Findings) {
-        let early = |sent: &&Sent| !sent.answered && !sent.refused && time.saturating_sub(sent.time) < LIMIT;
+        let early =
+            |sent: &&Sent| !sent.answered && !sent.refused && time.saturating_sub(sent.time) < RESPONSE_LIMIT_NS;
         let early = self.sent.values().filter(early).count();
         if !self.sent.is_empty() && !self.lost {
             findings.check(&NOT_AWAITED, seq, early == 0, || {
@@ -247,7 +248,9 @@ impl ConversationObserver {
             findings.note(&CARRIER, seq, format!("this session uses {carrier}"));
         }
         let took = message.time.saturating_sub(asked);
-        findings.check(&SLOW, seq, took <= LIMIT, || format!("the server responded after {} ms", took / 1_000_000));
+        findings.check(&SLOW, seq, took <= RESPONSE_LIMIT_NS, || {
+            format!("the server responded after {} ms", took / 1_000_000)
+        });
         check_context(message, findings);
     }
 
@@ -296,5 +299,6 @@ fn check_context(message: &Observed<'_>, findings: &mut Findings) {
         });
     }
     let size = texts(content).map(str::len).sum::<usize>();
-    findings.check(&CONTEXT_SIZE, seq, size <= LARGE, || format!("the server sent {size} bytes of context"));
+    findings
+        .check(&CONTEXT_SIZE, seq, size <= MAX_CONTEXT_BYTES, || format!("the server sent {size} bytes of context"));
 }

@@ -194,11 +194,11 @@ impl HooksHostSide {
                 (Some(token), Some(ToolUse { server: Some(server), tool: name, arguments, output: None }), None)
             }
         };
-        let text_of_fact = match data["context_tool"].as_str() {
+        let text_of_event = match data["context_tool"].as_str() {
             Some(tool) => format!("hook {index} fires on {}: calls {tool}", event.name()),
             None => format!("hook {index} fires on {}", event.name()),
         };
-        cx.report("fires", Some(server), text_of_fact, data);
+        cx.report("fires", Some(server), text_of_event, data);
         let recurses = declarer.policy.flag("recursive") && !is_nested;
         let nested = call.as_ref().filter(|_| recurses).map(|call| self.tool_event(cx, EventKind::PreToolUse, call));
         self.firing.push(Firing { server, index, priority, event, token, call, is_nested, text });

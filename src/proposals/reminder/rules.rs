@@ -71,11 +71,11 @@ rules! {
 }
 
 /// The maximum number of reminders per minute.
-const MAX_A_MINUTE: usize = 60;
+const MAX_PER_MINUTE: usize = 60;
 /// The maximum number of reminders of one server in one turn.
-const MAX_A_TURN: usize = 10;
+const MAX_PER_TURN: usize = 10;
 /// A minute in nanoseconds.
-const MINUTE: i64 = 60_000_000_000;
+const MINUTE_NS: i64 = 60_000_000_000;
 
 /// The form in which a reminder was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,7 +163,7 @@ impl Observer for ReminderObserver {
             ConversationEvent::Turn => {
                 let count = self.pending.turn();
                 if count > 0 {
-                    findings.check(&TURN_BUDGET, seq, count <= MAX_A_TURN, || {
+                    findings.check(&TURN_BUDGET, seq, count <= MAX_PER_TURN, || {
                         format!("{count} reminders are waiting for this turn")
                     });
                 }
@@ -233,17 +233,17 @@ impl ReminderObserver {
 
     fn check_rate(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         self.times.push_back(message.time);
-        while self.times.front().is_some_and(|first| message.time.saturating_sub(*first) >= MINUTE) {
+        while self.times.front().is_some_and(|first| message.time.saturating_sub(*first) >= MINUTE_NS) {
             self.times.pop_front();
             self.flooding = false;
         }
-        let flood = self.times.len() > MAX_A_MINUTE;
+        let flood = self.times.len() > MAX_PER_MINUTE;
         if flood {
             self.times.pop_front();
         }
         // Reported once, until the rate has dropped again.
         findings.check(&RATE, message.seq, !flood || self.flooding, || {
-            format!("the server sent more than {MAX_A_MINUTE} reminders in a minute")
+            format!("the server sent more than {MAX_PER_MINUTE} reminders in a minute")
         });
         self.flooding |= flood;
     }

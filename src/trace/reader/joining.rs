@@ -8,7 +8,7 @@
 use super::{Block, Damage, Input, Item, ReelReader, is_long};
 use crate::trace::event::{EventHeader, Flags};
 use crate::trace::record::Piece;
-use crate::wire::{Framing, LONGEST_MESSAGE};
+use crate::wire::{Framing, MAX_MESSAGE_BYTES};
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 
@@ -169,7 +169,7 @@ impl ReelReader {
                 block.truncate_end(place);
                 continue;
             };
-            let max = LONGEST_MESSAGE - self.joining.kept.min(LONGEST_MESSAGE);
+            let max = MAX_MESSAGE_BYTES - self.joining.kept.min(MAX_MESSAGE_BYTES);
             let len = frame.len + u64::from(header.len);
             let is_full = !is_end && piece.first == piece.seq && self.joining.open.len() >= MAX_FRAMES;
             if len > max as u64 || is_full || is_long {

@@ -238,7 +238,7 @@ async fn run(client: Arc<Client>, mut outgoing: Receiver<Vec<u8>>) {
     }
     client.settle(tasks).await;
     client.end_session().await;
-    client.endpoint.hang_up();
+    client.endpoint.report_closed();
     let _ = client.incoming.send(Incoming::Closed).await;
 }
 

@@ -17,7 +17,7 @@ use tokio::time::timeout;
 
 /// How long to wait for the end of standard error after the end of standard output, so that a server's last output is
 /// received before its end is reported.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 /// The time limit for connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -134,7 +134,7 @@ pub(crate) async fn read_lines(
         }
         drop(lines);
         if let Some(said) = said.filter(|_| failed.is_none()) {
-            let _ = timeout(LAST_WORDS, said).await;
+            let _ = timeout(DRAIN_TIMEOUT, said).await;
         }
         let _ = incoming.send(failed.map_or(Incoming::Closed, Incoming::Failed)).await;
         return;

@@ -143,9 +143,9 @@ impl Trouble {
 
 /// How often a server that may vanish silently is sent a ping.
 const PULSE: Duration = Duration::from_secs(5);
-/// The delay before the first reconnect. It doubles each time, up to [`LONGEST`].
+/// The delay before the first reconnect. It doubles each time, up to [`MAX_BACK_OFF`].
 const BACK_OFF: Duration = Duration::from_millis(500);
-const LONGEST: Duration = Duration::from_secs(30);
+const MAX_BACK_OFF: Duration = Duration::from_secs(30);
 
 /// What a server's notification says about a subscription.
 #[derive(Debug, PartialEq)]
@@ -174,7 +174,7 @@ fn news(message: &[u8]) -> Option<(String, SubscriptionEvent)> {
 pub(super) fn run(args: &WatchArgs, context: &Context) -> Result<Outcome, CommandError> {
     let arguments = args.arguments()?;
     let until = args.time.map(|time| Instant::now() + time);
-    client_session::block_on_to_the_end(async {
+    client_session::block_on_until_done(async {
         let (mut events, mut wait, mut was_there) = (0, BACK_OFF, false);
         loop {
             let task = Task { args, arguments: &arguments, until, context };
@@ -198,7 +198,7 @@ pub(super) fn run(args: &WatchArgs, context: &Context) -> Result<Outcome, Comman
             if until.is_some_and(|until| Instant::now() >= until) {
                 return outcome(End::Time, events, args.expect);
             }
-            wait = wait.saturating_mul(2).min(LONGEST);
+            wait = wait.saturating_mul(2).min(MAX_BACK_OFF);
         }
     })
 }

@@ -1,7 +1,7 @@
 //! `fire push`: a push event, sent as a server that a host has started (MCPL 0.4 §9).
 
 use super::emit::{self, DeliveryOptions};
-use super::server_messages::{PUSH, Shot};
+use super::server_messages::{PUSH, ServerMessageRequest};
 use crate::cli::{Context, Outcome, values};
 use crate::error::CommandError;
 use clap::Args;
@@ -55,5 +55,5 @@ pub(super) fn run(args: &PushArgs, context: &Context) -> Result<Outcome, Command
     let params = json!({
         "text": args.text, "eventId": args.event_id, "featureSet": args.feature_set, "origin": origin,
     });
-    emit::run(&Shot::new(&PUSH, params), &args.ways, context)
+    emit::run(&ServerMessageRequest::new(&PUSH, params), &args.ways, context)
 }

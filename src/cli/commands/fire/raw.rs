@@ -131,12 +131,12 @@ fn to_first_host(args: &RawArgs, message: &[u8], tally: &mut Tally, context: &Co
     let every_ms = (repeat > 1).then(|| u64::try_from(interval.as_millis()).unwrap_or(u64::MAX));
     config.plans.push(Plan { after_ms: 0, every_ms, times: Some(repeat), fire });
     let mut done = Err(CommandError::new(ErrorKind::Interrupted, "ended before a host received the message"));
-    run_server("raw", config, ServeExtras::default(), &common, context, |fact| {
+    run_server("raw", config, ServeExtras::default(), &common, context, |report| {
         let answer = |content: Value, latency_us: u64| {
             let message = content.to_string().into_bytes();
             Ok(Some(Answer { message, latency: Duration::from_micros(latency_us) }))
         };
-        let settled = match fact {
+        let settled = match report {
             Report::Answered { id, result, latency_us, .. } => {
                 answer(json!({"jsonrpc": "2.0", "id": id, "result": result}), *latency_us)
             }
@@ -189,8 +189,8 @@ fn into_session(
             CommandError::usage("the message is not UTF-8, which a live session requires")
                 .hint("other bytes can be sent to a server that this command starts: put its command after --")
         })?;
-        let toward = if args.side == Side::Server { "client" } else { "server" };
-        let answer = live::send(&session, toward, &text, args.client.timeout(), |earlier| {
+        let recipient = if args.side == Side::Server { "client" } else { "server" };
+        let answer = live::send(&session, recipient, &text, args.client.timeout(), |earlier| {
             context.printer.note(&format!("before the response: {}", visible_text(&String::from_utf8_lossy(earlier))));
         });
         if let Some(replaced) = replaced {

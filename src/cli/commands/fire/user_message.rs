@@ -7,7 +7,7 @@ use crate::cli::target::Target;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::host::client::Output;
-use crate::host::fire_user_message::{Firing, Report, UserMessageFire};
+use crate::host::fire_user_message::{Firing, Output as FireOutput, UserMessageFire};
 use crate::proposals::conversation::host::{
     self, Carrier, DeliveryOutcome as Said, HistoryEntry, Subscription, UserMessage,
 };
@@ -150,12 +150,12 @@ fn show(reported: &MessageReport, args: &UserMessageArgs, context: &Context) -> 
 }
 
 /// Reports what happens between two messages.
-fn meanwhile(report: &Report, context: &Context) {
+fn meanwhile(report: &FireOutput, context: &Context) {
     match report {
-        Report::Client(output) => client_session::report(output, context),
-        Report::Note(note) => context.printer.note(note),
-        Report::Late(late) => report_late(late, context),
-        Report::Subscription(_) | Report::Done(_) => {}
+        FireOutput::Client(output) => client_session::report(output, context),
+        FireOutput::Note(note) => context.printer.note(note),
+        FireOutput::Late(late) => report_late(late, context),
+        FireOutput::Subscription(_) | FireOutput::Done(_) => {}
     }
 }
 
@@ -202,27 +202,29 @@ async fn watch(
     while reported.late.is_none() {
         let Some(report) = runner.next(until).await else { break };
         match report {
-            Report::Client(Output::Ready(handshake)) => {
+            FireOutput::Client(Output::Ready(handshake)) => {
                 reported.era = Some(handshake.era);
                 reported.server = handshake.server_info["name"].as_str().unwrap_or("server").to_owned();
                 client_session::report_handshake(&handshake, &args.client, context);
             }
-            Report::Client(Output::Failed { reason, .. }) => {
+            FireOutput::Client(Output::Failed { reason, .. }) => {
                 reported.failure = Some(Failure::Failed(reason));
                 break;
             }
-            Report::Client(Output::TimedOut { method, after, .. }) if reported.server.is_empty() => {
+            FireOutput::Client(Output::TimedOut { method, after, .. }) if reported.server.is_empty() => {
                 reported.failure = Some(Failure::TimedOut { method, after });
                 break;
             }
-            Report::Client(output) => client_session::report(&output, context),
-            Report::Subscription(subscription) => reported.subscription = Some(subscription),
-            Report::Note(note) => reported.notes.push(note),
-            Report::Late(late) if reported.outcome.as_ref().is_some_and(|said| said.message_id == late.message_id) => {
+            FireOutput::Client(output) => client_session::report(&output, context),
+            FireOutput::Subscription(subscription) => reported.subscription = Some(subscription),
+            FireOutput::Note(note) => reported.notes.push(note),
+            FireOutput::Late(late)
+                if reported.outcome.as_ref().is_some_and(|said| said.message_id == late.message_id) =>
+            {
                 reported.late = Some(late);
             }
-            Report::Late(late) => report_late(&late, context),
-            Report::Done(outcome) => {
+            FireOutput::Late(late) => report_late(&late, context),
+            FireOutput::Done(outcome) => {
                 if outcome.timed_out {
                     until = Some(runner.now() + args.linger);
                 } else {
@@ -302,7 +304,7 @@ fn print(reported: &MessageReport, args: &UserMessageArgs, context: &Context) ->
             .line(&format!("{server} did not respond within {limit}; continued without it (sent as a {carrier})"))?;
     } else if let Some(found) = &said.context {
         printer.note(&format!("{} responded in {took} (sent as a {carrier})", reported.server));
-        let text = host::render(&reported.server, found, host::DEFAULT_MOST_BYTES);
+        let text = host::render(&reported.server, found, host::DEFAULT_MAX_BYTES);
         text.trim_end().lines().try_for_each(|line| printer.line(&visible_text(line)))?;
     } else {
         printer.line(&format!("{server} has no context for this message ({took}, sent as a {carrier})"))?;

@@ -208,8 +208,8 @@ impl<'a> Talk<'a> {
                 return Ok(done == OrderResult::Ended);
             }
             Happened::HostNotice(reported) => {
-                if let HostNotice::Host(Output::HostEvent(fact)) = &reported {
-                    self.routes.receive(fact);
+                if let HostNotice::Host(Output::Report(event)) = &reported {
+                    self.routes.receive(event);
                 }
                 self.show(&reported)?;
             }

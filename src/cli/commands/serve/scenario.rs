@@ -1,7 +1,7 @@
 //! `serve --scenario`: plays the part of one built-in server of a scenario, on any transport.
 
 use super::failed;
-use super::keep::SharedRecorder;
+use super::recording::SharedRecorder;
 use crate::cli::hosting::play;
 use crate::cli::hosting::verdict::{self, Junit};
 use crate::cli::listening::{self, ListenOptions};
@@ -36,7 +36,7 @@ const SILENCE: Duration = Duration::from_secs(5);
 /// How long a host may take to read the last messages after it closed its side.
 const UNREAD: Duration = Duration::from_secs(1);
 /// How long the last messages may take to reach the network.
-const LAST_WORDS: Duration = Duration::from_millis(100);
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// A scenario, and where to write its report.
 #[derive(Debug, Args)]
@@ -74,17 +74,17 @@ pub(super) fn run(
     let scenario = play::read(path)?;
     let junit = args.junit.as_deref().map(Junit::open).transpose()?;
     let begin = part_of(&scenario, args.part.as_deref())?;
-    let keep =
+    let recorder =
         record.map(|path| SharedRecorder::start("serve", Some(path), Need::Wanted, listening.on_existing(), context));
-    let keep = keep.transpose()?;
-    let seeing = keep.clone();
+    let recorder = recorder.transpose()?;
+    let seeing = recorder.clone();
     let observe: TrafficObserver =
-        Arc::new(move |stream, passing| seeing.iter().for_each(|keep| keep.see(stream, passing)));
+        Arc::new(move |stream, passing| seeing.iter().for_each(|recorder| recorder.traffic(stream, passing)));
     let report = match &listening.listen {
         Some(listen) => play_listening(begin, observe, (listen, listening, limits), context),
         None => listening::runtime()?.block_on(play_stdio(begin(), limits, observe)),
     };
-    keep.iter().for_each(|keep| keep.finish(context));
+    recorder.iter().for_each(|recorder| recorder.finish(context));
     let (report, file) = (report?, path.display().to_string());
     if let Some(junit) = junit {
         junit.write(&report, &file)?;
@@ -181,7 +181,7 @@ fn play_listening(
         })
         .await?;
         gateway.finish().await;
-        tokio::time::sleep(LAST_WORDS).await;
+        tokio::time::sleep(DRAIN_TIMEOUT).await;
         let report = over.or_else(|| oldest(&mut news));
         if report.is_none() {
             // No host has connected, or reconnected.

@@ -1,10 +1,10 @@
 //! Sessions with one connection each: WebSockets, lines over sockets, and HTTP+SSE (2024-11-05). Everything that one
 //! side sends goes to the other.
 
-use super::session::LAST_WORDS;
+use super::session::DRAIN_TIMEOUT;
 use super::{Backend, Gateway, MAX_SESSIONS, Opened, Refusal, SERVER_ENDED, full_up, lock, plain};
 use crate::process::supervisor::NO_HANDLERS;
-use crate::process::supervisor::is_kept;
+use crate::process::supervisor::is_supervised;
 use crate::transport::budget::{Receiver, Sender, WeakSender};
 use crate::transport::client::http::{Body, BodyError};
 use crate::transport::client::websocket;
@@ -125,7 +125,7 @@ impl Gateway {
             let gateway = Arc::clone(&self);
             async move {
                 let peer = stream.peer_cred().ok().and_then(|peer| peer.pid());
-                if peer.is_some_and(|peer| is_kept(peer) != Some(false)) {
+                if peer.is_some_and(|peer| is_supervised(peer) != Some(false)) {
                     let refusal = plain(StatusCode::FORBIDDEN, NO_HANDLERS).as_error();
                     let _ = stream.into_split().1.write_all(format!("{refusal}\n").as_bytes()).await;
                 } else {
@@ -247,7 +247,7 @@ impl Gateway {
             is_left.store(true, Ordering::Relaxed);
             // Still deliver pending answers: the client may have closed only its sending direction.
             if failed.is_none() {
-                tokio::time::sleep(LAST_WORDS).await;
+                tokio::time::sleep(DRAIN_TIMEOUT).await;
             }
             failed
         };

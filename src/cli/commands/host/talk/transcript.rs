@@ -50,11 +50,11 @@ pub(super) struct Repeats {
 
 impl Repeats {
     /// Whether the event is to be shown now.
-    fn takes(&mut self, fact: &HostEvent) -> bool {
-        if !render::host::is_refusal(fact) {
+    fn takes(&mut self, event: &HostEvent) -> bool {
+        if !render::host::is_refusal(event) {
             return true;
         }
-        let key = (fact.server, fact.proposal, fact.what, fact.text.clone());
+        let key = (event.server, event.proposal, event.what, event.text.clone());
         let is_full = self.reported.len() >= MAX_REPEATED;
         match self.reported.get_mut(&key) {
             Some((_, times)) => {
@@ -62,7 +62,7 @@ impl Repeats {
                 false
             }
             None if is_full => true,
-            None => self.reported.insert(key, (fact.clone(), 0)).is_none(),
+            None => self.reported.insert(key, (event.clone(), 0)).is_none(),
         }
     }
 
@@ -195,12 +195,12 @@ impl Talk<'_> {
     pub(super) fn show(&mut self, reported: &HostNotice) -> Result<(), CommandError> {
         let (at, palette) = (self.runner.now(), self.context.printer.palette);
         match reported {
-            HostNotice::Host(Output::HostEvent(fact)) => {
+            HostNotice::Host(Output::Report(event)) => {
                 let servers = self.runner.host.servers();
                 match self.args.format {
-                    Format::Json => self.print_json(&render::host::fact_value(fact, servers, at)),
-                    Format::Human if self.repeats.takes(fact) => {
-                        self.print(&render::host::fact(fact, servers, &palette))
+                    Format::Json => self.print_json(&render::host::event_value(event, servers, at)),
+                    Format::Human if self.repeats.takes(event) => {
+                        self.print(&render::host::event_line(event, servers, &palette))
                     }
                     Format::Human => Ok(()),
                 }
@@ -239,8 +239,8 @@ impl Talk<'_> {
             _ => false,
         };
         let palette = self.context.printer.palette;
-        for (fact, times) in self.repeats.take() {
-            self.print(&render::host::again(&fact, times, self.runner.host.servers(), &palette))?;
+        for (event, times) in self.repeats.take() {
+            self.print(&render::host::again(&event, times, self.runner.host.servers(), &palette))?;
         }
         let is_turn = matches!(done, OrderResult::Turn { .. } | OrderResult::Woken { .. });
         if is_turn && std::mem::take(&mut self.streamed.is_whole) {
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn only_the_same_text_folds() {
-        let fact = |text: &str| HostEvent {
+        let event = |text: &str| HostEvent {
             proposal: "mcpe",
             what: "stray",
             server: Some(ServerId(0)),
@@ -268,13 +268,15 @@ mod tests {
             data: Value::Null,
         };
         let mut repeats = Repeats::default();
-        let reported: Vec<bool> = ["a", "b", "a", "a"].iter().map(|text| repeats.takes(&fact(text))).collect();
+        let reported: Vec<bool> = ["a", "b", "a", "a"].iter().map(|text| repeats.takes(&event(text))).collect();
         assert_eq!(reported, [true, true, false, false]);
-        assert_eq!(repeats.take(), [(fact("a"), 2)]);
-        assert!(repeats.takes(&fact("a")), "counting starts anew");
+        assert_eq!(repeats.take(), [(event("a"), 2)]);
+        assert!(repeats.takes(&event("a")), "counting starts anew");
         for text in 0..MAX_REPEATED {
-            repeats.takes(&fact(&text.to_string()));
+            repeats.takes(&event(&text.to_string()));
         }
-        assert!(repeats.takes(&fact("late")) && repeats.takes(&fact("late")) && repeats.reported.len() == MAX_REPEATED);
+        assert!(
+            repeats.takes(&event("late")) && repeats.takes(&event("late")) && repeats.reported.len() == MAX_REPEATED
+        );
     }
 }

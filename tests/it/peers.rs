@@ -619,7 +619,7 @@ fn a_push_is_accepted() {
         (&answered["accepted"], &answered["inference_id"], &answered["event_id"]),
         (&json!(true), &json!("inf_9"), &json!("evt_7"))
     );
-    assert_eq!(reports(&output.err()).last(), Some(answered), "also on standard error");
+    assert_eq!(reports_in(&output.err()).last(), Some(answered), "also on standard error");
 }
 
 #[test]
@@ -889,7 +889,7 @@ while True:
         ["fire", "raw", ping, "--repeat", "3", "--interval", "1ms", "--format", "json", "--expect", ".answer.result"];
     let output = run(&stage, &raw, &SCRIPTED);
     let ids: std::collections::HashSet<String> =
-        reports(&output.out()).iter().map(|one| one["answer"]["id"].to_string()).collect();
+        reports_in(&output.out()).iter().map(|one| one["answer"]["id"].to_string()).collect();
     assert_eq!((output.code(), ids.len(), ids.contains("7")), (0, 3, true), "{output:?}");
 }
 

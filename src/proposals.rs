@@ -119,6 +119,17 @@ pub struct Rule {
     pub text: &'static str,
     /// The specification or proposal and the section that require it.
     pub source: &'static str,
+    /// For a source that leaves a question open (`AMB-A1`): the question, and what mcpreel assumes.
+    pub decision: Option<&'static str>,
+}
+
+/// The rules that follow from one document.
+#[derive(Debug)]
+pub(crate) struct RuleGroup {
+    /// The document: its short citation and its title.
+    pub document: String,
+    /// Its rules.
+    pub rules: &'static [Rule],
 }
 
 /// A violation of a rule in a session.

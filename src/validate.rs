@@ -25,7 +25,7 @@ pub(crate) use report::Finding;
 pub use report::Report;
 
 use crate::proposals::recent::Recent;
-use crate::proposals::{REGISTRY, Rule};
+use crate::proposals::{Descriptor, REGISTRY, Rule, RuleGroup};
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, http};
 use crate::trace::{Event, EventKind, Flags};
@@ -57,9 +57,19 @@ const MAX_LISTED_CONNECTIONS: usize = 1000;
 /// The maximum number of streams of which something is remembered before their first message.
 const MAX_ANNOUNCED: usize = 64 << 10;
 
-/// All rules: those of MCP first, then each proposal's in the order of the registry.
+/// All rules, in the order of [`rule_groups`].
 pub(crate) fn all_rules() -> impl Iterator<Item = &'static Rule> {
     rules::RULES.iter().chain(REGISTRY.iter().flat_map(|proposal| proposal.rules()))
+}
+
+/// All rules by document: those of MCP first, then each proposal's in the order of the registry.
+pub(crate) fn rule_groups() -> Vec<RuleGroup> {
+    let core = RuleGroup { document: "MCP, JSON-RPC 2.0, and proposals in general".to_owned(), rules: rules::RULES };
+    let proposals = REGISTRY.iter().map(|proposal| {
+        let Descriptor { source, title, .. } = proposal.descriptor();
+        RuleGroup { document: format!("{source}: {title}"), rules: proposal.rules() }
+    });
+    std::iter::once(core).chain(proposals).collect()
 }
 
 /// Checks a reel event by event.

@@ -191,7 +191,7 @@ impl Overlay {
         }
         while let Some((number, purpose)) = self.own_requests.give_up(now) {
             out.push(self.take_back(number, "timeout"));
-            self.concluded(purpose, Err(failed("the server did not answer in time")), &mut out);
+            self.concluded(purpose, Err(failed("the server did not respond in time")), &mut out);
         }
         while let Some((rule, count)) = self.triggers.due(now) {
             self.fire(now, rule, &json!({"n": count}), &mut out);

@@ -5,7 +5,7 @@ use super::commands::record::spawn_error;
 use super::printer::note;
 use super::target::{Target, TargetKind, refuse};
 use crate::error::{CommandError, ErrorKind};
-use crate::host::client::{ClientConfig, EraChoice, Handshake, Joined, Output, Root};
+use crate::host::client::{ClientConfig, EraChoice, FailureReason, Handshake, Joined, Output, Root};
 use crate::process::child::ServerCommand;
 use crate::protocol::{Era, Revision};
 use crate::record::http::{Exchanges, Numbers};
@@ -259,10 +259,7 @@ impl Peer {
         let since = Instant::now();
         let advice = Arc::clone(&self.advice);
         let status = self.end(context).await.filter(|_| since.elapsed() < BY_ITSELF);
-        let when = ["the server closed the connection", "the server ended"]
-            .into_iter()
-            .find_map(|beginning| error.message.strip_prefix(beginning));
-        if let (Some(status), Some(when)) = (status, when) {
+        if let (Some(status), Some(when)) = (status, &error.closed) {
             error.message = format!("the server ended{}{when}", end_text(status));
         }
         let mut advice = std::mem::take(&mut *advice.lock().unwrap_or_else(PoisonError::into_inner));
@@ -491,7 +488,7 @@ pub(super) async fn open(
     }
 }
 
-/// Returns an error if the server is in the modern era, in which the proposals have no carrier. `kind` decides the
+/// Returns an error if the server is in the modern era, which cannot carry the proposals. `kind` decides the
 /// exit code.
 pub(super) fn need_carrier(era: Era, server: &str, kind: ErrorKind) -> Result<(), CommandError> {
     if era == Era::Legacy {
@@ -561,6 +558,9 @@ pub(super) fn failed(failure: Failure, stderr: &[u8]) -> CommandError {
         Failure::Failed(_) => ErrorKind::Peer,
     };
     let mut error = CommandError::new(kind, failure.to_string());
+    if let Failure::Failed(FailureReason::Closed(when)) = failure {
+        error.closed = Some(when);
+    }
     let said = String::from_utf8_lossy(stderr);
     let last: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
     for said in &last[last.len().saturating_sub(LINES_REPORTED)..] {

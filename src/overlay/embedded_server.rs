@@ -165,7 +165,7 @@ impl EmbeddedServer {
                 self.once(format!("the client refused {method}: error {code} ({message})"))
             }
             server::Output::Report(Report::Unanswered { method, .. }) => {
-                self.once(format!("the client did not answer {method}"))
+                self.once(format!("the client did not respond to {method}"))
             }
             server::Output::Report(report) => Some(Output::Report(serde_json::to_value(report).unwrap_or_default())),
             server::Output::IoRequest(_) => None,

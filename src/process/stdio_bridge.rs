@@ -31,7 +31,7 @@ pub(crate) fn bridge_if_asked() -> Option<ExitCode> {
     match carried {
         Ok(()) => Some(ExitCode::SUCCESS),
         Err(error) => {
-            let _ = writeln!(io::stderr(), "mcpreel: cannot reach the server: {error}");
+            let _ = writeln!(io::stderr(), "mcpreel: error: cannot reach the server: {error}");
             Some(ExitCode::from(4))
         }
     }

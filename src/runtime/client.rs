@@ -1,7 +1,7 @@
 //! Runs a host-side engine on a link: sends its messages, passes it what arrives, and wakes it in time.
 
 use super::sleep_until;
-use crate::host::client::{ClientConfig, ClientEngine, Handshake, Output, Params, RequestHandle};
+use crate::host::client::{ClientConfig, ClientEngine, FailureReason, Handshake, Output, Params, RequestHandle};
 use crate::host::fire_user_message::{Output as FireOutput, UserMessageFire};
 use crate::transport::{Incoming, Link, Undelivered};
 use std::collections::VecDeque;
@@ -216,7 +216,7 @@ impl<E: Engine> Runner<E> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Failure {
     /// The request timed out.
-    #[error("no answer to {method} within {after:?}")]
+    #[error("no response to {method} within {after:?}")]
     TimedOut {
         /// The method.
         method: String,
@@ -225,7 +225,7 @@ pub(crate) enum Failure {
     },
     /// The other side or the connection failed.
     #[error("{0}")]
-    Failed(String),
+    Failed(FailureReason),
 }
 
 /// The response to a request.
@@ -262,7 +262,7 @@ impl Connection {
                 other => observer(&other),
             }
         }
-        Err(Failure::Failed("the server ended during the handshake".into()))
+        Err(Failure::Failed(FailureReason::closed_during_handshake()))
     }
 
     /// Sends a request and waits for the response. Passes everything else to `observer`.
@@ -303,7 +303,7 @@ impl Connection {
             }
             observer(&output);
         }
-        Err(Failure::Failed(format!("the server ended before answering {method}")))
+        Err(Failure::Failed(FailureReason::closed_before(method)))
     }
 
     /// Sends a notification.

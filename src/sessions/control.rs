@@ -391,7 +391,7 @@ fn send(
                 json!({"tag": tag, "answer": String::from_utf8_lossy(text), "latency_ms": latency})
             }
             AnswerEvent::Nothing => {
-                json!({"tag": tag, "failed": format!("no answer within {wait:?}"), "timed_out": true})
+                json!({"tag": tag, "failed": format!("no response within {wait:?}"), "timed_out": true})
             }
         });
     };

@@ -435,8 +435,8 @@ for line in sys.stdin:
     assert_eq!(reported.code(), 1, "{reported:?}");
     assert!(reported.err().contains("waiting for quiet (tools/list)"), "{reported:?}");
     assert!(reported.err().contains("waiting for quiet (ping)"), "{reported:?}");
-    assert!(reported.out().contains("quiet host no tools: its tools are unknown: no answer in time"), "{reported:?}");
-    assert!(reported.out().contains("failed: no answer in time"), "{reported:?}");
+    assert!(reported.out().contains("quiet host no tools: its tools are unknown: no response in time"), "{reported:?}");
+    assert!(reported.out().contains("failed: no response in time"), "{reported:?}");
 }
 
 #[test]

@@ -322,7 +322,7 @@ fn an_answer_that_comes_too_late_is_taken_out_all_the_same() {
     let mut client = echoing(&stage);
     let slow = r#"{"jsonrpc":"2.0","id":1,"method":"slow"}"#;
     let output = stage.run(&["fire", "raw", slow, "--session", "sh", "--timeout", "20ms"], "");
-    failed(&output, 5, &["no answer within 20ms"]);
+    failed(&output, 5, &["no response within 20ms"]);
     client.send(&modern(2, "tools/list"));
     assert_eq!(client.message(|_| true)["id"], 2, "the late answer came first, and not to the client");
     client.end();

@@ -84,7 +84,7 @@ pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, Command
             server.end(context).await;
             return match failed {
                 None => Ok(Outcome::Clean),
-                Some(why) => Err(client_session::failed(Failure::Failed(why), &[])),
+                Some(why) => Err(client_session::failed(Failure::Failed(why.into()), &[])),
             };
         }
         let asked = connection.request(&args.method, params, |output| client_session::report(output, context)).await;

@@ -245,10 +245,10 @@ impl Host {
             ClientOutput::Failed { handle: Some(handle), reason } => {
                 self.calls.remove(&(server, handle));
                 if let Some(owner) = self.owners.remove(&(server, handle)) {
-                    self.replied(now, server, owner, &RequestOutcome::Failed(&reason), b"");
+                    self.replied(now, server, owner, &RequestOutcome::Failed(&reason.to_string()), b"");
                 }
             }
-            ClientOutput::Failed { handle: None, reason } => self.lose(now, server, &reason),
+            ClientOutput::Failed { handle: None, reason } => self.lose(now, server, &reason.to_string()),
             ClientOutput::Notification { message } => self.notified(now, server, message),
             ClientOutput::ServerRequest { method, message, answered_with: None } => {
                 self.asked(now, server, method, message);
@@ -366,7 +366,7 @@ impl Host {
                 }
                 self.replied(now, server, owner, &RequestOutcome::TimedOut, b"");
             }
-            None => self.lose(now, server, &format!("no answer to {method} within {after:?}")),
+            None => self.lose(now, server, &format!("no response to {method} within {after:?}")),
         }
     }
 
@@ -384,7 +384,7 @@ impl Host {
                     Some(used) => self.tool_answered(now, used, tool_result(reply)),
                     None => match reply {
                         RequestOutcome::Answered { .. } => self.finish(OrderResult::Answer(message.to_vec())),
-                        RequestOutcome::TimedOut => self.finish(OrderResult::Failed("no answer in time".to_owned())),
+                        RequestOutcome::TimedOut => self.finish(OrderResult::Failed("no response in time".to_owned())),
                         RequestOutcome::Failed(why) => self.finish(OrderResult::Failed((*why).to_owned())),
                     },
                 }
@@ -507,7 +507,7 @@ fn tool_result(reply: &RequestOutcome<'_>) -> Result<Value, String> {
         RequestOutcome::Answered { envelope, .. } => {
             serde_json::from_slice(envelope.result.unwrap_or_default()).map_err(|error| error.to_string())
         }
-        RequestOutcome::TimedOut => Err("no answer in time".to_owned()),
+        RequestOutcome::TimedOut => Err("no response in time".to_owned()),
         RequestOutcome::Failed(why) => Err((*why).to_owned()),
     }
 }

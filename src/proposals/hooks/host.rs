@@ -272,7 +272,7 @@ impl Declarer {
     fn verdict(&self, selected: &Selected, now: Duration) -> Result<(), Option<String>> {
         let calls_tool = match &selected.verdict {
             Verdict::Fires(injected) => matches!(injected, Injected::CallTool { .. }),
-            Verdict::Skipped(why) if why.starts_with("declared for ") => return Err(None),
+            Verdict::OtherEvent(_) => return Err(None),
             Verdict::Skipped(why) => return Err(Some(why.clone())),
         };
         let is_trusted = self.policy.flag("trusted");

@@ -3,7 +3,7 @@
 //! Header names keep their spelling in both directions, because exchanges are recorded as they are.
 
 use super::error_response::TOKEN_ADVICE;
-use super::proxy_connector::ProxyConnector;
+use super::proxy_connector::{ProxyConnector, UnknownName};
 use super::remote::Remote;
 use crate::wire::Direction;
 use crate::wire::text::error_chain;
@@ -131,7 +131,6 @@ impl HttpError {
     fn read(place: &str, reported: String, error: &(dyn Error + 'static)) -> Self {
         let mut cause = Some(error);
         while let Some(found) = cause {
-            let text = found.to_string();
             if let Some(known) = found.downcast_ref::<Self>() {
                 return known.clone();
             }
@@ -141,7 +140,7 @@ impl HttpError {
                     MAX_HEAD_BYTES >> 10
                 ));
             }
-            if text.contains("dns error") || text.contains("failed to lookup address") {
+            if found.is::<UnknownName>() {
                 return Self::UnknownHost(reported);
             }
             match found.downcast_ref() {

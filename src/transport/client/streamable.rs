@@ -655,7 +655,7 @@ impl Client {
         match timeout(DELETE_TIMEOUT, self.endpoint.ask(Method::DELETE, &headers, None)).await {
             Ok(Ok(answer)) => self.step(format!("DELETE → {}", answer.status())),
             Ok(Err(error)) => self.step(error.to_string()),
-            Err(_) => self.step(format!("no answer to DELETE within {DELETE_TIMEOUT:?}")),
+            Err(_) => self.step(format!("no response to DELETE within {DELETE_TIMEOUT:?}")),
         }
     }
 }

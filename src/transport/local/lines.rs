@@ -2,16 +2,18 @@
 
 use crate::transport::budget::{BudgetPermit, IntakeLimits, Receiver, Sender};
 use crate::transport::client::http::HttpError;
+use crate::transport::client::proxy_connector::UnknownName;
 use crate::transport::link::{Incoming, Link, Served};
 use crate::transport::local::stdio::{ByteObserver, Pipe};
 use crate::wire::MessageLimit;
 use crate::wire::Messages;
 use std::io;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::net::{TcpStream, UnixStream};
+use tokio::net::{TcpStream, UnixStream, lookup_host};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -45,9 +47,18 @@ pub(crate) async fn connect_tcp(
     observer: Option<ByteObserver>,
 ) -> Result<Link, HttpError> {
     let place = format!("tcp:{address}");
-    let stream = connected(&place, TcpStream::connect(address)).await?;
+    let stream = connected(&place, connect_by_name(address)).await?;
     let _ = stream.set_nodelay(true);
     Ok(carry(stream.into_split(), IntakeLimits::of_server(limit), observer))
+}
+
+async fn connect_by_name(address: &str) -> io::Result<TcpStream> {
+    let of_name = |error: io::Error| match error.kind() {
+        io::ErrorKind::InvalidInput => error,
+        _ => io::Error::other(UnknownName(error)),
+    };
+    let found: Vec<SocketAddr> = lookup_host(address).await.map_err(of_name)?.collect();
+    TcpStream::connect(&found[..]).await
 }
 
 async fn connected<S>(place: &str, connecting: impl Future<Output = io::Result<S>>) -> Result<S, HttpError> {

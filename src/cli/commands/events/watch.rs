@@ -5,7 +5,7 @@ use crate::cli::client_session::{self, ClientOptions, Peer};
 use crate::cli::target::Target;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
-use crate::host::client::{Handshake, Output, Params};
+use crate::host::client::{FailureReason, Handshake, Output, Params};
 use crate::proposals::mcpe::{BATCH, EVENT, EXPIRED, is_mcpe};
 use crate::proposals::tool_outcome;
 use crate::render::line::visible_text;
@@ -320,7 +320,7 @@ impl ActiveSubscription<'_> {
                     unless_interrupted(self.feel_pulse()).await?;
                     pulse = self.connection.runner.now() + PULSE;
                 }
-                None => return Err(self.lost(Failure::Failed("the server ended".to_owned()))),
+                None => return Err(self.lost(Failure::Failed(FailureReason::Closed(String::new())))),
             }
         }
     }
@@ -334,7 +334,7 @@ impl ActiveSubscription<'_> {
         events: &mut u64,
     ) -> Result<Option<End>, Trouble> {
         match said {
-            SubscriptionEvent::Forgotten(reason) => return Err(self.lost(Failure::Failed(reason))),
+            SubscriptionEvent::Forgotten(reason) => return Err(self.lost(Failure::Failed(reason.into()))),
             _ if self.id.as_deref() != Some(id) => {}
             SubscriptionEvent::Events(all) => {
                 for event in &all {

@@ -164,6 +164,7 @@ async fn fire(
         let (index, priority, notes) = (selected.index, selected.priority.name(), selected.notes);
         let one = |tool, outcome, fires| Fired { index, priority, tool, outcome, fires, notes };
         fired.push(match selected.verdict {
+            Verdict::OtherEvent(event) => one(None, Err(format!("declared for {}", event.name())), false),
             Verdict::Skipped(why) => one(None, Err(why), false),
             Verdict::Fires(Injection::Text(text)) => one(None, Ok(text), true),
             Verdict::Fires(Injection::CallTool { name, arguments }) if args.no_call => {

@@ -9,7 +9,7 @@ use crate::cli::target::{Target, TargetKind};
 use crate::cli::{Context, Outcome, values};
 use crate::error::{CommandError, ErrorKind};
 use crate::host::client::message::with_members;
-use crate::host::client::{Handshake, Joined, Output};
+use crate::host::client::{FailureReason, Handshake, Joined, Output};
 use crate::protocol::{Era, Revision};
 use crate::render::line::{duration, visible_text};
 use crate::runtime::client::{Answer, Connection, Failure};
@@ -286,7 +286,7 @@ async fn exchange(
         }
     }
     if runner.now() < until {
-        return Err(Failure::Failed("the server closed the connection before it responded".to_owned()));
+        return Err(Failure::Failed(FailureReason::Closed(" before it responded".to_owned())));
     }
     Err(Failure::TimedOut { method: asked.method.as_deref().unwrap_or("the message").to_owned(), after: timeout })
 }

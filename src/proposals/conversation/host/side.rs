@@ -172,7 +172,7 @@ impl HostSide for ConversationHostSide {
         }
         if !view.is_legacy {
             let text = format!(
-                "{} declares conversationEvents, which does not exist in the modern era; it gets no user messages",
+                "{} declares conversationEvents in the modern era, which cannot carry the proposal; it gets no user messages",
                 view.name
             );
             return cx.report("no carrier", Some(server), text, Value::Null);

@@ -93,6 +93,10 @@ impl ClientOptions {
 
 impl ClientOptions {
     /// Starts a recording, whether or not the user asked for one: in the named reel, or in the folder of reels.
+    ///
+    /// # Errors
+    ///
+    /// The reel cannot be created and the user requires it, or it exists already.
     pub(super) fn recording(&self, name: &str, need: Need) -> Result<Recording, CommandError> {
         let need = if self.record.is_some() { Need::ToBegin } else { need };
         Recording::start(&Plan::of(self.record.as_deref(), name, need), note)
@@ -104,6 +108,10 @@ impl ClientOptions {
     }
 
     /// The path of the reel of [`Self::recording`].
+    ///
+    /// # Errors
+    ///
+    /// There is no folder for reels.
     pub(super) fn reel(&self, name: &str) -> Result<PathBuf, CommandError> {
         match &self.record {
             Some(path) => Ok(path.clone()),
@@ -133,6 +141,10 @@ impl ClientOptions {
     }
 
     /// Refuses options that have no effect in a live session, which was negotiated and is recorded by others.
+    ///
+    /// # Errors
+    ///
+    /// Such an option was given.
     pub(super) fn check_joined(&self) -> Result<(), CommandError> {
         let record = self.record.as_ref().map(|_| "--record");
         refuse(record, "--session", "the session is already recorded in its own reel")?;
@@ -140,6 +152,10 @@ impl ClientOptions {
     }
 
     /// Refuses options that have no effect in a live session, because its own client and server negotiated them.
+    ///
+    /// # Errors
+    ///
+    /// Such an option was given.
     pub(super) fn check_agreed(&self) -> Result<(), CommandError> {
         let given = [
             ("--era", self.era != EraArg::Auto, "the session's client and server have already negotiated the era"),
@@ -179,6 +195,10 @@ type Advice = Arc<Mutex<Vec<String>>>;
 
 impl Peer {
     /// Starts the server or connects to it. Returns the link and the peer.
+    ///
+    /// # Errors
+    ///
+    /// The server cannot be started or reached, or the reel cannot be created.
     pub(super) async fn start(
         target: &Target,
         options: &ClientOptions,
@@ -307,6 +327,10 @@ pub(super) struct SharedRecording<'a> {
 }
 
 /// Connects to a server. If there is a recorder, it receives all traffic.
+///
+/// # Errors
+///
+/// The server cannot be reached, or its certificate is not trusted.
 pub(super) async fn attach(
     remote: &Remote,
     recorder: Option<&Recorder>,
@@ -447,11 +471,19 @@ pub(super) fn remote_error(error: HttpError) -> CommandError {
 }
 
 /// Runs an asynchronous command on this thread. An interrupt ends it, with exit code 130.
+///
+/// # Errors
+///
+/// The error of `work`, or the interrupt.
 pub(super) fn block_on<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
     block_on_until_done(unless_interrupted(work))
 }
 
 /// Like [`block_on`], for a command that handles interrupts itself.
+///
+/// # Errors
+///
+/// The error of `work`.
 pub(super) fn block_on_until_done<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -461,6 +493,10 @@ pub(super) fn block_on_until_done<T>(work: impl Future<Output = Result<T, Comman
 }
 
 /// Runs `work` until it is done or interrupted.
+///
+/// # Errors
+///
+/// The error of `work`, or the interrupt.
 pub(super) async fn unless_interrupted<T>(
     work: impl Future<Output = Result<T, CommandError>>,
 ) -> Result<T, CommandError> {
@@ -471,6 +507,10 @@ pub(super) async fn unless_interrupted<T>(
 }
 
 /// Opens the connection and waits for the handshake. With `-v`, its steps are reported.
+///
+/// # Errors
+///
+/// The connection failed, the handshake was refused, or it took too long.
 pub(super) async fn open(
     peer: &Peer,
     link: Link,
@@ -490,6 +530,10 @@ pub(super) async fn open(
 
 /// Returns an error if the server is in the modern era, which cannot carry the proposals. `kind` decides the
 /// exit code.
+///
+/// # Errors
+///
+/// The server is in the modern era.
 pub(super) fn need_carrier(era: Era, server: &str, kind: ErrorKind) -> Result<(), CommandError> {
     if era == Era::Legacy {
         return Ok(());

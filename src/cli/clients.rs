@@ -82,6 +82,11 @@ pub(super) fn usual_files(context: &Context) -> Result<Vec<ConfigFile>, CommandE
     Ok(files)
 }
 
+/// The current folder.
+///
+/// # Errors
+///
+/// The current folder cannot be determined; it may have been deleted.
 pub(super) fn current_folder() -> Result<PathBuf, CommandError> {
     std::env::current_dir().map_err(|error| CommandError::reading(Path::new("."), &error))
 }

@@ -252,6 +252,10 @@ impl Connection {
     }
 
     /// Waits for the handshake. Passes everything else to `observer`.
+    ///
+    /// # Errors
+    ///
+    /// The connection failed, or the handshake timed out.
     pub(crate) async fn ready(&mut self, mut observer: impl FnMut(&Output)) -> Result<Handshake, Failure> {
         while let Some(output) = self.runner.next(None).await {
             match output {
@@ -266,6 +270,10 @@ impl Connection {
     }
 
     /// Sends a request and waits for the response. Passes everything else to `observer`.
+    ///
+    /// # Errors
+    ///
+    /// The request timed out, or the connection failed.
     pub(crate) async fn request(
         &mut self,
         method: &str,
@@ -278,6 +286,10 @@ impl Connection {
     }
 
     /// Like [`Self::request`], with its own timeout.
+    ///
+    /// # Errors
+    ///
+    /// The request timed out, or the connection failed.
     pub(crate) async fn request_within(
         &mut self,
         timeout: Duration,

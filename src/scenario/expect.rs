@@ -170,6 +170,10 @@ impl Want {
     }
 
     /// Compares it with an observation.
+    ///
+    /// # Errors
+    ///
+    /// The first difference.
     pub(super) fn fits(&self, sight: &Sight<'_>) -> Result<(), Miss> {
         match (self, sight) {
             (Self::Message(want), Sight::Message(message)) => want.fits(message),

@@ -174,6 +174,10 @@ pub(crate) const VERSION: u32 = 2;
 const MAX_GREETING_BYTES: u64 = 4096;
 
 /// Creates the abstract socket of a session; returns its name and listener.
+///
+/// # Errors
+///
+/// The socket cannot be created.
 pub(crate) fn bind_abstract() -> io::Result<(String, UnixListener)> {
     let name = format!("mcpreel-{}", uuid::Uuid::new_v4().simple());
     let listener = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name)?)?;

@@ -414,6 +414,10 @@ impl ReelReader {
     }
 
     /// Returns the approximate size of the next block in bytes; 0 if it is unknown.
+    ///
+    /// # Errors
+    ///
+    /// The reel cannot be read.
     pub(super) fn next_size(&mut self) -> io::Result<usize> {
         let waiting = self.joining.next_size();
         if waiting > 0 {

@@ -66,6 +66,11 @@ impl CallArgs {
     }
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, CommandError> {
     let params = match values::params(&args.params)? {
         None => Params::Absent,

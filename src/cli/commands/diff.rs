@@ -54,6 +54,11 @@ pub(crate) struct DiffArgs {
     ignore: Vec<String>,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, CommandError> {
     let options = Options {
         exact: args.exact,

@@ -72,6 +72,11 @@ pub(crate) enum FeatureSetsCommand {
     Changed(Box<server_request_args::ChangedArgs>),
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(command: &FireCommand, context: &Context) -> Result<Outcome, CommandError> {
     match command {
         FireCommand::UserMessage(args) => user_message::run(args, context),

@@ -77,6 +77,11 @@ pub(crate) struct OverlayArgs {
     target: Target,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &OverlayArgs, context: &Context) -> Result<Outcome, CommandError> {
     let Some(file) = args.file.as_ref().filter(|_| !args.schema) else {
         let text = serde_json::to_string_pretty(&schema()).unwrap_or_default();

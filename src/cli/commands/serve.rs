@@ -178,6 +178,11 @@ fn fired(text: &str) -> Result<Fired, String> {
     Ok(fired)
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError> {
     if let Some(path) = &args.scenario.scenario {
         return scenario::run(

@@ -72,6 +72,11 @@ impl SessionFacts {
     }
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &SessionsArgs, context: &Context) -> Result<Outcome, CommandError> {
     let sessions = live::all()?;
     if sessions.is_empty() && args.format == Format::Human {

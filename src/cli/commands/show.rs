@@ -152,6 +152,11 @@ const FOLLOW_PAUSE: Duration = Duration::from_millis(40);
 /// How often a follower of a live session checks whether it is still running.
 const SESSION_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> {
     let live = args.session.as_deref().map(live::find).transpose()?;
     let (path, words) = match &live {

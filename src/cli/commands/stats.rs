@@ -53,6 +53,11 @@ pub(crate) struct StatsArgs {
     format: Format,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, CommandError> {
     let (reader, path, stream) = match &args.session {
         None => {

@@ -102,6 +102,11 @@ pub(crate) struct SurviveArgs {
     argv: Vec<OsString>,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &SurviveArgs, context: &Context) -> Result<Outcome, CommandError> {
     if let Some(name) = args.only.iter().find(|name| by_name(name).is_none()) {
         let known: Vec<_> = REGISTRY.iter().map(|proposal| proposal.descriptor().name).collect();

@@ -70,6 +70,11 @@ impl FailOn {
     }
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &ValidateArgs, context: &Context) -> Result<Outcome, CommandError> {
     if args.rules {
         return list_rules(args.format, context);

@@ -65,6 +65,10 @@ fn spaces(place: Place<'_>) -> (&str, &str) {
 }
 
 /// Wraps the entry: replaces its URL by a command.
+///
+/// # Errors
+///
+/// The entry cannot be edited: it contains nothing to wrap, or in a form that is not understood.
 pub(super) fn wrap_url(place: Place<'_>, program: &str) -> Result<String, EditError> {
     let Place { text, entry, .. } = place;
     let (url_member, url) = entry.url().ok_or(EditError::Nothing)?;
@@ -134,6 +138,10 @@ fn env_vars(place: Place<'_>) -> Vec<String> {
 }
 
 /// Unwraps the entry: restores the original, or rebuilds it if the entry was changed.
+///
+/// # Errors
+///
+/// The entry cannot be rebuilt.
 pub(super) fn unwrap_url(place: Place<'_>) -> Result<String, EditError> {
     restore(place).map_or_else(|| rebuild(place), Ok)
 }

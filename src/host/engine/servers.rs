@@ -186,6 +186,10 @@ impl Host {
     }
 
     /// Lets the proposals forbid a tool call or add to its params.
+    ///
+    /// # Errors
+    ///
+    /// Why a proposal forbids the call.
     pub(super) fn gate(&mut self, now: Duration, server: ServerId, params: &mut Value) -> Result<(), String> {
         let used = tool_use(server, params);
         let mut verdict = Ok(());
@@ -483,6 +487,11 @@ impl Host {
             .push(Output::Client { server, output: ClientOutput::ServerRequest { method, message, answered_with } });
     }
 
+    /// The server of this name.
+    ///
+    /// # Errors
+    ///
+    /// There is no such server; names those there are.
     pub(super) fn server_named(&self, name: &str) -> Result<ServerId, String> {
         match self.views.iter().position(|view| view.name == name) {
             Some(at) => Ok(ServerId(at)),

@@ -44,6 +44,10 @@ pub(crate) enum FolderError {
 impl Folder {
     /// Opens the folder at this path. Globs in `ignored` match a file or folder by its name, or by its path relative to
     /// the folder.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be opened, or a glob is invalid.
     pub(crate) fn open(path: &Path, ignored: &[String]) -> Result<Self, FolderError> {
         let failed = |error| FolderError::System(path.to_owned(), error);
         let root = path.canonicalize().map_err(failed)?;

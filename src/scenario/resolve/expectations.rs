@@ -11,11 +11,19 @@ use crate::wire::MessageKind;
 
 impl Resolver<'_> {
     /// Resolves expectations and returns their indices.
+    ///
+    /// # Errors
+    ///
+    /// An expectation is invalid.
     pub(super) fn expectations(&mut self, parts: Vec<Placed<ExpectPart>>) -> Result<Vec<usize>> {
         parts.into_iter().map(|part| self.expectation(part)).collect()
     }
 
     /// Resolves the ids in `after`.
+    ///
+    /// # Errors
+    ///
+    /// There is no expectation with such an id.
     pub(super) fn settle_waiting(&mut self) -> Result<()> {
         for (waits, id) in std::mem::take(&mut self.waiting) {
             let found = self.expectations.iter().position(|one| one.id.as_deref() == Some(id.value.as_str()));

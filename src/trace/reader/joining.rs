@@ -285,6 +285,10 @@ impl ReelReader {
     }
 
     /// Loads the payloads of a block's joined events, after its other payloads.
+    ///
+    /// # Errors
+    ///
+    /// The reel cannot be read. Damage is a value, not an error.
     pub(super) fn load_joined(&mut self, block: &mut Block) -> io::Result<Result<(), Damage>> {
         for origin in std::mem::take(&mut block.joined) {
             let Ok(place) = block.headers.binary_search_by_key(&origin.seq, |header| header.seq) else { continue };

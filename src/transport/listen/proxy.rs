@@ -219,6 +219,10 @@ pub(super) fn is_websocket(to: &HeaderValue) -> bool {
 }
 
 /// Accepts connections forever, numbered from 1. If too many are open, the next ones wait.
+///
+/// # Errors
+///
+/// The listener failed.
 pub(super) async fn accept<S, F>(mut next: impl AsyncFnMut() -> std::io::Result<S>, mut serve: impl FnMut(S, u32) -> F)
 where
     F: Future<Output = ()> + Send + 'static,

@@ -171,6 +171,11 @@ fn news(message: &[u8]) -> Option<(String, SubscriptionEvent)> {
     Some((id, said))
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &WatchArgs, context: &Context) -> Result<Outcome, CommandError> {
     let arguments = args.arguments()?;
     let until = args.time.map(|time| Instant::now() + time);

@@ -33,6 +33,11 @@ pub(crate) enum ChannelCommand {
 }
 
 impl ChannelCommand {
+    /// Runs the command.
+    ///
+    /// # Errors
+    ///
+    /// The command failed; the error's kind decides the exit code.
     pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         match self {
             Self::Register(args) => args.run(context),

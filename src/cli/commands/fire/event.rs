@@ -42,6 +42,11 @@ pub(crate) struct EventArgs {
     ways: DeliveryOptions,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &EventArgs, context: &Context) -> Result<Outcome, CommandError> {
     emit::run(args, &args.ways, context)
 }

@@ -101,6 +101,11 @@ struct Fired {
     notes: Vec<String>,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &HookArgs, context: &Context) -> Result<Outcome, CommandError> {
     let (event, mut tally) = (event(args)?, args.repeating.tally()?);
     client_session::block_on(async {

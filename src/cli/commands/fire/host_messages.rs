@@ -65,6 +65,11 @@ pub(crate) struct BeforeArgs {
 }
 
 impl BeforeArgs {
+    /// Runs the command.
+    ///
+    /// # Errors
+    ///
+    /// The command failed; the error's kind decides the exit code.
     pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         host_request::run(&BEFORE, &self.recipient, context, |done, _| {
             let mut params = self.about.params(done, self.message.as_deref());
@@ -116,6 +121,11 @@ enum Carrier {
 }
 
 impl AfterArgs {
+    /// Runs the command.
+    ///
+    /// # Errors
+    ///
+    /// The command failed; the error's kind decides the exit code.
     pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         host_request::run(&AFTER, &self.recipient, context, |done, block| {
             let mut params = self.about.params(done, self.message.as_deref());
@@ -165,6 +175,11 @@ fn pattern(text: &str) -> Result<(String, String), String> {
 }
 
 impl UpdateArgs {
+    /// Runs the command.
+    ///
+    /// # Errors
+    ///
+    /// The command failed; the error's kind decides the exit code.
     pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         if self.enabled.is_empty() && self.disabled.is_empty() && self.allowed.is_empty() && self.denied.is_empty() {
             return Err(CommandError::usage("nothing to send")
@@ -220,6 +235,11 @@ pub(crate) struct RollbackArgs {
 }
 
 impl RollbackArgs {
+    /// Runs the command.
+    ///
+    /// # Errors
+    ///
+    /// The command failed; the error's kind decides the exit code.
     pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         host_request::run(&ROLLBACK, &self.recipient, context, |_, block| {
             let sets = mcpl::feature_sets(&block["featureSets"]);

@@ -50,6 +50,11 @@ pub(crate) struct PushArgs {
     ways: DeliveryOptions,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &PushArgs, context: &Context) -> Result<Outcome, CommandError> {
     let origin = if args.origin.is_empty() { None } else { Some(values::object(&args.origin)?) };
     let params = json!({

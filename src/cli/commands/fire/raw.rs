@@ -76,6 +76,11 @@ enum Side {
     Server,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &RawArgs, context: &Context) -> Result<Outcome, CommandError> {
     let message = values::exact_text(&args.message)?;
     if message.contains(&b'\n') || message.contains(&b'\r') {

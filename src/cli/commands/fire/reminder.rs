@@ -88,6 +88,11 @@ enum Role {
     EphemeralCache,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &ReminderArgs, context: &Context) -> Result<Outcome, CommandError> {
     emit::run(args, &args.ways, context)
 }

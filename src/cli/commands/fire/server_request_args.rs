@@ -44,6 +44,11 @@ pub(crate) struct InferenceArgs {
 }
 
 impl InferenceArgs {
+    /// Runs the command.
+    ///
+    /// # Errors
+    ///
+    /// The command failed; the error's kind decides the exit code.
     pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         let params = json!({
             "prompt": self.prompt, "featureSet": self.feature_set, "conversationId": self.conversation,
@@ -68,6 +73,11 @@ pub(crate) struct ModelInfoArgs {
 }
 
 impl ModelInfoArgs {
+    /// Runs the command.
+    ///
+    /// # Errors
+    ///
+    /// The command failed; the error's kind decides the exit code.
     pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         emit::run(&ServerMessageRequest::new(&MODEL_INFO, json!({})), &self.ways, context)
     }
@@ -96,6 +106,11 @@ pub(crate) struct ScopeArgs {
 }
 
 impl ScopeArgs {
+    /// Runs the command.
+    ///
+    /// # Errors
+    ///
+    /// The command failed; the error's kind decides the exit code.
     pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         let payload = if self.payload.is_empty() { None } else { Some(values::object(&self.payload)?) };
         let params = json!({"label": self.label, "payload": payload, "featureSet": self.feature_set});
@@ -123,6 +138,11 @@ pub(crate) struct ChangedArgs {
 }
 
 impl ChangedArgs {
+    /// Runs the command.
+    ///
+    /// # Errors
+    ///
+    /// The command failed; the error's kind decides the exit code.
     pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         let added = (!self.added.is_empty()).then(|| self.added.iter().cloned().collect::<Map<_, _>>());
         let removed = if self.removed.is_empty() { None } else { Some(&self.removed) };

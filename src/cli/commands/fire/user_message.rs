@@ -100,6 +100,11 @@ struct MessageReport {
     failure: Option<Failure>,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, CommandError> {
     let mut tally = args.repeating.tally()?;
     client_session::block_on(async {

@@ -80,6 +80,10 @@ impl LocalArgs {
 
 impl Local {
     /// Starts reading the inputs.
+    ///
+    /// # Errors
+    ///
+    /// An input cannot be opened.
     pub(super) fn start(self, serving: &Serving) -> Result<LocalServer, CommandError> {
         let failed = |error| CommandError::new(ErrorKind::Internal, format!("cannot start the local inputs: {error}"));
         let serving = serving.clone();

@@ -148,6 +148,11 @@ impl Form {
         Ok(())
     }
 
+    /// Prints an event.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub(super) fn show(&mut self, shown: &Shown<'_>, context: &Context) -> Result<(), CommandError> {
         if let Some(mut print_worker) = self.print_worker.take() {
             match self.kind {
@@ -174,6 +179,10 @@ impl Form {
     }
 
     /// Keeps a block until its events are printed. Returns it if it is not needed.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub(super) fn done_with(&mut self, block: Block) -> Result<Option<Block>, CommandError> {
         match &mut self.print_worker {
             Some(print_worker) => print_worker.take(block).map(|()| None).map_err(CommandError::output),
@@ -182,6 +191,10 @@ impl Form {
     }
 
     /// Prints what is ready, and releases the blocks that were kept for it.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub(super) fn release(&mut self, context: &Context) -> Result<(), CommandError> {
         let printed = self.print_worker.as_mut().map_or_else(|| context.printer.flush(), PrintWorker::hand_over);
         printed.map_err(CommandError::output)
@@ -264,6 +277,10 @@ impl Form {
     }
 
     /// Prints what is left.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub(super) fn finish(&mut self, context: &Context) -> Result<(), CommandError> {
         if let Some(more) = self.failures.checked_sub(FAILURES_REPORTED).filter(|more| *more > 0) {
             context.printer.note(&format!("… and {more} more"));

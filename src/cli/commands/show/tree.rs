@@ -13,6 +13,11 @@ use crate::sessions::live::Live;
 use serde_json::{Value, json};
 use std::path::Path;
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(
     args: &ShowArgs,
     live: Option<&Live>,

@@ -152,6 +152,10 @@ impl Gateway {
     }
 
     /// Accepts a client's WebSocket.
+    ///
+    /// # Errors
+    ///
+    /// The response that refuses the WebSocket.
     pub(super) fn upgrade(
         self: &Arc<Self>,
         headers: &HeaderMap,
@@ -171,6 +175,10 @@ impl Gateway {
 
     /// Begins HTTP+SSE: a stream of all server messages, which announces where to post messages. The server starts with
     /// the first of these.
+    ///
+    /// # Errors
+    ///
+    /// The response that refuses the stream.
     pub(super) fn begin_sse(&self) -> Result<Response<Body>, Refusal> {
         let (client, Served { outgoing, incoming }) = Link::served();
         let id = uuid::Uuid::new_v4().to_string();
@@ -201,6 +209,10 @@ impl Gateway {
     }
 
     /// Passes a message of HTTP+SSE to its session, which begins with the first message.
+    ///
+    /// # Errors
+    ///
+    /// The response that refuses the message.
     pub(super) async fn post_sse(self: &Arc<Self>, query: &str, line: Vec<u8>) -> Result<(), Refusal> {
         let unknown = || plain(StatusCode::NOT_FOUND, "this session does not exist or has ended");
         let session = {

@@ -77,6 +77,11 @@ impl Talk<'_> {
         self.args.format == Format::Human
     }
 
+    /// Prints a text.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub(super) fn print(&self, text: &str) -> Result<(), CommandError> {
         let is_coloured = !self.context.printer.palette.is_plain();
         match &self.lines {
@@ -103,6 +108,10 @@ impl Talk<'_> {
     }
 
     /// Reports which servers the conversation waits for.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub(super) fn report_silence(&mut self) -> Result<(), CommandError> {
         self.received = None;
         let awaited = self.runner.host.awaited();
@@ -121,6 +130,11 @@ impl Talk<'_> {
         self.context.printer.width.filter(|_| is_shown).map(|width| width.saturating_sub("model> ".len() + 1))
     }
 
+    /// Shows a piece of an answer as it arrives.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub(super) fn show_piece(&mut self, piece: &str) -> Result<(), CommandError> {
         let Some(rows) = &mut self.streamed.rows else { return Ok(()) };
         self.streamed.bytes += piece.len();
@@ -136,6 +150,10 @@ impl Talk<'_> {
     }
 
     /// Shows the end of an answer that was shown as it arrived.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub(super) fn show_rest(&mut self, reply: Option<&ModelReply>) -> Result<(), CommandError> {
         if self.streamed.bytes > 0 {
             let rest = reply.and_then(|reply| reply.text.get(self.streamed.bytes..)).unwrap_or_default().to_owned();
@@ -149,6 +167,10 @@ impl Talk<'_> {
     }
 
     /// Shows the user's message, unless it is on the screen already.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub(super) fn show_said(&mut self, text: &str) -> Result<(), CommandError> {
         let bold = self.context.printer.palette.bold;
         if std::mem::take(&mut self.is_on_screen) || !self.is_human() {
@@ -158,6 +180,10 @@ impl Talk<'_> {
     }
 
     /// Shows what a line asks to see.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub(super) fn look(&mut self, line: &Line) -> Result<(), CommandError> {
         let host = &self.runner.host;
         match (line, self.is_human()) {
@@ -192,6 +218,11 @@ impl Talk<'_> {
         }
     }
 
+    /// Shows what the host reports.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub(super) fn show(&mut self, reported: &HostNotice) -> Result<(), CommandError> {
         let (at, palette) = (self.runner.now(), self.context.printer.palette);
         match reported {
@@ -218,6 +249,11 @@ impl Talk<'_> {
         }
     }
 
+    /// Shows the prompt, if the user wants to see prompts.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub(super) fn show_prompt(&mut self, prompt: &Prompt) -> Result<(), CommandError> {
         let at = self.runner.now();
         match self.args.format {
@@ -230,6 +266,11 @@ impl Talk<'_> {
         }
     }
 
+    /// Shows how an order ended.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub(super) fn show_done(&mut self, done: &OrderResult) -> Result<(), CommandError> {
         self.failed |= match done {
             OrderResult::Failed(_) | OrderResult::Tool(Err(_)) => true,

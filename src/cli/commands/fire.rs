@@ -15,10 +15,27 @@ mod server_messages;
 mod server_request_args;
 mod user_message;
 
+use crate::cli::client_session::ClientOptions;
 use crate::cli::printer::Format;
+use crate::cli::target::Target;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
-use clap::Subcommand;
+use clap::{Args, Subcommand};
+use repeat::Repeating;
+
+/// The options of messages to a server: how often to send them, to which server, and how to print the responses.
+#[derive(Debug, Args)]
+struct ServerOptions {
+    /// Output format.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    #[command(flatten)]
+    repeating: Repeating,
+    #[command(flatten)]
+    client: ClientOptions,
+    #[command(flatten)]
+    target: Target,
+}
 
 /// Send one message that a draft proposal defines, or any raw message.
 #[derive(Debug, Subcommand)]

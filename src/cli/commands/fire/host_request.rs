@@ -2,9 +2,8 @@
 //! Responses are checked against the proposal's schema.
 
 use super::Format;
-use super::repeat::Repeating;
-use crate::cli::client_session::{self, ClientOptions, Peer};
-use crate::cli::target::Target;
+use super::ServerOptions;
+use crate::cli::client_session::{self, Peer};
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::host::client::Handshake;
@@ -26,15 +25,8 @@ pub(super) struct Recipient {
     /// Send the message even if the server has not declared support for it.
     #[arg(long)]
     force: bool,
-    /// Output format.
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
     #[command(flatten)]
-    repeating: Repeating,
-    #[command(flatten)]
-    client: ClientOptions,
-    #[command(flatten)]
-    target: Target,
+    to: ServerOptions,
 }
 
 /// The kind of a message.
@@ -102,11 +94,11 @@ pub(super) fn run(
     context: &Context,
     calls: impl Fn(u64, &Value) -> Result<Vec<Call>, CommandError>,
 ) -> Result<Outcome, CommandError> {
-    let mut tally = recipient.repeating.tally()?;
+    let mut tally = recipient.to.repeating.tally()?;
     client_session::block_on(async {
-        let (link, server) = Peer::start(&recipient.target, &recipient.client, context).await?;
+        let (link, server) = Peer::start(&recipient.to.target, &recipient.to.client, context).await?;
         let capabilities = proposals::host_capabilities(&[&mcpl::Mcpl]);
-        let options = recipient.client.with_handshake();
+        let options = recipient.to.client.with_handshake();
         let (mut connection, handshake) =
             match client_session::open(&server, link, &options, capabilities, context).await {
                 Ok(opened) => opened,
@@ -139,7 +131,7 @@ pub(super) fn run(
                 let latency = reported["latency_ms"].as_f64().map(|milliseconds| milliseconds / 1e3);
                 let latency = latency.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
                 tally.take(&reported, judge(&reported, kind, recipient), latency, context);
-                if let Some(at) = recipient.repeating.next(tally.taken(), began) {
+                if let Some(at) = recipient.to.repeating.next(tally.taken(), began) {
                     due = Some((at, calls(tally.taken(), &block)?));
                 }
             }
@@ -245,7 +237,7 @@ fn judge(reported: &Value, kind: &RequestKind, recipient: &Recipient) -> Result<
 
 fn show(reported: &Value, recipient: &Recipient, context: &Context) -> Result<(), CommandError> {
     let printer = &context.printer;
-    if recipient.format == Format::Json {
+    if recipient.to.format == Format::Json {
         printer.json(reported)?;
         return printer.flush().map_err(CommandError::output);
     }

@@ -1,9 +1,8 @@
 //! `fire user-message`: a user's message to a server that subscribes to them (SEP-1975).
 
-use super::Format;
-use super::repeat::Repeating;
-use crate::cli::client_session::{self, ClientOptions, Peer};
-use crate::cli::target::Target;
+use super::{Format, ServerOptions};
+use crate::cli::client_session::{self, Peer};
+
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::host::client::Output;
@@ -59,15 +58,8 @@ pub(crate) struct UserMessageArgs {
     /// Send the message even if the server has not subscribed.
     #[arg(long)]
     force: bool,
-    /// Output format.
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
     #[command(flatten)]
-    repeating: Repeating,
-    #[command(flatten)]
-    client: ClientOptions,
-    #[command(flatten)]
-    target: Target,
+    to: ServerOptions,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -106,14 +98,14 @@ struct MessageReport {
 ///
 /// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let mut tally = args.repeating.tally()?;
+    let mut tally = args.to.repeating.tally()?;
     client_session::block_on(async {
-        let (link, server) = Peer::start(&args.target, &args.client, context).await?;
+        let (link, server) = Peer::start(&args.to.target, &args.to.client, context).await?;
         if server.is_joined() && args.carrier == CarrierArg::Notification {
             let reported = "the session's own client receives the response to a notification; see it with `mcpreel show --session`";
             context.printer.note(reported);
         }
-        let engine = UserMessageFire::new(server.config(&args.client.with_handshake(), json!({})), firing(args));
+        let engine = UserMessageFire::new(server.config(&args.to.client.with_handshake(), json!({})), firing(args));
         let mut runner = Runner::start(engine, link).await;
         let (mut reported, mut began) =
             (watch(&mut runner, MessageReport::default(), args, context).await, Duration::ZERO);
@@ -121,7 +113,7 @@ pub(super) fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, 
             show(&reported, args, context)?;
             let latency = reported.outcome.as_ref().map(|said| said.latency);
             tally.take(&to_json(&reported), judge(&reported, args), latency, context);
-            let Some(at) = args.repeating.next(tally.taken(), began) else { break };
+            let Some(at) = args.to.repeating.next(tally.taken(), began) else { break };
             while let Some(report) = runner.next(Some(at)).await {
                 meanwhile(&report, context);
             }
@@ -147,7 +139,7 @@ pub(super) fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, 
 }
 
 fn show(reported: &MessageReport, args: &UserMessageArgs, context: &Context) -> Result<(), CommandError> {
-    match args.format {
+    match args.to.format {
         Format::Json => context.printer.json(&to_json(reported))?,
         Format::Human => print(reported, args, context)?,
     }
@@ -210,7 +202,7 @@ async fn watch(
             FireOutput::Client(Output::Ready(handshake)) => {
                 reported.era = Some(handshake.era);
                 reported.server = handshake.server_info["name"].as_str().unwrap_or("server").to_owned();
-                client_session::report_handshake(&handshake, &args.client, context);
+                client_session::report_handshake(&handshake, &args.to.client, context);
             }
             FireOutput::Client(Output::Failed { reason, .. }) => {
                 reported.failure = Some(Failure::Failed(reason));

@@ -19,7 +19,6 @@ pub(crate) mod report;
 pub(crate) mod rules;
 mod schema;
 mod stream;
-mod turns;
 
 pub(crate) use report::Finding;
 pub use report::Report;

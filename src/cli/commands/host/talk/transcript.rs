@@ -9,7 +9,6 @@ use crate::host::prompt::Prompt;
 use crate::proposals::host::{HostEvent, ServerId, ServerView};
 use crate::render;
 use crate::render::line::visible_text;
-use crate::render::rows::Rows;
 use crate::runtime::host::HostNotice;
 use crate::runtime::model::Model;
 use crate::wire::Envelope;
@@ -295,6 +294,48 @@ impl Talk<'_> {
     }
 }
 
+/// Splits streamed text into rows: a terminal on which the user is typing accepts whole rows only.
+#[derive(Debug)]
+struct Rows {
+    width: usize,
+    waiting: String,
+}
+
+impl Rows {
+    /// Creates a splitter for rows of at most `width` characters.
+    fn new(width: usize) -> Self {
+        Self { width: width.max(1), waiting: String::new() }
+    }
+
+    /// Adds a piece. Returns the rows that are complete: up to a line break, or as much as fits, split between words.
+    fn take(&mut self, piece: &str) -> Vec<String> {
+        self.waiting.push_str(piece);
+        let mut rows = Vec::new();
+        while let Some((end, next)) = self.cut() {
+            rows.push(self.waiting[..end].to_owned());
+            self.waiting.drain(..next);
+        }
+        rows
+    }
+
+    /// Returns the last, incomplete row.
+    fn rest(&mut self) -> Option<String> {
+        Some(std::mem::take(&mut self.waiting)).filter(|rest| !rest.is_empty())
+    }
+
+    /// Returns where the first row ends, and where the next one begins.
+    fn cut(&self) -> Option<(usize, usize)> {
+        let full = self.waiting.char_indices().nth(self.width).map(|(at, _)| at);
+        let line = self.waiting.find('\n').filter(|line| full.is_none_or(|full| *line <= full));
+        line.map(|line| (line, line + 1)).or_else(|| {
+            let full = full?;
+            let fits = if self.waiting[full..].starts_with(' ') { full + 1 } else { full };
+            let space = self.waiting[..fits].rfind(' ').filter(|space| *space > 0);
+            Some(space.map_or((full, full), |space| (space, space + 1)))
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -319,5 +360,14 @@ mod tests {
         assert!(
             repeats.takes(&event("late")) && repeats.takes(&event("late")) && repeats.reported.len() == MAX_REPEATED
         );
+    }
+
+    #[test]
+    fn rows_end_with_lines_or_between_words() {
+        let mut rows = Rows::new(7);
+        assert_eq!(rows.take("one t"), Vec::<String>::new());
+        assert_eq!(rows.take("wo three\n"), ["one two", "three"]);
+        assert_eq!(rows.take("longest-word\n\nüüüüüüüü"), ["longest", "-word", "", "üüüüüüü"]);
+        assert_eq!((rows.rest().as_deref(), rows.rest()), (Some("ü"), None));
     }
 }

@@ -26,7 +26,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration};
+use std::time::Duration;
 use tempfile::TempDir;
 
 const FOLDER: &str = "MCPREEL_REAL_PEERS";

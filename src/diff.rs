@@ -9,17 +9,17 @@
 
 pub(crate) mod align;
 pub mod compare;
-pub(crate) mod exchange;
 pub(crate) mod node;
 pub(crate) mod normalise;
+pub(crate) mod pairs;
 mod print;
 pub(crate) mod report;
 mod sequence;
 mod volatile;
 
 pub use compare::compare;
-pub(crate) use exchange::UnitKind;
-pub use exchange::{Collector, Recording};
+pub(crate) use pairs::UnitKind;
+pub use pairs::{Collector, Recording};
 pub use report::Report;
 pub(crate) use report::{Change, ChangeKind, Status, UnitDiff};
 

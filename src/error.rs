@@ -63,12 +63,14 @@ pub(crate) struct CommandError {
     pub message: String,
     /// What to do next.
     pub hints: Vec<String>,
+    /// If the failure is that the server closed the connection: when, such as ` before answering tools/call`.
+    pub closed: Option<String>,
 }
 
 impl CommandError {
     /// An error without hints.
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hints: Vec::new() }
+        Self { kind, message: message.into(), hints: Vec::new(), closed: None }
     }
 
     /// Adds a hint.

@@ -51,7 +51,7 @@ pub mod overlay {
 }
 
 pub mod probe {
-    pub use crate::probe::{ClientEnd, Order, Plan, ProbeRun, Settings};
+    pub use crate::probe::{ClientEnd, Output, Plan, ProbeRun, Settings};
 }
 
 pub mod process {
@@ -157,7 +157,7 @@ pub mod sessions {
         pub use crate::sessions::answers::Answers;
     }
     pub mod control {
-        pub use crate::sessions::control::{Control, FactCallback, InjectionProgress, Session};
+        pub use crate::sessions::control::{Control, FireReportCallback, InjectionProgress, Session};
     }
     pub mod injection {
         pub use crate::sessions::injection::{is_ours, may_be_answer, request_id};

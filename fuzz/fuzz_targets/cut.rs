@@ -36,7 +36,7 @@ fn pass(mut cut: MessageSplitter, stream: &[u8], chunk: usize, how: u8) -> Vec<u
     let mut out = Vec::new();
     for (at, chunk) in stream.chunks(chunk).enumerate() {
         if how >> (at % 8) & 1 == 0 {
-            out.extend(cut.sift(chunk, &mut |message| Some(message.to_vec())));
+            out.extend(cut.filter(chunk, &mut |message| Some(message.to_vec())));
         } else {
             out.extend(cut.release());
             cut.see(chunk);

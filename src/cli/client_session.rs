@@ -5,7 +5,7 @@ use super::printer::note;
 use super::target::{Target, TargetKind, refuse};
 use crate::error::{CommandError, ErrorKind};
 use crate::files::reels;
-use crate::host::client::{ClientConfig, EraChoice, Handshake, Output, Root};
+use crate::host::client::{ClientConfig, EraChoice, FailureReason, Handshake, Output, Root};
 use crate::protocol::{Era, Revision};
 use crate::record::recording::{Need, Plan, Recording};
 use crate::render::host::client_output;
@@ -77,6 +77,10 @@ impl ClientOptions {
 
 impl ClientOptions {
     /// Starts a recording, whether or not the user asked for one: in the named reel, or in the folder of reels.
+    ///
+    /// # Errors
+    ///
+    /// The reel cannot be created and the user requires it, or it exists already.
     pub(super) fn recording(&self, name: &str, need: Need) -> Result<Recording, CommandError> {
         let need = if self.record.is_some() { Need::ToBegin } else { need };
         Recording::start(&Plan::of(self.record.as_deref(), name, need), note)
@@ -88,6 +92,10 @@ impl ClientOptions {
     }
 
     /// The path of the reel of [`Self::recording`].
+    ///
+    /// # Errors
+    ///
+    /// There is no folder for reels.
     pub(super) fn reel(&self, name: &str) -> Result<PathBuf, CommandError> {
         match &self.record {
             Some(path) => Ok(path.clone()),
@@ -117,6 +125,10 @@ impl ClientOptions {
     }
 
     /// Refuses options that have no effect in a live session, which was negotiated and is recorded by others.
+    ///
+    /// # Errors
+    ///
+    /// Such an option was given.
     pub(super) fn check_joined(&self) -> Result<(), CommandError> {
         let record = self.record.as_ref().map(|_| "--record");
         refuse(record, "--session", "the session is already recorded in its own reel")?;
@@ -124,6 +136,10 @@ impl ClientOptions {
     }
 
     /// Refuses options that have no effect in a live session, because its own client and server negotiated them.
+    ///
+    /// # Errors
+    ///
+    /// Such an option was given.
     pub(super) fn check_agreed(&self) -> Result<(), CommandError> {
         let given = [
             ("--era", self.era != EraArg::Auto, "the session's client and server have already negotiated the era"),
@@ -174,6 +190,10 @@ pub(super) async fn start(
 }
 
 /// Opens the connection and waits for the handshake. With `-v`, its steps are reported.
+///
+/// # Errors
+///
+/// The connection failed, the handshake was refused, or it took too long.
 pub(super) async fn open(
     peer: &Peer,
     link: Link,
@@ -191,8 +211,12 @@ pub(super) async fn open(
     }
 }
 
-/// Returns an error if the server is in the modern era, in which the proposals have no carrier. `kind` decides the
+/// Returns an error if the server is in the modern era, which cannot carry the proposals. `kind` decides the
 /// exit code.
+///
+/// # Errors
+///
+/// The server is in the modern era.
 pub(super) fn need_carrier(era: Era, server: &str, kind: ErrorKind) -> Result<(), CommandError> {
     if era == Era::Legacy {
         return Ok(());
@@ -239,6 +263,9 @@ pub(super) fn failed(failure: Failure, stderr: &[u8]) -> CommandError {
         Failure::Failed(_) => ErrorKind::Peer,
     };
     let mut error = CommandError::new(kind, failure.to_string());
+    if let Failure::Failed(FailureReason::Closed(when)) = failure {
+        error.closed = Some(when);
+    }
     let said = String::from_utf8_lossy(stderr);
     let last: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
     for said in &last[last.len().saturating_sub(LINES_REPORTED)..] {

@@ -364,6 +364,10 @@ fn meant<'a>(
 }
 
 /// Refuses an option that has no effect with another one, if it is given.
+///
+/// # Errors
+///
+/// The option is given.
 pub(super) fn refuse(option: Option<&str>, with: &str, hint: &str) -> Result<(), CommandError> {
     option.map_or(Ok(()), |option| Err(CommandError::usage(format!("{option} cannot be used with {with}")).hint(hint)))
 }
@@ -396,6 +400,10 @@ fn read_env_file(path: &Path) -> Result<Vec<(String, String)>, CommandError> {
 }
 
 /// Parses `Name: value`.
+///
+/// # Errors
+///
+/// There is no colon, or no name before it.
 pub(super) fn header(text: &str) -> Result<(String, String), String> {
     match text.split_once(':') {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.trim().to_owned())),
@@ -404,6 +412,10 @@ pub(super) fn header(text: &str) -> Result<(String, String), String> {
 }
 
 /// Parses `KEY=VALUE`.
+///
+/// # Errors
+///
+/// There is no equals sign.
 pub(super) fn key_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),

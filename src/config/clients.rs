@@ -78,6 +78,10 @@ pub(crate) fn usual_files(notices: Notices) -> Result<Vec<ConfigFile>, CommandEr
 }
 
 /// The current folder.
+///
+/// # Errors
+///
+/// The current folder cannot be determined; it may have been deleted.
 pub(crate) fn current_folder() -> Result<PathBuf, CommandError> {
     std::env::current_dir().map_err(|error| CommandError::reading(Path::new("."), &error))
 }

@@ -103,13 +103,7 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn names(folder: &Path) -> Vec<String> {
-        let entries = std::fs::read_dir(folder).unwrap();
-        let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
-    }
+    use crate::files::output::tests::names;
 
     #[test]
     fn a_file_that_was_changed_meanwhile_is_left_alone() {

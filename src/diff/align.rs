@@ -11,8 +11,8 @@
 //!    if it has changed as well, it may only have moved past messages that were concurrent with it, or past two others.
 //!    All remaining units are on one side only.
 
-use super::exchange::{Unit, UnitKind};
 use super::normalise::Normaliser;
+use super::pairs::{Unit, UnitKind};
 use super::print::{Print, hash};
 use super::report::UnitSide;
 use super::sequence;
@@ -149,7 +149,7 @@ struct Candidate {
 }
 
 /// Prepares two recordings without looking at their texts. Ties are resolved by side, so swapping the sides would give
-/// other partners. Therefore this puts the sides into a fixed order, and [`Alignment::put_sides_right`] restores the
+/// other partners. Therefore this puts the sides into a fixed order, and [`Alignment::restore_sides`] restores the
 /// caller's.
 pub(super) fn outline<'a>(left: &'a [Unit], right: &'a [Unit]) -> Alignment<'a> {
     let (left, right) = (Reel::new(left), Reel::new(right));
@@ -239,7 +239,7 @@ impl Alignment<'_> {
     }
 
     /// Restores the caller's sides, once all partners are found.
-    pub(super) fn put_sides_right(&mut self) {
+    pub(super) fn restore_sides(&mut self) {
         if std::mem::take(&mut self.is_swapped) {
             std::mem::swap(&mut self.left, &mut self.right);
         }
@@ -450,7 +450,7 @@ impl Alignment<'_> {
     }
 
     /// Returns whether two paired units belong to the same request: to partners, or to requests without partners.
-    pub(super) fn refer_alike(&self, left: usize, right: usize) -> bool {
+    pub(super) fn refer_to_partners(&self, left: usize, right: usize) -> bool {
         match (self.left.target(left), self.right.target(right)) {
             (Some(left), Some(right)) => {
                 let lonely = self.left.partner[left].is_none() && self.right.partner[right].is_none();

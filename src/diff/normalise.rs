@@ -3,8 +3,8 @@
 //!
 //! It parses the text from the wire, so that numbers keep all digits.
 
-use super::exchange::reference_place;
 use super::node::{Node, quote};
+use super::pairs::reference_place;
 use super::report::UnitSide;
 use super::{Options, volatile};
 use crate::wire::json;
@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Values nested deeper than this are compared as text.
-const DEEPEST: usize = 96;
+const MAX_DEPTH: usize = 96;
 
 /// Parses payloads according to some options.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ impl<'a> Walk<'_, '_, 'a> {
     /// Parses valid JSON. `in_data` means that it is a tool's own data, where the protocol's names have no meaning.
     fn value(&mut self, text: &'a [u8], in_data: bool) -> Node {
         match text.first() {
-            Some(b'{' | b'[') if self.path.len() > DEEPEST => Node::Raw(text.into()),
+            Some(b'{' | b'[') if self.path.len() > MAX_DEPTH => Node::Raw(text.into()),
             Some(b'{') => self.map(text, in_data),
             Some(b'[') => {
                 let items = json::items(text).enumerate();

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// The maximum number of folders in the file.
 const MAX: usize = 64;
 /// The maximum number of bytes that are read from the file.
-const LONGEST: u64 = 64 << 10;
+const MAX_NOTE_BYTES: u64 = 64 << 10;
 
 /// What a folder contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,7 +191,7 @@ fn read(file: &Path) -> io::Result<Vec<Vec<u8>>> {
     let file = File::options().read(true).custom_flags(flags).open(file)?;
     let mut text = Vec::new();
     if file.metadata()?.is_file() {
-        file.take(LONGEST).read_to_end(&mut text)?;
+        file.take(MAX_NOTE_BYTES).read_to_end(&mut text)?;
     }
     let mut lines: Vec<Vec<u8>> = Vec::new();
     for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {

@@ -798,7 +798,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_reported_once_and_noted_when_there_is_room_again() {
+    fn a_full_disk_is_reported_once_and_noted_when_there_is_space_again() {
         let sink = Flaky::default();
         let complaints = Arc::default();
         let recorder = Recorder::start(SingleReel::new(sink.clone()), options(&complaints)).expect("starts");
@@ -839,7 +839,7 @@ mod tests {
             assert_eq!(summary.lost_bytes > 0, has_gap, "{loss:?}");
             let reported = complaints.lock().expect("not poisoned");
             assert!(matches!(&reported[..], [reported] if reported.contains(&loss.to_string())), "{reported:?}");
-            assert_eq!((&status.facts()["recording"]["active"], status.given_up()), (&json!(true), None));
+            assert_eq!((&status.details()["recording"]["active"], status.given_up()), (&json!(true), None));
         }
     }
 
@@ -869,7 +869,7 @@ mod tests {
         let sink = Flaky::default();
         let complaints = Arc::default();
         let recorder = Recorder::start(shelf(&[None, Some(&sink)]), options(&complaints)).expect("starts");
-        assert_eq!(recorder.status().facts()["recording"]["active"], false);
+        assert_eq!(recorder.status().details()["recording"]["active"], false);
         recorder.note(EventKind::StreamOpened, &json!({}));
         let summary = recorder.finish();
         assert_eq!(kinds(&sink), [EventKind::StreamOpened, EventKind::Gap]);

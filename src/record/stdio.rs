@@ -37,7 +37,7 @@ const ORPHAN_INTERVAL: Duration = Duration::from_millis(25);
 const TERM_GRACE: Duration = Duration::from_secs(5);
 
 /// The signals that are forwarded to the server.
-const PASSED_ON: [i32; 7] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH];
+const FLUSH_BYTES: [i32; 7] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH];
 
 /// How a recorded session ended.
 #[derive(Debug)]
@@ -105,7 +105,7 @@ pub(crate) fn run(
     // Signals are caught from here on, so that an early one reaches the server, too. Signals that were ignored stay
     // ignored, also for the server.
     let ignored = ignored_signals();
-    let caught = PASSED_ON.into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0);
+    let caught = FLUSH_BYTES.into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0);
     let signals = SignalsInfo::<WithOrigin>::new(caught)?;
     let recording = Arc::clone(recorder.status());
     let mut child = command.prepare()?.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;

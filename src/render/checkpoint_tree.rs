@@ -34,16 +34,16 @@ pub(crate) fn text(tree: &CheckpointTree, palette: &Palette, out: &mut String) {
 
 fn line(tree: &CheckpointTree, before: &str, name: &str, found: &Checkpoint, palette: &Palette, out: &mut String) {
     let Palette { bold, faint, warning, .. } = palette;
-    let mut facts = Vec::new();
+    let mut details = Vec::new();
     match (found.seq, &found.by) {
         (Some(seq), by) => {
-            facts.extend(by.as_deref().map(visible_text));
-            facts.push(format!("seq {seq}"));
-            facts.extend((found.keeps != "nothing").then(|| found.keeps.to_owned()));
+            details.extend(by.as_deref().map(visible_text));
+            details.push(format!("seq {seq}"));
+            details.extend((found.keeps != "nothing").then(|| found.keeps.to_owned()));
         }
-        (None, _) => facts.push("not in this recording".to_owned()),
+        (None, _) => details.push("not in this recording".to_owned()),
     }
-    let _ = write!(out, "{before}{bold}{}{bold:#}  {faint}{}{faint:#}", visible_text(name), facts.join(", "));
+    let _ = write!(out, "{before}{bold}{}{bold:#}  {faint}{}{faint:#}", visible_text(name), details.join(", "));
     for back in found.rollbacks.iter().filter(|back| back.failed.is_none()) {
         let _ = write!(out, "  {faint}rolled back to at seq {}{faint:#}", back.seq);
     }

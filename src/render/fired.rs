@@ -7,71 +7,71 @@ use serde_json::{Map, Value};
 const ELSEWHERE: &[&str] = &["report", "id", "method", "latency_us", "late", "deviations", "event_id", "label"];
 
 /// The maximum number of characters shown of a member.
-const WIDEST: usize = 200;
+const MAX_WIDTH: usize = 200;
 
 /// The message, the response, the latency and deviations, each on a line of its own, whatever a peer has put into
 /// them.
-pub(crate) fn text(method: &str, fact: &Value) -> String {
-    let text = |name: &str| fact[name].as_str().unwrap_or_default();
+pub(crate) fn text(method: &str, report: &Value) -> String {
+    let text = |name: &str| report[name].as_str().unwrap_or_default();
     let about = if text("event_id").is_empty() { text("label") } else { text("event_id") };
-    let sent = if fact["report"] == "not_sent" { "nothing".to_owned() } else { format!("{method} {about}") };
+    let sent = if report["report"] == "not_sent" { "nothing".to_owned() } else { format!("{method} {about}") };
     let mut reported = format!("sent    ← {}", visible_text(sent.trim_end()));
-    if fact["report"] != "sent" {
-        let late = if fact["late"] == true { " (late)" } else { "" };
-        reported.push_str(&format!("\nanswer  → {}{late}", visible_text(&answer(fact))));
+    if report["report"] != "sent" {
+        let late = if report["late"] == true { " (late)" } else { "" };
+        reported.push_str(&format!("\nanswer  → {}{late}", visible_text(&answer(report))));
     }
-    let took = fact["latency_us"].as_i64().or_else(|| fact["after_us"].as_i64());
+    let took = report["latency_us"].as_i64().or_else(|| report["after_us"].as_i64());
     if let Some(took) = took {
         reported.push_str(&format!("\ntime    {}", duration(took.saturating_mul(1000))));
     }
-    for oddity in fact["deviations"].as_array().into_iter().flatten() {
+    for oddity in report["deviations"].as_array().into_iter().flatten() {
         reported.push_str(&format!("\nwarning {}", visible_text(&bare(oddity))));
     }
     reported
 }
 
-fn answer(fact: &Value) -> String {
-    let text = |name: &str| fact[name].as_str().unwrap_or_default();
+fn answer(report: &Value) -> String {
+    let text = |name: &str| report[name].as_str().unwrap_or_default();
     let refusal = |what: &str| format!("{what} {}", text("reason")).trim_end().to_owned();
-    match (text("report"), fact.get("accepted").or(fact.get("approved"))) {
+    match (text("report"), report.get("accepted").or(report.get("approved"))) {
         ("not_sent", _) => {
-            let why = fact["reason"]["why"].as_str().unwrap_or_default().replace('_', " ");
-            let others = fact["reason"].as_object().into_iter().flatten().filter(|(name, _)| *name != "why");
+            let why = report["reason"]["why"].as_str().unwrap_or_default().replace('_', " ");
+            let others = report["reason"].as_object().into_iter().flatten().filter(|(name, _)| *name != "why");
             let others: Vec<&str> = others.filter_map(|(_, word)| word.as_str()).collect();
             format!("none: {why} {}", others.join(" ")).trim_end().to_owned()
         }
         ("unanswered", _) => "none".to_owned(),
         ("refused", _) => {
-            let words = [fact["code"].to_string(), text("means").to_owned(), text("message").to_owned()];
+            let words = [report["code"].to_string(), text("means").to_owned(), text("message").to_owned()];
             let words: Vec<String> = words.into_iter().filter(|word| !word.is_empty()).collect();
             format!("error {}", words.join(" "))
         }
-        ("push_answered", Some(Value::Bool(true))) if fact["inference_id"].is_string() => {
+        ("push_answered", Some(Value::Bool(true))) if report["inference_id"].is_string() => {
             format!("accepted, inference {}", text("inference_id"))
         }
         ("push_answered", Some(Value::Bool(true))) => "accepted".to_owned(),
         ("push_answered", Some(Value::Bool(false))) => refusal("not accepted"),
         ("push_answered", _) => "neither accepted nor refused".to_owned(),
-        ("scope_answered", Some(Value::Bool(true))) => format!("approved {}", fact["payload"]),
+        ("scope_answered", Some(Value::Bool(true))) => format!("approved {}", report["payload"]),
         ("scope_answered", Some(Value::Bool(false))) => refusal("denied"),
         ("scope_answered", _) => "neither approved nor denied".to_owned(),
-        ("answered", _) => fact["result"].to_string(),
-        _ => members(fact.as_object().unwrap_or(&Map::new())),
+        ("answered", _) => report["result"].to_string(),
+        _ => members(report.as_object().unwrap_or(&Map::new())),
     }
 }
 
 /// The other members of a report, as words.
-fn members(fact: &Map<String, Value>) -> String {
-    let others = fact.iter().filter(|(name, value)| !ELSEWHERE.contains(&name.as_str()) && !is_empty(value));
+fn members(report: &Map<String, Value>) -> String {
+    let others = report.iter().filter(|(name, value)| !ELSEWHERE.contains(&name.as_str()) && !is_empty(value));
     let words: Vec<String> =
         others.map(|(name, value)| format!("{} {}", name.replace('_', " "), clipped(&bare(value)))).collect();
     words.join(", ")
 }
 
-/// The text on one line, clipped to [`WIDEST`] characters.
+/// The text on one line, clipped to [`MAX_WIDTH`] characters.
 fn clipped(text: &str) -> String {
-    let mut line: String = text.chars().take(WIDEST).map(visible).collect();
-    if text.chars().nth(WIDEST).is_some() {
+    let mut line: String = text.chars().take(MAX_WIDTH).map(visible).collect();
+    if text.chars().nth(MAX_WIDTH).is_some() {
         line.push('…');
     }
     line
@@ -98,8 +98,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn push(fact: &Value) -> String {
-        text("push/event", fact)
+    fn push(report: &Value) -> String {
+        text("push/event", report)
     }
 
     #[test]

@@ -17,32 +17,32 @@ fn name(servers: &[ServerView], server: Option<ServerId>) -> Option<&str> {
 }
 
 /// Formats an event of the host as a line.
-pub(crate) fn fact(fact: &HostEvent, servers: &[ServerView], palette: &Palette) -> String {
+pub(crate) fn event_line(event: &HostEvent, servers: &[ServerView], palette: &Palette) -> String {
     let faint = palette.faint;
-    let style = match fact.what {
+    let style = match event.what {
         "late" | "timed out" | "over budget" | "capped" | "duplicate" | "undeclared" | "disabled" | "odd"
         | "dropped" | "unadvertised" | "not offered" | "withheld" => palette.warning,
         "refused" | "failed" | "gone" | "malformed" | "model failed" | "tool failed" | "tool refused" => palette.error,
         _ => palette.faint,
     };
-    let whose = name(servers, fact.server).map(|name| format!(" {}", visible_text(name))).unwrap_or_default();
-    let (proposal, what, text) = (fact.proposal, fact.what, visible_text(&fact.text));
+    let whose = name(servers, event.server).map(|name| format!(" {}", visible_text(name))).unwrap_or_default();
+    let (proposal, what, text) = (event.proposal, event.what, visible_text(&event.text));
     format!("{faint}·{faint:#}{whose} {faint}{proposal}{faint:#} {style}{what}{style:#}: {text}")
 }
 
 /// Returns whether the event is a server's mistake or excess, which it may repeat without end.
-pub(crate) fn is_refusal(fact: &HostEvent) -> bool {
+pub(crate) fn is_refusal(event: &HostEvent) -> bool {
     let is_refused = matches!(
-        fact.what,
+        event.what,
         "undeclared" | "over budget" | "malformed" | "duplicate" | "stray" | "dropped" | "unadvertised" | "refused"
     );
-    is_refused && fact.proposal != "host"
+    is_refused && event.proposal != "host"
 }
 
 /// Formats an event of the host as an object: kind, proposal, server, text, and further members in `data`.
-pub(crate) fn fact_value(fact: &HostEvent, servers: &[ServerView], at: Duration) -> Value {
-    json!({"event": "fact", "at_us": micros(at), "room": fact.proposal, "what": fact.what,
-        "server": name(servers, fact.server), "text": fact.text, "data": fact.data})
+pub(crate) fn event_value(event: &HostEvent, servers: &[ServerView], at: Duration) -> Value {
+    json!({"event": "fact", "at_us": micros(at), "room": event.proposal, "what": event.what,
+        "server": name(servers, event.server), "text": event.text, "data": event.data})
 }
 
 /// Formats a prompt, part by part, with the origin of each part.
@@ -74,9 +74,9 @@ pub(crate) fn prompt_value(prompt: &Prompt, at: Duration) -> Value {
 }
 
 /// Formats how often an event was repeated, as a line.
-pub(crate) fn again(fact: &HostEvent, times: u64, servers: &[ServerView], palette: &Palette) -> String {
-    let more = HostEvent { text: format!("{times} more: {}", fact.text), ..fact.clone() };
-    self::fact(&more, servers, palette)
+pub(crate) fn again(event: &HostEvent, times: u64, servers: &[ServerView], palette: &Palette) -> String {
+    let more = HostEvent { text: format!("{times} more: {}", event.text), ..event.clone() };
+    event_line(&more, servers, palette)
 }
 
 /// Formats the result of an order as a line; empty if there is nothing to say.

@@ -10,7 +10,7 @@ use std::io::Write;
 use std::rc::Rc;
 
 /// The maximum nesting of objects: jaq recurses for each level, and a peer could overflow the stack.
-const DEEPEST: usize = 10_000;
+const MAX_DEPTH: usize = 10_000;
 /// Objects that are nested deeper than this are processed on a thread with a larger stack.
 const DEEP: usize = 500;
 /// The size of that stack, in bytes. Only what is used takes memory.
@@ -98,8 +98,8 @@ impl Jq {
         if depth <= DEEP {
             return self.each_here(text, message, take);
         }
-        if depth > DEEPEST {
-            return Err(format!("it is nested {depth} levels deep; the maximum is {DEEPEST}"));
+        if depth > MAX_DEPTH {
+            return Err(format!("it is nested {depth} levels deep; the maximum is {MAX_DEPTH}"));
         }
         std::thread::scope(|scope| {
             let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
@@ -150,7 +150,7 @@ mod tests {
         let jq = Jq::compile("--jq", ".").expect("compiles");
         jq.run(br#"{"seq":1,"message":null,"kind":"noise"}"#, Some(b"[1]"), &mut out).expect("runs");
         assert_eq!(out, b"{\"seq\":1,\"message\":[1],\"kind\":\"noise\"}\n");
-        let deep = "[".repeat(DEEPEST) + &"]".repeat(DEEPEST);
+        let deep = "[".repeat(MAX_DEPTH) + &"]".repeat(MAX_DEPTH);
         let refused = jq.run(b"{}", Some(deep.as_bytes()), &mut out).expect_err("one level too deep");
         assert!(refused.contains("10001 levels"), "{refused}");
     }
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn what_is_nested_too_deep_for_the_stack_is_refused() {
         let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
-        assert_eq!(run("length", &nested(DEEPEST)), Ok("1\n".into()));
+        assert_eq!(run("length", &nested(MAX_DEPTH)), Ok("1\n".into()));
         assert!(run("length", &nested(100_000)).expect_err("refused").contains("100000 levels"));
     }
 

@@ -6,8 +6,8 @@ use super::server::ServerInput;
 use super::sessions::{SessionHandlers, SessionTraffic, Sessions};
 use super::shared_recorder::SharedRecorder;
 use crate::error::{CommandError, ErrorKind, Warn};
-use crate::probe::{ClientEnd, ClientFailure, Order, Plan, ProbeReport, ProbeRun, Settings};
-use crate::process::stdio_bridge::plug;
+use crate::probe::{ClientEnd, ClientFailure, Output, Plan, ProbeReport, ProbeRun, Settings};
+use crate::process::stdio_bridge::command_line;
 use crate::protocol::{Era, Revision};
 use crate::server::{Config, Report, Server};
 use crate::transport::listen::gateway::{Backend, Gateway};
@@ -63,16 +63,16 @@ pub(crate) struct ClientProbe {
 /// # Errors
 ///
 /// The client cannot be started, never connects, or never completes a handshake.
-pub(crate) async fn probe(client: ClientProbe, keep: &SharedRecorder) -> Result<ProbeReport, CommandError> {
+pub(crate) async fn probe(client: ClientProbe, recorder: &SharedRecorder) -> Result<ProbeReport, CommandError> {
     let ClientProbe { argv, plan, settings, limit, copy_out, warn } = client;
     let (happens, events) = unbounded_channel();
     let declaring = Declaring::default();
-    let (sessions, gateway) = serve(&declaring, limit, &happens, keep);
+    let (sessions, gateway) = serve(&declaring, limit, &happens, recorder);
     let folder = Folder::new()?;
     let socket = folder.0.join("server");
     let lines = listening::bind(&format!("unix:{}", socket.display()), warn).await?;
     let web = listening::bind("0", warn).await?;
-    let server = Address { words: plug(&socket).map_err(|error| internal(&error))?, url: web.url("/mcp") };
+    let server = Address { words: command_line(&socket).map_err(|error| internal(&error))?, url: web.url("/mcp") };
     let mut conducted = Conducted {
         probe_run: ProbeRun::new(plan, settings),
         began: Instant::now(),
@@ -80,7 +80,7 @@ pub(crate) async fn probe(client: ClientProbe, keep: &SharedRecorder) -> Result<
         env: vec![(SERVER, server.line()), (SERVER_URL, server.url.clone().into())],
         declaring,
         sessions,
-        keep: keep.clone(),
+        recorder: recorder.clone(),
         happens,
         events,
         host: None,
@@ -106,9 +106,10 @@ fn serve(
     declaring: &Declaring,
     limit: MessageLimit,
     happens: &UnboundedSender<Event>,
-    keep: &SharedRecorder,
+    recorder: &SharedRecorder,
 ) -> (Arc<Sessions>, Arc<Gateway>) {
-    let (config, receives, sees, keep) = (Arc::clone(declaring), happens.clone(), happens.clone(), keep.clone());
+    let (config, receives, sees, recorder) =
+        (Arc::clone(declaring), happens.clone(), happens.clone(), recorder.clone());
     let held = Held::default();
     let itself: Arc<OnceLock<Weak<Sessions>>> = Arc::default();
     let back = Arc::clone(&itself);
@@ -121,11 +122,11 @@ fn serve(
         }),
         filter: Arc::new(move |stream, message| {
             let sessions = back.get().and_then(Weak::upgrade);
-            held.sift(message, sessions.and_then(|sessions| sessions.arrivals(stream)))
+            held.filter(message, sessions.and_then(|sessions| sessions.arrivals(stream)))
         }),
         perform: Arc::new(|_, _, _| {}),
         observe: Arc::new(move |stream, passing| {
-            keep.see(stream, passing);
+            recorder.traffic(stream, passing);
             let _ = match passing {
                 SessionTraffic::Opened => Ok(()),
                 SessionTraffic::Message(way, bytes) => sees.send(Event::Passed(stream, way, bytes.to_vec())),
@@ -146,7 +147,7 @@ struct Conducted {
     env: Vec<(&'static str, OsString)>,
     declaring: Declaring,
     sessions: Arc<Sessions>,
-    keep: SharedRecorder,
+    recorder: SharedRecorder,
     happens: UnboundedSender<Event>,
     events: UnboundedReceiver<Event>,
     host: Option<Host>,
@@ -163,7 +164,7 @@ impl Conducted {
         loop {
             for order in std::mem::take(&mut orders) {
                 match order {
-                    Order::Start(besides, proposals) => {
+                    Output::Start(besides, proposals) => {
                         *self.declaring.lock().unwrap_or_else(PoisonError::into_inner) = Config {
                             besides,
                             declare: proposals,
@@ -172,13 +173,13 @@ impl Conducted {
                         };
                         self.start()?;
                     }
-                    Order::Send(stream, fired) => {
+                    Output::Send(stream, fired) => {
                         let arrivals = self.sessions.arrivals(stream);
                         // If the session is gone, that is reported as an event.
                         let _ = arrivals.map(|arrivals| arrivals.send(ServerInput::Order(vec![fired])));
                     }
-                    Order::Finish => self.finish().await,
-                    Order::Over => return Ok(()),
+                    Output::Finish => self.finish().await,
+                    Output::Over => return Ok(()),
                 }
             }
             let due = self.probe_run.next_timeout().unwrap_or(Duration::MAX);
@@ -201,7 +202,7 @@ impl Conducted {
 
     fn start(&mut self) -> Result<(), CommandError> {
         self.starts += 1;
-        let (start, happens, keep) = (self.starts, self.happens.clone(), self.keep.clone());
+        let (start, happens, recorder) = (self.starts, self.happens.clone(), self.recorder.clone());
         let (said, copy_out) = (Arc::clone(&self.said), self.copy_out);
         let says = move |bytes: &[u8]| {
             copy_out(bytes);
@@ -211,10 +212,10 @@ impl Conducted {
             said.drain(..gone);
         };
         let ended = move |end: ClientEnd| {
-            keep.note(&json!({"client": {"start": start, "end": end}}));
+            recorder.note(&json!({"client": {"start": start, "end": end}}));
             let _ = happens.send(Event::Ended(start, end));
         };
-        self.keep.note(&json!({"client": {"start": start}}));
+        self.recorder.note(&json!({"client": {"start": start}}));
         let host = Host::start(&self.argv, &self.env, says, ended).map_err(|error| internal(&error))?;
         self.host = Some(host);
         Ok(())

@@ -92,7 +92,7 @@ impl Session for HostSession {
         Ok(InjectionProgress::Queued)
     }
 
-    fn facts(&self) -> Map<String, Value> {
+    fn details(&self) -> Map<String, Value> {
         [("streams".to_owned(), Value::from(self.streams())), ("servers".to_owned(), self.servers.clone().into())]
             .into_iter()
             .collect()

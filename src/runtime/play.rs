@@ -15,7 +15,7 @@ use crate::host::prompt::Prompt;
 use crate::proposals::Severity;
 use crate::proposals::host::ServerId;
 use crate::runtime::host::Message;
-use crate::scenario::{MessageFate, Observation, Player, PlayerAction, Report, Scenario};
+use crate::scenario::{MessageFate, Observation, Player, PlayerStep, Report, Scenario};
 use crate::server::{self, Fired};
 use crate::trace::{Item, ReelReader};
 use crate::validate::{Options, Validator};
@@ -128,14 +128,14 @@ impl<S: Stage, O: FnMut(Duration, &Observation<'_>) -> Result<(), S::Error>> Pla
             return self.arrive(message);
         }
         match self.player.next(self.stage.now()) {
-            PlayerAction::Wait(until) => {
+            PlayerStep::Wait(until) => {
                 let arrival = self.in_transit.peek().map(|Reverse(next)| next.at);
                 self.stage.wait(until, arrival).await
             }
-            PlayerAction::Finished => Err(PlayEnd::Over),
-            PlayerAction::Order(order) => self.stage.order(order),
-            PlayerAction::Disconnect(server) => self.cut(server, None).await,
-            PlayerAction::Fire(server, fired) => {
+            PlayerStep::Finished => Err(PlayEnd::Over),
+            PlayerStep::Order(order) => self.stage.order(order),
+            PlayerStep::Disconnect(server) => self.cut(server, None).await,
+            PlayerStep::Fire(server, fired) => {
                 self.stage.fire(server, fired);
                 Ok(())
             }
@@ -151,7 +151,7 @@ impl<S: Stage, O: FnMut(Duration, &Observation<'_>) -> Result<(), S::Error>> Pla
                 Ok(())
             }
             StageEvent::NotFired(why) => self.see(&Observation::NotFired(&why)),
-            StageEvent::Host(Output::HostEvent(event)) => self.see(&Observation::HostEvent(&event)),
+            StageEvent::Host(Output::Report(event)) => self.see(&Observation::HostEvent(&event)),
             StageEvent::Host(Output::OrderResult(result)) => self.see(&Observation::OrderResult(&result)),
             StageEvent::Host(Output::Prompt(prompt)) => {
                 self.see(&Observation::Prompt(&prompt))?;

@@ -102,7 +102,7 @@ impl Backend for Sessions {
             .name("session".into())
             .spawn(move || {
                 let to_host = Lines { incoming: incoming.clone(), line: Vec::new() };
-                let (receive, filter) = (|fact: &Report| receive(stream, fact), |message| filter(stream, message));
+                let (receive, filter) = (|report: &Report| receive(stream, report), |message| filter(stream, message));
                 let perform = |io_request| perform(stream, io_request, back.clone());
                 let _ = serve(server, &arrivals, to_host, receive, filter, perform);
                 let _ = incoming.blocking_send(Incoming::Closed);

@@ -50,7 +50,7 @@ impl SharedRecorder {
     }
 
     /// Records traffic of a session.
-    pub(crate) fn see(&self, stream: u32, passing: SessionTraffic<'_>) {
+    pub(crate) fn traffic(&self, stream: u32, passing: SessionTraffic<'_>) {
         match passing {
             SessionTraffic::Opened => {
                 let about = json!({"transport": "memory", "server": format!("mcpreel {}", self.command)});
@@ -69,8 +69,8 @@ impl SharedRecorder {
     }
 
     /// Records a report, if it is about a handler.
-    pub(crate) fn fact(&self, stream: u32, fact: &Report) {
-        if let Some(note) = handled(fact) {
+    pub(crate) fn report(&self, stream: u32, report: &Report) {
+        if let Some(note) = handled(report) {
             self.queue.note(Ready::about(EventKind::Note, stream), &note);
         }
     }
@@ -93,10 +93,10 @@ impl SharedRecorder {
 }
 
 /// The note in a reel for a report about a handler.
-pub(crate) fn handled(fact: &Report) -> Option<serde_json::Value> {
-    match fact {
-        Report::Proposal(fact) if fact["report"] == "handler" => {
-            let mut note = fact.clone();
+pub(crate) fn handled(report: &Report) -> Option<serde_json::Value> {
+    match report {
+        Report::Proposal(report) if report["report"] == "handler" => {
+            let mut note = report.clone();
             if let Some(members) = note.as_object_mut() {
                 members.shift_remove("report");
             }
@@ -111,7 +111,7 @@ pub(crate) struct Copied<W> {
     /// Where messages are written.
     pub out: W,
     /// The recorder, if the session is recorded.
-    pub keep: Option<SharedRecorder>,
+    pub recorder: Option<SharedRecorder>,
 }
 
 impl<W: Write> Write for Copied<W> {
@@ -120,9 +120,9 @@ impl<W: Write> Write for Copied<W> {
     }
 
     fn write_all(&mut self, message: &[u8]) -> io::Result<()> {
-        if let Some(keep) = &self.keep {
+        if let Some(recorder) = &self.recorder {
             let message = message.strip_suffix(b"\n").unwrap_or(message);
-            keep.see(0, SessionTraffic::Message(Direction::ServerToClient, message));
+            recorder.traffic(0, SessionTraffic::Message(Direction::ServerToClient, message));
         }
         self.out.write_all(message)
     }

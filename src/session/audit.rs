@@ -2,7 +2,7 @@
 
 use super::MessageReplay;
 use crate::proposals::audit::{OperationEnd, OperationEntry};
-use crate::proposals::{self, Asked, Observed};
+use crate::proposals::{self, Observed, PendingRequest};
 use crate::trace::Event;
 use crate::wire::MessageKind;
 use serde_json::Value;
@@ -46,7 +46,7 @@ impl Audit {
 
     /// Returns the operations that never ended.
     pub fn finish(&self) -> Vec<Row> {
-        let rows = |(stream, asked): (u32, &Asked)| {
+        let rows = |(stream, asked): (u32, &PendingRequest)| {
             let mut rows = Operation::of(stream, asked).rows(OperationEnd::Silence);
             rows.iter_mut().for_each(|row| row.server = self.0.server(stream));
             rows
@@ -66,8 +66,8 @@ struct Operation<'a> {
 }
 
 impl<'a> Operation<'a> {
-    fn of(stream: u32, asked: &'a Asked) -> Self {
-        let Asked { seq, time, .. } = *asked;
+    fn of(stream: u32, asked: &'a PendingRequest) -> Self {
+        let PendingRequest { seq, time, .. } = *asked;
         Self { stream, method: &asked.method, params: &asked.params, seq, time, latency: None }
     }
 

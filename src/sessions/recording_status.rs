@@ -76,7 +76,7 @@ impl RecordingStatus {
 
     /// The members for the control socket. A missing file is noticed here at once, but by the recorder only when it
     /// writes.
-    pub(crate) fn facts(&self) -> Map<String, Value> {
+    pub(crate) fn details(&self) -> Map<String, Value> {
         let (place, is_recording, mut problem, lost_bytes) = {
             let state = self.lock();
             (state.place.clone(), state.is_recording, state.problem.clone(), state.lost_bytes)
@@ -129,6 +129,6 @@ mod tests {
         status.loses(7);
         status.records_to(None);
         let recording = json!({"active": true, "lost_bytes": 7, "problem": "cannot write a.reel: full"});
-        assert_eq!(status.facts()["recording"], recording);
+        assert_eq!(status.details()["recording"], recording);
     }
 }

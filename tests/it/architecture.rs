@@ -58,8 +58,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
 
 /// The modules that may use tokio.
 const TOKIO: &[&str] = &["transport", "process", "sessions", "record", "runtime", "cli"];
-/// The modules that may read clocks. `render` may time its progress bar.
-const CLOCKS: &[&str] = &["files", "record", "transport", "process", "sessions", "runtime", "cli", "render"];
+/// The modules that may read clocks. `files` names reels by time.
+const CLOCKS: &[&str] = &["files", "record", "transport", "process", "sessions", "runtime", "cli"];
 
 /// The files outside `proposals` that may name one proposal; everything else, including `server`, uses the registry.
 const NAME_PROPOSALS: &[&str] = &[

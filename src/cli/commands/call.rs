@@ -69,6 +69,11 @@ impl CallArgs {
     }
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, CommandError> {
     let params = match parameters::params(&args.params)? {
         None => Params::Absent,
@@ -87,7 +92,7 @@ pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, Command
             server.end(context.notices()).await;
             return match failed {
                 None => Ok(Outcome::Clean),
-                Some(why) => Err(client_session::failed(Failure::Failed(why), &[])),
+                Some(why) => Err(client_session::failed(Failure::Failed(why.into()), &[])),
             };
         }
         let asked = connection.request(&args.method, params, |output| client_session::report(output, context)).await;

@@ -24,6 +24,11 @@ pub(crate) struct CompletionsArgs {
 
 const SHELLS: [Shell; 5] = [Shell::Bash, Shell::Elvish, Shell::Fish, Shell::PowerShell, Shell::Zsh];
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &CompletionsArgs, context: &Context) -> Result<Outcome, CommandError> {
     if let Some(shell) = args.shell {
         context.printer.write(&script(shell))?;

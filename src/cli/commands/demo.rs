@@ -30,6 +30,11 @@ pub(crate) struct DemoArgs {
     output: Option<PathBuf>,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &DemoArgs, context: &Context) -> Result<Outcome, CommandError> {
     let path = match &args.output {
         Some(path) => {

@@ -63,6 +63,11 @@ struct DiffSettings {
     ignore: Vec<String>,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, CommandError> {
     let settings: DiffSettings = project::settings("diff")?;
     let options = Options {

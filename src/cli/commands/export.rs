@@ -44,6 +44,11 @@ impl ExportArgs {
     }
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, CommandError> {
     let (reader, path) = reels::open_whole(args.reel.as_deref(), note)?;
     let mut reader = reader.leaving_long();

@@ -173,6 +173,11 @@ enum Format {
     Json,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> {
     if args.options {
         return setup::list(args, context);

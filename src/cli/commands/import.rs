@@ -55,6 +55,11 @@ fn open(format: &str, mut input: Box<dyn BufRead>) -> Result<Box<dyn Importer>, 
     (found.open)(input)
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, CommandError> {
     let (input, total): (Box<dyn BufRead>, u64) = if args.input == Path::new("-") {
         (Box::new(BufReader::new(io::stdin())), 0)

@@ -78,6 +78,11 @@ pub(crate) struct OverlayArgs {
     target: Target,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &OverlayArgs, context: &Context) -> Result<Outcome, CommandError> {
     let Some(file) = args.file.as_ref().filter(|_| !args.schema) else {
         let text = serde_json::to_string_pretty(&schema()).unwrap_or_default();
@@ -232,12 +237,12 @@ fn receive(queue: Arc<Queue>, is_verbose: bool) -> OverlayNoticeCallback {
             queue.push_ready(ready, bytes);
             let _ = std::io::stderr().write_all(bytes);
         }
-        OverlayNotice::Words(text) => note(text),
-        OverlayNotice::Fact(fact) if is_verbose => report(fact),
-        OverlayNotice::Fact(_) => {}
+        OverlayNotice::Notice(text) => note(text),
+        OverlayNotice::Report(fields) if is_verbose => report(fields),
+        OverlayNotice::Report(_) => {}
     })
 }
 
-fn report(fact: &Value) {
-    note(&fact.to_string());
+fn report(fields: &Value) {
+    note(&fields.to_string());
 }

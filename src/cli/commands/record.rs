@@ -107,6 +107,11 @@ enum Overload {
     Drop,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(crate) fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError> {
     let server = match args.target.resolve(context)? {
         TargetKind::Command(command) => command,
@@ -188,6 +193,10 @@ impl Keeping {
     }
 
     /// Refuses to write the reel to stdout, which belongs to the client.
+    ///
+    /// # Errors
+    ///
+    /// The reel is `-`.
     pub(crate) fn check_free_output(&self) -> Result<(), CommandError> {
         if self.output.as_deref() == Some(Path::new("-")) {
             return Err(CommandError::usage("stdout belongs to the client, so the reel cannot be written to it")

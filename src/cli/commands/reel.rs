@@ -92,6 +92,11 @@ enum ByteStream {
     Stderr,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(command: &ReelCommand, context: &Context) -> Result<Outcome, CommandError> {
     match command {
         ReelCommand::Info(args) => info(args, context),

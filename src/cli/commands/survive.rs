@@ -80,13 +80,18 @@ pub(crate) struct SurviveArgs {
     argv: Vec<OsString>,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &SurviveArgs, context: &Context) -> Result<Outcome, CommandError> {
     if let Some(name) = args.only.iter().find(|name| by_name(name).is_none()) {
         let known: Vec<_> = REGISTRY.iter().map(|proposal| proposal.descriptor().name).collect();
         return Err(CommandError::usage(format!("unknown proposal {name:?}"))
             .hint(format!("the proposals are {}", known.join(", "))));
     }
-    let keep = SharedRecorder::start("survive", args.output.as_deref(), Need::ToBegin, OnExisting::Fail, note)?;
+    let recorder = SharedRecorder::start("survive", args.output.as_deref(), Need::ToBegin, OnExisting::Fail, note)?;
     let probed = runtime::block_on(client_probe::probe(
         ClientProbe {
             argv: args.argv.clone(),
@@ -101,9 +106,9 @@ pub(super) fn run(args: &SurviveArgs, context: &Context) -> Result<Outcome, Comm
             copy_out: if context.verbose > 0 { copy_out } else { |_| {} },
             warn: note,
         },
-        &keep,
+        &recorder,
     ));
-    keep.finish(note);
+    recorder.finish(note);
     let probe_report = probed?;
     match args.format {
         Format::Json => context.printer.json(&serde_json::to_value(&probe_report).unwrap_or_default())?,

@@ -26,6 +26,11 @@ pub(crate) struct UnwrapArgs {
     selection: Selection,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &UnwrapArgs, context: &Context) -> Result<Outcome, CommandError> {
     let edit = |file: &ConfigFile, text: &str, entry: &Entry| unwrap(text, file.format, entry);
     args.selection.edit(&edit, "is not wrapped", context)

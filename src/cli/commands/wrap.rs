@@ -8,8 +8,7 @@ use crate::config::file::ConfigFile;
 use crate::config::shown::without_secrets;
 use crate::config::wrap::{EditError, wrap};
 use crate::error::{CommandError, ErrorKind};
-use crate::render::diff::DiffStyle;
-use crate::render::unified::unified;
+use crate::render::diff::{DiffStyle, unified};
 use clap::Args;
 use std::cell::Cell;
 use std::io::{self, IsTerminal, Write};
@@ -65,6 +64,11 @@ pub(super) struct Selection {
     no_backup: bool,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &WrapArgs, context: &Context) -> Result<Outcome, CommandError> {
     let (own, shared) = (program(args.bin.as_deref())?, shared_program(args.bin.as_deref()));
     let is_warned = Cell::new(args.bin.is_some());

@@ -5,7 +5,7 @@ use crate::cli::client_session::{self, ClientOptions};
 use crate::cli::target::Target;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
-use crate::host::client::{Handshake, Output, Params};
+use crate::host::client::{FailureReason, Handshake, Output, Params};
 use crate::proposals::mcpe::{BATCH, EVENT, EXPIRED, is_mcpe};
 use crate::proposals::tool_outcome;
 use crate::render::line::visible_text;
@@ -144,9 +144,9 @@ impl Trouble {
 
 /// How often a server that may vanish silently is sent a ping.
 const PULSE: Duration = Duration::from_secs(5);
-/// The delay before the first reconnect. It doubles each time, up to [`LONGEST`].
+/// The delay before the first reconnect. It doubles each time, up to [`MAX_BACK_OFF`].
 const BACK_OFF: Duration = Duration::from_millis(500);
-const LONGEST: Duration = Duration::from_secs(30);
+const MAX_BACK_OFF: Duration = Duration::from_secs(30);
 
 /// What a server's notification says about a subscription.
 #[derive(Debug, PartialEq)]
@@ -172,6 +172,11 @@ fn news(message: &[u8]) -> Option<(String, SubscriptionEvent)> {
     Some((id, said))
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &WatchArgs, context: &Context) -> Result<Outcome, CommandError> {
     let arguments = args.arguments()?;
     let until = args.time.map(|time| Instant::now() + time);
@@ -199,7 +204,7 @@ pub(super) fn run(args: &WatchArgs, context: &Context) -> Result<Outcome, Comman
             if until.is_some_and(|until| Instant::now() >= until) {
                 return outcome(End::Time, events, args.expect);
             }
-            wait = wait.saturating_mul(2).min(LONGEST);
+            wait = wait.saturating_mul(2).min(MAX_BACK_OFF);
         }
     })
 }
@@ -321,7 +326,7 @@ impl ActiveSubscription<'_> {
                     unless_interrupted(self.feel_pulse()).await?;
                     pulse = self.connection.runner.now() + PULSE;
                 }
-                None => return Err(self.lost(Failure::Failed("the server ended".to_owned()))),
+                None => return Err(self.lost(Failure::Failed(FailureReason::Closed(String::new())))),
             }
         }
     }
@@ -335,7 +340,7 @@ impl ActiveSubscription<'_> {
         events: &mut u64,
     ) -> Result<Option<End>, Trouble> {
         match said {
-            SubscriptionEvent::Forgotten(reason) => return Err(self.lost(Failure::Failed(reason))),
+            SubscriptionEvent::Forgotten(reason) => return Err(self.lost(Failure::Failed(reason.into()))),
             _ if self.id.as_deref() != Some(id) => {}
             SubscriptionEvent::Events(all) => {
                 for event in &all {

@@ -43,6 +43,11 @@ pub(crate) struct EventArgs {
     ways: DeliveryOptions,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &EventArgs, context: &Context) -> Result<Outcome, CommandError> {
     emit::run(args, &args.ways, context)
 }
@@ -83,20 +88,20 @@ impl Emission for EventArgs {
         None
     }
 
-    fn is_good(&self, fact: &Value) -> bool {
-        let some = |name: &str| fact[name].as_array().is_some_and(|ids| !ids.is_empty());
+    fn is_good(&self, report: &Value) -> bool {
+        let some = |name: &str| report[name].as_array().is_some_and(|ids| !ids.is_empty());
         some("subscriptions") || some("held")
     }
 
-    fn for_people(&self, fact: &Value) -> String {
-        let count = |name: &str| fact[name].as_array().map_or(0, Vec::len);
-        match (fact["report"].as_str(), count("subscriptions"), count("held")) {
+    fn for_people(&self, report: &Value) -> String {
+        let count = |name: &str| report[name].as_array().map_or(0, Vec::len);
+        match (report["report"].as_str(), count("subscriptions"), count("held")) {
             (Some("published"), sent, held) => {
-                let id = fact["event_id"].as_str().unwrap_or_default();
+                let id = report["event_id"].as_str().unwrap_or_default();
                 let noun = if sent == 1 { "subscription" } else { "subscriptions" };
                 format!("published {id}: sent to {sent} {noun}, kept for {held}")
             }
-            _ => format!("published nothing: {}", fact["reason"]),
+            _ => format!("published nothing: {}", report["reason"]),
         }
     }
 }

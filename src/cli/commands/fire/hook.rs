@@ -1,9 +1,8 @@
 //! `fire hook`: which declared hooks an event fires, and what they would inject (SEP-2282).
 
 use super::Format;
-use super::repeat::Repeating;
-use crate::cli::client_session::{self, ClientOptions};
-use crate::cli::target::Target;
+use super::ServerOptions;
+use crate::cli::client_session;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::host::client::{Handshake, Params};
@@ -58,15 +57,8 @@ pub(crate) struct HookArgs {
     /// Print the names of context tools without calling them.
     #[arg(long)]
     no_call: bool,
-    /// Output format.
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
     #[command(flatten)]
-    repeating: Repeating,
-    #[command(flatten)]
-    client: ClientOptions,
-    #[command(flatten)]
-    target: Target,
+    to: ServerOptions,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -103,13 +95,18 @@ struct Fired {
     notes: Vec<String>,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &HookArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let (event, mut tally) = (event(args)?, args.repeating.tally()?);
+    let (event, mut tally) = (event(args)?, args.to.repeating.tally()?);
     runtime::block_on(async {
-        let (link, server) = client_session::start(&args.target, &args.client, context).await?;
+        let (link, server) = client_session::start(&args.to.target, &args.to.client, context).await?;
         let supported = client_capability(&EventKind::ALL);
         let capabilities = json!({"hooks": supported, "experimental": {"hooks": supported}});
-        let options = args.client.with_handshake();
+        let options = args.to.client.with_handshake();
         let (mut connection, handshake) =
             match client_session::open(&server, link, &options, capabilities, context).await {
                 Ok(opened) => opened,
@@ -132,7 +129,7 @@ pub(super) fn run(args: &HookArgs, context: &Context) -> Result<Outcome, Command
             let fired = fire(&mut connection, &declarations, &event, args, context).await;
             let latency = connection.runner.now().saturating_sub(began);
             let reported = to_json(args, &handshake, &declarations, &fired);
-            match args.format {
+            match args.to.format {
                 Format::Json => context.printer.json(&reported)?,
                 Format::Human => print(&handshake, &declarations, &fired, context)?,
             }
@@ -145,7 +142,7 @@ pub(super) fn run(args: &HookArgs, context: &Context) -> Result<Outcome, Command
                 Some(latency),
                 context,
             );
-            due = args.repeating.next(tally.taken(), began);
+            due = args.to.repeating.next(tally.taken(), began);
         }
         connection.runner.close().await;
         server.end(context.notices()).await;
@@ -166,6 +163,7 @@ async fn fire(
         let (index, priority, notes) = (selected.index, selected.priority.name(), selected.notes);
         let one = |tool, outcome, fires| Fired { index, priority, tool, outcome, fires, notes };
         fired.push(match selected.verdict {
+            Verdict::OtherEvent(event) => one(None, Err(format!("declared for {}", event.name())), false),
             Verdict::Skipped(why) => one(None, Err(why), false),
             Verdict::Fires(Injection::Text(text)) => one(None, Ok(text), true),
             Verdict::Fires(Injection::CallTool { name, arguments }) if args.no_call => {

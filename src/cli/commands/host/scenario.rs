@@ -132,9 +132,9 @@ fn show_seen(
 ) -> Result<(), CommandError> {
     let palette = &context.printer.palette;
     let line = match (seen, args.format) {
-        (Observation::HostEvent(fact), Format::Human) => render::host::fact(fact, servers, palette),
-        (Observation::HostEvent(fact), Format::Json) => {
-            render::text::json(&render::host::fact_value(fact, servers, at))
+        (Observation::HostEvent(event), Format::Human) => render::host::event_line(event, servers, palette),
+        (Observation::HostEvent(event), Format::Json) => {
+            render::text::json(&render::host::event_value(event, servers, at))
         }
         (Observation::Prompt(prompt), Format::Human) if args.prompts => render::host::prompt(prompt, palette),
         (Observation::Prompt(prompt), Format::Json) => render::text::json(&render::host::prompt_value(prompt, at)),

@@ -163,12 +163,20 @@ fn set(policies: &mut Policies, word: &str) -> Result<(), CommandError> {
 }
 
 /// Applies `--timeout` to all responses, whatever the request.
+///
+/// # Errors
+///
+/// A policy does not accept the value.
 pub(super) fn bound_answers(policies: &mut Policies, timeout: Duration) -> Result<(), CommandError> {
     let value = Value::from(format!("{}us", timeout.as_micros()));
     policies.set(None, "host.tool_timeout", &value).map_err(|error| CommandError::usage(error.to_string()))
 }
 
 /// Lists all options.
+///
+/// # Errors
+///
+/// The output cannot be written.
 pub(super) fn list(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> {
     for (proposal, settings) in engine::policies().known() {
         for setting in *settings {

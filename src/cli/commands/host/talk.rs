@@ -199,8 +199,8 @@ impl<'a> Talk<'a> {
                 return Ok(done == OrderResult::Ended);
             }
             reported => {
-                if let HostNotice::Host(Output::HostEvent(fact)) = &reported {
-                    self.routes.receive(fact);
+                if let HostNotice::Host(Output::Report(event)) = &reported {
+                    self.routes.receive(event);
                 }
                 self.show(&reported)?;
             }

@@ -21,6 +21,10 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 /// Records until either side ends.
+///
+/// # Errors
+///
+/// A side cannot be reached, or the reel cannot be written and the user requires it.
 pub(super) fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outcome, CommandError> {
     args.keeping.check_free_output()?;
     let name = args.keeping.session_name(url_name(&remote.url));

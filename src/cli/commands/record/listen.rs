@@ -33,6 +33,10 @@ pub(super) enum Upstream<'a> {
 }
 
 /// Records until the user ends it.
+///
+/// # Errors
+///
+/// The listener or the upstream cannot be used, or the reel cannot be written and the user requires it.
 pub(super) fn run(
     args: &RecordArgs,
     listen: &str,

@@ -38,7 +38,7 @@ const SILENCE: Duration = Duration::from_secs(5);
 /// How long a host may take to read the last messages after it closed its side.
 const UNREAD: Duration = Duration::from_secs(1);
 /// How long the last messages may take to reach the network.
-const LAST_WORDS: Duration = Duration::from_millis(100);
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// A scenario, and where to write its report.
 #[derive(Debug, Args)]
@@ -76,17 +76,17 @@ pub(super) fn run(
     let scenario = play::read(path)?;
     let junit = args.junit.as_deref().map(Junit::open).transpose()?;
     let begin = part_of(&scenario, args.part.as_deref())?;
-    let keep =
+    let recorder =
         record.map(|path| SharedRecorder::start("serve", Some(path), Need::Wanted, listening.on_existing(), note));
-    let keep = keep.transpose()?;
-    let seeing = keep.clone();
+    let recorder = recorder.transpose()?;
+    let seeing = recorder.clone();
     let observe: TrafficObserver =
-        Arc::new(move |stream, passing| seeing.iter().for_each(|keep| keep.see(stream, passing)));
+        Arc::new(move |stream, passing| seeing.iter().for_each(|recorder| recorder.traffic(stream, passing)));
     let report = match &listening.listen {
         Some(listen) => play_listening(begin, observe, (listen, listening, limits), context),
         None => runtime::block_on_to_the_end(play_stdio(begin(), limits, observe)),
     };
-    keep.iter().for_each(|keep| keep.finish(note));
+    recorder.iter().for_each(|recorder| recorder.finish(note));
     let (report, file) = (report?, path.display().to_string());
     if let Some(junit) = junit {
         junit.write(&report, &file)?;
@@ -183,7 +183,7 @@ fn play_listening(
         })
         .await?;
         gateway.finish().await;
-        tokio::time::sleep(LAST_WORDS).await;
+        tokio::time::sleep(DRAIN_TIMEOUT).await;
         let report = over.or_else(|| oldest(&mut news));
         if report.is_none() {
             // No host has connected, or reconnected.

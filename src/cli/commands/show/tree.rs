@@ -11,6 +11,11 @@ use crate::session::checkpoint_tree::CheckpointTrees;
 use crate::sessions::live::Live;
 use std::path::Path;
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(
     args: &ShowArgs,
     live: Option<&Live>,

@@ -175,7 +175,7 @@ fn dropped_and_garbled_messages_do_not_arrive() {
         "{PLAIN}
 steps:
   - tool: {{name: echo, arguments: {{message: x}}}}
-    expect: [result: {{pointer: /error, contains: no answer in time}}]
+    expect: [result: {{pointer: /error, contains: no response in time}}]
   - tool: {{name: echo, arguments: {{message: y}}}}
     expect: [result: {{pointer: /error}}]
 faults:

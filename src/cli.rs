@@ -5,6 +5,7 @@ mod commands;
 mod handlers;
 mod listening;
 mod printer;
+mod project;
 mod target;
 mod verdict;
 

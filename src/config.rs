@@ -7,6 +7,7 @@ pub(crate) mod clients;
 pub(crate) mod entry;
 pub(crate) mod expand;
 pub(crate) mod file;
+pub(crate) mod project;
 pub(crate) mod shown;
 pub(crate) mod tree;
 pub(crate) mod wrap;

@@ -9,6 +9,7 @@ pub(crate) mod queue;
 pub(crate) mod recorder;
 pub(crate) mod recording;
 pub(crate) mod relay;
+mod repack;
 pub(crate) mod startup_error;
 pub(crate) mod stdio;
 pub(crate) mod stdio_gateway;

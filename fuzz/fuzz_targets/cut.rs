@@ -16,7 +16,7 @@ fuzz_target!(|data: &[u8]| {
     let (mut answer_filter, mut passed) = (AnswerFilter::default(), Vec::new());
     let mut take = |piece: StreamPiece<'_>| match piece {
         StreamPiece::Pass(bytes) => passed.extend_from_slice(bytes),
-        StreamPiece::Suspect { whole, payload, .. } => {
+        StreamPiece::Candidate { whole, payload, .. } => {
             assert!(may_be_answer(payload) && whole.starts_with(payload));
             passed.extend_from_slice(whole);
         }

@@ -2,15 +2,16 @@
 //!
 //! This module must never run an engine or read files.
 
+pub(crate) mod checked;
 pub(crate) mod checkpoint_tree;
 pub(crate) mod diff;
 pub(crate) mod findings;
 pub(crate) mod host;
-pub(crate) mod junit;
 pub(crate) mod line;
 pub(crate) mod output_buffer;
 pub(crate) mod pretty;
 pub(crate) mod progress;
+pub(crate) mod results;
 pub(crate) mod rows;
 pub mod scenario;
 pub(crate) mod style;

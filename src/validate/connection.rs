@@ -205,6 +205,7 @@ impl Connection {
         self.method.check(&message, &self.pairs, &mut self.findings);
         schema::check(&message, &mut self.findings);
         capability::check(&message, &mut self.findings);
+        self.findings.name_method(seq, method);
         note_facts(&message, &mut self.facts);
         if is_astray(&message.observed) {
             return;
@@ -222,6 +223,7 @@ impl Connection {
         for overview in overviews {
             overview.observe(header.stream, observed, &mut self.findings);
         }
+        self.findings.name_method(seq, method);
     }
 
     /// Begins a new session: over HTTP, an `initialize` that names no session has ids of its own, whatever came before

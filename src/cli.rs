@@ -9,6 +9,7 @@ mod hosting;
 mod jq;
 mod listening;
 mod printer;
+mod project;
 mod target;
 mod values;
 

@@ -4,6 +4,7 @@
 
 pub(crate) mod entry;
 pub(crate) mod expand;
+pub(crate) mod project;
 pub(crate) mod shown;
 pub(crate) mod tree;
 pub(crate) mod wrap;

@@ -12,6 +12,7 @@ pub(crate) mod recorder;
 pub(crate) mod recording;
 pub(crate) mod reels;
 pub(crate) mod relay;
+mod repack;
 pub(crate) mod startup_error;
 pub(crate) mod status;
 pub(crate) mod stdio;

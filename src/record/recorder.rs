@@ -5,14 +5,16 @@
 //! size limit), recording continues in another reel, which begins with what is needed to read it alone.
 
 use super::queue::{Batch, ChunkSource, Entry, OnOverload, Queue, Ready};
+use super::repack;
 use super::status::Status;
-use super::storage::{ReelLoss, ReelStore, Sink};
+use super::storage::{CreatedFile, ReelLoss, ReelStore, Sink};
 use crate::trace::{EventKind, FileHeader, Flags, NewEvent, ReelWriter, WriterOptions};
 use crate::wire::{Direction, Frame, Framing, LineFramer, PIECE};
 use serde::Serialize;
 use serde_json::json;
 use std::collections::{BTreeMap, HashSet};
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -178,6 +180,13 @@ impl<S: Sink> Open<S> {
         let (end, place) = (self.writer.written(), self.writer.get_ref().place());
         self.writer.finish().map(drop).inspect_err(|_| place.iter().for_each(|place| place.cut(end)))
     }
+
+    /// The path of the file, if it is worth rewriting.
+    fn to_repack(&self) -> Option<PathBuf> {
+        let (size, payload) = (self.writer.written(), self.writer.payload_bytes());
+        let place = self.writer.get_ref().place().filter(CreatedFile::holds)?;
+        repack::is_worthwhile(size, payload, self.writer.avoidable()).then_some(place.path)
+    }
 }
 
 /// The recorder's thread.
@@ -194,7 +203,7 @@ struct Work<T: ReelStore> {
     reported: HashSet<String>,
     is_required: bool,
     is_given_up: bool,
-    /// Batches with more bytes are stored uncompressed, to catch up.
+    /// Batches with more bytes are compressed quickly, to catch up.
     hurry_above: usize,
     framers: [LineFramer; 2],
     /// The opening event of each open stream.
@@ -232,7 +241,7 @@ impl<T: ReelStore> Work<T> {
             reported: HashSet::new(),
             is_required: options.is_required,
             is_given_up: false,
-            hurry_above: options.queue_bytes / 4 * 3,
+            hurry_above: options.queue_bytes / 4,
             framers: [(); 2].map(|()| LineFramer::with_limit(PIECE)),
             streams: BTreeMap::new(),
             last_time: 0,
@@ -276,9 +285,8 @@ impl<T: ReelStore> Work<T> {
     }
 
     fn write_batch(&mut self, batch: &Batch) {
-        // Far behind: skip compression to keep up with the traffic.
         if let Some(reel) = &mut self.reel {
-            reel.writer.store_payloads(batch.bytes.len() > self.hurry_above);
+            reel.writer.hurry(batch.bytes.len() > self.hurry_above);
         }
         let mut rest = &batch.bytes[..];
         for entry in &batch.entries {
@@ -646,9 +654,13 @@ impl<T: ReelStore> Work<T> {
         if is_failing {
             return self.summary;
         }
+        let to_repack = reel.to_repack();
         if let Err(error) = reel.end() {
             self.report(&format!("cannot finish the reel: {error}"));
             self.summary.failure.get_or_insert_with(|| error.to_string());
+        } else if let Some(path) = to_repack {
+            // The reel is complete as it is.
+            let _ = repack::repack(&path);
         }
         self.summary
     }

@@ -1,7 +1,9 @@
 //! Writes reels. Events are written in whole segments, so that a killed writer loses at most the last one.
 
 use super::event::{EventKind, Flags};
-use super::format::{FileHeader, PAYLOAD_STORED, STARTS_GROUP, SegmentHeader, SegmentKind, encode_trailer};
+use super::format::{
+    FileHeader, PAYLOAD_STORED, SEGMENT_HEADER_LEN, STARTS_GROUP, SegmentHeader, SegmentKind, encode_trailer,
+};
 use super::index::{Index, Tallies};
 use super::pieces::{OpenFrame, OpenFrames};
 use super::record::{self, MethodTable, RecordInput};
@@ -63,6 +65,12 @@ pub struct NewEvent<'a> {
 /// A segment is written after this number of record bytes, since readers need memory for each of its events.
 const RECORD_BYTES: usize = 64 << 10;
 
+/// The zstd level of payloads while the writer must keep up with a burst.
+const HURRIED_LEVEL: i32 = 1;
+
+/// A hurried payload is larger than necessary by about one part in this many.
+const HURRIED_EXCESS: u64 = 6;
+
 /// Fragments of more bytes than this are stored uncompressed (8 MiB).
 const STORED_FRAGMENT: usize = 8 << 20;
 
@@ -84,6 +92,13 @@ pub struct ReelWriter<W: Write> {
     segment: Pending,
     group_bytes: u64,
     group_open: bool,
+    /// Whether the next group is compressed quickly.
+    is_hurried: bool,
+    /// Whether the current group is.
+    group_hurried: bool,
+    /// What rewriting the reel as a whole would probably save. Unit: bytes.
+    avoidable: u64,
+    #[cfg(test)]
     store_payload: bool,
     index: Index,
     tallies: Tallies,
@@ -156,6 +171,10 @@ impl<W: Write> ReelWriter<W> {
             segment: Pending::default(),
             group_bytes: 0,
             group_open: false,
+            is_hurried: false,
+            group_hurried: false,
+            avoidable: 0,
+            #[cfg(test)]
             store_payload: false,
             index: Index::default(),
             tallies: Tallies::default(),
@@ -186,13 +205,30 @@ impl<W: Write> ReelWriter<W> {
         self.offset
     }
 
+    /// Returns the number of payload bytes written so far.
+    pub fn payload_bytes(&self) -> u64 {
+        self.index.bytes
+    }
+
+    /// Returns an estimate of how much smaller the reel would be if it were written again as a whole. Unit: bytes.
+    pub fn avoidable(&self) -> u64 {
+        self.avoidable
+    }
+
     /// Returns whether events wait for [`ReelWriter::flush`].
     pub fn has_pending(&self) -> bool {
         self.segment.count > 0
     }
 
-    /// Sets whether the payloads of the next segments are stored uncompressed, as under overload.
-    pub fn store_payloads(&mut self, store: bool) {
+    /// Sets whether what follows is compressed quickly, at zstd level 1: about five times as fast as the default, and
+    /// on JSON lines hardly larger. Takes effect with the next segment.
+    pub fn hurry(&mut self, is_hurried: bool) {
+        self.is_hurried = is_hurried;
+    }
+
+    /// Sets whether the payloads of the next segments are stored uncompressed, as recorders once did under load.
+    #[cfg(test)]
+    pub(crate) fn store_payloads(&mut self, store: bool) {
         self.store_payload = store;
     }
 
@@ -336,6 +372,11 @@ impl<W: Write> ReelWriter<W> {
                 Some(self.index.times.map_or((first, last), |(from, to)| (from.min(first), to.max(last))));
         }
         self.offset += (segment.assembled.len() + payload.len()) as u64;
+        self.avoidable += match self.group_hurried {
+            true => payload.len() as u64 / HURRIED_EXCESS,
+            false if (segment.payload_raw as usize) < self.options.segment_bytes => SEGMENT_HEADER_LEN as u64,
+            false => 0,
+        };
         segment.reset();
         if self.group_bytes >= self.options.group_bytes {
             self.group_open = false;
@@ -371,14 +412,31 @@ impl<W: Write> ReelWriter<W> {
         Ok((self.out, self.index))
     }
 
+    #[cfg(test)]
+    fn stores_payloads(&self) -> bool {
+        self.store_payload
+    }
+
+    #[cfg(not(test))]
+    fn stores_payloads(&self) -> bool {
+        false
+    }
+
     fn begin_segment(&mut self, time: i64) -> io::Result<()> {
         self.segment.first_time = time;
         self.segment.last_time = time;
-        self.segment.stored = self.store_payload;
+        self.segment.stored = self.stores_payloads();
+        // zstd changes its level between groups only.
+        self.group_open &= self.is_hurried == self.group_hurried;
         self.segment.starts_group = !self.group_open;
         if !self.group_open {
             self.records_encoder.reinit()?;
             self.payload_encoder.reinit()?;
+            if self.is_hurried != self.group_hurried {
+                let level = if self.is_hurried { HURRIED_LEVEL } else { self.options.level };
+                self.payload_encoder.set_parameter(CParameter::CompressionLevel(level))?;
+                self.group_hurried = self.is_hurried;
+            }
             self.methods.clear();
             self.group_bytes = 0;
             self.group_open = true;

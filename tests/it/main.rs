@@ -23,6 +23,7 @@ mod generated;
 mod mcpl;
 mod overlay;
 mod peers;
+mod project;
 mod real;
 mod reels;
 mod remote;

@@ -1,13 +1,14 @@
 //! `diff`: compares two reels by what was sent.
 
 use crate::cli::printer::{Format, note};
-use crate::cli::{Context, Outcome};
+use crate::cli::{Context, Outcome, project};
 use crate::diff::{Collector, Options, Recording, compare};
 use crate::error::{CommandError, ErrorKind};
 use crate::record::reels;
 use crate::render::diff::{DiffStyle, text};
 use crate::trace::{Damage, EventKind, Item, ReelReader};
 use clap::Args;
+use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 /// Compare two reels by what was requested and answered.
@@ -54,13 +55,22 @@ pub(crate) struct DiffArgs {
     ignore: Vec<String>,
 }
 
+/// `[diff]` in `.mcpreel.toml`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct DiffSettings {
+    /// Like `--ignore`; both apply.
+    ignore: Vec<String>,
+}
+
 pub(super) fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, CommandError> {
+    let settings: DiffSettings = project::settings("diff")?;
     let options = Options {
         exact: args.exact,
         order: args.order,
         keep_times: args.times,
         keep_ids: args.ids,
-        ignore: args.ignore.clone(),
+        ignore: [&settings.ignore[..], &args.ignore].concat(),
     };
     let paths = [&*args.left, &*args.right];
     // A pipe can be read only once, so all of its content is kept.

@@ -1,0 +1,49 @@
+//! Finds the project's settings, `.mcpreel.toml`.
+
+use crate::config::project::{FILE_NAME, ProjectFile};
+use crate::error::{CommandError, ErrorKind};
+use serde::de::DeserializeOwned;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Larger files are refused. Unit: bytes.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// The settings in the table `name` of the nearest `.mcpreel.toml`: in the current folder, or in one of its parents up
+/// to the root of the repository (the first folder with `.git`) or the home folder. Without a file, the defaults.
+///
+/// # Errors
+///
+/// If the file cannot be read, or is invalid.
+pub(super) fn settings<T: DeserializeOwned + Default>(name: &str) -> Result<T, CommandError> {
+    let Some(path) = find() else { return Ok(T::default()) };
+    let text = read(&path).map_err(|error| CommandError::reading(&path, &error))?;
+    ProjectFile::parse(&text)
+        .and_then(|file| file.table(name))
+        .map_err(|error| CommandError::new(ErrorKind::Usage, format!("{}:{error}", path.display())))
+}
+
+fn find() -> Option<PathBuf> {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let current = std::env::current_dir().ok()?;
+    for folder in current.ancestors() {
+        let file = folder.join(FILE_NAME);
+        if file.is_file() {
+            return Some(file);
+        }
+        if folder.join(".git").exists() || home.as_deref() == Some(folder) {
+            return None;
+        }
+    }
+    None
+}
+
+fn read(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(MAX_BYTES + 1).read_to_string(&mut text)?;
+    match text.len() as u64 > MAX_BYTES {
+        true => Err(io::Error::new(io::ErrorKind::FileTooLarge, "larger than 1 MiB")),
+        false => Ok(text),
+    }
+}

@@ -1,0 +1,114 @@
+//! `.mcpreel.toml`: the settings of a project, one table per command.
+//!
+//! Only knows that there are tables. Each command defines the settings in its own table. This module must never open
+//! files or print.
+
+use serde::de::{DeserializeOwned, IntoDeserializer};
+use std::ops::Range;
+use thiserror::Error;
+use toml_edit::Document;
+
+/// The name of the file.
+pub(crate) const FILE_NAME: &str = ".mcpreel.toml";
+
+/// The tables that the file may have, one for each command with settings.
+const TABLES: [&str; 4] = ["diff", "redact", "replay", "validate"];
+
+/// Why the file, or a table in it, is invalid.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("{line}:{column}: {message}")]
+pub(crate) struct ProjectFileError {
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// What is wrong there.
+    pub message: String,
+}
+
+/// The parsed file.
+#[derive(Clone, Debug)]
+pub(crate) struct ProjectFile {
+    document: Document<String>,
+}
+
+impl ProjectFile {
+    /// Parses the text of the file.
+    ///
+    /// # Errors
+    ///
+    /// If the text is not TOML, or has a table that mcpreel does not know.
+    pub(crate) fn parse(text: &str) -> Result<Self, ProjectFileError> {
+        let document = Document::parse(text.to_owned()).map_err(|error| place(text, error.span(), error.message()))?;
+        for (name, _) in document.as_table() {
+            if !TABLES.contains(&name) {
+                let span = document.as_table().key(name).and_then(toml_edit::Key::span);
+                return Err(place(text, span, &format!("unknown table `{name}`: expected {}", TABLES.join(", "))));
+            }
+        }
+        Ok(Self { document })
+    }
+
+    /// The settings in the table `name`, or the defaults if the file has no such table.
+    ///
+    /// `T` should refuse unknown members (`#[serde(deny_unknown_fields)]`), so that no misspelt setting is ignored.
+    ///
+    /// # Errors
+    ///
+    /// If the table's content does not fit `T`; with the place in the file.
+    pub(crate) fn table<T: DeserializeOwned + Default>(&self, name: &str) -> Result<T, ProjectFileError> {
+        debug_assert!(TABLES.contains(&name), "{name} is not in TABLES");
+        let Some(item) = self.document.get(name) else { return Ok(T::default()) };
+        let invalid = |span: Option<Range<usize>>, message: &str| {
+            place(self.document.raw(), span.or_else(|| item.span()), message)
+        };
+        let Ok(value) = item.clone().into_value() else { return Err(invalid(None, "expected one table")) };
+        T::deserialize(value.into_deserializer()).map_err(|error| invalid(error.span(), error.message()))
+    }
+}
+
+/// An error with the line and column where `span` begins in `text`.
+fn place(text: &str, span: Option<Range<usize>>, message: &str) -> ProjectFileError {
+    let before = text.get(..span.map_or(0, |span| span.start)).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+    ProjectFileError {
+        line: before.matches('\n').count() + 1,
+        column: before.get(line_start..).map_or(0, |line| line.chars().count()) + 1,
+        message: message.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+
+    #[derive(Debug, Default, Deserialize, PartialEq)]
+    #[serde(deny_unknown_fields, default)]
+    struct DiffTable {
+        ignore: Vec<String>,
+        tolerance: f64,
+    }
+
+    fn error(text: &str) -> String {
+        match ProjectFile::parse(text).and_then(|file| file.table::<DiffTable>("diff")) {
+            Ok(table) => panic!("accepted: {table:?}"),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn a_table_is_read_and_a_missing_one_has_the_defaults() {
+        let file = ProjectFile::parse("[diff]\nignore = ['/a']\ntolerance = 0.5\n").unwrap();
+        assert_eq!(file.table("diff"), Ok(DiffTable { ignore: vec!["/a".to_owned()], tolerance: 0.5 }));
+        assert_eq!(file.table("replay"), Ok(DiffTable::default()));
+    }
+
+    #[test]
+    fn errors_name_the_place() {
+        assert!(error("[diff]\n  ignore = 5\n").starts_with("2:12: "), "{}", error("[diff]\n  ignore = 5\n"));
+        assert!(error("[diff]\nignored = []\n").starts_with("2:1: unknown field `ignored`"));
+        assert!(error("[diff\n").starts_with("1:"));
+        assert_eq!(error("\n[dif]\n"), "2:2: unknown table `dif`: expected diff, redact, replay, validate");
+    }
+}

@@ -265,14 +265,10 @@ pub(crate) fn summary(run: &Run, palette: &Palette, out: &mut impl Write) -> fmt
     if let Some(excused) = excused(&counts) {
         writeln!(out, "not counted: {excused}")?;
     }
-    let rules: BTreeSet<&str> =
-        run.reels.iter().flat_map(|reel| &reel.checked.findings).map(|found| found.finding.rule.id).collect();
-    match rules.first() {
-        Some(rule) => {
-            writeln!(out, "{}`mcpreel explain {rule}` says more about a rule{:#}", palette.faint, palette.faint)
-        }
-        None => Ok(()),
-    }
+    let found = run.reels.iter().flat_map(|reel| &reel.checked.findings);
+    let Some(worst) = found.max_by_key(|found| found.severity) else { return Ok(()) };
+    let (faint, rule) = (palette.faint, worst.finding.rule.id);
+    writeln!(out, "{faint}`mcpreel explain {rule}` says more about a rule{faint:#}")
 }
 
 fn severities(counts: &Counts) -> String {
@@ -346,7 +342,39 @@ mod tests {
     fn the_worst_comes_first_and_lines_keep_to_the_width() {
         let out = written(&run(), &Palette::plain());
         assert!(out.lines().all(|line| line.width() <= 60), "{out}");
-        insta::assert_snapshot!(out, @"");
+        insta::assert_snapshot!(out, @r###"
+        error schema/params
+          The params of a message conform to the schema of its
+            method.
+          MCP schema; the proposals' schemas
+            seq 3 s2c: the params of x, at /params/name: 7 is not a
+              string
+              …ethod":"tools/call","params":{"name":7,"arguments":{…
+                                             ^^^^^^^^ /params/name
+
+        error stream/noise
+          Every line on stdin and stdout is a JSON message, not log
+            output or other text.
+          MCP transports, stdio
+            seq 2 s2c: "[server] started and it says a lot more than
+              fits in one line"
+
+        warning pairing/unanswered
+          A side does not leave a request unanswered while it
+            responds to later ones.
+          JSON-RPC 2.0 §4
+            session: bell �
+
+        info stream/crlf
+          Lines end with LF, not with CR LF.
+          MCP transports, stdio
+            seq 1 s2c (in the baseline): the line ends with CR LF
+            and 3 more
+
+        2 errors, 1 warning, 0 infos in 1 message over 1 connection
+        not counted: 4 in the baseline
+        `mcpreel explain schema/params` says more about a rule
+        "###);
     }
 
     #[test]

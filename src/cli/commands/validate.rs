@@ -129,7 +129,7 @@ pub(super) fn run(args: &ValidateArgs, context: &Context) -> Result<Outcome, Com
 
 /// The settings of `.mcpreel.toml`.
 pub(crate) fn section() -> Result<ValidateSection, CommandError> {
-    Ok(ValidateSection::default())
+    crate::cli::project::settings("validate")
 }
 
 /// Follows one reel.

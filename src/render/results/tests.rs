@@ -53,17 +53,51 @@ fn written(form: Form) -> String {
 
 #[test]
 fn junit_counts_its_cases_and_escapes_their_texts() {
-    insta::assert_snapshot!(written(Form::Junit), @"");
+    insta::assert_snapshot!(written(Form::Junit), @r###"
+        <?xml version="1.0" encoding="UTF-8"?>
+        <testsuites>
+          <testsuite name="a.reel &quot;x&quot;" package="a.reel &quot;x&quot;" id="0" tests="3" failures="1" errors="0" skipped="1" time="1.500000" timestamp="2026-01-01T00:00:00" hostname="localhost">
+            <properties/>
+            <testcase name="schema/params" classname="a.reel" time="0.000000">
+              <failure message="7 is &amp; was: 100%&#10;&lt;b&gt;|�" type="error">runs/a b.jsonl:12 at /params/name: 7 is &amp; was: 100%&#10;&lt;b&gt;|�&#10;old (in the baseline)</failure>
+            </testcase>
+            <testcase name="stream/crlf" classname="a.reel" time="0.000000"/>
+            <testcase name="era/batch" classname="a.reel" time="0.000000">
+              <skipped message="not observed"/>
+            </testcase>
+            <system-out>1 finding is in the baseline&#10;note stream/crlf: runs/a b.jsonl:12 at /params/name: the line ends with CR LF</system-out>
+            <system-err/>
+          </testsuite>
+        </testsuites>
+        "###);
 }
 
 #[test]
 fn github_shows_what_counts_with_its_line() {
-    insta::assert_snapshot!(written(Form::Github), @"");
+    insta::assert_snapshot!(written(Form::Github), @r###"
+        ::error file=runs/a b.jsonl,line=12,title=schema/params::7 is & was: 100%25%0A<b>|␛ (at /params/name)
+        ::notice file=runs/a b.jsonl,line=12,title=stream/crlf::the line ends with CR LF (at /params/name)
+        ::notice::1 finding is in the baseline
+        "###);
 }
 
 #[test]
 fn markdown_keeps_foreign_text_in_its_cell() {
-    insta::assert_snapshot!(written(Form::Markdown), @"");
+    insta::assert_snapshot!(written(Form::Markdown), @r###"
+        ## mcpreel validate: failed
+
+        ### a.reel "x"
+
+        1 passed, 1 failed, 1 not checked
+
+        | | Check | Where | What |
+        |---|---|---|---|
+        | ❌ error | `schema/params` | `runs/a b.jsonl:12 at /params/name` | 7 is &amp; was: 100%␊&lt;b&gt;\|␛ |
+        | error | `schema/params` |  | old (in the baseline) |
+        | note | `stream/crlf` | `runs/a b.jsonl:12 at /params/name` | the line ends with CR LF |
+
+        - 1 finding is in the baseline
+        "###);
 }
 
 #[test]

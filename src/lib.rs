@@ -10,6 +10,7 @@ mod cli;
 mod config;
 mod diff;
 mod error;
+mod explain;
 mod formats;
 mod host;
 mod overlay;

@@ -5,6 +5,7 @@
 pub(crate) mod checked;
 pub(crate) mod checkpoint_tree;
 pub(crate) mod diff;
+pub(crate) mod explain;
 pub(crate) mod findings;
 pub(crate) mod host;
 pub(crate) mod line;

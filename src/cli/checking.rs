@@ -13,7 +13,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// How long to wait before a growing reel is read again.
-const FOLLOW_PAUSE: Duration = Duration::from_millis(40);
+pub(crate) const FOLLOW_PAUSE: Duration = Duration::from_millis(40);
 
 /// Something to check that is open.
 pub(crate) struct Opened {

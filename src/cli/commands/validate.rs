@@ -127,8 +127,16 @@ pub(super) fn run(args: &ValidateArgs, context: &Context) -> Result<Outcome, Com
     Ok(if run.has_failed(&prepared.settings) { Outcome::Findings } else { Outcome::Clean })
 }
 
-/// The settings of `.mcpreel.toml`.
-pub(crate) fn section() -> Result<ValidateSection, CommandError> {
+/// The settings of a check without options: those of `.mcpreel.toml`.
+///
+/// # Errors
+///
+/// The file is invalid, or the baseline that it names cannot be read.
+pub(super) fn project_settings(writes_baseline: bool) -> Result<Prepared, CommandError> {
+    CheckOptions::default().prepare(section()?, writes_baseline)
+}
+
+fn section() -> Result<ValidateSection, CommandError> {
     crate::cli::project::settings("validate")
 }
 
@@ -173,7 +181,7 @@ fn all(args: &ValidateArgs, prepared: &Prepared, context: &Context) -> Result<(V
 }
 
 /// A file that was not checked yet.
-fn unchecked(path: &Path) -> CheckedReel {
+pub(super) fn unchecked(path: &Path) -> CheckedReel {
     let lines = path.with_extension("jsonl").display().to_string();
     CheckedReel { name: path.display().to_string(), lines, ..CheckedReel::default() }
 }

@@ -83,7 +83,8 @@ impl Page<'_> {
         let counts = reel.checked.by_stream.get(&stream).copied().unwrap_or_default();
         about.push(counts_text(&counts));
         let about = visible_text(&about.join(", "));
-        writeln!(out, "{bold}{} #{stream}{bold:#}", visible_text(&reel.name))?;
+        let number = if reel.streams().len() == 1 { String::new() } else { format!(" #{stream}") };
+        writeln!(out, "{bold}{}{number}{bold:#}", visible_text(&reel.name))?;
         wrapped(&about, "  ", self.width, faint, out)?;
         writeln!(out)
     }

@@ -14,6 +14,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("proposals", &["wire", "protocol"]),
     ("session", &["wire", "trace", "protocol", "proposals"]),
     ("validate", &["wire", "trace", "protocol", "proposals", "session"]),
+    ("check", &["wire", "trace", "protocol", "proposals", "validate"]),
+    ("explain", &["wire", "protocol", "proposals", "validate"]),
     ("diff", &["wire", "trace", "protocol", "proposals", "session"]),
     ("formats", &["wire", "redact", "trace"]),
     ("config", &["redact"]),
@@ -48,7 +50,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "sessions",
         ],
     ),
-    ("render", &["wire", "proposals", "host", "validate", "diff", "scenario"]),
+    ("render", &["wire", "protocol", "proposals", "host", "validate", "check", "explain", "diff", "scenario"]),
     ("cli", &["*"]),
     ("testing", &["*"]),
 ];

@@ -246,30 +246,28 @@ pub(crate) fn wrapped(text: &str, indent: &str, width: usize, style: Style, out:
     writeln!(out, "{style:#}")
 }
 
-/// Writes the counts.
+/// Writes how to learn more, what does not count, and the counts as the last line.
 ///
 /// # Errors
 ///
 /// If writing fails.
 pub(crate) fn summary(run: &Run, palette: &Palette, out: &mut impl Write) -> fmt::Result {
-    let counts = run.counts();
-    let style = match counts.worst() {
-        Some(severity) => severity_style(palette, severity),
-        None => palette.good,
-    };
-    let (messages, connections) = (counted(run.messages(), "message"), counted(run.connections(), "connection"));
-    write!(out, "{style}{}{style:#} in {messages} over {connections}", severities(&counts))?;
-    match run.reels.len() {
-        0 | 1 => writeln!(out)?,
-        reels => writeln!(out, " in {}", counted(reels as u64, "reel"))?,
+    let found = run.reels.iter().flat_map(|reel| &reel.checked.findings);
+    if let Some(worst) = found.max_by_key(|found| found.severity) {
+        let (faint, rule) = (palette.faint, worst.finding.rule.id);
+        writeln!(out, "{faint}`mcpreel explain {rule}` says more about a rule{faint:#}")?;
     }
+    let counts = run.counts();
     if let Some(excused) = excused(&counts) {
         writeln!(out, "not counted: {excused}")?;
     }
-    let found = run.reels.iter().flat_map(|reel| &reel.checked.findings);
-    let Some(worst) = found.max_by_key(|found| found.severity) else { return Ok(()) };
-    let (faint, rule) = (palette.faint, worst.finding.rule.id);
-    writeln!(out, "{faint}`mcpreel explain {rule}` says more about a rule{faint:#}")
+    let style = counts.worst().map_or(palette.good, |severity| severity_style(palette, severity));
+    let (messages, connections) = (counted(run.messages(), "message"), counted(run.connections(), "connection"));
+    write!(out, "{style}{}{style:#} in {messages} over {connections}", severities(&counts))?;
+    match run.reels.len() {
+        0 | 1 => writeln!(out),
+        reels => writeln!(out, " in {}", counted(reels as u64, "reel")),
+    }
 }
 
 fn severities(counts: &Counts) -> String {
@@ -372,9 +370,9 @@ mod tests {
             seq 1 s2c (in the baseline): the line ends with CR LF
             and 3 more
 
-        2 errors, 1 warning, 0 infos in 1 message over 1 connection
-        not counted: 4 in the baseline
         `mcpreel explain schema/params` says more about a rule
+        not counted: 4 in the baseline
+        2 errors, 1 warning, 0 infos in 1 message over 1 connection
         "###);
     }
 

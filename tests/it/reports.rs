@@ -200,7 +200,7 @@ fn a_recording_is_checked_while_it_runs() {
     assert_eq!(ended.code(), 0, "the server's exit code stays: {ended:?}");
     let report = stage.run(&["validate", "live.reel", "-f", "json"], "").json();
     let counts = &report["counts"];
-    let expected = format!("check: {} errors, {} warning", counts["error"], counts["warning"]);
+    let expected = format!("mcpreel: {} errors, {} warning", counts["error"], counts["warning"]);
     assert!(ended.err().contains(&expected), "{expected}\n{ended:?}");
     let refused = stage.run(&["record", "--check", "-o", "-", "--", program, "serve"], "");
     assert!(refused.code() == 2 && refused.err().contains("--check reads the reel"), "{refused:?}");

@@ -93,9 +93,9 @@ impl Watcher {
             }
         }
         let run = Run::new(reels, &self.prepared.baseline);
-        let mut text = String::from("mcpreel: check: ");
+        let mut text = String::new();
         let _ = findings::summary(&run, &self.palette, &mut text);
-        self.print(&text);
+        text.lines().for_each(|line| self.print(&format!("mcpreel: {line}\n")));
     }
 
     /// Checks one reel until it ends, or the recording continues in another.

@@ -2,18 +2,15 @@
 
 mod checking;
 mod client_session;
-pub(crate) mod clients;
 mod commands;
 mod handlers;
-mod hosting;
-mod jq;
 mod listening;
 mod printer;
 mod project;
 mod target;
-mod values;
+mod verdict;
 
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind, Notices};
 use crate::render::text::printable;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use printer::Printer;
@@ -99,6 +96,13 @@ pub(crate) enum Outcome {
 struct Context {
     printer: Printer,
     verbose: u8,
+}
+
+impl Context {
+    /// How much is reported while a command runs.
+    fn notices(&self) -> Notices {
+        Notices { warn: printer::note, is_verbose: self.verbose > 0 }
+    }
 }
 
 /// Runs the program and returns its exit code.

@@ -11,6 +11,7 @@ mod config;
 mod diff;
 mod error;
 mod explain;
+mod files;
 mod formats;
 mod host;
 mod overlay;

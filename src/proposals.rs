@@ -6,7 +6,6 @@
 //! It must never use tokio, files or clocks, print, or depend on another proposal.
 
 pub(crate) mod audit;
-pub(crate) mod checkpoint_tree;
 pub(crate) mod conversation;
 pub(crate) mod findings;
 pub(crate) mod hooks;
@@ -307,7 +306,7 @@ pub trait Proposal: Sync {
 
     /// What a message shows about checkpoints. The message may also belong to MCP and only contain a part of the
     /// proposal.
-    fn checkpoint_tree(&self, _message: &Observed<'_>) -> Option<checkpoint_tree::Step> {
+    fn checkpoint_tree(&self, _message: &Observed<'_>) -> Option<audit::CheckpointStep> {
         None
     }
 

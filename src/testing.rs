@@ -2,18 +2,15 @@
 //!
 //! Everything else is `pub(crate)`, so that the compiler finds dead code.
 
-pub mod cli {
-    pub mod clients {
-        pub use crate::cli::clients::without_secrets;
-    }
-}
-
 pub mod config {
     pub mod entry {
         pub use crate::config::entry::{Overrides, read};
     }
     pub mod expand {
         pub use crate::config::expand::{Names, env_file};
+    }
+    pub mod shown {
+        pub use crate::config::shown::without_secrets;
     }
     pub mod tree {
         pub use crate::config::tree::{Format, Node, parse};
@@ -131,7 +128,7 @@ pub mod render {
 
 pub mod runtime {
     pub mod simulate {
-        pub use crate::runtime::simulate::{SimulationContext, simulate};
+        pub use crate::runtime::play::virtual_time::{SimulationContext, simulate};
     }
 }
 
@@ -147,8 +144,8 @@ pub mod session {
     pub mod audit {
         pub use crate::session::audit::Audit;
     }
-    pub mod checkpoint_trees {
-        pub use crate::session::checkpoint_trees::CheckpointTrees;
+    pub mod checkpoint_tree {
+        pub use crate::session::checkpoint_tree::CheckpointTrees;
     }
     pub mod filter {
         pub use crate::session::filter::Filter;

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use mcpreel::testing::session::audit::Audit;
-use mcpreel::testing::session::checkpoint_trees::CheckpointTrees;
+use mcpreel::testing::session::checkpoint_tree::CheckpointTrees;
 use mcpreel::testing::validate::{Options, Report, Validator};
 use mcpreel_fuzz::{events, steps};
 

@@ -3,8 +3,8 @@
 
 use crate::cli::printer::note;
 use crate::error::{CommandError, ErrorKind};
+use crate::files::reels;
 use crate::formats::{self, ImportFormat, jsonl};
-use crate::record::reels;
 use crate::trace::{FileHeader, FormatError, Item, ReelReader, ReelWriter, WriterOptions};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};

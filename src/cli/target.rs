@@ -1,11 +1,13 @@
 //! The options that name a server: the same in all commands.
 
 use super::Context;
-use super::clients::{self, Found};
+use crate::config::clients::{self, Found};
 use crate::config::entry::{Overrides, Server};
 use crate::config::expand::{Names, env_file, expand};
 use crate::error::{CommandError, ErrorKind};
 use crate::process::child::ServerCommand;
+use crate::runtime::host_servers::ServerLocation;
+use crate::sessions::live::{self, JoinRoute};
 use crate::transport::Remote;
 use crate::wire::MessageLimit;
 use clap::{ArgAction, Args};
@@ -177,7 +179,7 @@ impl Target {
         }
         if self.config.is_some() || !self.server.is_empty() {
             let name = self.server.first().map(String::as_str);
-            let found = clients::find(self.config.as_deref(), name, context)?;
+            let found = clients::find(self.config.as_deref(), name, context.notices())?;
             return self.configured(&found);
         }
         if self.argv.is_empty() {
@@ -190,6 +192,24 @@ impl Target {
         self.check_started()?;
         let Starting { env, cwd } = self.starting.clone();
         Ok(TargetKind::Command(ServerCommand { argv: self.argv.clone(), env, cwd, limit: self.limits.max_message }))
+    }
+
+    /// Where the server is. A live session is joined, for which its handshake must be complete.
+    ///
+    /// # Errors
+    ///
+    /// The options name no server, or the session cannot be joined.
+    pub(super) fn location(&self, context: &Context) -> Result<ServerLocation, CommandError> {
+        Ok(match self.resolve(context)? {
+            TargetKind::Command(command) => ServerLocation::Process(command),
+            TargetKind::Remote(remote) => ServerLocation::Remote(Box::new(remote)),
+            TargetKind::Session(name) => match live::way_in(&name)? {
+                JoinRoute::Door(url) => {
+                    return Self::of_url(&url, &BTreeMap::new()).within(self.limits).location(context);
+                }
+                JoinRoute::Beside(session) => ServerLocation::Session(session),
+            },
+        })
     }
 
     /// The servers that the options name, one target each, where several are allowed. Options such as `--env` go to
@@ -242,7 +262,7 @@ impl Target {
                 let stem = Path::new(program).file_stem().unwrap_or(program);
                 Ok(stem.to_string_lossy().into_owned())
             }
-            (None, None) => Ok(clients::find(self.config.as_deref(), None, context)?.entry.name),
+            (None, None) => Ok(clients::find(self.config.as_deref(), None, context.notices())?.entry.name),
         }
     }
 

@@ -73,6 +73,15 @@ pub struct ClientConfig {
     pub max_values: usize,
 }
 
+/// The response to a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Answer {
+    /// The exact message.
+    pub message: Vec<u8>,
+    /// Time since the request was sent.
+    pub latency: Duration,
+}
+
 /// A connection between others that is already open.
 #[derive(Clone, Debug)]
 pub struct Joined {

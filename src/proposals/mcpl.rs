@@ -8,8 +8,7 @@ pub(crate) mod push;
 mod rules;
 pub(crate) mod server;
 
-use super::audit::{OperationEnd, OperationEntry};
-use super::checkpoint_tree::Step;
+use super::audit::{CheckpointStep, OperationEnd, OperationEntry};
 use super::host::{HostSide, Slot};
 use super::policy::{Policies, Policy, Setting};
 use super::samples::Samples;
@@ -149,7 +148,7 @@ impl Proposal for Mcpl {
         audit::entries(method, params, end)
     }
 
-    fn checkpoint_tree(&self, message: &Observed<'_>) -> Option<Step> {
+    fn checkpoint_tree(&self, message: &Observed<'_>) -> Option<CheckpointStep> {
         checkpoint_tree::step(message)
     }
 

@@ -6,10 +6,10 @@ use super::injectable_writer::{InjectableWriter, Sink};
 use super::queue::{ChunkSource, Queue, Ready};
 use super::recorder::{Recorder, Summary};
 use super::relay::{Activity, Ended, Messages, PlainRelay, RelayHandler, pump};
-use super::status::Status;
 use crate::process::child::{ServerCommand, SpawnError};
 use crate::sessions::answers::Answers;
 use crate::sessions::control::{Control, InjectionProgress, Session};
+use crate::sessions::recording_status::RecordingStatus;
 use crate::trace::EventKind;
 use crate::wire::Direction;
 use rustix::process::{Pid, Signal};
@@ -152,7 +152,7 @@ pub(crate) fn is_ignored(signal: i32) -> bool {
 }
 
 /// Ends the server when its recording is given up: sends SIGTERM, then SIGKILL.
-fn end_without_recording(status: &Status, child: &Child, server_gone: &Arc<AtomicBool>) {
+fn end_without_recording(status: &RecordingStatus, child: &Child, server_gone: &Arc<AtomicBool>) {
     let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return };
     let server_gone = Arc::clone(server_gone);
     status.when_given_up(move || {

@@ -1,7 +1,8 @@
 //! Formats what a host reports: as text for people, and as JSON for scripts.
 
-use super::line::visible_text;
+use super::line::{visible, visible_text};
 use super::style::Palette;
+use crate::host::client::Output as ClientOutput;
 use crate::host::engine::OrderResult;
 use crate::host::prompt::{Prompt, PromptPart};
 use crate::proposals::host::{HostEvent, ServerId, ServerView};
@@ -140,6 +141,32 @@ fn tool_text(result: &Value) -> String {
 pub(crate) fn said(palette: &Palette) -> String {
     let bold = palette.bold;
     format!("{bold}model>{bold:#} ")
+}
+
+/// Describes an output in words. `server` is the name of the server that caused it.
+pub(crate) fn client_output(output: &ClientOutput, server: &str) -> Option<String> {
+    let clipped = |bytes: &[u8]| {
+        let text: String = String::from_utf8_lossy(bytes).chars().map(visible).take(200).collect();
+        text
+    };
+    let text = match output {
+        ClientOutput::ServerRequest { method, answered_with, .. } => match answered_with {
+            Some(Ok(_)) => format!("{server} sent the request {method}; answered"),
+            Some(Err((code, reason))) => format!("{server} sent the request {method}; refused with {code}: {reason}"),
+            None => format!("{server} sent the request {method}"),
+        },
+        ClientOutput::Notification { message } => format!("notification from {server}: {}", clipped(message)),
+        ClientOutput::Noise { message } => {
+            format!("{server} printed something that is not a message: {}", clipped(message))
+        }
+        ClientOutput::Stray { message } => format!("{server} sent a response without a request: {}", clipped(message)),
+        ClientOutput::Renewing { reason } => {
+            format!("{server}: {reason}; opening a new session and repeating the request")
+        }
+        ClientOutput::Answered { method, late: true, .. } => format!("late response from {server} to {method}"),
+        _ => return None,
+    };
+    Some(text)
 }
 
 fn visible_lines(text: &str) -> String {

@@ -1,7 +1,7 @@
 //! Runs a host-side engine on a link: sends its messages, passes it what arrives, and wakes it in time.
 
 use super::sleep_until;
-use crate::host::client::{ClientConfig, ClientEngine, Handshake, Output, Params, RequestHandle};
+use crate::host::client::{Answer, ClientConfig, ClientEngine, Handshake, Output, Params, RequestHandle};
 use crate::host::fire_user_message::{Report, UserMessageFire};
 use crate::transport::{Incoming, Link, Undelivered};
 use std::collections::VecDeque;
@@ -226,15 +226,6 @@ pub(crate) enum Failure {
     /// The other side or the connection failed.
     #[error("{0}")]
     Failed(String),
-}
-
-/// The response to a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Answer {
-    /// The exact message.
-    pub message: Vec<u8>,
-    /// Time since the request was sent.
-    pub latency: Duration,
 }
 
 /// A client's connection to one server, for one request after another.

@@ -10,7 +10,7 @@
 use super::answers::{AnswerEvent, Answers, PendingAnswer};
 use super::injection::request_id;
 use crate::process::supervisor::NO_HANDLERS;
-use crate::record::status::Status;
+use crate::sessions::recording_status::RecordingStatus;
 use crate::sessions::sockets::{RejectedPeer, VERSION, admit, bind_abstract};
 use crate::wire::Direction;
 use crate::wire::units::millis;
@@ -111,7 +111,7 @@ pub struct Control {
     /// The members of `info`, without the protocol version and members that change.
     pub info: Map<String, Value>,
     /// The recording's status, if the session is recorded.
-    pub recording: Option<Arc<Status>>,
+    pub recording: Option<Arc<RecordingStatus>>,
     /// Called with warnings for the session's user.
     pub warn: Box<dyn Fn(&str) + Send>,
 }
@@ -222,7 +222,7 @@ impl Acceptor {
 /// The data shared by all connections.
 struct ConnectionContext {
     info: Map<String, Value>,
-    recording: Option<Arc<Status>>,
+    recording: Option<Arc<RecordingStatus>>,
     session: Arc<dyn Session>,
     answers: Arc<Answers>,
     connected: AtomicUsize,

@@ -4,7 +4,7 @@ use crate::cli::printer::{Format, note};
 use crate::cli::{Context, Outcome, project};
 use crate::diff::{Collector, Options, Recording, compare};
 use crate::error::{CommandError, ErrorKind};
-use crate::record::reels;
+use crate::files::reels;
 use crate::render::diff::{DiffStyle, text};
 use crate::trace::{Damage, EventKind, Item, ReelReader};
 use clap::Args;

@@ -3,9 +3,9 @@
 use crate::cli::printer::note;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
+use crate::files::output::Output;
+use crate::files::reels;
 use crate::formats::{self, ExportFormat};
-use crate::record::output::Output;
-use crate::record::reels;
 use crate::trace::Item;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};

@@ -10,7 +10,6 @@ mod push;
 mod raw;
 mod reminder;
 mod repeat;
-mod result_text;
 mod server_messages;
 mod server_request_args;
 mod user_message;

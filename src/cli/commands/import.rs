@@ -2,9 +2,9 @@
 
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
+use crate::files::output::Output;
 use crate::formats::jsonl::{self, JsonlError};
 use crate::formats::{self, ImportFormat, Importer};
-use crate::record::output::Output;
 use crate::render::line;
 use crate::trace::{EventKind, ReelWriter, WriterOptions};
 use crate::wire::text::counted;

@@ -2,7 +2,7 @@
 
 use crate::cli::{self, Context, Outcome};
 use crate::error::CommandError;
-use crate::record::output;
+use crate::files::output;
 use clap::Args;
 use clap_mangen::Man;
 use std::path::{Path, PathBuf};

@@ -1,24 +1,28 @@
 //! `serve`: the built-in server.
 
-pub(super) mod keep;
 mod local;
 mod scenario;
 mod watch;
 
 use crate::cli::handlers::{Allowed, HandlerArgs};
-use crate::cli::listening::{self, ListenOptions};
+use crate::cli::listening::ListenOptions;
 use crate::cli::printer::note;
 use crate::cli::target::Limits;
-use crate::cli::{Context, Outcome, values};
+use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
+use crate::files::output;
 use crate::proposals::REGISTRY;
 use crate::protocol::{Era, Revision};
 use crate::record::recording::Need;
-use crate::record::{output, startup_error};
+use crate::record::startup_error;
 use crate::render::text;
+use crate::runtime;
 use crate::runtime::handler_runner::HandlerRunner;
+use crate::runtime::listening;
+use crate::runtime::parameters;
 use crate::runtime::server::{ServerInput, serve};
-use crate::runtime::sessions::{SessionTraffic, Sessions};
+use crate::runtime::sessions::{SessionHandlers, SessionTraffic, Sessions};
+use crate::runtime::shared_recorder::{self, SharedRecorder};
 use crate::runtime::watch::{IoRunner, PreparedWatchers, Watchers};
 use crate::server::{Config, Fired, IoRequest, Plan, Report, Server, Task};
 use crate::sessions::answers::Answers;
@@ -30,7 +34,6 @@ use crate::transport::local::stdio::read_messages;
 use crate::wire::Direction;
 use crate::wire::units::parse_time;
 use clap::{Args, ValueEnum};
-use keep::SharedRecorder;
 use local::{Local, LocalArgs, LocalServer};
 use serde_json::{Map, Value};
 use std::fs::File;
@@ -200,7 +203,7 @@ pub(super) fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, Comman
         config.declare = args.declare.iter().cloned().collect();
     }
     config.revisions = Revision::ALL.into_iter().filter(|revision| args.era.has(revision.era())).collect();
-    config.settings = values::object(&args.settings)?.into_iter().collect();
+    config.settings = parameters::object(&args.settings)?.into_iter().collect();
     let local = args.local.prepare(args.common.listening.listen.is_some(), &mut config)?;
     config.check().map_err(|fault| CommandError::usage(format!("--set: {fault}")))?;
     config.plans = args.plans.clone();
@@ -211,7 +214,7 @@ pub(super) fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, Comman
         path => {
             // No handler runs without being recorded.
             let need = if handlers.is_some() { Need::ToBegin } else { Need::Wanted };
-            Some(SharedRecorder::start("serve", path.as_deref(), need, args.common.listening.on_existing(), context)?)
+            Some(SharedRecorder::start("serve", path.as_deref(), need, args.common.listening.on_existing(), note)?)
         }
     };
     let besides =
@@ -510,10 +513,10 @@ fn run_stdio(
     };
     let send_out = |io_request| helpers.send_out(0, io_request, sender.clone());
     keep.iter().for_each(|keep| keep.see(0, SessionTraffic::Opened));
-    let out = keep::Copied { out: io::stdout().lock(), keep: keep.clone() };
+    let out = shared_recorder::Copied { out: io::stdout().lock(), keep: keep.clone() };
     let served = serve(Server::new(config), &arrivals, out, receive, sift, send_out);
     keep.iter().for_each(|keep| keep.see(0, SessionTraffic::Closed("the host")));
-    keep.iter().for_each(|keep| keep.finish(context));
+    keep.iter().for_each(|keep| keep.finish(note));
     match served {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::InvalidData => {
@@ -537,19 +540,21 @@ fn run_listening(
     let helpers = besides.helpers(&mut config);
     let (attends, keep) = (helpers.clone(), besides.keep.clone());
     let (hearing, seeing) = (keep.clone(), keep.clone());
-    let sessions = Arc::new(Sessions::new(
+    let sessions = Arc::new(Sessions::new(SessionHandlers {
         // Each session generates ids of its own.
-        Box::new(move |stream| Server::new(Config { seed: config.seed ^ u64::from(stream) << 32, ..config.clone() })),
-        Arc::new(move |stream, fact: &Report| {
+        make: Box::new(move |stream| {
+            Server::new(Config { seed: config.seed ^ u64::from(stream) << 32, ..config.clone() })
+        }),
+        receive: Arc::new(move |stream, fact: &Report| {
             hearing.iter().for_each(|keep| keep.fact(stream, fact));
             let _ = receives.send((stream, fact.clone()));
         }),
-        Arc::new(move |stream, message| sifting.keep(stream, Direction::ClientToServer, message)),
-        Arc::new(move |stream, io_request, back| attends.send_out(stream, io_request, back)),
-        Arc::new(move |stream, passing| seeing.iter().for_each(|keep| keep.see(stream, passing))),
-    ));
-    let served = listening::runtime()?.block_on(async {
-        let listening = listening::bind(listen, context).await?;
+        filter: Arc::new(move |stream, message| sifting.keep(stream, Direction::ClientToServer, message)),
+        perform: Arc::new(move |stream, io_request, back| attends.send_out(stream, io_request, back)),
+        observe: Arc::new(move |stream, passing| seeing.iter().for_each(|keep| keep.see(stream, passing))),
+    }));
+    let served = runtime::block_on_to_the_end(async {
+        let listening = listening::bind(listen, note).await?;
         let serving = Serving::Listening(Arc::clone(&sessions));
         let way_in = (listening.transport(), Some(listening.door("/mcp")));
         let _bound = open_socket(name, way_in, serving.clone(), (&answers, keep.as_ref()))?;
@@ -579,7 +584,7 @@ fn run_listening(
         gateway.finish().await;
         Ok(())
     });
-    keep.iter().for_each(|keep| keep.finish(context));
+    keep.iter().for_each(|keep| keep.finish(note));
     served
 }
 

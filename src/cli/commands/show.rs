@@ -5,11 +5,11 @@ mod forms;
 mod print_worker;
 mod tree;
 
-use crate::cli::jq::Jq;
 use crate::cli::printer::note;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
-use crate::record::reels;
+use crate::files::reels;
+use crate::render::jq::Jq;
 use crate::session::filter::{Facts, Filter, TERMS};
 use crate::session::view::{Viewer, Words};
 use crate::sessions::live::{self, Live};
@@ -293,7 +293,7 @@ fn make_form(args: &ShowArgs, context: &Context, reader: &ReelReader) -> Result<
     let format = match (&args.jq, args.raw, args.full) {
         (Some(code), ..) => {
             let hint = "each event is an object, with its message in .message; for example: .message.params.name";
-            let jq = Jq::compile("--jq", code).map_err(|error| error.hint(hint))?;
+            let jq = Jq::compile("--jq", code).map_err(|error| CommandError::usage(error).hint(hint))?;
             forms::Kind::Jq(jq.printing(context.printer.is_terminal))
         }
         (None, true, _) => forms::Kind::Raw,

@@ -5,7 +5,7 @@ mod audit;
 use crate::cli::printer::{Format, note};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
-use crate::record::reels;
+use crate::files::reels;
 use crate::render::line;
 use crate::render::table::{BLANK, fitted};
 use crate::session::Pairing;

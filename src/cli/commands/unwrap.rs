@@ -1,9 +1,9 @@
 //! `unwrap`: removes `mcpreel record` from a client's configuration.
 
 use super::wrap::Selection;
-use crate::cli::clients::file::ConfigFile;
 use crate::cli::{Context, Outcome};
 use crate::config::entry::Entry;
+use crate::config::file::ConfigFile;
 use crate::config::wrap::unwrap;
 use crate::error::CommandError;
 use clap::Args;

@@ -9,7 +9,7 @@ use crate::cli::checking::{self, Opened};
 use crate::cli::printer::note;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
-use crate::record::reels;
+use crate::files::reels;
 use crate::render::{checked, findings, results};
 use crate::sessions::live::{self as sessions, Live};
 use crate::trace::Item;

@@ -1,10 +1,11 @@
 //! `wrap`: puts `mcpreel record` in front of servers in a client's configuration. Also contains what `unwrap` shares
 //! with it.
 
-use crate::cli::clients::file::ConfigFile;
-use crate::cli::clients::{is_shared, listed, unknown, usual_files, without_secrets};
 use crate::cli::{Context, Outcome};
+use crate::config::clients::{is_shared, listed, unknown, usual_files};
 use crate::config::entry::{Entry, read};
+use crate::config::file::ConfigFile;
+use crate::config::shown::without_secrets;
 use crate::config::wrap::{EditError, wrap};
 use crate::error::{CommandError, ErrorKind};
 use crate::render::diff::DiffStyle;
@@ -162,7 +163,7 @@ impl Selection {
     fn files(&self, context: &Context) -> Result<Vec<(ConfigFile, Vec<String>)>, CommandError> {
         let files = match &self.config {
             Some(path) => vec![ConfigFile::read(path)?],
-            None => usual_files(context)?,
+            None => usual_files(context.notices())?,
         };
         if self.names.is_empty() {
             return self.without_names(files);

@@ -3,8 +3,9 @@
 use super::emit::{self, DeliveryOptions};
 use super::host_request::{self, Call, Form, LIFECYCLE, LIST, OBSERVE, PUBLISH, Toward};
 use super::server_messages::{self, Shot};
-use crate::cli::{Context, Outcome, values};
+use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
+use crate::runtime::parameters;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
@@ -231,7 +232,7 @@ fn channel(text: &str) -> Result<Value, String> {
     if !is_json {
         return Ok(text.into());
     }
-    values::object(&[text.to_owned()]).map(Value::Object).map_err(|error| error.message)
+    parameters::object(&[text.to_owned()]).map(Value::Object).map_err(|error| error.message)
 }
 
 fn some<T>(list: &[T]) -> Option<&[T]> {
@@ -256,7 +257,7 @@ impl ChangedArgs {
 
 impl IncomingArgs {
     fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
-        let metadata = if self.metadata.is_empty() { None } else { Some(values::object(&self.metadata)?) };
+        let metadata = if self.metadata.is_empty() { None } else { Some(parameters::object(&self.metadata)?) };
         let author = self.author.as_ref().map(|name| json!({"id": name, "name": name}));
         let params = json!({"text": self.text, "channelId": self.channel, "messageId": self.message_id,
             "threadId": self.thread, "author": author, "metadata": metadata});
@@ -280,7 +281,7 @@ impl ListArgs {
 
 impl OpenArgs {
     fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
-        let params = json!({"type": self.kind, "address": values::object(&self.address)?});
+        let params = json!({"type": self.kind, "address": parameters::object(&self.address)?});
         host_request::run(&LIFECYCLE, &self.toward, context, |_, _| Ok(vec![request("channels/open", params.clone())]))
     }
 }

@@ -1,16 +1,17 @@
 //! Messages that a server sends of its own accord: to the host that started it, to a host that connects, or in a live
 //! session, once or repeatedly. [`Emission`] is implemented by each kind of message.
 
+use super::Format;
 use super::repeat::{Repeating, Tally};
-use super::{Format, result_text};
 use crate::cli::commands::serve::{Reaction, ServeCommon, ServeExtras, run_server};
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
+use crate::host::client::Answer;
 use crate::host::client::message::with_members;
 use crate::proposals::mcpe::EVENT;
 use crate::proposals::{self, Declared, REGISTRY};
+use crate::render::fired;
 use crate::render::text;
-use crate::runtime::client::Answer;
 use crate::server::{Config, Fired, Output, Plan, Report, Server};
 use crate::sessions::live::{self, Live, RecordedHandshake};
 use crate::wire::Envelope;
@@ -77,7 +78,7 @@ pub(super) trait Emission {
 
     /// The result as text.
     fn for_people(&self, fact: &Value) -> String {
-        result_text::of(self.method(), fact)
+        fired::text(self.method(), fact)
     }
 }
 

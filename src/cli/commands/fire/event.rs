@@ -2,10 +2,11 @@
 
 use super::emit::{self, DeliveryOptions, Emission, PreparedMessage};
 use crate::cli::commands::events::Priority;
-use crate::cli::{Context, Outcome, values};
+use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::proposals::Declared;
 use crate::proposals::mcpe::EVENT;
+use crate::runtime::parameters;
 use crate::server::Fired;
 use clap::Args;
 use serde_json::{Map, Value, json};
@@ -52,7 +53,7 @@ impl Emission for EventArgs {
     }
 
     fn fired(&self, _done: u64) -> Result<Fired, CommandError> {
-        let data = Value::Object(values::object(&self.data)?);
+        let data = Value::Object(parameters::object(&self.data)?);
         let members = [
             ("type", Some(json!(self.event_type))),
             ("data", (!self.data.is_empty()).then_some(data)),

@@ -2,16 +2,18 @@
 
 use super::Format;
 use super::repeat::Repeating;
-use crate::cli::client_session::{self, ClientOptions, Peer};
+use crate::cli::client_session::{self, ClientOptions};
 use crate::cli::target::Target;
-use crate::cli::{Context, Outcome, values};
+use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::host::client::{Handshake, Params};
 use crate::proposals::hooks::engine::{
     Declarations, Event, EventKind, Injection, Verdict, client_capability, select, tool_result_text,
 };
 use crate::render::line::visible_text;
+use crate::runtime;
 use crate::runtime::Connection;
+use crate::runtime::parameters;
 use crate::wire::Envelope;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -103,20 +105,20 @@ struct Fired {
 
 pub(super) fn run(args: &HookArgs, context: &Context) -> Result<Outcome, CommandError> {
     let (event, mut tally) = (event(args)?, args.repeating.tally()?);
-    client_session::block_on(async {
-        let (link, server) = Peer::start(&args.target, &args.client, context).await?;
+    runtime::block_on(async {
+        let (link, server) = client_session::start(&args.target, &args.client, context).await?;
         let supported = client_capability(&EventKind::ALL);
         let capabilities = json!({"hooks": supported, "experimental": {"hooks": supported}});
         let options = args.client.with_handshake();
         let (mut connection, handshake) =
             match client_session::open(&server, link, &options, capabilities, context).await {
                 Ok(opened) => opened,
-                Err(error) => return Err(server.end_after(error, context).await),
+                Err(error) => return Err(server.end_after(error, context.notices()).await),
             };
         let name = handshake.server_info["name"].as_str().unwrap_or("the server");
         if let Err(error) = client_session::need_carrier(handshake.era, name, ErrorKind::Unmet) {
             connection.runner.close().await;
-            return Err(server.end_after(error, context).await);
+            return Err(server.end_after(error, context.notices()).await);
         }
         let mut event = event;
         event.tool_server_info_name = handshake.server_info["name"].as_str().map(str::to_owned);
@@ -146,7 +148,7 @@ pub(super) fn run(args: &HookArgs, context: &Context) -> Result<Outcome, Command
             due = args.repeating.next(tally.taken(), began);
         }
         connection.runner.close().await;
-        server.end(context).await;
+        server.end(context.notices()).await;
         tally.finish(context)
     })
 }
@@ -193,10 +195,10 @@ fn event(args: &HookArgs) -> Result<Event, CommandError> {
     event.tool_name = args.tool.clone();
     event.tool_server = args.tool_server.clone();
     if event.kind.is_tool_event() {
-        event.tool_input = Value::Object(values::object(&args.input)?);
+        event.tool_input = Value::Object(parameters::object(&args.input)?);
     }
     if !args.output.is_empty() {
-        event.tool_output = Some(Value::Object(values::object(&args.output)?));
+        event.tool_output = Some(Value::Object(parameters::object(&args.output)?));
     }
     let folder = std::env::current_dir().ok();
     let folder = folder.as_deref().and_then(|folder| folder.file_name());

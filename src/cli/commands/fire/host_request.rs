@@ -3,14 +3,16 @@
 
 use super::Format;
 use super::repeat::Repeating;
-use crate::cli::client_session::{self, ClientOptions, Peer};
+use crate::cli::client_session::{self, ClientOptions};
 use crate::cli::target::Target;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
+use crate::host::client::Answer;
 use crate::host::client::Handshake;
 use crate::proposals::{self, Declared, Proposal, Side, Spoken, mcpl};
 use crate::render::line::{duration, visible_text};
-use crate::runtime::client::{Answer, Connection, Failure};
+use crate::runtime;
+use crate::runtime::client::{Connection, Failure};
 use crate::wire::units::parse_time;
 use crate::wire::{Direction, Envelope};
 use clap::Args;
@@ -103,14 +105,14 @@ pub(super) fn run(
     calls: impl Fn(u64, &Value) -> Result<Vec<Call>, CommandError>,
 ) -> Result<Outcome, CommandError> {
     let mut tally = toward.repeating.tally()?;
-    client_session::block_on(async {
-        let (link, server) = Peer::start(&toward.target, &toward.client, context).await?;
+    runtime::block_on(async {
+        let (link, server) = client_session::start(&toward.target, &toward.client, context).await?;
         let capabilities = proposals::host_capabilities(&[&mcpl::Mcpl]);
         let options = toward.client.with_handshake();
         let (mut connection, handshake) =
             match client_session::open(&server, link, &options, capabilities, context).await {
                 Ok(opened) => opened,
-                Err(error) => return Err(server.end_after(error, context).await),
+                Err(error) => return Err(server.end_after(error, context.notices()).await),
             };
         let fired = async {
             let block = block(&handshake, asking, toward)?;
@@ -148,8 +150,8 @@ pub(super) fn run(
         let fired = fired.await;
         connection.runner.close().await;
         match fired {
-            Ok(()) => drop(server.end(context).await),
-            Err(error) => return Err(server.end_after(error, context).await),
+            Ok(()) => drop(server.end(context.notices()).await),
+            Err(error) => return Err(server.end_after(error, context.notices()).await),
         }
         tally.finish(context)
     })

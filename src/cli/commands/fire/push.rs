@@ -2,8 +2,9 @@
 
 use super::emit::{self, DeliveryOptions};
 use super::server_messages::{PUSH, Shot};
-use crate::cli::{Context, Outcome, values};
+use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
+use crate::runtime::parameters;
 use clap::Args;
 use serde_json::json;
 
@@ -51,7 +52,7 @@ pub(crate) struct PushArgs {
 }
 
 pub(super) fn run(args: &PushArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let origin = if args.origin.is_empty() { None } else { Some(values::object(&args.origin)?) };
+    let origin = if args.origin.is_empty() { None } else { Some(parameters::object(&args.origin)?) };
     let params = json!({
         "text": args.text, "eventId": args.event_id, "featureSet": args.feature_set, "origin": origin,
     });

@@ -2,17 +2,20 @@
 
 use super::Format;
 use super::repeat::{Repeating, Tally};
-use crate::cli::client_session::{self, ClientOptions, Peer};
+use crate::cli::client_session::{self, ClientOptions};
 use crate::cli::commands::serve::{Reaction, ServeCommon, ServeExtras, run_server};
 use crate::cli::listening::ListenOptions;
 use crate::cli::target::{Target, TargetKind};
-use crate::cli::{Context, Outcome, values};
+use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
+use crate::host::client::Answer;
 use crate::host::client::message::with_members;
 use crate::host::client::{Handshake, Joined, Output};
 use crate::protocol::{Era, Revision};
 use crate::render::line::{duration, visible_text};
-use crate::runtime::client::{Answer, Connection, Failure};
+use crate::runtime;
+use crate::runtime::client::{Connection, Failure};
+use crate::runtime::parameters;
 use crate::server::{Fired, Plan, Report};
 use crate::sessions::injection::{Refused, request_id};
 use crate::sessions::live;
@@ -77,7 +80,7 @@ enum Side {
 }
 
 pub(super) fn run(args: &RawArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let message = values::exact_text(&args.message)?;
+    let message = parameters::exact_text(&args.message)?;
     if message.contains(&b'\n') || message.contains(&b'\r') {
         return Err(CommandError::usage("the message contains a line break, but must be one line")
             .hint("put it on one line, for example: jq -c . message.json | mcpreel fire raw - …"));
@@ -96,7 +99,7 @@ pub(super) fn run(args: &RawArgs, context: &Context) -> Result<Outcome, CommandE
             return Err(CommandError::usage("--as server requires a live session")
                 .hint("this command is the client of a server that it starts; name a session with --session"));
         }
-        _ => client_session::block_on(to_server(args, &message, &mut tally, context))?,
+        _ => runtime::block_on(to_server(args, &message, &mut tally, context))?,
     }
     tally.finish(context)
 }
@@ -207,8 +210,8 @@ fn into_session(
 
 /// Sends the message to a server that is started for it.
 async fn to_server(args: &RawArgs, message: &[u8], tally: &mut Tally, context: &Context) -> Result<(), CommandError> {
-    let (link, server) = Peer::start(&args.target, &args.client, context).await?;
-    let mut config = server.config(&args.client, json!({}));
+    let (link, server) = client_session::start(&args.target, &args.client, context).await?;
+    let mut config = server.config(args.client.config(json!({})));
     if args.no_handshake {
         // As if the handshake had taken place: nothing is sent first.
         let version = Revision::NEWEST_LEGACY.as_str().to_owned();
@@ -221,10 +224,10 @@ async fn to_server(args: &RawArgs, message: &[u8], tally: &mut Tally, context: &
     connection.runner.close().await;
     match done? {
         None => {
-            server.end(context).await;
+            server.end(context.notices()).await;
             Ok(())
         }
-        Some(error) => Err(server.end_after(error, context).await),
+        Some(error) => Err(server.end_after(error, context.notices()).await),
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::emit::{self, DeliveryOptions};
 use super::server_messages::{INFERENCE, MODEL_INFO, SCOPE, SETS_CHANGED, Shot};
-use crate::cli::{Context, Outcome, values};
+use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
+use crate::runtime::parameters;
 use clap::Args;
 use serde_json::{Map, Value, json};
 
@@ -97,7 +98,7 @@ pub(crate) struct ScopeArgs {
 
 impl ScopeArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
-        let payload = if self.payload.is_empty() { None } else { Some(values::object(&self.payload)?) };
+        let payload = if self.payload.is_empty() { None } else { Some(parameters::object(&self.payload)?) };
         let params = json!({"label": self.label, "payload": payload, "featureSet": self.feature_set});
         emit::run(&Shot::new(&SCOPE, params), &self.ways, context)
     }

@@ -2,7 +2,7 @@
 
 use super::Format;
 use super::repeat::Repeating;
-use crate::cli::client_session::{self, ClientOptions, Peer};
+use crate::cli::client_session::{self, ClientOptions};
 use crate::cli::target::Target;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
@@ -13,6 +13,7 @@ use crate::proposals::conversation::host::{
 };
 use crate::protocol::Era;
 use crate::render::line::{duration, visible_text};
+use crate::runtime;
 use crate::runtime::Failure;
 use crate::runtime::client::Runner;
 use crate::wire::units::millis;
@@ -102,13 +103,13 @@ struct MessageReport {
 
 pub(super) fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, CommandError> {
     let mut tally = args.repeating.tally()?;
-    client_session::block_on(async {
-        let (link, server) = Peer::start(&args.target, &args.client, context).await?;
+    runtime::block_on(async {
+        let (link, server) = client_session::start(&args.target, &args.client, context).await?;
         if server.is_joined() && args.carrier == CarrierArg::Notification {
             let reported = "the session's own client receives the response to a notification; see it with `mcpreel show --session`";
             context.printer.note(reported);
         }
-        let engine = UserMessageFire::new(server.config(&args.client.with_handshake(), json!({})), firing(args));
+        let engine = UserMessageFire::new(server.config(args.client.with_handshake().config(json!({}))), firing(args));
         let mut runner = Runner::start(engine, link).await;
         let (mut reported, mut began) =
             (watch(&mut runner, MessageReport::default(), args, context).await, Duration::ZERO);
@@ -134,9 +135,9 @@ pub(super) fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, 
         let stderr = std::mem::take(&mut runner.stderr);
         runner.close().await;
         if let Some(failure) = reported.failure {
-            return Err(server.end_after(client_session::failed(failure, &stderr), context).await);
+            return Err(server.end_after(client_session::failed(failure, &stderr), context.notices()).await);
         }
-        server.end(context).await;
+        server.end(context.notices()).await;
         tally.finish(context)
     })
 }

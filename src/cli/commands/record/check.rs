@@ -7,10 +7,10 @@ use crate::cli::Context;
 use crate::cli::checking;
 use crate::error::{CommandError, ErrorKind};
 use crate::record::recording::Recording;
-use crate::record::status::Status;
 use crate::render::findings;
 use crate::render::style::Palette;
 use crate::render::text::printable;
+use crate::sessions::recording_status::RecordingStatus;
 use crate::trace::{Item, ReelReader};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -67,7 +67,7 @@ impl Watch {
 
 /// What the thread needs.
 struct Watcher {
-    status: Arc<Status>,
+    status: Arc<RecordingStatus>,
     has_ended: Arc<AtomicBool>,
     prepared: Prepared,
     palette: Palette,

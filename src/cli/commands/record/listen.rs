@@ -2,9 +2,8 @@
 
 use super::RecordArgs;
 use super::check::Watch;
-use crate::cli::listening::Listening;
 use crate::cli::printer::note;
-use crate::cli::{Context, Outcome, listening, url_name};
+use crate::cli::{Context, Outcome, url_name};
 use crate::error::CommandError;
 use crate::process::child::ServerCommand;
 use crate::record::http::Exchanges;
@@ -12,6 +11,8 @@ use crate::record::http::live::HttpSession;
 use crate::record::recording::{OnExisting, Recording};
 use crate::record::stdio_gateway::{Bridge, GatewaySession};
 use crate::redact;
+use crate::runtime;
+use crate::runtime::listening::{self, Listening};
 use crate::sessions::live;
 use crate::trace::EventKind;
 use crate::transport::Remote;
@@ -39,8 +40,8 @@ pub(super) fn run(
     behind: &Upstream<'_>,
     context: &Context,
 ) -> Result<Outcome, CommandError> {
-    listening::runtime()?.block_on(async {
-        let listening = listening::bind(listen, context).await?;
+    runtime::block_on_to_the_end(async {
+        let listening = listening::bind(listen, note).await?;
         match behind {
             Upstream::Remote(remote) => proxy(args, listening, remote, context).await,
             Upstream::Command(command) => gateway(args, listening, command, context).await,
@@ -98,7 +99,7 @@ async fn gateway(
     command: &ServerCommand,
     context: &Context,
 ) -> Result<Outcome, CommandError> {
-    command.prepare().map_err(super::spawn_error)?;
+    command.prepare().map_err(CommandError::spawning)?;
     let words = command.words();
     let name = args.keeping.session_name(super::server_name(&words));
     let recording = args.keeping.start(&name, OnExisting::Fail)?;

@@ -2,10 +2,10 @@
 
 use super::print_worker::PrintWorker;
 use crate::cli::Context;
-use crate::cli::jq::Jq;
 use crate::cli::printer::{OwnOutput, Printer};
 use crate::error::CommandError;
 use crate::formats::jsonl;
+use crate::render::jq::Jq;
 use crate::render::line::{self, Arrow, Emphasis, Line};
 use crate::render::output_buffer::OutputBuffer;
 use crate::render::pretty::{Layout, pretty};

@@ -5,7 +5,7 @@ use crate::check::{Check, Checked, CheckedReel, Located, finding_json};
 use crate::cli::Context;
 use crate::cli::checking;
 use crate::error::CommandError;
-use crate::record::reels;
+use crate::files::reels;
 use crate::render::findings;
 use crate::sessions::live::Live;
 use crate::trace::Item;

@@ -3,8 +3,8 @@
 use crate::check::baseline::Baseline;
 use crate::check::settings::{FailOn, Injected, Settings, ValidateSection};
 use crate::error::{CommandError, ErrorKind};
+use crate::files::output;
 use crate::proposals::Rule;
-use crate::record::output;
 use crate::validate::all_rules;
 use clap::Args;
 use std::io;

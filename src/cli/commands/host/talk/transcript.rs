@@ -1,8 +1,6 @@
 //! What is shown of a conversation, as a transcript or as one JSON object per line.
 
 use super::{Format, Talk};
-use crate::cli::client_session;
-use crate::cli::hosting::lines::{COMMANDS, Line};
 use crate::error::CommandError;
 use crate::host::engine::{ModelReply, OrderResult, Output};
 use crate::host::prompt::Prompt;
@@ -11,6 +9,7 @@ use crate::render;
 use crate::render::line::visible_text;
 use crate::render::rows::Rows;
 use crate::runtime::host::HostNotice;
+use crate::runtime::interactive::lines::{COMMANDS, Line};
 use crate::runtime::model::Model;
 use crate::wire::Envelope;
 use serde_json::{Value, json};
@@ -117,7 +116,8 @@ impl Talk<'_> {
     /// The width in which the model's answer is shown as it arrives; `None` if it is shown only when complete.
     pub(super) fn columns(&self) -> Option<usize> {
         // Servers may remove parts of the answer, which must not be shown before.
-        let is_shown = self.is_human() && matches!(self.model, Model::Program { .. }) && !self.runner.host.rewrites();
+        let is_shown =
+            self.is_human() && matches!(self.runner.model, Model::Program { .. }) && !self.runner.host.rewrites();
         self.context.printer.width.filter(|_| is_shown).map(|width| width.saturating_sub("model> ".len() + 1))
     }
 
@@ -206,7 +206,7 @@ impl Talk<'_> {
                 }
             }
             HostNotice::Host(Output::Client { server, output }) if self.context.verbose > 0 => {
-                client_session::in_words(output, self.name(*server)).iter().for_each(|text| self.note(text));
+                render::host::client_output(output, self.name(*server)).iter().for_each(|text| self.note(text));
                 Ok(())
             }
             HostNotice::Stderr(server, bytes) if self.context.verbose > 0 => {

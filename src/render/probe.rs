@@ -1,14 +1,15 @@
 //! The result of `survive` as text: the client, its declarations, the messages, and a summary.
 
+use super::line::visible_text;
+use super::style::Palette;
+use super::table::{BLANK, fitted};
 use crate::probe::{Client, Declared, ProbeReport, SentSample, TrialOutcome};
-use crate::render::line::visible_text;
-use crate::render::style::Palette;
-use crate::render::table::{BLANK, fitted};
 use crate::wire::text::counted;
 use std::io::Write;
 use tabled::settings::Style;
 
-pub(super) fn write(probe_report: &ProbeReport, palette: &Palette, width: Option<usize>, out: &mut Vec<u8>) {
+/// Appends the result as lines.
+pub(crate) fn write(probe_report: &ProbeReport, palette: &Palette, width: Option<usize>, out: &mut Vec<u8>) {
     let _ = writeln!(out, "{}\n", about(&probe_report.client));
     if !probe_report.declarations.is_empty() {
         let head = ["declared", "at", "in stock SDKs", "outcome", "the client's reaction"];

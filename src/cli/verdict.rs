@@ -1,11 +1,12 @@
 //! Writes the report of a scenario: as text, as one JSON object, as JUnit XML.
 
-use super::super::Outcome;
+use super::Outcome;
 use crate::error::CommandError;
-use crate::record::output::{self, Output};
+use crate::files::output::{self, Output};
 use crate::render::scenario as render;
 use crate::render::style::Palette;
 use crate::scenario::Report;
+use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -47,6 +48,14 @@ pub(crate) fn text(report: &Report, scenario: &str, all: bool, palette: &Palette
     let mut text = String::new();
     let _ = render::text(report, scenario, all, palette, &mut text);
     text
+}
+
+/// A report as JSON, with the path of the reel, if there is one.
+pub(crate) fn to_json(report: &Report, reel: Option<&Path>) -> serde_json::Value {
+    let mut value = report.to_json();
+    value["event"] = json!("report");
+    value["reel"] = json!(reel.map(|reel| reel.display().to_string()));
+    value
 }
 
 /// The outcome of a command, which determines the exit code.

@@ -34,7 +34,7 @@ impl Stage {
             };
             let _ = report.send(what);
         };
-        Self { entering, reported, playing: tokio::spawn(play(part(text), enters, report)) }
+        Self { entering, reported, playing: tokio::spawn(play_server(part(text), enters, report)) }
     }
 
     fn enter(&self, stream: u32) -> Link {

@@ -157,6 +157,19 @@ faults:
 }
 
 #[test]
+fn what_was_sent_before_a_cut_at_the_same_time_arrives() {
+    let played = play(&format!(
+        "{PLAIN}
+steps: [user: hello]
+faults: [{{direction: c2s, method: tools/list, disconnect: true}}]
+"
+    ));
+    let arrived: Vec<&str> = played.messages.iter().map(|(_, text)| text.as_str()).collect();
+    assert!(arrived.last().is_some_and(|text| text.contains("notifications/initialized")), "{arrived:?}");
+    assert_eq!(played.report.faults[0].hits, 1);
+}
+
+#[test]
 fn dropped_and_garbled_messages_do_not_arrive() {
     let played = play(&format!(
         "{PLAIN}

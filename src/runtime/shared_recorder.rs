@@ -1,14 +1,12 @@
 //! The reel of a built-in server: the messages of its sessions, and each run of a handler.
 
-use crate::cli::Context;
-use crate::cli::printer::note;
-use crate::error::CommandError;
+use super::sessions::SessionTraffic;
+use crate::error::{CommandError, Warn};
 use crate::record::queue::{Queue, Ready};
 use crate::record::recording::{Need, OnExisting, Plan, Recording};
-use crate::record::status::Status;
-use crate::runtime::sessions::SessionTraffic;
 use crate::server::Report;
 use crate::sessions::injection::is_ours;
+use crate::sessions::recording_status::RecordingStatus;
 use crate::trace::{EventKind, Flags};
 use crate::wire::{Direction, Framing};
 use serde_json::json;
@@ -21,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) struct SharedRecorder {
     queue: Arc<Queue>,
     recording: Arc<Mutex<Option<Recording>>>,
-    status: Arc<Status>,
+    status: Arc<RecordingStatus>,
     command: &'static str,
 }
 
@@ -36,18 +34,18 @@ impl SharedRecorder {
         path: Option<&Path>,
         need: Need,
         on_existing: OnExisting,
-        context: &Context,
+        warn: Warn,
     ) -> Result<Self, CommandError> {
-        let recording = Recording::start(&Plan { on_existing, ..Plan::of(path, command, need) }, note)?;
+        let recording = Recording::start(&Plan { on_existing, ..Plan::of(path, command, need) }, warn)?;
         let (queue, status) = (Arc::clone(recording.recorder().queue()), recording.status());
         if let Some(path) = status.reel() {
-            context.printer.note(&format!("the session is being recorded to {}", path.display()));
+            warn(&format!("the session is being recorded to {}", path.display()));
         }
         Ok(Self { queue, recording: Arc::new(Mutex::new(Some(recording))), status, command })
     }
 
     /// The state of the recording.
-    pub(crate) fn status(&self) -> Arc<Status> {
+    pub(crate) fn status(&self) -> Arc<RecordingStatus> {
         Arc::clone(&self.status)
     }
 
@@ -83,13 +81,13 @@ impl SharedRecorder {
     }
 
     /// Finishes the reel.
-    pub(crate) fn finish(&self, context: &Context) {
+    pub(crate) fn finish(&self, warn: Warn) {
         let recording = self.recording.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some((summary, end)) = recording.map(Recording::finish)
             && let Some(failure) = summary.failure
         {
             let place = end.place();
-            context.printer.note(&format!("the recording in {} is incomplete: {failure}", place.display()));
+            warn(&format!("the recording in {} is incomplete: {failure}", place.display()));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The status of a recording for other threads: where its reel is, what is wrong, and a callback for when a required
 //! recording cannot continue.
 
-use super::storage::CreatedFile;
+use crate::files::created::CreatedFile;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ pub(crate) type GivenUp = Box<dyn FnOnce() + Send>;
 
 /// See the module.
 #[derive(Default)]
-pub struct Status(Mutex<State>);
+pub struct RecordingStatus(Mutex<State>);
 
 #[derive(Default)]
 struct State {
@@ -24,7 +24,7 @@ struct State {
     when_given_up: Option<GivenUp>,
 }
 
-impl Status {
+impl RecordingStatus {
     /// A reel takes events, for the first time or again.
     pub(crate) fn records_to(&self, place: Option<CreatedFile>) {
         let mut state = self.lock();
@@ -114,7 +114,7 @@ mod tests {
                 received.fetch_add(1, Ordering::Relaxed);
             }
         };
-        let status = Status::default();
+        let status = RecordingStatus::default();
         status.when_given_up(receive());
         assert_eq!(received.load(Ordering::Relaxed), 0);
         status.give_up("removed");
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_problem_stays_reported_when_recording_goes_on() {
-        let status = Status::default();
+        let status = RecordingStatus::default();
         status.fails("cannot write a.reel: full");
         status.loses(7);
         status.records_to(None);

@@ -5,7 +5,7 @@
 
 use super::lines::COMMANDS;
 use crate::error::{CommandError, ErrorKind};
-use crate::record::reels;
+use crate::files::reels;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;

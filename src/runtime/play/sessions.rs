@@ -1,10 +1,10 @@
 //! Plays one server of a scenario behind a gateway. Each session gets a play from the beginning, except that the
 //! session after a cut belongs to the same host, which has come back.
 //!
-//! Never: how a server is played (see `scenario_server`), or which transport carries it.
+//! Never: how a server is played (see `external_host`), or which transport carries it.
 
-use super::scenario_server::{Entered, ScenarioServer, ScenarioServerEvent, play};
-use super::sessions::TrafficObserver;
+use super::external_host::{Entered, ScenarioServer, ScenarioServerEvent, play_server};
+use crate::runtime::sessions::TrafficObserver;
 use crate::scenario::Report;
 use crate::transport::link::{Incoming, Link};
 use crate::transport::listen::gateway::{Backend, Opened};
@@ -85,7 +85,7 @@ impl ScenarioSessions {
                 ScenarioServerEvent::Passes(stream, passing) => observe(stream, passing),
                 ScenarioServerEvent::OrderResult(stream) => drop(news.send(ScenarioNotice::Done(stream))),
             };
-            let report = play(begin(), enters, report).await;
+            let report = play_server(begin(), enters, report).await;
             plays.lock().seats.remove(&number);
             let _ = news.send(ScenarioNotice::Over(number, report));
         });

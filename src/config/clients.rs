@@ -1,17 +1,12 @@
 //! MCP clients' configurations: where they are, which servers they name, and how a server is found in them.
 //!
-//! The folder `config` has what is pure; files and the environment are read here and in `file`.
+//! Of this folder, only this file and `file` read files and the environment.
 
-pub(crate) mod file;
-
-use super::Context;
-use crate::config::entry::Entry;
-use crate::error::CommandError;
-use file::ConfigFile;
+use super::entry::Entry;
+use super::file::ConfigFile;
+use crate::error::{CommandError, Notices};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-
-pub use crate::config::shown::without_secrets;
 
 /// Files of a project, below its folder.
 const OF_PROJECTS: [&str; 3] = [".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json"];
@@ -70,19 +65,20 @@ fn project_folder(path: &Path) -> Option<&Path> {
 /// # Errors
 ///
 /// The current folder cannot be determined.
-pub(super) fn usual_files(context: &Context) -> Result<Vec<ConfigFile>, CommandError> {
+pub(crate) fn usual_files(notices: Notices) -> Result<Vec<ConfigFile>, CommandError> {
     let current = current_folder()?;
     let mut files = Vec::new();
     for path in usual_places(&current, &|name| std::env::var_os(name)).iter().filter(|path| path.is_file()) {
         match ConfigFile::read(path) {
             Ok(file) => files.push(file),
-            Err(error) => context.printer.note(&format!("skipped: {}", error.message)),
+            Err(error) => (notices.warn)(&format!("skipped: {}", error.message)),
         }
     }
     Ok(files)
 }
 
-pub(super) fn current_folder() -> Result<PathBuf, CommandError> {
+/// The current folder.
+pub(crate) fn current_folder() -> Result<PathBuf, CommandError> {
     std::env::current_dir().map_err(|error| CommandError::reading(Path::new("."), &error))
 }
 
@@ -101,10 +97,10 @@ pub(crate) struct Found {
 /// # Errors
 ///
 /// There is no such server, or the options match several, or a file cannot be read.
-pub(super) fn find(config: Option<&Path>, name: Option<&str>, context: &Context) -> Result<Found, CommandError> {
+pub(crate) fn find(config: Option<&Path>, name: Option<&str>, notices: Notices) -> Result<Found, CommandError> {
     let files = match config {
         Some(path) => vec![ConfigFile::read(path)?],
-        None => usual_files(context)?,
+        None => usual_files(notices)?,
     };
     let mut found = match name {
         Some(name) => of_name(name, &files)?,
@@ -114,12 +110,12 @@ pub(super) fn find(config: Option<&Path>, name: Option<&str>, context: &Context)
     let first = found.swap_remove(0);
     let (name, place) = (&first.entry.name, first.place());
     if !others.is_empty() {
-        context.printer.note(&format!("{name} is taken from {place}; it is also in {}", others.join(", ")));
-    } else if context.verbose > 0 {
-        context.printer.note(&format!("{name} is taken from {place}"));
+        (notices.warn)(&format!("{name} is taken from {place}; it is also in {}", others.join(", ")));
+    } else if notices.is_verbose {
+        (notices.warn)(&format!("{name} is taken from {place}"));
     }
     if first.entry.is_disabled() {
-        context.printer.note(&format!("{name} is disabled in {place}; using it anyway"));
+        (notices.warn)(&format!("{name} is disabled in {place}; using it anyway"));
     }
     Ok(first)
 }
@@ -151,7 +147,7 @@ fn only_one(files: Vec<ConfigFile>) -> Result<Found, CommandError> {
 
 /// Whether a configuration belongs to a project that others share: its name says so, or it is in a repository. The
 /// user's own configurations are never shared.
-pub(super) fn is_shared(path: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> bool {
+pub(crate) fn is_shared(path: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> bool {
     let is_in_repository = || path.ancestors().skip(1).any(|folder| folder.join(".git").exists());
     !user_places(variable).iter().any(|own| own == path) && (project_folder(path).is_some() || is_in_repository())
 }

@@ -12,7 +12,7 @@ use std::path::Path;
 /// # Errors
 ///
 /// A word is not a parameter, or a file cannot be read.
-pub(super) fn params(words: &[String]) -> Result<Option<Vec<u8>>, CommandError> {
+pub(crate) fn params(words: &[String]) -> Result<Option<Vec<u8>>, CommandError> {
     match words {
         [] => Ok(None),
         [word] if is_whole(word) => whole(word).map(Some),
@@ -25,7 +25,7 @@ pub(super) fn params(words: &[String]) -> Result<Option<Vec<u8>>, CommandError> 
 /// # Errors
 ///
 /// A word is not a parameter, or a file cannot be read.
-pub(super) fn object(words: &[String]) -> Result<Map<String, Value>, CommandError> {
+pub(crate) fn object(words: &[String]) -> Result<Map<String, Value>, CommandError> {
     let mut members = Map::new();
     for word in words {
         if is_whole(word) {
@@ -66,7 +66,7 @@ fn whole(word: &str) -> Result<Vec<u8>, CommandError> {
 /// # Errors
 ///
 /// The file or stdin cannot be read.
-pub(super) fn exact_text(word: &str) -> Result<Vec<u8>, CommandError> {
+pub(crate) fn exact_text(word: &str) -> Result<Vec<u8>, CommandError> {
     let mut text = match word.strip_prefix('@') {
         Some(path) => read_file(Path::new(path))?,
         None if word == "-" => read_stdin()?,

@@ -1,10 +1,10 @@
 //! The lines that control a host: text to say, or a command after a slash. They are typed, piped in, or given with
 //! `--do`.
 
-use super::super::values;
 use crate::error::CommandError;
 use crate::host::engine::{Order, ToolCall};
 use crate::proposals::host::Agent;
+use crate::runtime::parameters;
 use crate::wire::units::parse_time;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -90,24 +90,24 @@ pub(crate) fn parse(line: &str) -> Result<Line, CommandError> {
                 Some((server, tool)) => (Some(server.to_owned()), tool.to_owned()),
                 None => (None, tool.clone()),
             };
-            order(Order::Tool(ToolCall { server, tool, arguments: Value::Object(values::object(arguments)?) }))
+            order(Order::Tool(ToolCall { server, tool, arguments: Value::Object(parameters::object(arguments)?) }))
         }
         "hook" => {
             let words = words()?;
             let (event, members) = words.split_first().ok_or_else(missing)?;
-            let mut params = Value::Object(values::object(members)?);
+            let mut params = Value::Object(parameters::object(members)?);
             params["event"] = event.as_str().into();
             order(Order::Proposal { order: "hook".to_owned(), params })
         }
         "do" => {
             let words = words()?;
             let (name, members) = words.split_first().ok_or_else(missing)?;
-            order(Order::Proposal { order: name.clone(), params: Value::Object(values::object(members)?) })
+            order(Order::Proposal { order: name.clone(), params: Value::Object(parameters::object(members)?) })
         }
         "request" => {
             let words = words()?;
             let [server, method, members @ ..] = &words[..] else { return Err(missing()) };
-            let params = if members.is_empty() { json!({}) } else { Value::Object(values::object(members)?) };
+            let params = if members.is_empty() { json!({}) } else { Value::Object(parameters::object(members)?) };
             order(Order::Request { server: server.clone(), method: method.clone(), params })
         }
         "compact" => order(Order::Compact { summary: Some(rest.to_owned()).filter(|rest| !rest.is_empty()) }),

@@ -1,9 +1,9 @@
 //! A client's configuration file: reading it, and replacing it safely.
 
-use crate::config::entry::{Entry, read};
-use crate::config::tree::Format;
+use super::entry::{Entry, read};
+use super::tree::Format;
 use crate::error::{CommandError, ErrorKind};
-use crate::record::output::{self, Replacement};
+use crate::files::output::{self, Replacement};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};

@@ -1,7 +1,6 @@
 //! `--jq` and `--expect`: a jq program that is run on JSON objects, with the jaq crates.
 
-use crate::error::CommandError;
-use crate::render::text::{Escaping, printable};
+use super::text::{Escaping, printable};
 use crate::wire::json;
 use jaq_core::data::JustLut;
 use jaq_core::load::{Arena, File, Loader};
@@ -18,7 +17,7 @@ const DEEP: usize = 500;
 const STACK_BYTES: usize = 128 << 20;
 
 /// A compiled program.
-pub(super) struct Jq {
+pub(crate) struct Jq {
     filter: Filter<JustLut<Val>>,
     /// Whether control characters in strings are made visible, because the output may be a terminal.
     for_terminal: bool,
@@ -30,8 +29,8 @@ impl Jq {
     /// # Errors
     ///
     /// The program is invalid.
-    pub(super) fn compile(option: &str, code: &str) -> Result<Self, CommandError> {
-        let wrong = |what: &str| CommandError::usage(format!("{option}: {what} in {code:?}"));
+    pub(crate) fn compile(option: &str, code: &str) -> Result<Self, String> {
+        let wrong = |what: &str| format!("{option}: {what} in {code:?}");
         let definitions = jaq_core::defs().chain(jaq_std::defs()).chain(jaq_json::defs());
         let functions = jaq_core::funs().chain(jaq_std::funs()).chain(jaq_json::funs());
         let arena = Arena::default();
@@ -50,7 +49,7 @@ impl Jq {
 
     /// Sets whether strings are printed for a terminal.
     #[must_use]
-    pub(super) fn printing(self, for_terminal: bool) -> Self {
+    pub(crate) fn printing(self, for_terminal: bool) -> Self {
         Self { for_terminal, ..self }
     }
 
@@ -60,7 +59,7 @@ impl Jq {
     /// # Errors
     ///
     /// The program fails, or the object is nested too deeply.
-    pub(super) fn run(
+    pub(crate) fn run(
         &self,
         object: &[u8],
         message: Option<&[u8]>,
@@ -83,7 +82,7 @@ impl Jq {
     /// # Errors
     ///
     /// The program fails, or the text is nested too deeply.
-    pub(super) fn holds(&self, text: &[u8]) -> Result<bool, String> {
+    pub(crate) fn holds(&self, text: &[u8]) -> Result<bool, String> {
         let (mut some, mut all) = (false, true);
         self.each(text, None, |output| {
             some = true;
@@ -132,7 +131,7 @@ mod tests {
 
     fn run(code: &str, text: &str) -> Result<String, String> {
         let mut out = Vec::new();
-        Jq::compile("--jq", code).map_err(|error| error.message)?.run(text.as_bytes(), None, &mut out)?;
+        Jq::compile("--jq", code)?.run(text.as_bytes(), None, &mut out)?;
         String::from_utf8(out).map_err(|error| error.to_string())
     }
 

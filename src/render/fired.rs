@@ -1,6 +1,6 @@
 //! The result of a message that a server sent, as text.
 
-use crate::render::line::{duration, visible, visible_text};
+use super::line::{duration, visible, visible_text};
 use serde_json::{Map, Value};
 
 /// Members of a report that are shown elsewhere than in the answer.
@@ -11,7 +11,7 @@ const WIDEST: usize = 200;
 
 /// The message, the response, the latency and deviations, each on a line of its own, whatever a peer has put into
 /// them.
-pub(super) fn of(method: &str, fact: &Value) -> String {
+pub(crate) fn text(method: &str, fact: &Value) -> String {
     let text = |name: &str| fact[name].as_str().unwrap_or_default();
     let about = if text("event_id").is_empty() { text("label") } else { text("event_id") };
     let sent = if fact["report"] == "not_sent" { "nothing".to_owned() } else { format!("{method} {about}") };
@@ -99,7 +99,7 @@ mod tests {
     use serde_json::json;
 
     fn push(fact: &Value) -> String {
-        of("push/event", fact)
+        text("push/event", fact)
     }
 
     #[test]
@@ -123,15 +123,15 @@ mod tests {
     fn what_else_is_reported_stands_as_words() {
         let reported = json!({"report": "inference_answered", "id": 1, "model": "echo", "finish_reason": "end_turn",
             "content": "a\nb", "chunks": 2, "chunks_agree": true, "missing": [], "latency_us": 5, "late": false});
-        let reported = of("inference/request", &reported);
+        let reported = text("inference/request", &reported);
         assert!(
             reported
                 .contains("answer  → model echo, finish reason end_turn, content a␊b, chunks 2, chunks agree true\n"),
             "{reported}"
         );
         let refused = json!({"report": "incoming_answered", "refused": ["m"], "reasons": {"m": "not here"}});
-        assert!(of("channels/incoming", &refused).contains("refused m, reasons m: not here"));
+        assert!(text("channels/incoming", &refused).contains("refused m, reasons m: not here"));
         let denied = json!({"report": "scope_answered", "label": "/etc", "approved": false, "reason": "no"});
-        assert_eq!(of("scope/elevate", &denied), "sent    ← scope/elevate /etc\nanswer  → denied no");
+        assert_eq!(text("scope/elevate", &denied), "sent    ← scope/elevate /etc\nanswer  → denied no");
     }
 }

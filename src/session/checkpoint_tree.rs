@@ -1,51 +1,16 @@
-//! The tree of checkpoints: their parents, the rollbacks to them, those that the server dropped, and rollbacks that
-//! failed.
+//! The checkpoints of every connection in a reel, as trees: their parents, the rollbacks to them, those that the server
+//! dropped, and rollbacks that failed.
 
+use super::MessageReplay;
+use crate::proposals::REGISTRY;
+use crate::proposals::audit::CheckpointStep;
+use crate::trace::Event;
 use std::collections::BTreeMap;
 
 /// The maximum number of checkpoints per connection. Further ones are only counted.
 const MAX: usize = 10_000;
 /// The number of rollback attempts that are kept per checkpoint. Older ones are dropped.
 const MAX_TRIES: usize = 100;
-
-/// What a message shows about checkpoints.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// The server sent a checkpoint.
-    Given {
-        /// The checkpoint's id.
-        checkpoint: String,
-        /// The parent's id.
-        parent: Option<String>,
-        /// What the message contains: `data`, `patch` or `nothing`.
-        keeps: &'static str,
-        /// The tool whose result contains it.
-        by: Option<String>,
-    },
-    /// The server rolled back.
-    Back {
-        /// The checkpoint that the rollback was to.
-        target: String,
-        /// The id of the state after the rollback.
-        named: String,
-        /// The feature set.
-        feature_set: Option<String>,
-    },
-    /// A rollback failed, or was incomplete.
-    Stuck {
-        /// The checkpoint that the rollback was to.
-        target: String,
-        /// The reason.
-        reason: String,
-        /// The feature set.
-        feature_set: Option<String>,
-    },
-    /// The server no longer has a checkpoint.
-    Gone {
-        /// The checkpoint's id.
-        target: String,
-    },
-}
 
 /// An attempt to roll back to a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,9 +58,9 @@ pub struct CheckpointTree {
 
 impl CheckpointTree {
     /// Adds what a message shows.
-    pub fn take(&mut self, step: Step, seq: u64, time: i64) {
+    pub fn take(&mut self, step: CheckpointStep, seq: u64, time: i64) {
         match step {
-            Step::Given { checkpoint, parent, keeps, by } => {
+            CheckpointStep::Given { checkpoint, parent, keeps, by } => {
                 self.grow(
                     &checkpoint,
                     parent,
@@ -103,7 +68,7 @@ impl CheckpointTree {
                 );
                 self.current = Some(checkpoint);
             }
-            Step::Back { target, named, feature_set } => {
+            CheckpointStep::Back { target, named, feature_set } => {
                 self.tried(&target, Rollback { seq, feature_set, failed: None });
                 if named != target {
                     let found = Checkpoint { seq: Some(seq), time: Some(time), keeps: "nothing", ..Default::default() };
@@ -111,10 +76,10 @@ impl CheckpointTree {
                 }
                 self.current = Some(named);
             }
-            Step::Stuck { target, reason, feature_set } => {
+            CheckpointStep::Stuck { target, reason, feature_set } => {
                 self.tried(&target, Rollback { seq, feature_set, failed: Some(reason) });
             }
-            Step::Gone { target } => {
+            CheckpointStep::Gone { target } => {
                 if let Some(found) = self.get_or_add(&target) {
                     found.gone = Some(seq);
                 }
@@ -179,19 +144,48 @@ impl CheckpointTree {
     }
 }
 
+/// Builds the trees, event by event.
+#[derive(Debug, Default)]
+pub struct CheckpointTrees {
+    message_replay: MessageReplay,
+    trees: BTreeMap<u32, CheckpointTree>,
+}
+
+impl CheckpointTrees {
+    /// Processes the next event.
+    pub fn take(&mut self, event: &Event<'_>) {
+        let trees = &mut self.trees;
+        self.message_replay.take(event, |stream, message| {
+            for step in REGISTRY.iter().filter_map(|proposal| proposal.checkpoint_tree(message)) {
+                trees.entry(stream).or_default().take(step, message.seq, message.time);
+            }
+        });
+    }
+
+    /// Returns how many events were ignored because there were too many connections.
+    pub fn left_out(&self) -> u64 {
+        self.message_replay.left_out()
+    }
+
+    /// Iterates over the trees, each with its stream and the server's name.
+    pub fn all(&self) -> impl Iterator<Item = (u32, String, &CheckpointTree)> {
+        self.trees.iter().map(|(stream, tree)| (*stream, self.message_replay.server(*stream), tree))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn given(checkpoint: &str, parent: Option<&str>) -> Step {
+    fn given(checkpoint: &str, parent: Option<&str>) -> CheckpointStep {
         let parent = parent.map(str::to_owned);
-        Step::Given { checkpoint: checkpoint.to_owned(), parent, keeps: "data", by: None }
+        CheckpointStep::Given { checkpoint: checkpoint.to_owned(), parent, keeps: "data", by: None }
     }
 
     #[test]
     fn branches_grow_where_one_went_back() {
         let mut checkpoint_tree = CheckpointTree::default();
-        let back = Step::Back { target: "a".into(), named: "a".into(), feature_set: None };
+        let back = CheckpointStep::Back { target: "a".into(), named: "a".into(), feature_set: None };
         let steps = [given("a", None), given("b", Some("a")), back, given("c", Some("a"))];
         steps.into_iter().enumerate().for_each(|(seq, step)| checkpoint_tree.take(step, seq as u64, 0));
         assert_eq!(checkpoint_tree.roots().collect::<Vec<_>>(), ["a"]);
@@ -207,8 +201,8 @@ mod tests {
         checkpoint_tree.take(given("a", Some("b")), 2, 0);
         checkpoint_tree.take(given("c", Some("c")), 3, 0);
         checkpoint_tree.take(given("b", None), 4, 0);
-        checkpoint_tree.take(Step::Gone { target: "old".into() }, 5, 0);
-        let named = Step::Back { target: "b".into(), named: "b2".into(), feature_set: None };
+        checkpoint_tree.take(CheckpointStep::Gone { target: "old".into() }, 5, 0);
+        let named = CheckpointStep::Back { target: "b".into(), named: "b2".into(), feature_set: None };
         checkpoint_tree.take(named, 6, 0);
         assert_eq!(checkpoint_tree.roots().collect::<Vec<_>>(), ["a", "c", "old"]);
         assert_eq!(checkpoint_tree.get("b").map(|found| found.children.clone()), Some(vec!["b2".to_owned()]));

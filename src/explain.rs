@@ -231,7 +231,7 @@ impl Subject {
     }
 
     /// Returns the entry as JSON, in short or with everything.
-    pub(crate) fn to_json(&self, is_whole: bool, revision: Option<Revision>) -> Value {
+    pub(crate) fn to_json(self, is_whole: bool, revision: Option<Revision>) -> Value {
         let mut entry =
             json!({"kind": self.kind(), "name": self.name(), "about": self.about(), "source": self.source()});
         if is_whole {

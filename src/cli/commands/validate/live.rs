@@ -9,7 +9,7 @@ use crate::files::reels;
 use crate::render::findings;
 use crate::sessions::live::Live;
 use crate::trace::Item;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -95,7 +95,7 @@ struct Ending<'a> {
 }
 
 impl<'a> Ending<'a> {
-    fn new(live: Option<&'a Live>, path: &PathBuf) -> Self {
+    fn new(live: Option<&'a Live>, path: &Path) -> Self {
         let interrupted = Arc::<AtomicBool>::default();
         // Without a handler, an interrupt ends the command without its summary.
         let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&interrupted));

@@ -140,17 +140,21 @@ pub struct Finding {
     pub seq: Option<u64>,
     /// What was found, as a sentence fragment.
     pub seen: String,
+    /// The method of the message at that event, or of the request that it answers.
+    pub method: Option<String>,
+    /// JSON Pointer to the place in that message.
+    pub path: Option<String>,
 }
 
 impl Finding {
     /// A violation at an event.
     pub fn at(rule: &'static Rule, seq: u64, seen: impl fmt::Display) -> Self {
-        Self { rule, seq: Some(seq), seen: seen.to_string() }
+        Self { rule, seq: Some(seq), seen: seen.to_string(), method: None, path: None }
     }
 
     /// A violation that concerns the whole session.
     pub fn overall(rule: &'static Rule, seen: impl fmt::Display) -> Self {
-        Self { rule, seq: None, seen: seen.to_string() }
+        Self { rule, seq: None, seen: seen.to_string(), method: None, path: None }
     }
 }
 

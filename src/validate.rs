@@ -24,7 +24,7 @@ pub(crate) use report::Finding;
 pub use report::Report;
 
 use crate::proposals::recent::Recent;
-use crate::proposals::{Descriptor, REGISTRY, Rule, RuleGroup};
+use crate::proposals::{self, Descriptor, REGISTRY, Rule, RuleGroup};
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, http};
 use crate::trace::{Event, EventKind, Flags};
@@ -214,8 +214,7 @@ impl Validator {
         }
         let direction = Some(event.header.direction());
         for finding in connection.findings.drain() {
-            let finding = Finding { stream, rule: finding.rule, seq: finding.seq, direction, seen: finding.seen };
-            self.report.add(finding, &mut self.kept, self.options.max_per_rule);
+            self.report.add(Finding::of(stream, direction, finding), &mut self.kept, self.options.max_per_rule);
         }
     }
 
@@ -235,8 +234,8 @@ impl Validator {
             let seen = format!(
                 "mcpreel checks at most {MAX_CONNECTIONS} open streams at a time; it skips this one, and maybe others"
             );
-            let finding = Finding { stream, rule: &rules::NOT_CHECKED, seq: Some(seq), direction: None, seen };
-            self.report.add(finding, &mut self.kept, self.options.max_per_rule);
+            let finding = proposals::Finding::at(&rules::NOT_CHECKED, seq, seen);
+            self.report.add(Finding::of(stream, None, finding), &mut self.kept, self.options.max_per_rule);
         }
         false
     }
@@ -245,8 +244,7 @@ impl Validator {
     fn judge(&mut self, stream: u32, mut connection: Connection) {
         connection.finish(stream, &mut self.overviews);
         for finding in connection.findings.drain() {
-            let finding = Finding { stream, rule: finding.rule, seq: finding.seq, direction: None, seen: finding.seen };
-            self.report.add(finding, &mut self.kept, self.options.max_per_rule);
+            self.report.add(Finding::of(stream, None, finding), &mut self.kept, self.options.max_per_rule);
         }
         let summary = connection.into_summary(stream);
         if self.report.connections.len() < MAX_LISTED_CONNECTIONS {
@@ -254,6 +252,11 @@ impl Validator {
         } else {
             self.report.more.add(&summary);
         }
+    }
+
+    /// Takes the findings so far, in the order of discovery. The report of [`Self::finish`] has only later ones.
+    pub(crate) fn take_findings(&mut self) -> std::vec::Drain<'_, Finding> {
+        self.report.findings.drain(..)
     }
 
     /// Finishes all connections at the end of the reel.

@@ -29,7 +29,7 @@ impl Findings {
     pub fn check(&mut self, rule: &'static Rule, seq: u64, holds: bool, seen: impl FnOnce() -> String) {
         self.exercised.insert(rule.id);
         if !holds {
-            self.list.push(Finding { rule, seq: Some(seq), seen: seen() });
+            self.list.push(Finding::at(rule, seq, seen()));
         }
     }
 
@@ -38,11 +38,24 @@ impl Findings {
         self.check(rule, seq, false, || seen.into());
     }
 
+    /// Records a violation at one place in the message of the event `seq`. `path` is a JSON Pointer into the message.
+    pub fn note_at(&mut self, rule: &'static Rule, seq: u64, path: String, seen: impl Into<String>) {
+        self.exercised.insert(rule.id);
+        self.list.push(Finding { path: Some(path), ..Finding::at(rule, seq, seen.into()) });
+    }
+
+    /// Sets the method of the message at the event `seq` in the violations that were found there since the last
+    /// [`Self::drain`].
+    pub fn name_method(&mut self, seq: u64, method: Option<&str>) {
+        let unnamed = |found: &&mut Finding| found.seq == Some(seq) && found.method.is_none();
+        self.list.iter_mut().filter(unnamed).for_each(|found| found.method = method.map(str::to_owned));
+    }
+
     /// Exercises a rule for the session as a whole.
     pub fn check_overall(&mut self, rule: &'static Rule, holds: bool, seen: impl FnOnce() -> String) {
         self.exercised.insert(rule.id);
         if !holds {
-            self.list.push(Finding { rule, seq: None, seen: seen() });
+            self.list.push(Finding::overall(rule, seen()));
         }
     }
 

@@ -204,6 +204,7 @@ impl Connection {
         self.method.check(&message, &self.pairs, &mut self.findings);
         schema::check(&message, &mut self.findings);
         capability::check(&message, &mut self.findings);
+        self.findings.name_method(seq, method);
         note_peers(&message, &mut self.summary);
         if is_astray(&message.observed) {
             return;
@@ -221,6 +222,7 @@ impl Connection {
         for overview in overviews {
             overview.observe(header.stream, observed, &mut self.findings);
         }
+        self.findings.name_method(seq, method);
     }
 
     /// Begins a new session: over HTTP, an `initialize` that names no session has ids of its own, whatever came before

@@ -1,6 +1,6 @@
 //! The result of a validation: findings, counts, and summary about each connection.
 
-use crate::proposals::{Rule, Severity, Side};
+use crate::proposals::{self, Rule, Severity, Side};
 use crate::protocol::Era;
 use crate::wire::Direction;
 use serde_json::{Value, json};
@@ -19,6 +19,18 @@ pub struct Finding {
     pub direction: Option<Direction>,
     /// What was found, as a sentence without a full stop.
     pub seen: String,
+    /// The method of the message at that event, or of the request that it answers, if it is known.
+    pub method: Option<String>,
+    /// JSON Pointer to the place in that message, if it is a single one.
+    pub path: Option<String>,
+}
+
+impl Finding {
+    /// Adds the connection to what a rule found.
+    pub(super) fn of(stream: u32, direction: Option<Direction>, found: proposals::Finding) -> Self {
+        let proposals::Finding { rule, seq, seen, method, path } = found;
+        Self { stream, rule, seq, direction, seen, method, path }
+    }
 }
 
 /// The name and version of the program at one end of a connection.
@@ -139,7 +151,8 @@ impl Report {
     /// ```json
     /// {"counts": {"error": 1, "warning": 0, "info": 0}, "messages": 12,
     ///  "findings": [{"rule": "proposal/what", "severity": "error", "text": "…", "source": "…",
-    ///                "stream": 0, "seq": 7, "direction": "s2c", "seen": "…"}],
+    ///                "stream": 0, "seq": 7, "direction": "s2c", "method": "tools/call", "path": "/params/name",
+    ///                "seen": "…"}],
     ///  "notKept": {"proposal/what": 3},
     ///  "connections": [{"stream": 0, "era": "legacy", "revision": "2025-11-25", "messages": 12,
     ///                   "client": {"name": "…", "version": "…"}, "server": null,
@@ -163,7 +176,8 @@ impl Report {
     }
 }
 
-fn finding_json(finding: &Finding) -> Value {
+/// Returns a finding as a JSON object.
+pub(crate) fn finding_json(finding: &Finding) -> Value {
     json!({
         "rule": finding.rule.id,
         "severity": finding.rule.severity.name(),
@@ -172,11 +186,14 @@ fn finding_json(finding: &Finding) -> Value {
         "stream": finding.stream,
         "seq": finding.seq,
         "direction": finding.direction.map(Direction::short),
+        "method": finding.method,
+        "path": finding.path,
         "seen": finding.seen,
     })
 }
 
-fn connection_json(summary: &ConnectionSummary) -> Value {
+/// Returns the summary of a connection as a JSON object.
+pub(crate) fn connection_json(summary: &ConnectionSummary) -> Value {
     let peer = |peer: &Option<Peer>| peer.as_ref().map(|peer| json!({"name": peer.name, "version": peer.version}));
     let declared = summary.declared.iter().map(|declaration| {
         json!({

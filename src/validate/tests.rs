@@ -441,6 +441,8 @@ fn the_json_shape_is_stable() {
           "stream": 0,
           "seq": 0,
           "direction": "s2c",
+          "method": null,
+          "path": null,
           "seen": "the line ends with CR LF"
         },
         {
@@ -451,6 +453,8 @@ fn the_json_shape_is_stable() {
           "stream": 0,
           "seq": 0,
           "direction": "s2c",
+          "method": null,
+          "path": null,
           "seen": "the server answered request 9, but no such request is pending"
         }
       ],

@@ -144,10 +144,7 @@ fn print_all() {
     for entry in names.iter().filter(|entry| entry.path().extension().is_some_and(|end| end == "ndjson")) {
         let path = entry.path();
         let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        let mut out = String::new();
-        let report = check(&directory, &name);
-        let palette = crate::render::style::Palette::plain();
-        crate::render::findings::text(&report, 120, &palette, &mut out).expect("written");
+        let out = format!("{:#}", check(&directory, &name).to_json());
         #[expect(clippy::print_stderr, reason = "that is what it is for")]
         {
             eprintln!("===== {name}\n{out}");

@@ -119,6 +119,8 @@ pub struct Rule {
     pub text: &'static str,
     /// The specification or proposal and the section that require it.
     pub source: &'static str,
+    /// What to do about a violation, as a sentence; empty if the requirement says it.
+    pub fix: &'static str,
 }
 
 /// A violation of a rule in a session.

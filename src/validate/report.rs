@@ -1,5 +1,6 @@
 //! The result of a validation: findings, counts, and facts about each connection.
 
+use crate::proposals::findings::Tally;
 use crate::proposals::{Rule, Severity, Side};
 use crate::protocol::Era;
 use crate::wire::Direction;
@@ -64,6 +65,10 @@ pub struct ConnectionFacts {
     pub exercised: Vec<&'static str>,
     /// The ids of the rules that had nothing to check. They did not pass; they were not observed.
     pub not_observed: Vec<&'static str>,
+    /// The ids of the rules that are about another revision or another transport.
+    pub not_applicable: Vec<&'static str>,
+    /// How often each rule was checked, and how often it failed.
+    pub tallies: BTreeMap<&'static str, Tally>,
 }
 
 /// The report of a validation.
@@ -145,7 +150,9 @@ impl Report {
     ///                   "client": {"name": "…", "version": "…"}, "server": null,
     ///                   "declared": [{"proposal": "mcpl", "side": "server", "place": "experimental.mcpl",
     ///                                 "canonical": true}],
-    ///                   "exercised": ["proposal/what"], "notObserved": ["proposal/other"]}],
+    ///                   "exercised": ["proposal/what"], "notObserved": ["proposal/other"],
+    ///                   "notApplicable": ["tasks/what"], "checked": {"proposal/what": 3},
+    ///                   "failed": {"proposal/what": 1}}],
     ///  "moreConnections": 0}
     /// ```
     ///
@@ -196,6 +203,10 @@ fn connection_json(facts: &ConnectionFacts) -> Value {
         "declared": declared.collect::<Vec<_>>(),
         "exercised": facts.exercised,
         "notObserved": facts.not_observed,
+        "notApplicable": facts.not_applicable,
+        "checked": facts.tallies.iter().map(|(id, tally)| (*id, tally.checked)).collect::<BTreeMap<_, _>>(),
+        "failed": facts.tallies.iter().filter(|(_, tally)| tally.failed > 0).map(|(id, tally)| (*id, tally.failed))
+            .collect::<BTreeMap<_, _>>(),
     })
 }
 

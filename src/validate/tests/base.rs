@@ -91,7 +91,7 @@ pub(super) const CASES: &[Case] = &[
     ),
     (
         "pairing/notification-answered",
-        r#"hello 2025-11-25 {} | {}
+        r#"hello 2025-11-25 {"roots":{"listChanged":true}} | {}
            c>s {"method":"notifications/roots/list_changed"}
            s>c {"id":null,"error":{"code":-32601,"message":"no such method"}}"#,
     ),
@@ -123,11 +123,6 @@ pub(super) const CASES: &[Case] = &[
     ),
     ("lifecycle/unknown-revision", "hello 1900-01-01 {} | {}"),
     ("lifecycle/modern-handshake", "hello 2026-07-28 {} | {}"),
-    (
-        "lifecycle/capability",
-        r#"hello 2025-11-25 {} | {}
-           c>s {"id":1,"method":"tools/list"}"#,
-    ),
     ("lifecycle/stripped-capability", r#"hello 2025-11-25 {} | {"conversationEvents":{}}"#),
     (
         "method/unknown-request",

@@ -32,7 +32,7 @@ fn is_quiet(script: &str, era: Era) {
 #[test]
 fn a_session_goes_on_beside_an_answer_to_discover() {
     is_quiet(
-        r#"hello 2025-11-25 {"roots":{},"sampling":{}} | {"tools":{},"experimental":{"reminders":{"emit":true}}}
+        r#"hello 2025-11-25 {"roots":{},"sampling":{}} | {"tools":{"listChanged":true},"experimental":{"reminders":{"emit":true}}}
            c>s {"id":1,"method":"server/discover","params":{$META}}
            s>c {"id":1,"result":$BOTH}
            c>s {"id":2,"method":"tools/list"}
@@ -54,7 +54,7 @@ fn what_discover_lists_does_not_keep_a_client_from_initialize() {
         is_quiet(
             &r#"c>s {"id":1,"method":"server/discover","params":{$META}}
                s>c {"id":1,"result":LIST}
-               hello 2025-11-25 {"roots":{}} | {"tools":{}}
+               hello 2025-11-25 {"roots":{}} | {"tools":{"listChanged":true}}
                c>s {"id":2,"method":"tools/list"}
                s>c {"id":"a","method":"roots/list"}
                c>s {"id":"a","result":{"roots":[]}}
@@ -68,7 +68,7 @@ fn what_discover_lists_does_not_keep_a_client_from_initialize() {
 
 #[test]
 fn each_request_beside_a_session_is_of_its_own_era() {
-    let session = r#"hello 2025-11-25 {} | {"tools":{}}"#;
+    let session = r#"hello 2025-11-25 {} | {"tools":{"listChanged":true}}"#;
     let modern = r#"c>s {"id":1,"method":"prompts/list","params":{$META}}"#;
     is_quiet(
         &format!(
@@ -90,7 +90,7 @@ fn an_initialize_after_requests_of_the_modern_era_begins_a_session() {
     is_quiet(
         r#"c>s {"id":1,"method":"tools/list","params":{$META}}
            s>c {"id":1,"result":{"tools":[],"resultType":"complete","ttlMs":0,"cacheScope":"private"}}
-           hello 2025-11-25 {} | {"tools":{}}
+           hello 2025-11-25 {} | {"tools":{"listChanged":true}}
            c>s {"id":2,"method":"tools/list"}
            s>c {"id":2,"result":{"tools":[]}}
            s>c {"method":"notifications/tools/list_changed"}"#,
@@ -108,6 +108,11 @@ fn without_a_session_a_server_is_held_to_the_modern_era() {
     ));
     assert!(ids(&report).contains("era/server-request"), "{:#?}", report.findings);
     assert_eq!(report.connections[0].era, Some(Era::Modern));
+}
+
+/// Returns the findings that are not about HTTP itself: the heads of these tests are short.
+fn beside_http(report: &Report) -> BTreeSet<&'static str> {
+    ids(report).into_iter().filter(|id| !id.starts_with("http/")).collect()
 }
 
 /// Feeds messages over HTTP; each request has its own exchange, with this header.
@@ -146,7 +151,7 @@ fn a_session_over_http_has_ids_of_its_own_whatever_used_its_connection() {
             carry(&mut feed, None, before);
             carry(&mut feed, None, after);
             let report = feed.validator.finish();
-            assert!(report.findings.is_empty(), "{before}\n{after}: {:#?}", report.findings);
+            assert!(beside_http(&report).is_empty(), "{before}\n{after}: {:#?}", report.findings);
         }
     }
     for (header, carried) in [(Some(("Mcp-Session-Id", "s")), true), (None, false)] {
@@ -157,7 +162,7 @@ fn a_session_over_http_has_ids_of_its_own_whatever_used_its_connection() {
                 false => super::lines(SESSION).iter().for_each(|line| feed.line(line)),
             }
         }
-        let found = ids(&feed.validator.finish());
+        let found = beside_http(&feed.validator.finish());
         assert_eq!(found, BTreeSet::from(["lifecycle/second-initialize", "pairing/id-reused"]), "{header:?}");
     }
 }
@@ -170,7 +175,7 @@ fn the_head_of_a_request_names_its_era_too() {
         carry(&mut feed, None, SESSION);
         carry(&mut feed, Some(("mcp-protocol-version", version)), without_meta);
         feed.line(r#"s>c {"id":1,"result":{"tools":[]}}"#);
-        ids(&feed.validator.finish())
+        beside_http(&feed.validator.finish())
     };
     assert_eq!(found("2025-11-25"), BTreeSet::from(["pairing/id-reused"]));
     assert_eq!(found("2026-07-28"), BTreeSet::from(["era/legacy-answer", "schema/params"]));
@@ -188,6 +193,6 @@ fn a_request_whose_exchange_broke_off_on_either_side_is_not_missed() {
         feed.event(EventKind::Transport, flags, Framing::Whole, &payload);
         carry(&mut feed, None, "c>s {\"id\":4,\"method\":\"tools/list\"}\ns>c {\"id\":4,\"result\":{\"tools\":[]}}");
         let report = feed.validator.finish();
-        assert!(report.findings.is_empty(), "{direction:?}: {:#?}", report.findings);
+        assert!(beside_http(&report).is_empty(), "{direction:?}: {:#?}", report.findings);
     }
 }

@@ -1,6 +1,7 @@
 //! Tests with real traffic: `MCPREEL_TRANSCRIPTS` names a folder of recordings.
 
 use super::*;
+use crate::protocol::Era;
 use crate::wire::sse::{self, Carried};
 use serde_json::Value;
 use std::path::{Path, PathBuf};

@@ -540,60 +540,49 @@ fn the_json_shape_is_stable() {
     }
     insta::assert_snapshot!(serde_json::to_string_pretty(&json).expect("json"), @r##"
     {
-        "conversation/bare-answer": {
-            "pairing/orphan-response",
+      "counts": {
+        "error": 1,
+        "warning": 0,
+        "info": 1
+      },
+      "messages": 1,
+      "findings": [
+        {
+          "rule": "stream/crlf",
+          "severity": "info",
+          "text": "Lines end with LF, not with CR LF.",
+          "source": "MCP transports, stdio",
+          "stream": 0,
+          "seq": 0,
+          "direction": "s2c",
+          "seen": "the line ends with CR LF"
         },
-        "envelope/mixed": {
-            "pairing/orphan-response",
-        },
-        "envelope/odd-method": {
-            "envelope/mixed",
-            "pairing/orphan-response",
-        },
-        "envelope/odd-params": {
-            "schema/params",
-        },
-        "era/server-request": {
-            "capability/undeclared",
-            "method/not-in-revision",
-        },
-        "hooks/unknown-event": {
-            "hooks/unsupported-event",
-        },
-        "http/accepted-body": {
-            "pairing/orphan-response",
-        },
-        "http/bad-version-accepted": {
-            "http/method-header",
-            "schema/params",
-        },
-        "http/contradiction-accepted": {
-            "http/method-header",
-        },
-        "http/replayed-elsewhere": {
-            "pairing/duplicate-response",
-        },
-        "mcpl/disabled-set-accepted": {
-            "mcpl/push-disabled-set",
-        },
-        "mcpl/refusal-data": {
-            "mcpl/push-disabled-set",
-        },
-        "mcpl/refusal-form": {
-            "mcpl/push-disabled-set",
-        },
-        "mcpl/unknown-set-accepted": {
-            "mcpl/unknown-set",
-        },
-        "pairing/notification-answered": {
-            "capability/list-changed",
-        },
-        "schema/tool-result": {
-            "mcpe/capability-missing",
-        },
-        "tasks/related-unknown": {
-            "capability/logging",
-        },
+        {
+          "rule": "pairing/orphan-response",
+          "severity": "error",
+          "text": "A response belongs to a request that was sent before.",
+          "source": "JSON-RPC 2.0 §5",
+          "stream": 0,
+          "seq": 0,
+          "direction": "s2c",
+          "seen": "the server answered request 9, but no such request is pending"
+        }
+      ],
+      "notKept": {},
+      "connections": [
+        {
+          "stream": 0,
+          "era": null,
+          "revision": null,
+          "messages": 1,
+          "client": null,
+          "server": null,
+          "declared": [],
+          "exercised": null,
+          "notObserved": null
+        }
+      ],
+      "moreConnections": 0
     }
     "##);
 }

@@ -148,7 +148,8 @@ fn check_refusal(message: &Message<'_>, findings: &mut Findings) {
     findings.check(&rules::ERROR_CODE, seq, !predefined || means.is_some(), || {
         format!("{method} was answered with error {code}, which JSON-RPC reserves and MCP does not define for it")
     });
-    let reserved = (-32099..=-32020).contains(&code) && errors::name(code).is_none();
+    // In the modern era, the code itself is an error (`era/undefined-code`).
+    let reserved = (-32099..=-32020).contains(&code) && errors::name(code).is_none() && message.era == Era::Legacy;
     findings.check(&rules::RESERVED_CODE, seq, !reserved, || {
         format!("{method} was answered with error {code} ({})", means.unwrap_or("of unknown meaning"))
     });

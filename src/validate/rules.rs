@@ -96,7 +96,7 @@ rules! {
     CANCEL_UNKNOWN = Info "pairing/cancel-unknown",
         "A cancellation refers to a pending request.",
         "MCP cancellation";
-    PROGRESS_TOKEN = Warning "pairing/progress-token",
+    PROGRESS_TOKEN = Error "pairing/progress-token",
         "Progress notifications use a token of a pending request.",
         "MCP progress";
     NOTIFICATION_ANSWERED = Warning "pairing/notification-answered",

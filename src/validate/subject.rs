@@ -113,7 +113,18 @@ impl SubjectEntry {
 }
 
 /// All subjects. To add one, add its file and one entry here.
-pub(super) static SUBJECTS: &[SubjectEntry] = &[subjects::capabilities::ENTRY, subjects::tasks::ENTRY];
+pub(super) static SUBJECTS: &[SubjectEntry] = &[
+    subjects::capabilities::ENTRY,
+    subjects::content::ENTRY,
+    subjects::input_required::ENTRY,
+    subjects::logging::ENTRY,
+    subjects::pagination::ENTRY,
+    subjects::progress::ENTRY,
+    subjects::sampling::ENTRY,
+    subjects::stateless::ENTRY,
+    subjects::subscriptions::ENTRY,
+    subjects::tasks::ENTRY,
+];
 
 /// Returns the rules of subjects that are not about a session of this era and revision.
 pub(super) fn not_applicable(era: Option<Era>, revision: Option<Revision>) -> impl Iterator<Item = &'static str> {

@@ -82,6 +82,8 @@ pub(super) const CASES: &[Case] = &[
     (
         "pairing/cancel-unknown",
         r#"hello 2025-11-25 {} | {}
+           c>s {"id":1,"method":"ping"}
+           s>c {"id":1,"result":{}}
            c>s {"method":"notifications/cancelled","params":{"requestId":1}}"#,
     ),
     (

@@ -75,12 +75,13 @@ fn each_request_beside_a_session_is_of_its_own_era() {
             "{session}\n{modern}\n{}",
             r#"c>s {"id":2,"method":"tools/list"}
                s>c {"id":2,"result":{"tools":[]}}
-               s>c {"id":1,"result":{"prompts":[],"resultType":"complete","ttlMs":0,"cacheScope":"private"}}"#
+               s>c {"id":1,"result":{"prompts":[],"resultType":"complete","ttlMs":0,"cacheScope":"private",
+        "_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}}}}"#
         ),
         Era::Legacy,
     );
     let legacy_answer = filled(&format!("{session}\n{modern}\ns>c {{\"id\":1,\"result\":{{\"prompts\":[]}}}}"));
-    assert_eq!(ids(&legacy_answer), BTreeSet::from(["era/legacy-answer"]));
+    assert_eq!(ids(&legacy_answer), BTreeSet::from(["era/legacy-answer", "era/server-info"]));
     let removed = filled(&format!(r#"{session}{}c>s {{"id":1,"method":"ping","params":{{$META}}}}"#, "\n"));
     assert!(ids(&removed).contains("method/not-in-revision"), "a modern ping: {:#?}", removed.findings);
 }
@@ -89,7 +90,8 @@ fn each_request_beside_a_session_is_of_its_own_era() {
 fn an_initialize_after_requests_of_the_modern_era_begins_a_session() {
     is_quiet(
         r#"c>s {"id":1,"method":"tools/list","params":{$META}}
-           s>c {"id":1,"result":{"tools":[],"resultType":"complete","ttlMs":0,"cacheScope":"private"}}
+           s>c {"id":1,"result":{"tools":[],"resultType":"complete","ttlMs":0,"cacheScope":"private",
+        "_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}}}}
            hello 2025-11-25 {} | {"tools":{"listChanged":true}}
            c>s {"id":2,"method":"tools/list"}
            s>c {"id":2,"result":{"tools":[]}}
@@ -137,11 +139,14 @@ const SESSION: &str = r#"c>s {"id":0,"method":"initialize","params":{"protocolVe
     s>c {"id":2,"result":{"tools":[]}}"#;
 /// Requests of the modern era, which need no session.
 const REQUESTS: &str = r#"c>s {"id":0,"method":"tools/list","params":{$META}}
-    s>c {"id":0,"result":{"tools":[],"resultType":"complete","ttlMs":0,"cacheScope":"private"}}
+    s>c {"id":0,"result":{"tools":[],"resultType":"complete","ttlMs":0,"cacheScope":"private",
+        "_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}}}}
     c>s {"id":1,"method":"tools/list","params":{$META}}
-    s>c {"id":1,"result":{"tools":[],"resultType":"complete","ttlMs":0,"cacheScope":"private"}}
+    s>c {"id":1,"result":{"tools":[],"resultType":"complete","ttlMs":0,"cacheScope":"private",
+        "_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}}}}
     c>s {"id":2,"method":"tools/list","params":{$META}}
-    s>c {"id":2,"result":{"tools":[],"resultType":"complete","ttlMs":0,"cacheScope":"private"}}"#;
+    s>c {"id":2,"result":{"tools":[],"resultType":"complete","ttlMs":0,"cacheScope":"private",
+        "_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}}}}"#;
 
 #[test]
 fn a_session_over_http_has_ids_of_its_own_whatever_used_its_connection() {
@@ -178,7 +183,13 @@ fn the_head_of_a_request_names_its_era_too() {
         beside_http(&feed.validator.finish())
     };
     assert_eq!(found("2025-11-25"), BTreeSet::from(["pairing/id-reused"]));
-    assert_eq!(found("2026-07-28"), BTreeSet::from(["era/legacy-answer", "schema/params"]));
+    assert_eq!(found("2026-07-28"), BTreeSet::from([
+        "era/client-info",
+        "era/incomplete-request",
+        "era/legacy-answer",
+        "era/server-info",
+        "schema/params"
+    ]));
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod capability;
 mod classify;
 mod connection;
 mod envelope;
+mod foreign_schema;
 mod http;
 mod lifecycle;
 mod method;

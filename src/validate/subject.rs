@@ -116,6 +116,7 @@ impl SubjectEntry {
 pub(super) static SUBJECTS: &[SubjectEntry] = &[
     subjects::capabilities::ENTRY,
     subjects::content::ENTRY,
+    subjects::elicitation::ENTRY,
     subjects::input_required::ENTRY,
     subjects::logging::ENTRY,
     subjects::pagination::ENTRY,
@@ -124,6 +125,7 @@ pub(super) static SUBJECTS: &[SubjectEntry] = &[
     subjects::stateless::ENTRY,
     subjects::subscriptions::ENTRY,
     subjects::tasks::ENTRY,
+    subjects::tools::ENTRY,
 ];
 
 /// Returns the rules of subjects that are not about a session of this era and revision.

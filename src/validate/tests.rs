@@ -360,9 +360,22 @@ fn cases_break_little_else() {
         "envelope/odd-params": {
             "schema/params",
         },
+        "era/client-response": {
+            "pairing/orphan-response",
+        },
+        "era/deprecated": {
+            "logging/unrequested",
+        },
+        "era/incomplete-request": {
+            "schema/params",
+        },
         "era/server-request": {
             "capability/undeclared",
             "method/not-in-revision",
+        },
+        "era/unsolicited": {
+            "logging/unrequested",
+            "subscriptions/id-missing",
         },
         "hooks/unknown-event": {
             "hooks/unsupported-event",
@@ -376,6 +389,12 @@ fn cases_break_little_else() {
         "http/replayed-elsewhere": {
             "pairing/duplicate-response",
         },
+        "input/empty": {
+            "schema/result",
+        },
+        "input/method": {
+            "schema/result",
+        },
         "mcpl/disabled-set-accepted": {
             "mcpl/push-disabled-set",
         },
@@ -388,8 +407,20 @@ fn cases_break_little_else() {
         "mcpl/unknown-set-accepted": {
             "mcpl/unknown-set",
         },
+        "pagination/refusal-code": {
+            "pagination/invented-cursor",
+        },
         "schema/tool-result": {
             "mcpe/capability-missing",
+        },
+        "subscriptions/other-kind": {
+            "logging/unrequested",
+        },
+        "tools/invalid-schema": {
+            "schema/result",
+        },
+        "tools/task-required-accepted": {
+            "tools/task-required",
         },
     }
     "##);

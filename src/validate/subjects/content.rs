@@ -86,7 +86,9 @@ fn check_completion(seq: u64, content: &Value, findings: &mut Findings) {
 }
 
 fn check_icons(seq: u64, holder: &Value, findings: &mut Findings) {
-    for source in holder.get("icons").and_then(Value::as_array).into_iter().flatten().filter_map(|icon| icon["src"].as_str()) {
+    for source in
+        holder.get("icons").and_then(Value::as_array).into_iter().flatten().filter_map(|icon| icon["src"].as_str())
+    {
         let scheme = source.split(':').next().unwrap_or_default().to_ascii_lowercase();
         let is_known = matches!(scheme.as_str(), "https" | "http" | "data");
         let shown = crate::proposals::clip(source, 60);
@@ -118,7 +120,9 @@ fn check_meta(message: &Message<'_>, holder: &Value, findings: &mut Findings) {
 /// A label begins with a letter and ends with a letter or digit.
 fn is_label(label: &str) -> bool {
     let inner = label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-    inner && label.starts_with(|it: char| it.is_ascii_alphabetic()) && label.ends_with(|it: char| it.is_ascii_alphanumeric())
+    inner
+        && label.starts_with(|it: char| it.is_ascii_alphabetic())
+        && label.ends_with(|it: char| it.is_ascii_alphanumeric())
 }
 
 /// A name begins and ends with a letter or digit, unless it is empty.

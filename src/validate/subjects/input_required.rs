@@ -157,7 +157,8 @@ impl Rounds {
     /// Finds the round that a request continues: by its state, else the latest about the same.
     fn round(&mut self, original: &Original, state: Option<Digest>) -> Option<&mut Round> {
         let of_state = |round: &Round| state.is_some() && round.state == state;
-        let all = || self.rounds.keys().copied().filter_map(|seq| self.rounds.get(&seq).map(|round| (seq, round))).rev();
+        let all =
+            || self.rounds.keys().copied().filter_map(|seq| self.rounds.get(&seq).map(|round| (seq, round))).rev();
         let seq = all()
             .find(|(_, round)| of_state(round) && round.original.is_about_same(original))
             .or_else(|| all().find(|(_, round)| of_state(round)))
@@ -286,9 +287,13 @@ pub(in crate::validate) mod cases {
     macro_rules! call {
         ($id:literal, $params:literal) => {
             concat!(
-                r#"c>s {"id":"#, $id, r#","method":"tools/call","params":{"#, $params,
+                r#"c>s {"id":"#,
+                $id,
+                r#","method":"tools/call","params":{"#,
+                $params,
                 r#","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",
-                "io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}"#, "\n"
+                "io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}"#,
+                "\n"
             )
         };
     }
@@ -299,7 +304,9 @@ pub(in crate::validate) mod cases {
                 call!(1, r#""name":"t","arguments":{"a":1}"#),
                 r#"s>c {"id":1,"result":{"resultType":"input_required","requestState":"x","inputRequests":{"k":{
                     "method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object",
-                    "properties":{}}}}}}}"#, "\n", $rest
+                    "properties":{}}}}}}}"#,
+                "\n",
+                $rest
             )
         };
     }
@@ -327,10 +334,7 @@ pub(in crate::validate) mod cases {
                     "method":"elicitation/create","params":{"mode":"url","message":"?","url":"https://h/"}}}}}"#
             ),
         ),
-        (
-            "input/empty",
-            concat!(call!(1, r#""name":"t""#), r#"s>c {"id":1,"result":{"resultType":"input_required"}}"#),
-        ),
+        ("input/empty", concat!(call!(1, r#""name":"t""#), r#"s>c {"id":1,"result":{"resultType":"input_required"}}"#)),
         (
             "input/state",
             asked!(call!(
@@ -401,7 +405,8 @@ pub(in crate::validate) mod cases {
                 r#""name":"t","arguments":{"a":1},"requestState":"x","inputResponses":{"k":{"action":"decline"}}"#
             ),
             r#"s>c {"id":3,"result":{"resultType":"input_required","inputRequests":{"m":{"method":"elicitation/create",
-                "params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}}}}"#, "\n",
+                "params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}}}}"#,
+            "\n",
             call!(4, r#""name":"t","arguments":{"a":1},"inputResponses":{"m":{"action":"accept","content":{}}}"#),
             r#"s>c {"id":4,"result":{"resultType":"complete","content":[]}}"#
         )),

@@ -132,7 +132,9 @@ pub(in crate::validate) mod cases {
             concat!(
                 r#"hello 2025-11-25 {} | {"tools":{},"prompts":{}}
                    c>s {"id":1,"method":"tools/list"}
-                   s>c {"id":1,"result":{"tools":[],"nextCursor":"a"}}"#, "\n", $rest
+                   s>c {"id":1,"result":{"tools":[],"nextCursor":"a"}}"#,
+                "\n",
+                $rest
             )
         };
     }

@@ -102,7 +102,8 @@ impl Progress {
                 format!("the {} used token {} for two pending requests", message.sender(), key.1)
             });
         }
-        self.tokens.insert(key, Token { request: id, progress: None, is_pending: true, is_task: false, cancelled: None });
+        self.tokens
+            .insert(key, Token { request: id, progress: None, is_pending: true, is_task: false, cancelled: None });
     }
 
     fn response(&mut self, message: &Message<'_>, findings: &mut Findings) {
@@ -195,7 +196,8 @@ pub(in crate::validate) mod cases {
             concat!(
                 r#"hello 2025-11-25 {"roots":{}} | {"tools":{}}
                    c>s {"id":1,"method":"tools/call","params":{"name":"t","_meta":{"progressToken":"p"}}}"#,
-                "\n", $rest
+                "\n",
+                $rest
             )
         };
     }
@@ -230,10 +232,7 @@ pub(in crate::validate) mod cases {
             "pairing/progress-token",
             call!(r#"s>c {"method":"notifications/progress","params":{"progressToken":"q","progress":1}}"#),
         ),
-        (
-            "cancellation/never-issued",
-            call!(r#"s>c {"method":"notifications/cancelled","params":{"requestId":1}}"#),
-        ),
+        ("cancellation/never-issued", call!(r#"s>c {"method":"notifications/cancelled","params":{"requestId":1}}"#)),
         (
             "cancellation/answered",
             call!(
@@ -243,16 +242,14 @@ pub(in crate::validate) mod cases {
         ),
     ];
 
-    pub(in crate::validate) const QUIET: &[&str] = &[
-        call!(
-            r#"s>c {"method":"notifications/progress","params":{"progressToken":"p","progress":0.5}}
+    pub(in crate::validate) const QUIET: &[&str] = &[call!(
+        r#"s>c {"method":"notifications/progress","params":{"progressToken":"p","progress":0.5}}
                s>c {"method":"notifications/progress","params":{"progressToken":"p","progress":1}}
                @1000 c>s {"method":"notifications/cancelled","params":{"requestId":1}}
                @1050 s>c {"id":1,"result":{"content":[]}}
                c>s {"id":2,"method":"tools/call","params":{"name":"t","_meta":{"progressToken":"p"}}}
                s>c {"method":"notifications/progress","params":{"progressToken":"p","progress":0.1}}"#
-        ),
-    ];
+    )];
 
     /// Nothing is reported that the missing part may explain.
     #[test]

@@ -145,7 +145,8 @@ impl Offer {
 
     fn check(&self, seq: u64, result: &Value, findings: &mut Findings) {
         let used = members(result, "tool_use", "name");
-        let is_offered = |tool: &str| self.choice != "none" && (self.has_more || self.tools.iter().any(|it| it == tool));
+        let is_offered =
+            |tool: &str| self.choice != "none" && (self.has_more || self.tools.iter().any(|it| it == tool));
         for tool in &used {
             findings.check(&NOT_OFFERED, seq, is_offered(tool), || format!("the model uses {tool:?}"));
         }
@@ -162,8 +163,12 @@ pub(in crate::validate) mod cases {
         ($messages:literal, $params:literal, $rest:literal) => {
             concat!(
                 r#"hello 2025-11-25 {"sampling":{"tools":{}}} | {}
-                   s>c {"id":1,"method":"sampling/createMessage","params":{"maxTokens":1,"#, $params,
-                r#""messages":["#, $messages, "]}}\n", $rest
+                   s>c {"id":1,"method":"sampling/createMessage","params":{"maxTokens":1,"#,
+                $params,
+                r#""messages":["#,
+                $messages,
+                "]}}\n",
+                $rest
             )
         };
     }
@@ -191,11 +196,7 @@ pub(in crate::validate) mod cases {
         ),
         (
             "sampling/unbalanced",
-            sampling!(
-                r#"{"role":"assistant","content":{"type":"tool_use","id":"a","name":"t","input":{}}}"#,
-                "",
-                ""
-            ),
+            sampling!(r#"{"role":"assistant","content":{"type":"tool_use","id":"a","name":"t","input":{}}}"#, "", ""),
         ),
         (
             "sampling/role",
@@ -234,17 +235,15 @@ pub(in crate::validate) mod cases {
         ),
     ];
 
-    pub(in crate::validate) const QUIET: &[&str] = &[
-        sampling!(
-            r#"{"role":"assistant","content":[{"type":"text","text":"x"},
+    pub(in crate::validate) const QUIET: &[&str] = &[sampling!(
+        r#"{"role":"assistant","content":[{"type":"text","text":"x"},
                    {"type":"tool_use","id":"a","name":"t","input":{}},
                    {"type":"tool_use","id":"b","name":"t","input":{}}]},
                {"role":"user","content":[{"type":"tool_result","toolUseId":"b","content":[]},
                    {"type":"tool_result","toolUseId":"a","content":[]}]},
                {"role":"assistant","content":{"type":"text","text":"x"}}"#,
-            r#""tools":[{"name":"t","inputSchema":{"type":"object"}}],"toolChoice":{"mode":"required"},"#,
-            r#"c>s {"id":1,"result":{"role":"assistant","model":"m","content":{"type":"tool_use","id":"c",
+        r#""tools":[{"name":"t","inputSchema":{"type":"object"}}],"toolChoice":{"mode":"required"},"#,
+        r#"c>s {"id":1,"result":{"role":"assistant","model":"m","content":{"type":"tool_use","id":"c",
                 "name":"t","input":{}}}}"#
-        ),
-    ];
+    )];
 }

@@ -96,7 +96,8 @@ impl Stateless {
         let named = content["_meta"].get(meta::SERVER_INFO).is_some();
         check_once(&mut self.nameless_server, &SERVER_INFO, message, named, findings);
         let mut asked = content["inputRequests"].as_object().into_iter().flatten().map(|(_, request)| request);
-        let outdated = asked.any(|request| matches!(request["method"].as_str(), Some("roots/list" | "sampling/createMessage")));
+        let outdated =
+            asked.any(|request| matches!(request["method"].as_str(), Some("roots/list" | "sampling/createMessage")));
         self.check_deprecated(message, outdated, findings);
     }
 
@@ -106,13 +107,7 @@ impl Stateless {
 }
 
 /// Checks a rule that is reported once in a session.
-fn check_once(
-    reported: &mut bool,
-    rule: &'static Rule,
-    message: &Message<'_>,
-    holds: bool,
-    findings: &mut Findings,
-) {
+fn check_once(reported: &mut bool, rule: &'static Rule, message: &Message<'_>, holds: bool, findings: &mut Findings) {
     if holds {
         findings.hold(rule);
     } else if !std::mem::replace(reported, true) {
@@ -124,9 +119,8 @@ fn check_once(
 fn check_result_type(message: &Message<'_>, findings: &mut Findings) {
     let Some(given) = message.content().get("resultType") else { return };
     let known = matches!(given.as_str(), Some("complete" | "input_required"));
-    let extends = |capabilities: &Value| {
-        capabilities["extensions"].as_object().is_some_and(|extensions| !extensions.is_empty())
-    };
+    let extends =
+        |capabilities: &Value| capabilities["extensions"].as_object().is_some_and(|extensions| !extensions.is_empty());
     let declared = message.observed.declared;
     let may_extend = extends(&declared.client) && extends(&declared.server);
     match given.as_str() {
@@ -139,8 +133,10 @@ fn check_result_type(message: &Message<'_>, findings: &mut Findings) {
 fn check_incomplete(message: &Message<'_>, findings: &mut Findings) {
     let Some(request) = message.observed.request else { return };
     let meta = &request.params["_meta"];
-    let missing: Vec<_> =
-        [meta::PROTOCOL_VERSION, meta::CLIENT_CAPABILITIES].into_iter().filter(|name| meta.get(name).is_none()).collect();
+    let missing: Vec<_> = [meta::PROTOCOL_VERSION, meta::CLIENT_CAPABILITIES]
+        .into_iter()
+        .filter(|name| meta.get(name).is_none())
+        .collect();
     findings.check(&INCOMPLETE, message.seq(), missing.is_empty(), || {
         format!("the server accepted {} without {}", request.method, missing.join(" and "))
     });
@@ -184,10 +180,16 @@ pub(in crate::validate) mod cases {
     macro_rules! ask {
         ($id:literal, $method:literal, $params:literal) => {
             concat!(
-                r#"c>s {"id":"#, $id, r#","method":""#, $method, r#"","params":{"#, $params,
+                r#"c>s {"id":"#,
+                $id,
+                r#","method":""#,
+                $method,
+                r#"","params":{"#,
+                $params,
                 r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",
                 "io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},
-                "io.modelcontextprotocol/clientCapabilities":{}}}}"#, "\n"
+                "io.modelcontextprotocol/clientCapabilities":{}}}}"#,
+                "\n"
             )
         };
     }
@@ -263,18 +265,18 @@ pub(in crate::validate) mod cases {
         ),
     ];
 
-    pub(in crate::validate) const QUIET: &[&str] = &[
-        concat!(
-            ask!(1, "tools/list", ""),
-            r#"s>c {"id":1,"result":{"tools":[],"resultType":"complete","ttlMs":0,"cacheScope":"private","_meta":{
-                "io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}}}}"#, "\n",
-            ask!(2, "tools/list", ""),
-            r#"s>c {"id":2,"error":{"code":-32022,"message":"?","data":{"supported":["2027-01-01"],
-                "requested":"2026-07-28"}}}"#, "\n",
-            ask!(3, "tools/list", ""),
-            r#"s>c {"id":3,"error":{"code":-32021,"message":"?","data":{"requiredCapabilities":{"sampling":{}}}}}"#
-        ),
-    ];
+    pub(in crate::validate) const QUIET: &[&str] = &[concat!(
+        ask!(1, "tools/list", ""),
+        r#"s>c {"id":1,"result":{"tools":[],"resultType":"complete","ttlMs":0,"cacheScope":"private","_meta":{
+                "io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}}}}"#,
+        "\n",
+        ask!(2, "tools/list", ""),
+        r#"s>c {"id":2,"error":{"code":-32022,"message":"?","data":{"supported":["2027-01-01"],
+                "requested":"2026-07-28"}}}"#,
+        "\n",
+        ask!(3, "tools/list", ""),
+        r#"s>c {"id":3,"error":{"code":-32021,"message":"?","data":{"requiredCapabilities":{"sampling":{}}}}}"#
+    )];
 
     /// The types of an extension are its own.
     #[test]

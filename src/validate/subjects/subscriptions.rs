@@ -241,7 +241,9 @@ pub(in crate::validate) mod cases {
                     r#"s>c {"method":"notifications/subscriptions/acknowledged","params":{"notifications":
                         {"toolsListChanged":true,"resourceSubscriptions":["a://b"]},
                         "_meta":{"io.modelcontextprotocol/subscriptionId":1}}}"#
-                ), "\n", $rest
+                ),
+                "\n",
+                $rest
             )
         };
     }

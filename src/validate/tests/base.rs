@@ -373,7 +373,7 @@ fn a_long_pipeline_is_checked_in_time() {
 fn a_server_may_ask_for_a_url_to_be_opened() {
     let answered = |code: i64| {
         super::ids(&super::run(&format!(
-            r#"hello 2025-11-25 {{}} | {{"tools":{{}}}}
+            r#"hello 2025-11-25 {{"elicitation":{{"url":{{}}}}}} | {{"tools":{{}}}}
                c>s {{"id":1,"method":"tools/call","params":{{"name":"t"}}}}
                s>c {{"id":1,"error":{{"code":{code},"message":"open it","data":{{"elicitations":[{{"mode":"url",
                    "elicitationId":"e","url":"https://h/","message":"m"}}]}}}}}}"#

@@ -183,13 +183,16 @@ fn the_head_of_a_request_names_its_era_too() {
         beside_http(&feed.validator.finish())
     };
     assert_eq!(found("2025-11-25"), BTreeSet::from(["pairing/id-reused"]));
-    assert_eq!(found("2026-07-28"), BTreeSet::from([
-        "era/client-info",
-        "era/incomplete-request",
-        "era/legacy-answer",
-        "era/server-info",
-        "schema/params"
-    ]));
+    assert_eq!(
+        found("2026-07-28"),
+        BTreeSet::from([
+            "era/client-info",
+            "era/incomplete-request",
+            "era/legacy-answer",
+            "era/server-info",
+            "schema/params"
+        ])
+    );
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn check_content(
             era = Era::Legacy;
         }
     }
-    if let Some(violations) = schema::core(era).check(&definition, value) {
+    if let Some(violations) = schema::check_core(era, message.revision(), &definition, value) {
         findings.hold(rule);
         report(&definition, violations, rule, seq, findings);
     }

@@ -410,6 +410,12 @@ fn cases_break_little_else() {
         "pagination/refusal-code": {
             "pagination/invented-cursor",
         },
+        "pairing/notification-answered": {
+            "envelope/error-id",
+        },
+        "pairing/unattributed-error": {
+            "envelope/error-id",
+        },
         "schema/tool-result": {
             "mcpe/capability-missing",
         },

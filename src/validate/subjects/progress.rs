@@ -17,8 +17,11 @@ rules! {
         "A progress token belongs to one pending request only.",
         "MCP 2025-11-25, Progress, Progress Flow";
     AFTER_END = Error "progress/after-end",
-        "No progress is reported for a request that was answered or cancelled.",
-        "MCP 2025-11-25, Progress, Behavior Requirements";
+        "No progress is reported for a request that was answered.",
+        "MCP 2025-11-25, Progress, Implementation Notes";
+    AFTER_CANCELLATION = Warning "progress/after-cancellation",
+        "No progress is reported for a request that was cancelled.",
+        "MCP 2025-11-25, Cancellation, Behavior Requirements";
     NEVER_ISSUED = Error "cancellation/never-issued",
         "A side cancels only its own requests.",
         "MCP 2025-11-25, Cancellation, Behavior Requirements";
@@ -138,8 +141,11 @@ impl Progress {
         let is_late = known.cancelled.is_some_and(|at| message.observed.time.saturating_sub(at) > ON_ITS_WAY);
         // Over HTTP, the notification may come on another stream than the response.
         let is_over = !known.is_pending && !known.is_task && message.header.exchange == 0;
-        findings.check(&AFTER_END, seq, !is_over && !is_late, || {
-            format!("the {} reported progress with token {token} after the request ended", message.sender())
+        findings.check(&AFTER_END, seq, !is_over || known.cancelled.is_some(), || {
+            format!("the {} reported progress with token {token} after the response", message.sender())
+        });
+        findings.check(&AFTER_CANCELLATION, seq, !is_late, || {
+            format!("the {} reported progress with token {token} after the cancellation", message.sender())
         });
         if let Some(progress) = params["progress"].as_f64() {
             findings.check(&INCREASES, seq, known.progress.is_none_or(|before| progress > before), || {
@@ -222,7 +228,7 @@ pub(in crate::validate) mod cases {
             ),
         ),
         (
-            "progress/after-end",
+            "progress/after-cancellation",
             call!(
                 r#"@1000 c>s {"method":"notifications/cancelled","params":{"requestId":1}}
                    @1200 s>c {"method":"notifications/progress","params":{"progressToken":"p","progress":1}}"#

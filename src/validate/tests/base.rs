@@ -22,6 +22,17 @@ pub(super) const CASES: &[Case] = &[
     ("envelope/version", r#"c>s {"no-version":0,"id":1,"method":"ping"}"#),
     ("envelope/version", r#"c>s {"jsonrpc":"1.0","id":1,"method":"ping"}"#),
     ("envelope/null-id", r#"c>s {"id":null,"method":"ping"}"#),
+    (
+        "schema/params",
+        r#"hello 2025-06-18 {} | {}
+           c>s {"method":"notifications/cancelled"}"#,
+    ),
+    (
+        "schema/params",
+        r#"hello 2025-06-18 {"sampling":{}} | {}
+           s>c {"id":1,"method":"sampling/createMessage","params":{"maxTokens":1,"messages":[{"role":"user",
+               "content":[]}]}}"#,
+    ),
     ("envelope/odd-id", r#"c>s {"id":1.5,"method":"ping"}"#),
     ("envelope/missing-id", r#"s>c {"result":{}}"#),
     ("envelope/mixed", r#"s>c {"id":1,"result":{},"error":{"code":1,"message":"x"}}"#),
@@ -55,6 +66,7 @@ pub(super) const CASES: &[Case] = &[
            s>c {"id":1,"result":{}}
            s>c {"id":1,"result":{}}"#,
     ),
+    ("envelope/error-id", r#"s>c {"id":null,"error":{"code":-32700,"message":"parse error"}}"#),
     ("pairing/unattributed-error", r#"s>c {"id":null,"error":{"code":-32700,"message":"parse error"}}"#),
     (
         "pairing/id-in-use",
@@ -295,6 +307,17 @@ fn batches_of_their_revision_are_taken_apart() {
     );
     assert!(report.findings.is_empty(), "{:?}", report.findings);
     assert_eq!(report.messages(), 7);
+}
+
+/// `7.0` and `7` are the same integer.
+#[test]
+fn an_integral_float_is_an_integer() {
+    let report = super::run(
+        r#"hello 2025-11-25 {} | {}
+           c>s {"id":7.0,"method":"ping"}
+           s>c {"id":7,"result":{}}"#,
+    );
+    assert!(report.findings.is_empty(), "{:?}", report.findings);
 }
 
 /// A gap may hide the end of the handshake, responses, requests, and the beginnings of longer exchanges.

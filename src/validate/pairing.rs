@@ -144,7 +144,6 @@ impl Pairs {
         };
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one message and its interpretation")]
     fn ask(
         &mut self,
         seq: u64,

@@ -623,3 +623,24 @@ fn the_json_shape_is_stable() {
     }
     "##);
 }
+
+/// The table of requirements names only rules that exist, and all rules of MCP's subjects.
+#[test]
+fn the_table_of_requirements_agrees_with_the_rules() {
+    let table = include_str!("../../docs/mcp-rules.md");
+    let rows: Vec<_> = table.lines().filter(|line| line.starts_with("| ") && !line.contains("| Section |")).collect();
+    assert!(rows.len() >= 150, "{} rows", rows.len());
+    let known: BTreeSet<_> = all_rules().map(|rule| rule.id).collect();
+    for row in &rows {
+        let named: Vec<_> = row.split('|').nth(3).expect("a rule").split('`').skip(1).step_by(2).collect();
+        assert!(named.iter().all(|id| known.contains(id)), "{row}");
+        assert!(!named.is_empty() || row.contains("| none: "), "{row}");
+    }
+    let required = http::rules().chain(subject::SUBJECTS.iter().flat_map(|entry| entry.rules));
+    let absent: Vec<_> = required
+        .filter(|rule| rule.severity == Severity::Error)
+        .filter(|rule| !table.contains(&format!("`{}`", rule.id)))
+        .map(|rule| rule.id)
+        .collect();
+    assert_eq!(absent, Vec::<&str>::new(), "errors without a requirement");
+}

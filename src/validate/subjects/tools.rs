@@ -4,7 +4,7 @@ use crate::proposals::findings::rules;
 use crate::proposals::recent::Recent;
 use crate::proposals::{Findings, Rule};
 use crate::protocol::{Revision, errors, http};
-use crate::validate::foreign_schema::{Compiled, compile, differences};
+use crate::validate::foreign_schema::{Compiled, compile, differences, differences_within};
 use crate::validate::subject::{Message, Subject, SubjectEntry};
 use crate::validate::subjects::capabilities::is_declared;
 use crate::wire::{IdKey, MessageKind};
@@ -65,6 +65,8 @@ pub(in crate::validate) const ENTRY: SubjectEntry = SubjectEntry {
 const TOOLS: usize = 1024;
 /// Calls without a response that are remembered.
 const CALLS: usize = 1024;
+/// Wrong arguments that are described; a report shows no more of them.
+const DESCRIPTIONS: usize = 1000;
 /// The length of the longest name that MCP recommends.
 const LONGEST_NAME: usize = 128;
 
@@ -110,11 +112,20 @@ struct Tools {
     is_complete: bool,
     /// There are more tools than are remembered.
     is_full: bool,
+    /// The number of calls whose arguments are still described if they are wrong.
+    descriptions: usize,
 }
 
 impl Default for Tools {
     fn default() -> Self {
-        Self { tools: HashMap::default(), calls: Recent::new(CALLS), listing: 0, is_complete: false, is_full: false }
+        Self {
+            tools: HashMap::default(),
+            calls: Recent::new(CALLS),
+            listing: 0,
+            is_complete: false,
+            is_full: false,
+            descriptions: DESCRIPTIONS,
+        }
     }
 }
 
@@ -175,7 +186,7 @@ impl Tools {
         self.is_complete &= message.saw_all();
         let mut differs = None;
         if let Some(tool) = self.tools.get_mut(name) {
-            differs = tool.check_arguments(seq, params, findings);
+            differs = tool.check_arguments(seq, params, &mut self.descriptions, findings);
             if message.revision() == Some(Revision::V2025_11_25) {
                 tool.check_support(message, name, findings);
             }
@@ -250,14 +261,20 @@ impl Tool {
     }
 
     /// Returns how the arguments differ from the schema.
-    fn check_arguments(&mut self, seq: u64, params: &Value, findings: &mut Findings) -> Option<String> {
+    fn check_arguments(
+        &mut self,
+        seq: u64,
+        params: &Value,
+        descriptions: &mut usize,
+        findings: &mut Findings,
+    ) -> Option<String> {
         let empty = json!({});
         let arguments = params.get("arguments").unwrap_or(&empty);
         let Compiled::Usable(validator) = self.input.compiled() else {
             findings.give_up(&ARGUMENTS);
             return None;
         };
-        let differs = differences(validator, arguments);
+        let differs = differences_within(descriptions, validator, arguments);
         findings.check(&ARGUMENTS, seq, differs.is_none(), || {
             format!("the arguments of {}: {}", params["name"], differs.clone().unwrap_or_default())
         });

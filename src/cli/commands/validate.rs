@@ -275,5 +275,5 @@ fn list_rules(format: Form, context: &Context) -> Result<Outcome, CommandError> 
 
 fn rule_json(rule: &Rule, document: &str) -> Value {
     json!({"rule": rule.id, "severity": rule.severity.name(), "text": rule.text, "source": rule.source,
-        "document": document, "decision": rule.decision})
+        "document": document, "decision": rule.decision, "fix": rule.fix})
 }

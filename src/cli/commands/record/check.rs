@@ -108,15 +108,15 @@ impl Watcher {
         let followed = checking::follow(&mut reader, goes_on, |item| match item {
             Item::Damage(damage) => check.take_damage(damage),
             Item::Block(block) => {
-                block.events().for_each(|event| check.observe(&event, &mut |found| self.print(found)))
+                block.events().for_each(|event| check.observe(&event, &mut |found| self.print_finding(found)))
             }
         });
         followed.map_err(|error| error.to_string())?;
-        let checked = check.finish(&mut |found| self.print(found));
+        let checked = check.finish(&mut |found| self.print_finding(found));
         Ok(CheckedReel { checked, ..unchecked(path) })
     }
 
-    fn print(&self, found: &Located) {
+    fn print_finding(&self, found: &Located) {
         let mut text = String::from("mcpreel: ");
         let _ = findings::single(found, WIDTH, &self.palette, &mut text);
         self.print(&text);

@@ -9,6 +9,7 @@ mod jq;
 mod listening;
 mod printer;
 mod project;
+mod redaction;
 mod target;
 mod values;
 

@@ -11,6 +11,7 @@ pub(crate) mod line;
 pub(crate) mod output_buffer;
 pub(crate) mod pretty;
 pub(crate) mod progress;
+pub(crate) mod redaction;
 pub(crate) mod rows;
 pub mod scenario;
 pub(crate) mod style;

@@ -15,11 +15,12 @@ mod settings;
 pub use capture::{redact_arguments, redact_header};
 pub(crate) use capture::{redact_target, redact_url};
 pub(crate) use encoding::decoded;
-pub use finder::{Finder, Match};
+pub use finder::Finder;
+pub(crate) use finder::Match;
 pub(crate) use names::is_reporting;
-pub use pseudonym::{Kind, Pseudonyms};
-pub(crate) use pseudonym::{has_mark, is_pseudonym};
-pub use settings::{Settings, UserRule};
+pub(crate) use pseudonym::Kind;
+pub(crate) use pseudonym::{Pseudonyms, has_mark, is_pseudonym};
+pub use settings::Settings;
 
 /// The replacement for a secret at capture.
 pub(crate) const REDACTED: &str = "[redacted]";

@@ -15,6 +15,7 @@ use std::io::{self, BufWriter, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// The minimum length of a key, in bytes.
 const SHORTEST_KEY: usize = 16;
@@ -73,12 +74,14 @@ impl KeyOptions {
     }
 }
 
+/// A random key, the same one for all reels that a command reads.
 fn random_key() -> Result<Vec<u8>, CommandError> {
+    static KEY: OnceLock<Vec<u8>> = OnceLock::new();
     let mut key = vec![0; 32];
     SystemRandom::new()
         .fill(&mut key)
         .map_err(|_| CommandError::new(ErrorKind::Internal, "the system has no random numbers"))?;
-    Ok(key)
+    Ok(KEY.get_or_init(|| key).clone())
 }
 
 impl RedactOptions {
@@ -124,7 +127,7 @@ impl RedactOptions {
         let source = TwicePath { opened: path.to_owned(), shown: path.to_owned(), _spooled: None };
         redaction.header(reader.header());
         // Damage is reported when the reel is exported.
-        let _ = each_event(&source, |event| {
+        let _ = source.each_event(|event| {
             redaction.payload(event.header, event.payload);
             Ok(())
         });
@@ -173,6 +176,43 @@ impl TwicePath {
     }
 }
 
+impl TwicePath {
+    /// Opens the reel.
+    ///
+    /// # Errors
+    ///
+    /// The reel cannot be read.
+    pub(crate) fn open(&self) -> Result<ReelReader, CommandError> {
+        ReelReader::open(&self.opened).map_err(|error| CommandError::reel(&self.shown, &error))
+    }
+
+    /// Passes on every event. A damaged reel is refused, because nobody could say what the damage hides.
+    ///
+    /// # Errors
+    ///
+    /// The reel cannot be read or is damaged, or `take` fails.
+    pub(crate) fn each_event(
+        &self,
+        mut take: impl FnMut(&Event<'_>) -> Result<(), CommandError>,
+    ) -> Result<(), CommandError> {
+        let mut reader = self.open()?.with_payloads();
+        while let Some(item) = reader.next().map_err(|error| CommandError::reading(&self.shown, &error))? {
+            match item {
+                Item::Damage(damage) if damage.of_index || damage.at_end => {}
+                Item::Damage(damage) => {
+                    return Err(CommandError::new(ErrorKind::Input, format!("{}: {damage}", self.shown.display()))
+                        .hint("`mcpreel reel repair` writes an intact reel from what can be read"));
+                }
+                Item::Block(block) => {
+                    block.events().try_for_each(|event| take(&event))?;
+                    reader.recycle(block);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 /// A file without a name, which is gone when it is closed.
 fn unnamed_file() -> io::Result<File> {
     let folder = std::env::temp_dir();
@@ -192,9 +232,9 @@ fn path_of(file: &File) -> PathBuf {
 ///
 /// The reel cannot be read.
 pub(crate) fn learn(redaction: &mut Redaction, reel: &TwicePath) -> Result<(), CommandError> {
-    let header = open(reel)?.header().clone();
+    let header = reel.open()?.header().clone();
     redaction.learn_header(&header);
-    each_event(reel, |event| {
+    reel.each_event(|event| {
         redaction.learn(event);
         Ok(())
     })?;
@@ -208,9 +248,9 @@ pub(crate) fn learn(redaction: &mut Redaction, reel: &TwicePath) -> Result<(), C
 ///
 /// The reel cannot be read or is damaged, or writing fails.
 pub(crate) fn rewrite(redaction: &mut Redaction, reel: &TwicePath, out: impl Write) -> Result<u64, CommandError> {
-    let header = redaction.header(open(reel)?.header());
+    let header = redaction.header(reel.open()?.header());
     let mut writer = ReelWriter::create(out, &header, WriterOptions::default()).map_err(CommandError::output)?;
-    each_event(reel, |event| {
+    reel.each_event(|event| {
         let payload = redaction.payload(event.header, event.payload);
         writer.append(Redaction::event(event.header, event.payload, &payload)).map_err(CommandError::output)
     })?;
@@ -226,35 +266,9 @@ pub(crate) fn rewrite(redaction: &mut Redaction, reel: &TwicePath, out: impl Wri
 ///
 /// The reel cannot be read or is damaged.
 pub(crate) fn count(redaction: &mut Redaction, reel: &TwicePath) -> Result<(), CommandError> {
-    redaction.header(open(reel)?.header());
-    each_event(reel, |event| {
+    redaction.header(reel.open()?.header());
+    reel.each_event(|event| {
         redaction.payload(event.header, event.payload);
         Ok(())
     })
-}
-
-fn open(reel: &TwicePath) -> Result<ReelReader, CommandError> {
-    ReelReader::open(&reel.opened).map_err(|error| CommandError::reel(&reel.shown, &error))
-}
-
-/// Passes on every event. A damaged reel is refused, because nobody could say what the damage hides.
-fn each_event(
-    reel: &TwicePath,
-    mut take: impl FnMut(&Event<'_>) -> Result<(), CommandError>,
-) -> Result<(), CommandError> {
-    let mut reader = open(reel)?.with_payloads();
-    while let Some(item) = reader.next().map_err(|error| CommandError::reading(&reel.shown, &error))? {
-        match item {
-            Item::Damage(damage) if damage.of_index || damage.at_end => {}
-            Item::Damage(damage) => {
-                return Err(CommandError::new(ErrorKind::Input, format!("{}: {damage}", reel.shown.display()))
-                    .hint("`mcpreel reel repair` writes an intact reel from what can be read"));
-            }
-            Item::Block(block) => {
-                block.events().try_for_each(|event| take(&event))?;
-                reader.recycle(block);
-            }
-        }
-    }
-    Ok(())
 }

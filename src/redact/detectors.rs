@@ -32,7 +32,7 @@ impl Severity {
 }
 
 /// Whether a match is a secret: gets the text and the pattern's groups.
-pub type Check = fn(&[u8], &Captures<'_>) -> bool;
+pub(crate) type Check = fn(&[u8], &Captures<'_>) -> bool;
 
 /// One kind of secret.
 #[derive(Clone, Copy)]
@@ -77,7 +77,17 @@ const fn checked(
     check: Check,
     example: &'static str,
 ) -> Detector {
-    Detector { name, severity, keywords, pattern, check, kind, example, at_capture: !matches!(severity, Severity::Low), is_shape: false }
+    Detector {
+        name,
+        severity,
+        keywords,
+        pattern,
+        check,
+        kind,
+        example,
+        at_capture: !matches!(severity, Severity::Low),
+        is_shape: false,
+    }
 }
 
 /// All detectors, the most specific first.
@@ -363,9 +373,9 @@ pub const DETECTORS: &[Detector] = &[
 ];
 
 /// The name under which a whole value is reported whose name suggests a secret.
-pub const NAMED: &str = "named-value";
+pub(crate) const NAMED: &str = "named-value";
 /// The name under which a value is reported whose place the user named.
-pub const POINTER: &str = "pointer";
+pub(crate) const POINTER: &str = "pointer";
 
 /// Fills in an example: `<36>` becomes 36 letters and digits, `<8h>` hexadecimal digits, `<8d>` digits, `<8u>` upper-case
 /// letters and digits, `<8l>` letters. `random` returns a number below its argument.

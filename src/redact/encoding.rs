@@ -5,7 +5,7 @@ use base64::engine::GeneralPurpose;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 
 /// A text that was encoded in base64, and how.
-pub struct Decoded {
+pub(crate) struct Decoded {
     /// The text.
     pub text: Vec<u8>,
     engine: &'static GeneralPurpose,
@@ -13,16 +13,16 @@ pub struct Decoded {
 
 impl Decoded {
     /// Encodes another text in the same way.
-    pub fn encode(&self, text: &[u8]) -> Vec<u8> {
+    pub(crate) fn encode(&self, text: &[u8]) -> Vec<u8> {
         self.engine.encode(text).into_bytes()
     }
 }
 
 /// The shortest base64 that is looked into, in characters.
-pub const SHORTEST_BASE64: usize = 16;
+pub(crate) const SHORTEST_BASE64: usize = 16;
 
 /// Decodes base64 of a text; `None` if it is not base64, or of other data than text.
-pub fn decoded(run: &[u8]) -> Option<Decoded> {
+pub(crate) fn decoded(run: &[u8]) -> Option<Decoded> {
     if run.len() < SHORTEST_BASE64 {
         return None;
     }
@@ -35,7 +35,7 @@ pub fn decoded(run: &[u8]) -> Option<Decoded> {
 }
 
 /// Decodes the percent-encoded bytes of a text.
-pub fn percent_decoded(text: &[u8]) -> Vec<u8> {
+pub(crate) fn percent_decoded(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut at = 0;
     while at < text.len() {
@@ -55,7 +55,7 @@ pub fn percent_decoded(text: &[u8]) -> Vec<u8> {
 }
 
 /// Encodes every byte that is not unreserved (RFC 3986).
-pub fn percent_encoded(text: &[u8]) -> Vec<u8> {
+pub(crate) fn percent_encoded(text: &[u8]) -> Vec<u8> {
     let encode = |byte: &u8| match byte {
         b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => vec![*byte],
         other => format!("%{other:02X}").into_bytes(),

@@ -111,7 +111,7 @@ fn words(name: &str) -> Vec<String> {
 
 /// Returns whether the name of a member suggests that its value is a secret. MCP's own names (`progressToken`,
 /// `nextCursor`) do not.
-pub fn is_secret(name: &str) -> bool {
+pub(crate) fn is_secret(name: &str) -> bool {
     let words = words(name);
     let Some((last, before)) = words.split_last() else { return false };
     let previous = before.last().map(String::as_str);

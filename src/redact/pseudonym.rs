@@ -37,16 +37,16 @@ pub enum Kind {
 
 /// Makes pseudonyms with a key.
 #[derive(Clone, Debug)]
-pub struct Pseudonyms(hmac::Key);
+pub(crate) struct Pseudonyms(hmac::Key);
 
 impl Pseudonyms {
     /// Creates the pseudonyms of a key of any length; at least 16 random bytes are secure.
-    pub fn new(key: &[u8]) -> Self {
+    pub(crate) fn new(key: &[u8]) -> Self {
         Self(hmac::Key::new(hmac::HMAC_SHA256, key))
     }
 
     /// Returns the pseudonym of a secret. It has the secret's length in bytes, and consists of ASCII characters.
-    pub fn of(&self, secret: &[u8], kind: Kind) -> Vec<u8> {
+    pub(crate) fn of(&self, secret: &[u8], kind: Kind) -> Vec<u8> {
         match kind {
             Kind::Email => self.email(secret),
             Kind::Digits => self.digits(secret),
@@ -168,7 +168,7 @@ impl<'a> Random<'a> {
 }
 
 /// Returns whether a text is a pseudonym, contains one at its end, or is [`super::REDACTED`].
-pub fn is_pseudonym(text: &[u8]) -> bool {
+pub(crate) fn is_pseudonym(text: &[u8]) -> bool {
     let text = text.trim_ascii();
     let is_short = text.len() < MARKED && (text.starts_with(SHORT_MARK) || text.iter().all(|byte| *byte == b'x'));
     let digits = text.iter().filter(|byte| byte.is_ascii_digit());
@@ -180,7 +180,7 @@ pub fn is_pseudonym(text: &[u8]) -> bool {
 
 /// Returns whether a text contains the mark of a pseudonym, followed by at least the four characters that a pseudonym
 /// has after it.
-pub fn has_mark(text: &[u8]) -> bool {
+pub(crate) fn has_mark(text: &[u8]) -> bool {
     MARKS.iter().any(|mark| {
         memchr::memmem::find_iter(text, mark).any(|at| text.get(at + mark.len()..at + mark.len() + 4).is_some())
     })

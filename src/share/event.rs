@@ -36,7 +36,7 @@ impl Replacer {
 
     fn whole(&self, place: &str, text: &[u8], parts: &[Part], found: &mut Vec<Found>) -> Vec<Edit> {
         let place = || place.to_owned();
-        self.text(text, Context { parts, ..Context::at(&place) }, found)
+        self.text(text, Context::at(&place).with_parts(parts), found)
     }
 
     /// A message in its frame.
@@ -92,9 +92,10 @@ impl Replacer {
                 let name = key.as_text().unwrap_or_default().to_owned();
                 self.member(&name, value, &format!("{place}/{name}"), found) || changed
             }),
-            Value::Array(items) => items.iter_mut().enumerate().fold(false, |changed, (at, item)| {
-                self.value(item, name, &format!("{place}/{at}"), found) || changed
-            }),
+            Value::Array(items) => items
+                .iter_mut()
+                .enumerate()
+                .fold(false, |changed, (at, item)| self.value(item, name, &format!("{place}/{at}"), found) || changed),
             _ => false,
         }
     }
@@ -140,7 +141,14 @@ impl Replacer {
     }
 
     /// Redacts a text of which a version without its secrets is known; what that version leaves out is one.
-    fn replace(&self, text: &mut String, redacted: &str, name: Option<&str>, place: &str, found: &mut Vec<Found>) -> bool {
+    fn replace(
+        &self,
+        text: &mut String,
+        redacted: &str,
+        name: Option<&str>,
+        place: &str,
+        found: &mut Vec<Found>,
+    ) -> bool {
         let at = || place.to_owned();
         let mut parts = Vec::new();
         for range in gaps(text, redacted) {
@@ -153,7 +161,7 @@ impl Replacer {
                 parts.push(Part { text: Some(self.pseudonym(secret, rule)), range, rule, is_first: true });
             }
         }
-        let edits = self.text(text.as_bytes(), Context { parts: &parts, ..Context::at(&at) }.named(name), found);
+        let edits = self.text(text.as_bytes(), Context::at(&at).with_parts(&parts).named(name), found);
         self.apply(text, &edits)
     }
 

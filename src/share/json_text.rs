@@ -255,8 +255,17 @@ mod tests {
         assert_eq!(
             spots(text).0,
             [
-                "/a a a", "/a/0 a 1", "/a/1/b b b", "/a/1/b b x", "/c~1~0d c/~d c/~\\u0064", "/c~1~0d c/~d y", "/e e e",
-                "/name name name", "/name name N", "/value N value", "/value/0 value v",
+                "/a a a",
+                "/a/0 a 1",
+                "/a/1/b b b",
+                "/a/1/b b x",
+                "/c~1~0d c/~d c/~\\u0064",
+                "/c~1~0d c/~d y",
+                "/e e e",
+                "/name name name",
+                "/name name N",
+                "/value N value",
+                "/value/0 value v",
             ]
         );
         assert!(spots(text).1);

@@ -68,8 +68,7 @@ fn is_distinct(secret: &[u8]) -> bool {
 fn is_apart(text: &[u8], range: &Range<usize>) -> bool {
     let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
     let begins = !is_word(text.get(range.start)) || !is_word(text[..range.start].last());
-    begins && (!is_word(text[..range.end].last()) || !is_word(text.get(range.end)))
-        || range.len() >= 16
+    begins && (!is_word(text[..range.end].last()) || !is_word(text.get(range.end))) || range.len() >= 16
 }
 
 #[cfg(test)]
@@ -79,7 +78,9 @@ mod tests {
     #[test]
     fn distinct_secrets_are_found_as_whole_words() {
         let mut known = Known::default();
-        for (rule, secret) in [&b"hunter2x"[..], b"production", b"short1", b"abc-12345678-long-token"].iter().enumerate() {
+        for (rule, secret) in
+            [&b"hunter2x"[..], b"production", b"short1", b"abc-12345678-long-token"].iter().enumerate()
+        {
             known.learn(secret, rule);
         }
         known.end();

@@ -42,6 +42,11 @@ impl<'a> Context<'a> {
         Self { name, ..self }
     }
 
+    /// The same with parts of divided secrets.
+    pub(super) fn with_parts(self, parts: &'a [Part]) -> Self {
+        Self { parts, ..self }
+    }
+
     fn deeper(self) -> Self {
         Self { depth: self.depth + 1, parts: &[], ..self }
     }

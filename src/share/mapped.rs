@@ -117,7 +117,11 @@ impl Builder {
 /// for anything else.
 fn escape_length(text: &[u8]) -> usize {
     match text {
-        [b'\\', b'u', b'd' | b'D', b'8' | b'9' | b'a' | b'b' | b'A' | b'B', _, _, b'\\', b'u', ..] if text.len() >= 12 => 12,
+        [b'\\', b'u', b'd' | b'D', b'8' | b'9' | b'a' | b'b' | b'A' | b'B', _, _, b'\\', b'u', ..]
+            if text.len() >= 12 =>
+        {
+            12
+        }
         [b'\\', b'u', ..] => 6.min(text.len()),
         [b'\\', _, ..] => 2,
         _ => 1,
@@ -158,7 +162,8 @@ mod tests {
         let text = b"x%3Dab%2Fc&y";
         let mapped = Mapped::percent(text);
         assert_eq!(&*mapped.text, b"x=ab/c&y");
-        let edit = mapped.original(Edit { range: 2..6, text: b"1/2".to_vec() }, crate::redact::encoding::percent_encoded);
+        let edit =
+            mapped.original(Edit { range: 2..6, text: b"1/2".to_vec() }, crate::redact::encoding::percent_encoded);
         assert_eq!(applied(text, &[edit]), b"x%3D1%2F2&y");
     }
 
@@ -167,6 +172,9 @@ mod tests {
         let text = b"data: ab\ndata: cd\n";
         let mapped = Mapped::joined(text, &[6..8, 15..17]);
         assert_eq!(&*mapped.text, b"ab\ncd");
-        assert_eq!(applied(text, &[mapped.original(Edit { range: 3..5, text: b"xy".to_vec() }, <[u8]>::to_vec)]), b"data: ab\ndata: xy\n");
+        assert_eq!(
+            applied(text, &[mapped.original(Edit { range: 3..5, text: b"xy".to_vec() }, <[u8]>::to_vec)]),
+            b"data: ab\ndata: xy\n"
+        );
     }
 }

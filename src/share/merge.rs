@@ -54,9 +54,7 @@ impl Merge {
         let exchanges = self.exchanges.len() + 1;
         let exchange = match header.exchange {
             0 => 0,
-            number => {
-                *self.exchanges.entry((source, number)).or_insert(u32::try_from(exchanges).unwrap_or(u32::MAX))
-            }
+            number => *self.exchanges.entry((source, number)).or_insert(u32::try_from(exchanges).unwrap_or(u32::MAX)),
         };
         NewEvent { time: self.time(source, header.time), stream, exchange, kind, flags, framing, payload }
     }

@@ -139,7 +139,8 @@ impl Redaction {
 
     /// Reports the divided secrets that begin in an event.
     fn report_divided(&mut self, header: &EventHeader) {
-        let texts: Vec<TextId> = self.parts.range((header.seq, 0)..=(header.seq, u32::MAX)).map(|part| *part.0).collect();
+        let texts: Vec<TextId> =
+            self.parts.range((header.seq, 0)..=(header.seq, u32::MAX)).map(|part| *part.0).collect();
         for id in texts {
             for part in self.parts.remove(&id).unwrap_or_default() {
                 if part.is_first && part.text.is_some() {
@@ -170,6 +171,15 @@ impl Redaction {
         let EventHeader { time, stream, exchange, kind, flags, framing, .. } = *header;
         let flags = if original == payload { flags } else { flags.with(Flags::REDACTED) };
         NewEvent { time, stream, exchange, kind, flags, framing, payload }
+    }
+
+    /// Redacts an event while it is recorded, by itself. Returns its flags and its payload.
+    pub(crate) fn single<'a>(&mut self, event: &NewEvent<'a>) -> (Flags, Cow<'a, [u8]>) {
+        let NewEvent { time, stream, exchange, kind, flags, framing, payload } = *event;
+        let (len, message) = (u32::try_from(payload.len()).unwrap_or(u32::MAX), None);
+        let header = EventHeader { seq: 0, time, stream, exchange, kind, flags, framing, len, offset: 0, message };
+        let redacted = self.payload(&header, payload);
+        (Self::event(&header, payload, &redacted).flags, redacted)
     }
 
     /// Returns the reel's own header without its secrets, and with the digest of rules and settings.

@@ -2,7 +2,7 @@
 
 use crate::redact::detectors::Severity;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The maximum number of places that are remembered; more are only counted.
 const MAX_PLACES: usize = 10_000;
@@ -34,7 +34,6 @@ pub(crate) struct Tally {
 pub struct Report {
     rules: BTreeMap<String, Tally>,
     places: Vec<Place>,
-    events: BTreeSet<u64>,
     /// The number of findings without a remembered place.
     omitted: u64,
 }
@@ -43,9 +42,6 @@ impl Report {
     /// Adds one finding.
     pub(super) fn add(&mut self, seq: Option<u64>, place: String, rule: &str, severity: Severity) {
         self.rules.entry(rule.to_owned()).or_insert(Tally { severity, count: 0 }).count += 1;
-        if self.events.len() < MAX_PLACES {
-            self.events.extend(seq);
-        }
         let is_same = |last: &&mut Place| last.seq == seq && last.place == place && last.rule == rule;
         if let Some(last) = self.places.last_mut().filter(is_same) {
             last.count += 1;
@@ -73,12 +69,14 @@ impl Report {
 
     /// Returns the report as JSON. `digest` is that of the rules and settings.
     pub(crate) fn to_json(&self, digest: &str) -> Value {
-        let rules = self.rules.iter().map(|(name, tally)| {
-            json!({"rule": name, "severity": tally.severity.name(), "count": tally.count})
-        });
-        let places = self.places.iter().map(|place| {
-            json!({"seq": place.seq, "place": place.place, "rule": place.rule, "count": place.count})
-        });
+        let rules = self
+            .rules
+            .iter()
+            .map(|(name, tally)| json!({"rule": name, "severity": tally.severity.name(), "count": tally.count}));
+        let places = self
+            .places
+            .iter()
+            .map(|place| json!({"seq": place.seq, "place": place.place, "rule": place.rule, "count": place.count}));
         json!({
             "secrets": self.count(), "digest": digest, "rules": rules.collect::<Vec<_>>(),
             "places": places.collect::<Vec<_>>(), "omitted": self.omitted,

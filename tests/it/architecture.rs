@@ -16,6 +16,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("validate", &["wire", "trace", "protocol", "proposals", "session"]),
     ("diff", &["wire", "trace", "protocol", "proposals", "session"]),
     ("formats", &["wire", "redact", "trace"]),
+    ("share", &["wire", "redact", "trace", "session"]),
     ("config", &["redact"]),
     ("host", &["wire", "protocol", "proposals"]),
     ("server", &["wire", "protocol", "proposals"]),
@@ -25,7 +26,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("process", &["wire"]),
     ("transport", &["wire", "protocol", "process"]),
     ("error", &["trace", "scenario"]),
-    ("record", &["wire", "redact", "trace", "protocol", "session", "process", "transport", "error", "sessions"]),
+    (
+        "record",
+        &["wire", "redact", "trace", "protocol", "session", "process", "transport", "error", "sessions", "share"],
+    ),
     (
         "sessions",
         &["wire", "trace", "protocol", "session", "host", "process", "transport", "error", "record", "runtime"],
@@ -48,7 +52,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "sessions",
         ],
     ),
-    ("render", &["wire", "proposals", "host", "validate", "diff", "scenario"]),
+    ("render", &["wire", "redact", "proposals", "host", "validate", "diff", "scenario", "share"]),
     ("cli", &["*"]),
     ("testing", &["*"]),
 ];

@@ -84,12 +84,7 @@ pub(super) fn run(args: &RedactArgs, context: &Context) -> Result<Outcome, Comma
     Ok(if args.check && is_found { Outcome::Findings } else { Outcome::Clean })
 }
 
-fn print(
-    args: &RedactArgs,
-    redaction: &Redaction,
-    reel: &TwicePath,
-    context: &Context,
-) -> Result<(), CommandError> {
+fn print(args: &RedactArgs, redaction: &Redaction, reel: &TwicePath, context: &Context) -> Result<(), CommandError> {
     let report = redaction.report();
     let is_stdout_taken = args.output.as_deref() == Some(Path::new("-"));
     if args.format == Format::Json {

@@ -1,6 +1,7 @@
 //! `validate`: checks a reel against schemas and rules.
 
 use crate::cli::printer::{Format, note};
+use crate::cli::redaction::RedactOptions;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::proposals::Severity;
@@ -42,6 +43,8 @@ pub(crate) struct ValidateArgs {
     /// Exit with 1 if a finding is at least this severe.
     #[arg(long, value_enum, default_value_t = FailOn::Error, value_name = "SEVERITY")]
     fail_on: FailOn,
+    #[command(flatten)]
+    redact: RedactOptions,
     /// List all rules and exit.
     #[arg(long, conflicts_with = "reel")]
     rules: bool,
@@ -76,7 +79,7 @@ pub(super) fn run(args: &ValidateArgs, context: &Context) -> Result<Outcome, Com
         return list_rules(args.format, context);
     }
     let path = reels::named_or_newest(args.reel.as_deref(), note)?;
-    let (reader, path) = reels::open_whole(Some(&path), note)?;
+    let (reader, path) = args.redact.open_whole(Some(&path))?;
     let mut reader = reader.with_payloads();
     let mut validator = Validator::new(Options::default());
     let total = std::fs::metadata(&path).map_or(0, |about| about.len());

@@ -184,7 +184,7 @@ mod tests {
         let filler = "lorem ipsum dolor ".repeat(100);
         let mut texts: Vec<&str> = vec![&filler; 40];
         texts.insert(21, "ghp_abcdefgh");
-        texts.insert(22, "ijklmnop1234");
+        texts.insert(22, "ijklmnop1234 ");
         texts.push("x ghp_abcdefgh");
         texts.push("ijklmnop1234");
         assert_eq!(parts(&texts).iter().map(|part| part.0).collect::<Vec<_>>(), [21, 22, 42, 43]);

@@ -54,6 +54,7 @@ mod memory;
 mod play;
 #[cfg(target_os = "linux")]
 mod recordings;
+mod redact;
 #[cfg(target_os = "linux")]
 mod serving;
 #[cfg(target_os = "linux")]

@@ -64,7 +64,7 @@ pub(super) fn assignment(text: &[u8], found: &Captures<'_>) -> bool {
     if !names::is_secret(&String::from_utf8_lossy(name.as_bytes())) || names::is_placeholder(value.as_bytes()) {
         return false;
     }
-    let is_call = matches!(text.get(value.end()), Some(b'(' | b'[' | b'{' | b'<'));
+    let is_call = matches!(text.get(value.end()), Some(b'(' | b'[' | b'{'));
     let is_tight = text.get(name.end()..value.start()) == Some(b"=");
     let ends_like_prose = matches!(value.as_bytes().last(), Some(b'.' | b':' | b'?' | b'!'));
     !is_call && (is_tight || is_unlike_prose(value.as_bytes()) && !ends_like_prose || has_symbol(value.as_bytes()))

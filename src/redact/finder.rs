@@ -187,15 +187,20 @@ impl Finder {
 
     fn find_one(&self, number: usize, text: &[u8], found: &mut Vec<Match>) {
         let Some((rule, regex)) = self.rules.get(number).and_then(|rule| Some((rule, rule.regex()?))) else { return };
-        for groups in regex.captures_iter(text) {
-            let secret = (0..regex.captures_len()).rev().find_map(|group| groups.get(group));
-            let Some(secret) = secret.filter(|secret| !secret.is_empty()) else { continue };
+        let mut at = 0;
+        while let Some(groups) = regex.captures_at(text, at) {
+            let Some(whole) = groups.get(0) else { return };
+            let secret = (0..regex.captures_len()).rev().find_map(|group| groups.get(group)).unwrap_or(whole);
             let range = secret.range();
-            let overlaps = |other: &Match| other.range.start < range.end && range.start < other.range.end;
-            if found.iter().any(overlaps) || !(rule.check)(text, &groups) {
-                continue;
+            let is_taken = found.iter().any(|other| other.range.start < range.end && range.start < other.range.end);
+            if !range.is_empty() && !is_taken && (rule.check)(text, &groups) {
+                found.push(Match { stays: self.stays(secret.as_bytes()), range, rule: number });
+                at = whole.end();
+            } else {
+                // In `a: PASSWORD=b`, the value of `a` is another assignment.
+                at = groups.get(1).unwrap_or(whole).end();
             }
-            found.push(Match { stays: self.stays(secret.as_bytes()), range, rule: number });
+            at = at.max(whole.start() + 1);
         }
     }
 
@@ -337,6 +342,7 @@ mod tests {
             [("url-password".into(), "hunter2".into()), ("bearer-token".into(), "abcdefgh12345678".into())]
         );
         assert_eq!(found(r#"{\"password\":\"hunter2x\"}"#), [("assignment".into(), "hunter2x".into())]);
+        assert_eq!(found("config: DB_PASSWORD=hunter2x"), [("assignment".into(), "hunter2x".into())]);
     }
 
     #[test]

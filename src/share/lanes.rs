@@ -30,6 +30,22 @@ pub(super) struct Part {
     pub is_first: bool,
 }
 
+impl Part {
+    /// Returns what is left of the part without a range, unless the range lies within it.
+    pub(super) fn without(self, whole: &Range<usize>) -> Vec<Self> {
+        let Range { start, end } = self.range;
+        let is_apart = whole.end <= start || end <= whole.start;
+        let is_within = start <= whole.start && whole.end <= end;
+        if is_apart || is_within {
+            return vec![self];
+        }
+        let kept = if whole.start > start { start..whole.start } else { whole.end.min(end)..end };
+        let text =
+            self.text.as_ref().and_then(|text| text.get(kept.start - start..kept.end - start)).map(<[u8]>::to_vec);
+        if kept.is_empty() { Vec::new() } else { vec![Self { range: kept, text, ..self }] }
+    }
+}
+
 /// A text: the number of its event, and its number in the event.
 pub(super) type TextId = (u64, u32);
 
@@ -177,6 +193,19 @@ mod tests {
             [(1, 2..10, "#".repeat(8)), (2, 0..12, "#".repeat(12)), (3, 0..4, "####".into())]
         );
         assert_eq!(parts(&["ghp_abcdefghijklmnop1234", " and no more"]), [], "it is not divided");
+    }
+
+    #[test]
+    fn what_belongs_to_a_whole_secret_is_no_part() {
+        let part = || Part { range: 2..6, text: Some(b"abcd".to_vec()), rule: 0, is_first: true };
+        let left = |whole: Range<usize>| -> Vec<(Range<usize>, Vec<u8>)> {
+            part().without(&whole).into_iter().map(|part| (part.range, part.text.unwrap_or_default())).collect()
+        };
+        assert_eq!(left(4..9), [(2..4, b"ab".to_vec())]);
+        assert_eq!(left(0..3), [(3..6, b"bcd".to_vec())]);
+        assert_eq!(left(0..9), []);
+        assert_eq!(left(3..5), [(2..6, b"abcd".to_vec())]);
+        assert_eq!(left(6..9), [(2..6, b"abcd".to_vec())]);
     }
 
     #[test]

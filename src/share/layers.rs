@@ -29,12 +29,14 @@ pub(super) struct Context<'a> {
     /// Parts of divided secrets in it.
     pub parts: &'a [Part],
     depth: usize,
+    /// Whether the text is the name of a member.
+    is_name: bool,
 }
 
 impl<'a> Context<'a> {
     /// The context of a text at a place.
     pub(super) fn at(place: &'a dyn Fn() -> String) -> Self {
-        Self { name: None, place, parts: &[], depth: 0 }
+        Self { name: None, place, parts: &[], depth: 0, is_name: false }
     }
 
     /// The same with a name.
@@ -106,7 +108,8 @@ impl Replacer {
     fn spot(&self, spot: &Spot<'_>, context: Context<'_>, parts: &[Part], found: &mut Vec<Found>) -> Vec<Edit> {
         let place = || format!("{}{}", (context.place)(), spot.pointer());
         let name = spot.name();
-        let inner = Context { name: name.as_deref(), place: &place, parts, depth: context.depth };
+        let is_name = spot.kind == SpotKind::Name;
+        let inner = Context { name: name.as_deref(), place: &place, parts, depth: context.depth, is_name };
         let shift = |edit: Edit| {
             let range = edit.range.start + spot.range.start..edit.range.end + spot.range.start;
             Edit { range, ..edit }
@@ -119,7 +122,7 @@ impl Replacer {
             SpotKind::Name | SpotKind::Text => {
                 let mapped = Mapped::json_string(spot.contents());
                 let is_protocol = context.depth == 0 && is_of_protocol(spot);
-                let name = inner.name.filter(|_| spot.kind == SpotKind::Text && !is_protocol);
+                let name = inner.name.filter(|_| !is_name && !is_protocol);
                 let edits = self.text(&mapped.text, inner.named(name), found);
                 edits.into_iter().map(|edit| shift(mapped.original(edit, json_escaped))).collect()
             }
@@ -136,11 +139,14 @@ impl Replacer {
         }
         let mut taken: Vec<Range<usize>> = Vec::new();
         let mut edits = Vec::new();
-        for part in context.parts {
+        for part in self.own_parts(text, context) {
             taken.push(part.range.clone());
-            if let Some(text) = &part.text {
-                edits.push(Edit { range: part.range.clone(), text: text.clone() });
-            }
+            edits.extend(part.text.map(|text| Edit { range: part.range, text }));
+        }
+        if context.depth < DEEPEST {
+            let before = edits.len();
+            self.percent_encoded(text, context.deeper(), &taken, &mut edits, found);
+            taken.extend(edits[before..].iter().map(|edit| edit.range.clone()));
         }
         for one in self.matches(text, context, &taken) {
             taken.push(one.range.clone());
@@ -151,10 +157,23 @@ impl Replacer {
             }
         }
         if context.depth < DEEPEST {
-            self.encoded(text, context.deeper(), &taken, &mut edits, found);
+            self.base64_encoded(text, context.deeper(), &taken, &mut edits, found);
         }
         edits.sort_by_key(|edit| edit.range.start);
         edits
+    }
+
+    /// Returns the parts of divided secrets in a text. Where a part overlaps a secret that goes on beyond it, it is not
+    /// a part, but only looked like one together with the text before or after.
+    fn own_parts(&self, text: &[u8], context: Context<'_>) -> Vec<Part> {
+        let mut parts = context.parts.to_vec();
+        if parts.is_empty() {
+            return parts;
+        }
+        for whole in self.matches(text, context, &[]).into_iter().map(|found| found.range) {
+            parts = parts.into_iter().flat_map(|part| part.without(&whole)).collect();
+        }
+        parts
     }
 
     /// Returns the secrets in a text: those whose place was named, those that a detector finds, and those that are known
@@ -164,7 +183,8 @@ impl Replacer {
             !taken.iter().any(|other| overlap(other, range)) && !all.iter().any(|other| overlap(&other.range, range))
         };
         let mut all = Vec::new();
-        if self.finder.has_pointers()
+        if !context.is_name
+            && self.finder.has_pointers()
             && let Some(named) = self.finder.find_at(&(context.place)(), text)
         {
             all.push(named);
@@ -174,7 +194,8 @@ impl Replacer {
             None => self.finder.find(text),
         };
         for one in found {
-            if is_free(&all, &one.range) {
+            let one = Match { range: after_percent(text, one.range.clone()), ..one };
+            if is_free(&all, &one.range) && !one.range.is_empty() {
                 all.push(one);
             }
         }
@@ -186,8 +207,8 @@ impl Replacer {
         all
     }
 
-    /// Adds the edits of text in another encoding.
-    fn encoded(
+    /// Adds the edits of base64 of text.
+    fn base64_encoded(
         &self,
         text: &[u8],
         context: Context<'_>,
@@ -203,6 +224,19 @@ impl Replacer {
                 edits.push(Edit { range, text: inner.encode(&applied(&inner.text, &inner_edits)) });
             }
         }
+    }
+
+    /// Adds the edits of percent-encoded text. These come before all others, because a hexadecimal digit of `%2F` looks
+    /// like a part of what follows.
+    fn percent_encoded(
+        &self,
+        text: &[u8],
+        context: Context<'_>,
+        taken: &[Range<usize>],
+        edits: &mut Vec<Edit>,
+        found: &mut Vec<Found>,
+    ) {
+        let is_free = |range: &Range<usize>| !taken.iter().any(|other| overlap(other, range));
         let is_percent = |range: &Range<usize>| text[range.clone()].contains(&b'%');
         for range in runs(text, is_url).filter(|range| is_percent(range) && is_free(range)) {
             let mapped = Mapped::percent(&text[range.clone()]);
@@ -215,6 +249,16 @@ impl Replacer {
             }
         }
     }
+}
+
+/// Leaves out the digits of a percent-encoded byte at the beginning of a range.
+fn after_percent(text: &[u8], range: Range<usize>) -> Range<usize> {
+    let digits = match text[..range.start] {
+        [.., b'%'] => 2,
+        [.., b'%', _] => 1,
+        _ => 0,
+    };
+    (range.start + digits).min(range.end)..range.end
 }
 
 fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {

@@ -231,3 +231,73 @@ fn lane(header: &EventHeader, kind: &[&str], path: &[&[u8]]) -> LaneKey {
     (header.stream, header.flags.has(Flags::SERVER_TO_CLIENT), kind, path).hash(&mut hasher);
     hasher.finish()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::redact::detectors::{DETECTORS, sample};
+    use base64::Engine;
+
+    fn redacted(kind: EventKind, payloads: &[Vec<u8>]) -> Vec<Vec<u8>> {
+        let header = |seq: usize| EventHeader {
+            seq: seq as u64,
+            time: 0,
+            stream: 0,
+            exchange: 0,
+            kind,
+            flags: Flags::default(),
+            framing: Framing::Whole,
+            len: 0,
+            offset: 0,
+            message: None,
+        };
+        let mut redaction = Redaction::new(&Settings::default(), b"a key of 16 bytes").expect("no settings");
+        for (seq, payload) in payloads.iter().enumerate() {
+            redaction.learn(&Event { header: &header(seq), payload });
+        }
+        redaction.end_learning();
+        let redact = |(seq, payload): (usize, &Vec<u8>)| redaction.payload(&header(seq), payload).into_owned();
+        payloads.iter().enumerate().map(redact).collect()
+    }
+
+    /// A text of secrets, words, and both in other forms.
+    fn text(random: &mut fastrand::Rng, depth: usize) -> String {
+        let words =
+            ["the", " ", "token", "=", ": ", "\"", "/", "key", "Bearer ", ".", "-", "%20", "é", "\n", "password"];
+        (0..random.usize(1..7))
+            .map(|_| match random.usize(..10) {
+                0..3 => sample(random.choice(DETECTORS).expect("detectors").example, |below| random.usize(..below)),
+                3 if depth > 0 => serde_json::json!({"password": text(random, depth - 1)}).to_string(),
+                4 if depth > 0 => base64::engine::general_purpose::STANDARD.encode(text(random, depth - 1)),
+                _ => (*random.choice(words).expect("words")).to_owned(),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn redacting_twice_changes_nothing_and_keeps_lengths_and_json() {
+        for seed in 0..1500 {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let (is_message, count) = (random.bool(), random.usize(1..4));
+            let kind = if is_message { EventKind::Message } else { EventKind::Stderr };
+            let payloads: Vec<Vec<u8>> = (0..count)
+                .map(|_| match is_message {
+                    true => {
+                        let (name, value) = (text(&mut random, 1), text(&mut random, 2));
+                        serde_json::json!({"method": "x", "params": {"a": value, name: 1, "token": text(&mut random, 1)}})
+                            .to_string()
+                            .into_bytes()
+                    }
+                    false => text(&mut random, 2).into_bytes(),
+                })
+                .collect();
+            let once = redacted(kind, &payloads);
+            let show =
+                |all: &[Vec<u8>]| all.iter().map(|one| String::from_utf8_lossy(one).into_owned()).collect::<Vec<_>>();
+            assert_eq!(show(&redacted(kind, &once)), show(&once), "seed {seed}: {:?}", show(&payloads));
+            for (before, after) in payloads.iter().zip(&once).filter(|_| is_message) {
+                assert!(json::check(after).is_ok(), "seed {seed}: {:?} {:?}", show(&[before.clone()]), show(&once));
+            }
+        }
+    }
+}

@@ -59,9 +59,11 @@ fn about(milliseconds: u64, kind: &str, exchange: u32, described: &Value) -> Val
     json!({"time": time(milliseconds), "event": kind, "framing": "whole", "exchange": exchange, "base64": cbor(described)})
 }
 
+/// The number of places and encodings.
+const PLACES: usize = 16;
+
 /// Plants each secret in one of the places, in turn, so that all places and encodings are covered.
 fn events(all: &[Planted]) -> Vec<Value> {
-    const PLACES: usize = 16;
     let mut events = Vec::new();
     for (number, planted) in all.iter().enumerate() {
         let (at, id, text) = (number as u64 * 10 + 1, number as u64 + 1, planted.text.as_str());
@@ -149,7 +151,9 @@ fn survivors(all: &[Planted], text: &[u8]) -> Vec<String> {
         });
         secret.windows(8.min(secret.len())).any(|part| has(part) && !part.starts_with(b"redacted")) || encoded
     };
-    all.iter().filter(left).map(|planted| format!("{}: {}", planted.kind, planted.text)).collect()
+    let shown =
+        |(number, planted): (usize, &Planted)| format!("place {}, {}: {}", number % PLACES, planted.kind, planted.text);
+    all.iter().enumerate().filter(|one| left(&one.1)).map(shown).collect()
 }
 
 fn planted_reel(stage: &Stage) -> Vec<Planted> {
@@ -396,7 +400,7 @@ fn real_transcripts_give_hardly_any_false_alarm() {
         let found = report["places"].as_array().expect("places").clone();
         alarms.extend(found.into_iter().map(|place| format!("{}: {place}", path.display())));
         stage.ok(&["redact", "t.reel", "-o", "r.reel", "--force"]);
-        let findings = |reel: &str| stage.run(&["validate", reel, "-f", "json"], "").json()["findings"].clone();
+        let findings = |reel: &str| stage.run(&["validate", reel, "--format", "json"], "").json()["findings"].clone();
         assert_eq!(findings("t.reel"), findings("r.reel"), "{}", path.display());
     }
     println!("{} alarms in {strings} strings of {reels} transcripts", alarms.len());

@@ -332,7 +332,7 @@ pub const DETECTORS: &[Detector] = &[
         Kind::Password,
         (
             &["pass", "pwd", "secret", "token", "key", "credential", "jwt", "otp", "auth", "pin", "pw"],
-            r#"([A-Za-z][A-Za-z0-9_.-]{0,60})(?:\\*["'])?[ \t]*(?::=|=>|=|:)[ \t]*(?:\\*["'])?([^\s"'\\,;&<>(){}\[\]|]{4,})"#,
+            r#"(?:^|\\[nrt]|[^A-Za-z0-9_.\\])([A-Za-z_][A-Za-z0-9_.-]{0,40})(?:\\*["'])?[ \t]*(?::=|=>|=|:)[ \t]*(?:\\*["'])?([^\s"'\\,;&<>(){}\[\]|]{4,})"#,
         ),
         checks::assignment,
         "DB_PASSWORD=<12>",

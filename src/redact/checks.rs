@@ -186,7 +186,7 @@ pub(super) fn user(_: &[u8], found: &Captures<'_>) -> bool {
 pub(super) fn entropy(text: &[u8], found: &Captures<'_>) -> bool {
     let Some(place) = found.get(1) else { return false };
     let run = place.as_bytes();
-    if run.len() > LONGEST_RANDOM || super::pseudonym::has_mark(run) || is_digest(text, place) {
+    if run.len() > LONGEST_RANDOM || is_digest(text, place) {
         return false;
     }
     let classes: Vec<u8> = run.iter().map(|byte| class(*byte)).collect();

@@ -4,6 +4,7 @@ use super::json_text::{Spot, SpotKind, walk};
 use super::known::Known;
 use super::lanes::Part;
 use super::mapped::{Edit, Mapped, applied, json_escaped};
+use crate::redact::detectors::Severity;
 use crate::redact::encoding::{SHORTEST_BASE64, decoded, percent_encoded};
 use crate::redact::{Finder, Kind, Match, Pseudonyms};
 use crate::wire::json;
@@ -170,8 +171,9 @@ impl Replacer {
         if parts.is_empty() {
             return parts;
         }
-        for whole in self.matches(text, context, &[]).into_iter().map(|found| found.range) {
-            parts = parts.into_iter().flat_map(|part| part.without(&whole)).collect();
+        let is_certain = |found: &Match| self.finder.rule(found.rule).is_some_and(|rule| rule.severity > Severity::Low);
+        for whole in self.matches(text, context, &[]).into_iter().filter(is_certain) {
+            parts = parts.into_iter().flat_map(|part| part.without(&whole.range)).collect();
         }
         parts
     }

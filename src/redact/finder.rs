@@ -210,11 +210,14 @@ impl Finder {
     }
 
     /// Returns the secrets in the value of a member, a header or a variable with a name. If the name suggests a secret and
-    /// nothing was found in the value, the value as a whole is one.
+    /// no token is all of the value, the value as a whole is one.
     pub fn find_named(&self, name: &str, text: &[u8]) -> Vec<Match> {
         let found = self.find(text);
         let is_named = || names::is_secret(name) || self.settings.members.iter().any(|one| one == name);
-        if !found.is_empty() || text.is_empty() || !is_named() || names::is_placeholder(text) || self.is_prose(text) {
+        // A token with a prefix is all of the value; otherwise, what is found would be only a part of the secret.
+        let is_all =
+            matches!(&found[..], [one] if one.range.end == text.len() && !text[..one.range.start].contains(&b' '));
+        if is_all || text.is_empty() || !is_named() || names::is_placeholder(text) || self.is_prose(text) {
             return found;
         }
         vec![Match { range: 0..text.len(), rule: 0, stays: self.stays(text) }]

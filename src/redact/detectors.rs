@@ -179,7 +179,7 @@ pub const DETECTORS: &[Detector] = &[
     token(
         "discord-webhook",
         &["api/webhooks/"],
-        r"discord(?:app)?\.com/api/webhooks/([0-9]{10,}/[A-Za-z0-9_-]{40,})",
+        r"discord(?:app)?\.com/api/webhooks/([A-Za-z0-9]{10,}/[A-Za-z0-9_-]{40,})",
         "https://discord.com/api/webhooks/<18d>/<68>",
     ),
     token(
@@ -206,7 +206,7 @@ pub const DETECTORS: &[Detector] = &[
     token("sendgrid-key", &["sg."], r"~SG\.([A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{32,})", "SG.<22>.<43>"),
     token("mailgun-key", &["key-"], r"~key-([0-9a-f]{32})\b", "key-<32h>"),
     token("mailchimp-key", &["-us"], r"~([0-9a-f]{32})-us[0-9]{1,2}\b", "<32h>-us12"),
-    token("brevo-key", &["xkeysib-"], r"xkeysib-([0-9a-f]{64}-[A-Za-z0-9]{16})", "xkeysib-<64h>-<16>"),
+    token("brevo-key", &["xkeysib-"], r"xkeysib-([A-Za-z0-9]{64}-[A-Za-z0-9]{16})", "xkeysib-<64h>-<16>"),
     token("npm-token", &["npm_"], r"~npm_([A-Za-z0-9]{16,})", "npm_<36>"),
     token("pypi-token", &["pypi-"], r"pypi-([A-Za-z0-9_-]{50,})", "pypi-AgEIcHlwaS5vcmc<120>"),
     token("rubygems-key", &["rubygems_"], r"rubygems_([0-9a-f]{48})", "rubygems_<48h>"),
@@ -223,7 +223,7 @@ pub const DETECTORS: &[Detector] = &[
     token(
         "shopify-token",
         &["shpat_", "shpca_", "shppa_", "shpss_"],
-        r"shp(?:at|ca|pa|ss)_([0-9a-fA-F]{32})",
+        r"shp(?:at|ca|pa|ss)_([0-9a-zA-Z]{32})",
         "shpat_<32h>",
     ),
     token(

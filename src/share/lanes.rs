@@ -1,7 +1,6 @@
 //! Finds secrets that are divided: between reads of standard error, pieces of a message, or the texts of several
 //! messages, such as the deltas of an answer that is streamed.
 
-use crate::redact::detectors::Severity;
 use crate::redact::{Finder, Match};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -133,10 +132,7 @@ impl Lane {
         }
         let finder = if self.has_all { search.all } else { search.shapes };
         let mut end = 0;
-        // What may be a secret in one piece is none in two.
-        let is_certain = |found: &Match| finder.rule(found.rule).is_some_and(|rule| rule.severity > Severity::Low);
-        let all = finder.find(&self.text).into_iter().filter(|found| found.range.start < limit && is_certain(found));
-        for found in all {
+        for found in finder.find(&self.text).into_iter().filter(|found| found.range.start < limit) {
             let first = self.pieces.partition_point(|piece| piece.0 <= found.range.start).saturating_sub(1);
             let after = self.pieces.partition_point(|piece| piece.0 < found.range.end);
             if after - first > 1 {

@@ -294,7 +294,12 @@ mod tests {
                 |all: &[Vec<u8>]| all.iter().map(|one| String::from_utf8_lossy(one).into_owned()).collect::<Vec<_>>();
             assert_eq!(show(&redacted(kind, &once)), show(&once), "seed {seed}: {:?}", show(&payloads));
             for (before, after) in payloads.iter().zip(&once).filter(|_| is_message) {
-                assert!(json::check(after).is_ok(), "seed {seed}: {:?} {:?}", show(&[before.clone()]), show(&once));
+                assert!(
+                    json::check(after).is_ok(),
+                    "seed {seed}: {:?} {:?}",
+                    String::from_utf8_lossy(before),
+                    show(&once)
+                );
             }
         }
     }

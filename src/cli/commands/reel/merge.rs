@@ -9,7 +9,7 @@ use crate::share::{Merge, Source};
 use crate::trace::{Block, Item, ReelReader, ReelWriter, WriterOptions};
 use crate::wire::text::counted;
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The most reels that are merged at a time: each needs memory for a block.
 const MAX_REELS: usize = 256;
@@ -42,7 +42,7 @@ struct Lane {
 }
 
 impl Lane {
-    fn open(path: &PathBuf) -> Result<Self, CommandError> {
+    fn open(path: &Path) -> Result<Self, CommandError> {
         let (reader, path) = reels::open_whole(Some(path), note)?;
         let mut lane = Self { reader: reader.in_pieces().with_payloads(), path, block: None, next: 0 };
         lane.fill()?;
@@ -81,7 +81,7 @@ pub(super) fn run(args: &MergeArgs, context: &Context) -> Result<Outcome, Comman
         return Err(CommandError::usage(format!("at most {MAX_REELS} reels can be merged at a time"))
             .hint("merge some of them first"));
     }
-    let mut lanes = args.reels.iter().map(Lane::open).collect::<Result<Vec<Lane>, CommandError>>()?;
+    let mut lanes = args.reels.iter().map(|path| Lane::open(path)).collect::<Result<Vec<Lane>, CommandError>>()?;
     let sources = lanes.iter().map(|lane| Source {
         name: lane.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         header: lane.reader.header().clone(),

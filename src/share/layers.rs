@@ -145,9 +145,7 @@ impl Replacer {
             edits.extend(part.text.map(|text| Edit { range: part.range, text }));
         }
         if context.depth < DEEPEST {
-            let before = edits.len();
-            self.percent_encoded(text, context.deeper(), &taken, &mut edits, found);
-            taken.extend(edits[before..].iter().map(|edit| edit.range.clone()));
+            self.percent_encoded(text, context.deeper(), &mut taken, &mut edits, found);
         }
         for one in self.matches(text, context, &taken) {
             taken.push(one.range.clone());
@@ -236,18 +234,22 @@ impl Replacer {
         &self,
         text: &[u8],
         context: Context<'_>,
-        taken: &[Range<usize>],
+        taken: &mut Vec<Range<usize>>,
         edits: &mut Vec<Edit>,
         found: &mut Vec<Found>,
     ) {
-        let is_free = |range: &Range<usize>| !taken.iter().any(|other| overlap(other, range));
         let is_percent = |range: &Range<usize>| text[range.clone()].contains(&b'%');
-        for range in runs(text, is_url).filter(|range| is_percent(range) && is_free(range)) {
+        for range in runs(text, is_url).filter(is_percent) {
             let mapped = Mapped::percent(&text[range.clone()]);
-            if mapped.text.len() == range.len() {
+            if mapped.text.len() == range.len() || taken.iter().any(|other| overlap(other, &range)) {
                 continue;
             }
-            for edit in self.text(&mapped.text, context, found) {
+            let inner = self.text(&mapped.text, context, found);
+            // What stays, stays in this form, too.
+            if !inner.is_empty() || !self.matches(&mapped.text, context, &[]).is_empty() {
+                taken.push(range.clone());
+            }
+            for edit in inner {
                 let edit = mapped.original(edit, percent_encoded);
                 edits.push(Edit { range: edit.range.start + range.start..edit.range.end + range.start, ..edit });
             }

@@ -1,7 +1,7 @@
 //! What is removed before anything is stored: secrets in command lines, URLs and HTTP heads.
 
 use super::finder::Finder;
-use super::names::{is_placeholder, is_reporting, is_secret_parameter};
+use super::names::{is_reporting, is_secret_parameter};
 use super::{REDACTED, has_mark};
 use std::borrow::Cow;
 
@@ -198,7 +198,7 @@ pub fn redact_header<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
         && ["bearer", "basic", "dpop", "digest", "negotiate", "token", "hmac", "aws4-hmac-sha256", "signature"]
             .iter()
             .any(|known| known.eq_ignore_ascii_case(scheme))
-        && !is_placeholder(rest.as_bytes())
+        && !rest.trim().is_empty()
     {
         return format!("{scheme} {REDACTED}").into();
     }

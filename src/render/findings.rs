@@ -135,6 +135,19 @@ impl Page<'_> {
     }
 }
 
+/// What a reader of the list of rules has to know.
+const LEGEND: [&str; 4] = [
+    "Each entry gives the rule's name, its severity, its source and, on the next line, what it requires. \
+        `mcpreel explain RULE` says more about one rule.",
+    "An error breaks the specification, a warning is likely to cause trouble, and an info is worth knowing. All three are \
+        reported; only --fail-on decides which of them change the exit code.",
+    "A host is the application with the model; it is the client's side of MCP, so its messages are the client's. A session \
+        is one connection between a client and a server; a reel is a recorded file, which may contain several. Before \
+        2026-07-28, a session begins with the handshake: `initialize`, its result, and `notifications/initialized`.",
+    "A label such as AMB-C8 marks a question that the proposal leaves open; the line that begins with it says how mcpreel \
+        reads it.",
+];
+
 /// Writes all rules with their sources, and what mcpreel assumes where a source leaves a question open.
 ///
 /// # Errors
@@ -142,10 +155,9 @@ impl Page<'_> {
 /// If writing fails.
 pub(crate) fn rules(groups: &[RuleGroup], width: usize, palette: &Palette, out: &mut impl Write) -> fmt::Result {
     let (bold, faint, plain) = (palette.bold, palette.faint, Style::new());
-    let legend = "Each rule: its name, the severity if a session breaks it, its source, and the requirement. AMB-… is a place \
-        where a proposal leaves a question open; the line with that number says what mcpreel assumes. docs/proposals.md \
-        introduces the proposals.";
-    wrapped(legend, "", width, faint, out)?;
+    for paragraph in LEGEND {
+        wrapped(paragraph, "", width, faint, out)?;
+    }
     for group in groups {
         writeln!(
             out,
@@ -153,6 +165,10 @@ pub(crate) fn rules(groups: &[RuleGroup], width: usize, palette: &Palette, out: 
             group.document,
             counted(group.rules.len() as u64, "rule")
         )?;
+        if !group.glossary.is_empty() {
+            wrapped(group.glossary, "", width, faint, out)?;
+            writeln!(out)?;
+        }
         for rule in &group.rules {
             writeln!(out, "{bold}{}{bold:#}  {}  {faint}{}{faint:#}", rule.id, rule.severity.name(), rule.source)?;
             wrapped(rule.text, "    ", width, plain, out)?;

@@ -1,6 +1,128 @@
 //! The rules of MCP and of JSON-RPC. Each proposal has its own rules.
 
+use crate::proposals::Rule;
 use crate::proposals::findings::rules;
+
+/// A heading of the list of rules.
+pub(super) struct Heading {
+    /// The heading's text.
+    pub title: &'static str,
+    /// What a reader has to know.
+    pub glossary: &'static str,
+    /// The rules below it: whole names, or first parts of names (`http`).
+    names: &'static [&'static str],
+}
+
+impl Heading {
+    /// Returns whether a rule is below this heading.
+    pub(super) fn is_over(&self, rule: &Rule) -> bool {
+        let names = |heading: &&Self, name: &str| heading.names.contains(&name);
+        let family = rule.id.split('/').next().unwrap_or_default();
+        let of_all_proposals = || HEADINGS.iter().any(|other| names(&other, rule.id));
+        names(&self, rule.id) || (names(&self, family) && !of_all_proposals())
+    }
+}
+
+/// The headings of these rules and of those of MCP's subjects, in their order.
+pub(super) const HEADINGS: &[Heading] = &[
+    Heading {
+        title: "The stream of messages (stdio)",
+        glossary: "The lines that client and server write to each other.",
+        names: &["stream"],
+    },
+    Heading {
+        title: "JSON-RPC 2.0: the form of a message",
+        glossary: "A message is a request (with an id), a notification (without one), or a response: a result or an error.",
+        names: &["envelope", "era/batch"],
+    },
+    Heading {
+        title: "Requests and their responses",
+        glossary: "A request is pending until its response comes. A side is the client or the server.",
+        names: &["pairing", "cancellation"],
+    },
+    Heading {
+        title: "The handshake, capabilities and revisions",
+        glossary: "A revision is a version of MCP, such as 2025-11-25. Client and server agree on one in the handshake, \
+            where each declares its capabilities.",
+        names: &["lifecycle", "capability"],
+    },
+    Heading { title: "Methods and error codes", glossary: "", names: &["method"] },
+    Heading {
+        title: "Schemas",
+        glossary: "A JSON Schema says which members a message has, and of which types.",
+        names: &["schema"],
+    },
+    Heading {
+        title: "HTTP",
+        glossary: "These are about the transport Streamable HTTP: the client sends each message as a POST request and can \
+            listen with a GET request; the server answers with JSON or with a stream of events (server-sent events).",
+        names: &["http"],
+    },
+    Heading {
+        title: "Revision 2026-07-28, which has no sessions",
+        glossary: "This revision has no handshake: each request names its revision and the client's capabilities in `_meta`.",
+        names: &["era"],
+    },
+    Heading { title: "Tools", glossary: "", names: &["tools"] },
+    Heading {
+        title: "Tasks",
+        glossary: "A task is a request whose result is fetched later: the request contains `task`, its response gives the \
+            task's id, and `tasks/get`, `tasks/result` and `tasks/cancel` are about it.",
+        names: &["tasks"],
+    },
+    Heading {
+        title: "Input that a request needs",
+        glossary: "In revision 2026-07-28, a server asks for input by answering a request with `resultType: \"input_required\"` \
+            and `inputRequests`. The client sends the request again, with `inputResponses` and the same `requestState`.",
+        names: &["input"],
+    },
+    Heading {
+        title: "Subscriptions",
+        glossary: "In revision 2026-07-28, a client opens a subscription with `subscriptions/listen` and so asks for \
+            notifications about changes. The subscription's id is the id of that request.",
+        names: &["subscriptions"],
+    },
+    Heading {
+        title: "Sampling",
+        glossary: "With `sampling/createMessage`, a server asks the client's model, and may offer it tools.",
+        names: &["sampling"],
+    },
+    Heading {
+        title: "Elicitation",
+        glossary: "With `elicitation/create`, a server asks the user: with a form, or in URL mode, by a URL to open.",
+        names: &["elicitation"],
+    },
+    Heading {
+        title: "Progress",
+        glossary: "A request with a `progressToken` in `_meta` asks for `notifications/progress`, which repeat the token.",
+        names: &["progress"],
+    },
+    Heading { title: "Logging", glossary: "A log message is a `notifications/message`.", names: &["logging"] },
+    Heading {
+        title: "Pagination",
+        glossary: "A list such as `tools/list` may come in pages: `nextCursor` of a result is the `cursor` for the next page.",
+        names: &["pagination"],
+    },
+    Heading {
+        title: "Metadata, icons, roots and completions",
+        glossary: "",
+        names: &["meta", "icons", "roots", "completion"],
+    },
+    Heading {
+        title: "All proposals",
+        glossary: "A proposal is one of the five extensions of MCP below. These rules are about each of them.",
+        names: &[
+            "lifecycle/early-extension",
+            "lifecycle/stripped-capability",
+            "method/reserved-code",
+            "schema/capability",
+            "schema/tool-arguments",
+            "schema/tool-result",
+            "era/no-carrier",
+            "overlap",
+        ],
+    },
+];
 
 rules! {
     NOISE = Error "stream/noise",

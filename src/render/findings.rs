@@ -388,8 +388,8 @@ mod tests {
         assert!(out.lines().all(|line| line.width() <= 60), "{out}");
         insta::assert_snapshot!(out, @r###"
         error schema/params
-          The params of a message conform to the schema of its
-            method.
+          Whoever sends a request or notification must send `params`
+            that conform to the schema of the method.
           MCP schema; the proposals' schemas
             seq 3 s2c: the params of x, at /params/name: 7 is not a
               string
@@ -397,20 +397,22 @@ mod tests {
                                              ^^^^^^^^ /params/name
 
         error stream/noise
-          Every line on stdin and stdout is a JSON message, not log
-            output or other text.
+          On stdin and stdout, client and server write only JSON
+            messages, each on a line, and no log output or other
+            text.
           MCP transports, stdio
             seq 2 s2c: "[server] started and it says a lot more than
               fits in one line"
 
         warning pairing/unanswered
-          A side does not leave a request unanswered while it
-            responds to later ones.
+          Whoever receives a request answers it. Checked at the end
+            of the session: no request may be without a response for
+            10 s, or while a later one was answered.
           JSON-RPC 2.0 §4
             session: bell �
 
         info stream/crlf
-          Lines end with LF, not with CR LF.
+          Client and server end each line with LF, not with CR LF.
           MCP transports, stdio
             seq 1 s2c (in the baseline): the line ends with CR LF
             and 3 more
@@ -430,7 +432,7 @@ mod tests {
         run.reels[0].checked.by_stream.insert(2, Counts { warnings: 1, ..Counts::default() });
         run.stale.push(crate::check::baseline::Identity { rule: "era/batch".to_owned(), method: None, path: None });
         let out = written(&run, &Palette::plain());
-        assert_eq!(out.matches("Every line on stdin").count(), 1, "{out}");
+        assert_eq!(out.matches("On stdin and stdout").count(), 1, "{out}");
         let (first, second) = out.split_once("a.reel #2\n  0 errors, 1 warning, 0 infos\n").expect("two sessions");
         assert!(first.starts_with("a.reel #0\n") && first.contains("seq 2 s2c:"), "{first}");
         assert!(second.contains("warning stream/noise\n    seq 9 s2c: log\n"), "{second}");

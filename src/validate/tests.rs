@@ -587,7 +587,7 @@ fn the_json_shape_is_stable() {
         {
           "rule": "stream/crlf",
           "severity": "info",
-          "text": "Lines end with LF, not with CR LF.",
+          "text": "Client and server end each line with LF, not with CR LF.",
           "source": "MCP transports, stdio",
           "stream": 0,
           "seq": 0,
@@ -599,7 +599,7 @@ fn the_json_shape_is_stable() {
         {
           "rule": "pairing/orphan-response",
           "severity": "error",
-          "text": "A response belongs to a request that was sent before.",
+          "text": "Client and server send a response only to a request that the other side sent before.",
           "source": "JSON-RPC 2.0 §5",
           "stream": 0,
           "seq": 0,

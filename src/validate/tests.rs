@@ -286,6 +286,15 @@ pub(super) fn findings_above(severity: Severity, script: &str) -> Vec<String> {
 
 /// A quiet script shows how it is done right.
 #[test]
+fn each_rule_is_below_one_heading() {
+    let mut listed: Vec<_> = rule_groups().iter().flat_map(|group| group.rules.iter().map(|rule| rule.id)).collect();
+    let mut all: Vec<_> = all_rules().map(|rule| rule.id).collect();
+    listed.sort_unstable();
+    all.sort_unstable();
+    assert_eq!(listed, all);
+}
+
+#[test]
 fn quiet_scripts_of_subjects_break_no_requirement() {
     for script in subjects::QUIET.iter().copied().chain([http::cases::QUIET]).flatten() {
         assert_eq!(findings_above(Severity::Warning, script), Vec::<String>::new(), "{script}");

@@ -64,6 +64,8 @@ pub struct Descriptor {
     pub title: &'static str,
     /// A short citation.
     pub source: &'static str,
+    /// Its terms, in two or three lines, for readers of its rules who do not know it.
+    pub glossary: &'static str,
     /// The methods it adds.
     pub methods: &'static [MethodSpec],
     /// The tools that belong to it.
@@ -129,6 +131,8 @@ pub struct Rule {
 pub(crate) struct RuleGroup {
     /// The document: its short citation and its title.
     pub document: String,
+    /// What a reader of the rules has to know about it, in two or three lines.
+    pub glossary: &'static str,
     /// Its rules.
     pub rules: Vec<&'static Rule>,
 }

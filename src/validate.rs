@@ -61,7 +61,7 @@ const MAX_LISTED_CONNECTIONS: usize = 1000;
 /// The maximum number of streams of which something is remembered before their first message.
 const MAX_ANNOUNCED: usize = 64 << 10;
 
-/// All rules, in the order of [`rule_groups`].
+/// All rules, in the order of their files.
 pub(crate) fn all_rules() -> impl Iterator<Item = &'static Rule> {
     mcp_rules().chain(REGISTRY.iter().flat_map(|proposal| proposal.rules()))
 }
@@ -71,15 +71,19 @@ fn mcp_rules() -> impl Iterator<Item = &'static Rule> {
     rules::RULES.iter().chain(http::rules()).chain(subject::SUBJECTS.iter().flat_map(|entry| entry.rules))
 }
 
-/// All rules by document: those of MCP first, then each proposal's in the order of the registry.
+/// All rules by document: those of MCP by subject, then those of all proposals, then each proposal's in the order of the
+/// registry.
 pub(crate) fn rule_groups() -> Vec<RuleGroup> {
-    let core =
-        RuleGroup { document: "MCP, JSON-RPC 2.0, and proposals in general".to_owned(), rules: mcp_rules().collect() };
-    let proposals = REGISTRY.iter().map(|proposal| {
-        let Descriptor { source, title, .. } = proposal.descriptor();
-        RuleGroup { document: format!("{source}: {title}"), rules: proposal.rules().iter().collect() }
+    let core = rules::HEADINGS.iter().map(|heading| RuleGroup {
+        document: heading.title.to_owned(),
+        glossary: heading.glossary,
+        rules: mcp_rules().filter(|rule| heading.is_over(rule)).collect(),
     });
-    std::iter::once(core).chain(proposals).collect()
+    let proposals = REGISTRY.iter().map(|proposal| {
+        let Descriptor { source, title, glossary, .. } = proposal.descriptor();
+        RuleGroup { document: format!("{source}: {title}"), glossary, rules: proposal.rules().iter().collect() }
+    });
+    core.chain(proposals).collect()
 }
 
 /// Checks a reel event by event.

@@ -135,11 +135,11 @@ impl Findings {
 
 /// Declares rules as constants and lists them all in `RULES`:
 /// `NAME = Severity "proposal/what", "The requirement.", "its source";`. Where the source leaves a question open
-/// (`AMB-…`), our decision follows: `…, assumes "The question. What mcpreel assumes.";`. If the requirement does not say
-/// what to do about a violation: `…, fix "What to do.";`.
+/// (`AMB-…`), our decision follows: `…, assumes open_questions::A1;`, a text that says the question and what mcpreel
+/// assumes. If the requirement does not say what to do about a violation: `…, fix "What to do.";`.
 macro_rules! rules {
     ($($name:ident = $severity:ident $id:literal, $text:literal, $source:literal
-        $(, assumes $decision:literal)? $(, fix $fix:literal)?;)+) => {
+        $(, assumes $decision:expr)? $(, fix $fix:literal)?;)+) => {
         $(
             pub(crate) const $name: $crate::proposals::Rule = $crate::proposals::Rule {
                 id: $id,

@@ -39,6 +39,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     name: "mcpe",
     title: "MCP Events",
     source: SOURCE,
+    glossary: "With the tool `events_subscribe`, a client subscribes to events of the outside world. Its filter says which events; its delivery channels say how they come: `realtime` (each at once, as `events/event`), `cron` (batches at repeated times, as `events/batch`) or `scheduled` (one batch at `deliverAt`). A webhook is a URL that the subscription's events trigger. To grant a subscription is to answer the call without an error.",
     methods: &[
         notification(EVENT, &["event", "type"]),
         notification(BATCH, &["subscriptionId"]),

@@ -53,6 +53,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     name: "mcpl",
     title: "MCP Live",
     source: SOURCE,
+    glossary: "A feature set is a named part of a server that the host can enable and disable (`featureSets/update`); a scope limits what one may do. A push event (`push/event`) asks the host to start a turn. Context hooks (`context/beforeInference`, `context/afterInference`) are what the host sends around each inference, a run of the model, so that the server can add text (an injection) or change the answer. With `inference/request`, a server runs the host's model. A state is data that a tool returns and gets back; a checkpoint names one. A channel is a place for messages outside of MCP, such as a chat room.",
     methods: &[
         request(PUSH_EVENT, Sender::Server, &["eventId"]),
         request(BEFORE_INFERENCE, Sender::Client, &["inferenceId"]),

@@ -286,6 +286,15 @@ pub(super) fn findings_above(severity: Severity, script: &str) -> Vec<String> {
 
 /// A quiet script shows how it is done right.
 #[test]
+fn each_rule_is_below_one_heading() {
+    let mut listed: Vec<_> = rule_groups().iter().flat_map(|group| group.rules.iter().map(|rule| rule.id)).collect();
+    let mut all: Vec<_> = all_rules().map(|rule| rule.id).collect();
+    listed.sort_unstable();
+    all.sort_unstable();
+    assert_eq!(listed, all);
+}
+
+#[test]
 fn quiet_scripts_of_subjects_break_no_requirement() {
     for script in subjects::QUIET.iter().copied().chain([http::cases::QUIET]).flatten() {
         assert_eq!(findings_above(Severity::Warning, script), Vec::<String>::new(), "{script}");
@@ -587,7 +596,7 @@ fn the_json_shape_is_stable() {
         {
           "rule": "stream/crlf",
           "severity": "info",
-          "text": "Lines end with LF, not with CR LF.",
+          "text": "Client and server end each line with LF, not with CR LF.",
           "source": "MCP transports, stdio",
           "stream": 0,
           "seq": 0,
@@ -599,7 +608,7 @@ fn the_json_shape_is_stable() {
         {
           "rule": "pairing/orphan-response",
           "severity": "error",
-          "text": "A response belongs to a request that was sent before.",
+          "text": "Client and server send a response only to a request that the other side sent before.",
           "source": "JSON-RPC 2.0 §5",
           "stream": 0,
           "seq": 0,

@@ -9,37 +9,37 @@ use crate::validate::subject::Message;
 
 rules! {
     ACCEPT = Error "http/accept",
-        "A POST request accepts application/json and text/event-stream.",
+        "The client must send each POST request with `Accept: application/json, text/event-stream`.",
         "MCP 2025-11-25, Transports, Sending Messages to the Server",
         fix "Send the header Accept: application/json, text/event-stream.";
     GET_ACCEPT = Error "http/get-accept",
-        "A GET request accepts text/event-stream.",
+        "The client must send each GET request of a session with `Accept: text/event-stream`.",
         "MCP 2025-11-25, Transports, Listening for Messages from the Server",
         fix "Send the header Accept: text/event-stream.";
     VERSION_MISSING = Error "http/version-missing",
-        "After initialize, each request of a client has the header MCP-Protocol-Version.",
+        "After `initialize`, the client must send the header `MCP-Protocol-Version` with each request, in the revisions from 2025-06-18 to 2025-11-25.",
         "MCP 2025-11-25, Transports, Protocol Version Header",
         fix "Send the revision on which client and server agreed.";
     VERSION_NEGOTIATED = Warning "http/version-negotiated",
-        "The header MCP-Protocol-Version names the revision on which client and server agreed.",
+        "The client sends in `MCP-Protocol-Version` the revision on which client and server agreed in `initialize`.",
         "MCP 2025-11-25, Transports, Protocol Version Header";
     MODERN_VERSION_MISSING = Error "http/modern-version-missing",
-        "In revision 2026-07-28, each POST request has the header MCP-Protocol-Version.",
+        "In revision 2026-07-28, the client must send the header `MCP-Protocol-Version` with each POST request.",
         "MCP 2026-07-28, Streamable HTTP, Protocol Version Header";
     VERSION_CONTRADICTS = Error "http/version-contradicts",
-        "The header MCP-Protocol-Version names the same revision as the request in the body.",
+        "In revision 2026-07-28, the client must name the same revision in the header `MCP-Protocol-Version` and in `_meta` of the request in the body.",
         "MCP 2026-07-28, Streamable HTTP, Protocol Version Header";
     METHOD_HEADER = Error "http/method-header",
-        "The header Mcp-Method of a request repeats the method in the body.",
+        "In revision 2026-07-28, the client must repeat the request's `method` in the header `Mcp-Method`.",
         "MCP 2026-07-28, Streamable HTTP, Standard Request Headers";
     NAME_HEADER = Error "http/name-header",
-        "The header Mcp-Name repeats the name of the tool or prompt, or the URI of the resource.",
+        "In revision 2026-07-28, the client must repeat the name of the tool or prompt, or the URI of the resource, in the header `Mcp-Name`.",
         "MCP 2026-07-28, Streamable HTTP, Standard Request Headers";
     PARAMETER_HEADER = Error "http/parameter-header",
-        "A call of a tool repeats the arguments that the tool marks with x-mcp-header in headers.",
+        "In revision 2026-07-28, a client that calls a tool must repeat each argument that the tool's `inputSchema` marks with `x-mcp-header` in its header `Mcp-Param-…`.",
         "MCP 2026-07-28, Streamable HTTP, Custom Headers from Tool Parameters";
     SUPERFLUOUS_PARAMETER = Error "http/superfluous-parameter-header",
-        "A header Mcp-Param-* is sent only for an argument that the call contains.",
+        "In revision 2026-07-28, a client that calls a tool must send a header `Mcp-Param-…` only for an argument that the call contains.",
         "MCP 2026-07-28, Streamable HTTP, Server Behavior for Custom Headers";
 }
 

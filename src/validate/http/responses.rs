@@ -10,40 +10,40 @@ use crate::wire::MessageKind;
 
 rules! {
     ACCEPTED_STATUS = Error "http/accepted-status",
-        "A server that accepts a notification or a response answers it with status 202.",
+        "The server must answer a POST with a notification or a response with status 202 if it accepts it, and with an error status otherwise.",
         "MCP 2025-11-25, Transports, Sending Messages to the Server",
         fix "Answer with 202 Accepted and no body, or with an error status.";
     ACCEPTED_BODY = Error "http/accepted-body",
-        "A response with status 202 has no body.",
+        "The server must send no body with status 202.",
         "MCP 2025-11-25, Transports, Sending Messages to the Server";
     MEDIA_TYPE = Error "http/media-type",
-        "A server answers a request with application/json or text/event-stream.",
+        "The server must answer a POST with a request, if it succeeds, with the `Content-Type` `application/json` or `text/event-stream`.",
         "MCP 2025-11-25, Transports, Sending Messages to the Server";
     GET_ANSWER = Error "http/get-answer",
-        "A server answers a GET request with text/event-stream, or with status 405.",
+        "The server must answer a GET request of a session with `text/event-stream`, or with an error status such as 405.",
         "MCP 2025-11-25, Transports, Listening for Messages from the Server";
     BAD_VERSION = Error "http/bad-version-accepted",
-        "A server refuses a request whose MCP-Protocol-Version is not a revision with status 400.",
+        "The server must refuse a request whose `MCP-Protocol-Version` is not the name of a revision (such as 2025-11-25) with status 400.",
         "MCP 2025-11-25, Transports, Protocol Version Header";
     FOREIGN_ORIGIN = Warning "http/foreign-origin",
-        "A local server refuses a request from a foreign origin with status 403.",
+        "A server on the local machine refuses a request whose `Origin` is another machine with status 403.",
         "MCP 2025-11-25, Transports, Security Warning",
         fix "Compare the Origin header with a list of allowed origins, to prevent DNS rebinding.";
     CONTRADICTION = Error "http/contradiction-accepted",
-        "A server refuses a request whose headers contradict the body with status 400 and error -32020.",
+        "In revision 2026-07-28, the server must refuse a request whose headers contradict its body with status 400 and error -32020.",
         "MCP 2026-07-28, Streamable HTTP, Server Validation";
     ERROR_STATUS = Error "http/error-status",
-        "An error of MCP has the HTTP status that belongs to its code.",
+        "In revision 2026-07-28, the server must send error -32601 with status 404, and errors -32020, -32021 and -32022 with status 400.",
         "MCP 2026-07-28, Streamable HTTP, Protocol Version Header",
         fix "Answer -32601 with status 404; -32020, -32021 and -32022 with status 400.";
     MODERN_SESSION = Warning "http/modern-session",
-        "In revision 2026-07-28, a server assigns no session id.",
+        "In revision 2026-07-28, the server sends no header `Mcp-Session-Id`.",
         "MCP 2026-07-28, Streamable HTTP, Earlier Streamable HTTP Revisions";
     OTHER_RESPONSE = Error "http/other-response",
-        "The response to a POST request contains the response to the request in its body, and no other.",
+        "The server must answer a POST with a request with the response to that request, not with the response to another one.",
         "MCP 2025-11-25, Transports, Sending Messages to the Server";
     AFTER_RESPONSE = Warning "http/after-response",
-        "A stream ends after the response to its request.",
+        "The server ends the stream that answers a POST after the response to the request, and sends no further message on it.",
         "MCP 2025-11-25, Transports, Sending Messages to the Server";
 }
 

@@ -9,24 +9,24 @@ use crate::validate::subject::Message;
 
 rules! {
     ID_CHARACTERS = Error "http/session-id-characters",
-        "A session id consists of visible ASCII characters.",
+        "A server that assigns a session id (`Mcp-Session-Id`) must build it from visible ASCII characters only.",
         "MCP 2025-11-25, Transports, Session Management";
     ID_MISSING = Error "http/session-id-missing",
-        "After the server assigned a session id, the client returns it with each request.",
+        "After the server assigned an `Mcp-Session-Id` in its answer to `initialize`, the client must send this header with each message.",
         "MCP 2025-11-25, Transports, Session Management",
         fix "Send the header Mcp-Session-Id with the value from the response to initialize.";
     ID_CHANGED = Error "http/session-id-changed",
-        "The client returns the session id that the server assigned, unchanged.",
+        "The client must send the `Mcp-Session-Id` exactly as the server assigned it.",
         "MCP 2025-11-25, Transports, Session Management";
     ID_ON_INITIALIZE = Error "http/session-id-on-initialize",
-        "A client begins a session with an initialize that names no session id.",
+        "The client must send `initialize` without an `Mcp-Session-Id`.",
         "MCP 2025-11-25, Transports, Session Management";
     AFTER_404 = Error "http/session-after-404",
-        "After status 404, a client no longer uses the session id, but begins a new session.",
+        "After the server answered a request with status 404, the client must no longer use that request's `Mcp-Session-Id`, but begin a new session.",
         "MCP 2025-11-25, Transports, Session Management",
         fix "Send initialize without a session id.";
     ENDED = Error "http/ended-session-answered",
-        "After a session ended, the server answers requests with its id with status 404.",
+        "After the client ended a session with DELETE, the server must answer requests with its `Mcp-Session-Id` with status 404.",
         "MCP 2025-11-25, Transports, Session Management";
 }
 

@@ -12,19 +12,19 @@ use crate::wire::{Framing, MessageKind};
 
 rules! {
     RESPONSE_ON_GET = Error "http/response-on-get",
-        "A server sends no responses on a stream that a GET request opened, unless the stream resumes another one.",
+        "The server must send no responses on a stream that a GET request opened, unless the client resumes an earlier stream with it.",
         "MCP 2025-11-25, Transports, Listening for Messages from the Server";
     EVENT_ID = Error "http/event-id-repeated",
-        "The id of an event is unique among all streams of a session.",
+        "The server must give each event on its streams an id that no other event of the session has.",
         "MCP 2025-11-25, Transports, Resumability and Redelivery";
     REPLAYED = Error "http/replayed-elsewhere",
-        "A server replays only events of the stream that is resumed.",
+        "On a stream that the client resumes with `Last-Event-ID`, the server must repeat only events of the resumed stream.",
         "MCP 2025-11-25, Transports, Resumability and Redelivery";
     UNKNOWN_EVENT = Warning "http/unknown-event-id",
-        "The header Last-Event-ID names an event that the client received.",
+        "The client sends in `Last-Event-ID` the id of an event that the server sent before.",
         "MCP 2025-11-25, Transports, Resumability and Redelivery";
     BROADCAST = Error "http/broadcast",
-        "A server sends each message on one stream only.",
+        "The server must send each message on one stream only. Checked for notifications about changes, such as `notifications/tools/list_changed`.",
         "MCP 2025-11-25, Transports, Multiple Connections";
 }
 

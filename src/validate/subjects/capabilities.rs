@@ -13,29 +13,29 @@ use std::collections::HashSet;
 
 rules! {
     UNDECLARED = Error "capability/undeclared",
-        "A method is used only if the other side declared the capability for it.",
+        "From 2025-06-18 on, client and server must send a request only if the other side declared the capability that it needs, such as `tools` for `tools/call`.",
         "MCP 2025-11-25, Lifecycle, Operation",
         fix "Declare the capability, or do not use the method with this peer.";
     LIST_CHANGED = Error "capability/list-changed",
-        "A side that sends notifications about changes declared listChanged or subscribe.",
+        "A side that sends `notifications/…/list_changed` must have declared `listChanged` for it, and a server that sends `notifications/resources/updated` must have declared `resources.subscribe`.",
         "MCP 2025-11-25, Lifecycle, Capability Negotiation";
     LOGGING = Error "capability/logging",
-        "A server that sends log messages declared logging.",
+        "A server that sends `notifications/message` must have declared `logging`.",
         "MCP 2025-11-25, Logging, Capabilities";
     SAMPLING_TOOLS = Error "capability/sampling-tools",
-        "A server offers tools to the client's model only if the client declared sampling.tools.",
+        "The server must send `tools` or `toolChoice` in `sampling/createMessage` only if the client declared `sampling.tools`.",
         "MCP 2025-11-25, Sampling, Tools in Sampling";
     SAMPLING_CONTEXT = Warning "capability/sampling-context",
-        "A server asks for the context of servers only if the client declared sampling.context.",
+        "The server sends `includeContext` with `thisServer` or `allServers` in `sampling/createMessage` only if the client declared `sampling.context`.",
         "MCP 2025-11-25, Sampling, Capabilities";
     ELICITATION_MODE = Error "capability/elicitation-mode",
-        "A server asks the user only in a mode that the client declared.",
+        "The server must send `elicitation/create` only in a `mode` (`form` or `url`) that the client declared in `elicitation`.",
         "MCP 2025-11-25, Elicitation, Capabilities";
     TASK_CALL = Error "capability/task-call",
-        "A client calls tools as tasks only if the server declared tasks.requests.tools.call.",
+        "The client must send `tools/call` with `task` only if the server declared `tasks.requests.tools.call`.",
         "MCP 2025-11-25, Tasks, Tool-Level Negotiation";
     TASK_REQUEST = Warning "capability/task-request",
-        "A request becomes a task only if the other side declared that for its method.",
+        "The server sends `sampling/createMessage` or `elicitation/create` with `task` only if the client declared that in `tasks.requests`.",
         "MCP 2025-11-25, Tasks, Capability Negotiation";
 }
 

@@ -9,26 +9,26 @@ use serde_json::Value;
 
 rules! {
     META_KEY = Error "meta/key-format",
-        "A key of _meta has a name of letters, digits, hyphens, underscores and dots, after an optional prefix of labels.",
+        "Client and server must write a key of `_meta` as a name of letters, digits, hyphens, underscores and dots, with or without a prefix such as `com.example/`.",
         "MCP 2025-11-25, Overview, _meta",
         fix "Begin and end the name with a letter or digit, and write a prefix like com.example/.";
     META_RESERVED = Error "meta/reserved-prefix",
-        "A key of _meta has no prefix that MCP reserves for itself.",
+        "Client and server must not use a prefix that MCP reserves for itself, such as `dev.mcp/`, in a key of `_meta`.",
         "MCP 2025-11-25, Overview, _meta";
     TRACE_CONTEXT = Error "meta/trace-context",
-        "The traceparent in _meta has the format of W3C Trace Context.",
+        "In revision 2026-07-28, client and server must write `traceparent` in `_meta` in the format of W3C Trace Context.",
         "MCP 2026-07-28, Overview, OpenTelemetry trace context";
     ICON = Error "icons/scheme",
-        "The source of an icon is an HTTPS or HTTP URL or a data URI.",
+        "Client and server must give as `src` of an icon an HTTPS or HTTP URL or a `data:` URI.",
         "MCP 2025-11-25, Overview, icons";
     INSECURE_ICON = Warning "icons/insecure",
-        "The source of an icon is not fetched over plain HTTP.",
+        "Client and server give as `src` of an icon no plain `http://` URL.",
         "MCP 2025-11-25, Overview, icons";
     ROOT = Error "roots/uri",
-        "The URI of a root begins with file://.",
+        "In its result of `roots/list`, the client must give each root a URI that begins with `file://`.",
         "MCP 2025-11-25, Roots, Data Types";
     COMPLETIONS = Error "completion/too-many",
-        "A completion has at most 100 values.",
+        "In its result of `completion/complete`, the server must return at most 100 values.",
         "MCP 2025-11-25, Completion, Completion Results";
 }
 

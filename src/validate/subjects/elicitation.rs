@@ -12,29 +12,29 @@ use serde_json::Value;
 
 rules! {
     URL = Error "elicitation/url",
-        "The url that the user is asked to open is a valid URL.",
+        "The server must send a valid URL as the `url` that the user is asked to open.",
         "MCP 2025-11-25, Elicitation, URL Mode Elicitation Requests";
     INSECURE = Warning "elicitation/insecure-url",
-        "The url that the user is asked to open is an HTTPS URL.",
+        "The server sends an `https://` URL as the `url` that the user is asked to open; `http://` only for the local machine.",
         "MCP 2025-11-25, Elicitation, Safe URL Handling";
     SENSITIVE = Warning "elicitation/sensitive",
-        "A form does not ask for passwords, keys or other secrets.",
+        "The server does not ask for passwords, keys or other secrets in a form. Checked by the names of the form's fields.",
         "MCP 2025-11-25, Elicitation, User Interaction Model",
         fix "Ask in URL mode, so that the secret does not pass through the client.";
     UNKNOWN_ID = Error "elicitation/unknown-id",
-        "notifications/elicitation/complete names an elicitationId that the server used before.",
+        "In `notifications/elicitation/complete`, the server must name an `elicitationId` that it sent before.",
         "MCP 2025-11-25, Elicitation, Completion Notifications for URL Mode Elicitation";
     REQUIRED_DATA = Error "elicitation/required-data",
-        "Error -32042 lists elicitations in URL mode, each with an elicitationId, a url and a message.",
+        "A server that sends error -32042 must list in `data.elicitations` at least one elicitation in URL mode, each with an `elicitationId`, a `url` and a `message`.",
         "MCP 2025-11-25, Elicitation, URL Elicitation Required Error";
     REQUIRED_UNDECLARED = Error "elicitation/required-undeclared",
-        "A server sends error -32042 only to a client that declared elicitation.url.",
+        "The server must send error -32042 only to a client that declared `elicitation.url`.",
         "MCP 2025-11-25, Elicitation, Capabilities";
     SUBMITTED = Warning "elicitation/content",
-        "What the user submits conforms to the requestedSchema of the form.",
+        "In its result of `elicitation/create`, the client returns `content` that conforms to the `requestedSchema` of the form, if the user accepted.",
         "MCP 2025-11-25, Elicitation, Response Actions";
     URL_CONTENT = Warning "elicitation/url-content",
-        "A response to a question in URL mode has no content.",
+        "In its result of an `elicitation/create` in URL mode, the client returns no `content`.",
         "MCP 2025-11-25, Elicitation, Response Actions";
 }
 

@@ -12,38 +12,38 @@ use serde_json::Value;
 
 rules! {
     METHOD = Error "input/method",
-        "Only prompts/get, resources/read and tools/call are answered with input_required.",
+        "The server must answer only `prompts/get`, `resources/read` and `tools/call` with `resultType: \"input_required\"`.",
         "MCP 2026-07-28, Multi Round-Trip Requests, Supported Requests";
     UNDECLARED = Error "input/undeclared",
-        "A server asks only for input that the client declared in the request.",
+        "The server must ask in `inputRequests` only for input of kinds that the client declared in the request's `_meta`.",
         "MCP 2026-07-28, Multi Round-Trip Requests, Server Requirements",
         fix "Send error -32021 if the request cannot do without the input.";
     EMPTY = Error "input/empty",
-        "A result with input_required contains inputRequests or requestState.",
+        "A server that answers with `resultType: \"input_required\"` must send `inputRequests` or a `requestState`.",
         "MCP 2026-07-28, Multi Round-Trip Requests, Server Requirements";
     STATE = Error "input/state",
-        "A client returns requestState unchanged, and sends none if the server sent none.",
+        "When the client sends the request again, it must return `requestState` as it received it, and none if it received none.",
         "MCP 2026-07-28, Multi Round-Trip Requests, Client Requirements";
     OTHER_REQUEST = Error "input/other-request",
-        "A client sends requestState and inputResponses only with the request that they are for.",
+        "The client must send `requestState` and `inputResponses` only with the request (same method and same tool, prompt or resource) for which the server sent or asked for them.",
         "MCP 2026-07-28, Multi Round-Trip Requests, Client Requirements";
     SAME_ID = Error "input/same-id",
-        "A request that is sent again has another id.",
+        "When the client sends the request again, it must give it another `id`.",
         "MCP 2026-07-28, Multi Round-Trip Requests, Client Requirements";
     INCOMPLETE = Error "input/incomplete",
-        "A client sends all inputs that the server asked for.",
+        "When the client sends the request again, `inputResponses` must contain an answer to each of the server's `inputRequests`.",
         "MCP 2026-07-28, Multi Round-Trip Requests, Client Requirements";
     WRONG_KIND = Error "input/wrong-kind",
-        "An input has the form of a result of the method that asked for it.",
+        "The client must give each of the `inputResponses` the form of a result of the method in the server's `inputRequests`, such as `elicitation/create`.",
         "MCP 2026-07-28, Multi Round-Trip Requests, InputResponses";
     UNASKED = Warning "input/unasked",
-        "A client sends only inputs that the server asked for.",
+        "The client sends in `inputResponses` only what the server asked for in `inputRequests`.",
         "MCP 2026-07-28, Multi Round-Trip Requests, InputResponses";
     REPLAYED = Warning "input/state-reused",
-        "A client returns a requestState once.",
+        "The client returns a `requestState` only once.",
         "MCP 2026-07-28, Multi Round-Trip Requests, Server Requirements";
     CHANGED = Warning "input/changed-request",
-        "A client sends the original request again, with the same arguments.",
+        "When the client sends the request again, it sends the same `arguments` as in the original request.",
         "MCP 2026-07-28, Multi Round-Trip Requests, Client Requirements";
 }
 

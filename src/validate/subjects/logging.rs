@@ -10,13 +10,13 @@ use crate::wire::{IdKey, MessageKind};
 
 rules! {
     UNREQUESTED = Error "logging/unrequested",
-        "In revision 2026-07-28, a server sends log messages only while a request with logLevel is pending.",
+        "In revision 2026-07-28, the server must send `notifications/message` only while a request with a log level in its `_meta` is pending.",
         "MCP 2026-07-28, Logging, Per-request log level";
     TOO_LOW = Error "logging/too-low",
-        "In revision 2026-07-28, a log message has at least the level that the request asks for.",
+        "In revision 2026-07-28, the server must send no `notifications/message` below the log level that the request asks for in its `_meta`.",
         "MCP 2026-07-28, Logging, Per-request log level";
     BELOW_LEVEL = Warning "logging/below-level",
-        "After logging/setLevel, a server sends no log messages below the level.",
+        "After the client sent `logging/setLevel`, the server sends no `notifications/message` below that level.",
         "MCP 2025-11-25, Logging, Setting Log Level";
 }
 

@@ -10,17 +10,17 @@ use serde_json::Value;
 
 rules! {
     INVENTED = Error "pagination/invented-cursor",
-        "A cursor in a request is one that the other side sent.",
+        "In the `cursor` of a request, the client must send only a `nextCursor` that it received.",
         "MCP 2025-11-25, Pagination, Implementation Guidelines",
         fix "Return nextCursor as it is. Do not parse, change, or keep it for another session.";
     OTHER_LIST = Error "pagination/other-list",
-        "A cursor is used for the list that it came from.",
+        "The client must use a `nextCursor` only for the method from whose result it came.",
         "MCP 2025-11-25, Pagination, Implementation Guidelines";
     REPEATED = Warning "pagination/repeated-cursor",
-        "The nextCursor of a page is not the cursor of the same page.",
+        "The server does not return as `nextCursor` the `cursor` of the same request, because the client would then never reach the end.",
         "MCP 2025-11-25, Pagination, Response Format";
     REFUSAL = Warning "pagination/refusal-code",
-        "An invalid cursor is refused with error -32602.",
+        "A server that refuses a `cursor` answers with error -32602 (invalid params).",
         "MCP 2025-11-25, Pagination, Error Handling";
 }
 

@@ -11,22 +11,22 @@ use serde_json::Value;
 
 rules! {
     INCREASES = Error "progress/increases",
-        "The progress of a request increases with each notification.",
+        "Whoever sends `notifications/progress` must raise `progress` with each one for the same `progressToken`.",
         "MCP 2025-11-25, Progress, Progress Flow";
     TOKEN_REUSED = Error "progress/token-reused",
-        "A progress token belongs to one pending request only.",
+        "Whoever sends a request must give it a `progressToken` that none of its pending requests has.",
         "MCP 2025-11-25, Progress, Progress Flow";
     AFTER_END = Error "progress/after-end",
-        "No progress is reported for a request that was answered.",
+        "Whoever has answered a request must send no more `notifications/progress` for it, unless the answer was a task.",
         "MCP 2025-11-25, Progress, Implementation Notes";
     AFTER_CANCELLATION = Warning "progress/after-cancellation",
-        "No progress is reported for a request that was cancelled.",
+        "After `notifications/cancelled` for a request, the side that received it sends no more `notifications/progress` for the request.",
         "MCP 2025-11-25, Cancellation, Behavior Requirements";
     NEVER_ISSUED = Error "cancellation/never-issued",
-        "A side cancels only its own requests.",
+        "In `notifications/cancelled`, client and server must name only a request that they sent themselves.",
         "MCP 2025-11-25, Cancellation, Behavior Requirements";
     ANSWERED = Warning "cancellation/answered",
-        "A request that was cancelled gets no response.",
+        "Whoever receives `notifications/cancelled` sends no response to the cancelled request.",
         "MCP 2025-11-25, Cancellation, Behavior Requirements";
 }
 

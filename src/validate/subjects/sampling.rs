@@ -11,19 +11,19 @@ use std::collections::BTreeSet;
 
 rules! {
     MIXED = Error "sampling/mixed-results",
-        "A message with results of tools contains nothing else.",
+        "In `sampling/createMessage`, the server must put nothing but results of tools (`tool_result`) into a message that contains one.",
         "MCP 2025-11-25, Sampling, Tool Result Messages";
     UNBALANCED = Error "sampling/unbalanced",
-        "After uses of tools by the assistant, the next message contains exactly their results.",
+        "In `messages` of `sampling/createMessage`, the server must follow a message with uses of tools (`tool_use`) by one with exactly their results (`tool_result`).",
         "MCP 2025-11-25, Sampling, Tool Use and Result Balance";
     ROLE = Error "sampling/role",
-        "The assistant uses tools, and the user's messages contain the results.",
+        "In `messages` of `sampling/createMessage`, the server must put uses of tools (`tool_use`) into messages of the role `assistant`, and results (`tool_result`) into those of the role `user`.",
         "MCP 2025-11-25, Sampling, Message Roles";
     NOT_OFFERED = Error "sampling/tool-not-offered",
-        "The model uses only tools that the request offers, and none if toolChoice is none.",
+        "In its result of `sampling/createMessage`, the client must return uses (`tool_use`) only of tools that the request offers, and none if `toolChoice` is `none`.",
         "MCP 2025-11-25, Sampling, Tool Choice Modes";
     CHOICE = Error "sampling/tool-required",
-        "The model uses a tool if toolChoice is required.",
+        "In its result of `sampling/createMessage`, the client must return the use of a tool (`tool_use`) if `toolChoice` is `required`.",
         "MCP 2025-11-25, Sampling, Tool Choice Modes";
 }
 

@@ -10,36 +10,36 @@ use serde_json::Value;
 
 rules! {
     RESULT_TYPE = Error "era/unknown-result-type",
-        "The resultType of a result is complete or input_required, or one of an extension that both sides declared.",
+        "The server must give a result the `resultType` `complete` or `input_required`, or one of an extension that both sides declared.",
         "MCP 2026-07-28, Overview, ResultType";
     RETIRED_CODE = Error "era/retired-code",
-        "In revision 2026-07-28, no error has code -32002 or -32042, which earlier revisions defined.",
+        "In revision 2026-07-28, the server must not send the errors -32002 and -32042, which earlier revisions defined.",
         "MCP 2026-07-28, Overview, Error Codes",
         fix "For an unknown resource, send error -32602.";
     UNDEFINED_CODE = Error "era/undefined-code",
-        "In revision 2026-07-28, an error has a code from -32020 to -32099 only if MCP defines it.",
+        "In revision 2026-07-28, the server must send an error with a code from -32099 to -32020 only if MCP defines the code.",
         "MCP 2026-07-28, Overview, Error Codes",
         fix "Use a code outside of the range from -32768 to -32000.";
     VERSION_DATA = Error "era/version-error-data",
-        "Error -32022 lists the supported revisions and the one that was requested.",
+        "A server that sends error -32022 must list in `data.supported` the revisions that it supports, and repeat in `data.requested` the one that the client requested.",
         "MCP 2026-07-28, Schema, UnsupportedProtocolVersionError";
     CAPABILITY_DATA = Error "era/capability-error-data",
-        "Error -32021 names the capabilities that the request needs.",
+        "A server that sends error -32021 must name in `data.requiredCapabilities` the capabilities that the request needs.",
         "MCP 2026-07-28, Overview, Per-request protocol fields";
     CLIENT_RESPONSE = Error "era/client-response",
-        "In revision 2026-07-28, a client sends no responses.",
+        "In revision 2026-07-28, the client must send no responses.",
         "MCP 2026-07-28, stdio, and Streamable HTTP, Sending Messages";
     INCOMPLETE = Error "era/incomplete-request",
-        "A server refuses a request without its revision or the client's capabilities with error -32602.",
+        "In revision 2026-07-28, the server must refuse a request whose `_meta` lacks the revision or the client's capabilities with error -32602.",
         "MCP 2026-07-28, Overview, Per-request protocol fields";
     CLIENT_INFO = Info "era/client-info",
-        "In revision 2026-07-28, each request names the client.",
+        "In revision 2026-07-28, the client names itself in `_meta` of each request. Reported once per session.",
         "MCP 2026-07-28, Overview, Per-request protocol fields";
     SERVER_INFO = Info "era/server-info",
-        "In revision 2026-07-28, each result names the server.",
+        "In revision 2026-07-28, the server names itself in `_meta` of each result. Reported once per session.",
         "MCP 2026-07-28, Overview, Per-response protocol fields";
     DEPRECATED = Info "era/deprecated",
-        "In revision 2026-07-28, no side uses roots, sampling or logging, which are deprecated.",
+        "In revision 2026-07-28, client and server do not use roots, sampling or logging, which are deprecated. Reported once per session.",
         "MCP 2026-07-28, Deprecated Features";
 }
 

@@ -11,31 +11,31 @@ use serde_json::Value;
 
 rules! {
     ACKNOWLEDGED_FIRST = Error "subscriptions/acknowledged-first",
-        "The first message of a subscription is notifications/subscriptions/acknowledged.",
+        "The server must send `notifications/subscriptions/acknowledged` as the first message of a subscription.",
         "MCP 2026-07-28, Subscriptions, Acknowledgment";
     ACKNOWLEDGED_MORE = Error "subscriptions/acknowledged-more",
-        "A server acknowledges only what the client asked for.",
+        "In `notifications/subscriptions/acknowledged`, the server must name only notifications that the client asked for in `subscriptions/listen`.",
         "MCP 2026-07-28, Subscriptions, Acknowledgment";
     UNREQUESTED = Error "subscriptions/unrequested",
-        "A server sends only the notifications that the client asked for.",
+        "For a subscription, the server must send only notifications that the client asked for in `subscriptions/listen`.",
         "MCP 2026-07-28, Subscriptions, Opening a Stream";
     ID_MISSING = Error "subscriptions/id-missing",
-        "A notification about a change names its subscription in _meta.",
+        "The server must name the subscription in `_meta` of each notification about a change, such as `notifications/tools/list_changed`.",
         "MCP 2026-07-28, Subscriptions, Receiving Notifications";
     UNKNOWN_ID = Error "subscriptions/unknown-id",
-        "The subscription that a notification names is the id of a subscriptions/listen request.",
+        "In `_meta` of a notification, the server must name as subscription only the `id` of a `subscriptions/listen` of the client.",
         "MCP 2026-07-28, Subscriptions, Receiving Notifications";
     AFTER_END = Error "subscriptions/after-end",
-        "After a subscription ended, the server sends nothing more for it.",
+        "After a subscription was answered or cancelled, the server must send no more notifications for it.",
         "MCP 2026-07-28, Subscriptions, Cancellation";
     OTHER_KIND = Error "subscriptions/other-kind",
-        "Progress and log messages belong to the request that they are about, not to a subscription.",
+        "The server must not name a subscription in `notifications/progress` and `notifications/message`, which belong to the request that they are about.",
         "MCP 2026-07-28, Streamable HTTP, Receiving Messages";
     RESULT_ID = Error "subscriptions/result-id",
-        "The result of subscriptions/listen names its own subscription.",
+        "If the server names a subscription in its result of `subscriptions/listen`, it must be that of the same request.",
         "MCP 2026-07-28, Schema, SubscriptionsListenResult";
     SERVER_CANCELLED = Error "subscriptions/server-cancelled",
-        "In revision 2026-07-28, a server cancels only subscriptions.",
+        "In revision 2026-07-28, the server must send `notifications/cancelled` only for a subscription.",
         "MCP 2026-07-28, Cancellation";
 }
 

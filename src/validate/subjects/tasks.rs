@@ -11,59 +11,59 @@ use serde_json::Value;
 
 rules! {
     UNREQUESTED = Error "tasks/unrequested",
-        "Only a request that asks for a task is answered with one.",
+        "Whoever answers `tools/call`, `sampling/createMessage` or `elicitation/create` must return a task only if the request contains `task`.",
         "MCP 2025-11-25, Tasks, Task Support and Handling";
     NOT_CREATED = Error "tasks/not-created",
-        "A side that accepts a request for a task answers it with the task, not with the result.",
+        "A side that declared tasks for a method must answer a request with `task` with the created task, not with the result itself.",
         "MCP 2025-11-25, Tasks, Result Retrieval";
     INITIAL = Error "tasks/initial-status",
-        "A task begins with the status working.",
+        "Whoever creates a task must give it the status `working` first.",
         "MCP 2025-11-25, Tasks, Task Status Lifecycle";
     ID_REUSED = Error "tasks/id-reused",
-        "The id of a task is unique.",
+        "Whoever creates a task must give it a `taskId` that no earlier task of the session has.",
         "MCP 2025-11-25, Tasks, Task ID Requirements";
     TRANSITION = Error "tasks/transition",
-        "A task that is completed, failed or cancelled keeps its status.",
+        "Whoever runs a task must not change its status after it was `completed`, `failed` or `cancelled`.",
         "MCP 2025-11-25, Tasks, Task Status Lifecycle";
     CANCEL_FINISHED = Error "tasks/cancel-finished",
-        "The cancellation of a finished task is refused with error -32602.",
+        "Whoever runs a task must refuse `tasks/cancel` for a finished task with error -32602.",
         "MCP 2025-11-25, Tasks, Task Cancellation";
     CANCEL_STATUS = Error "tasks/cancel-status",
-        "After tasks/cancel succeeded, the task is cancelled.",
+        "Whoever answers `tasks/cancel` with a result must return the task with the status `cancelled`.",
         "MCP 2025-11-25, Tasks, Task Cancellation";
     REFUSAL_CODE = Error "tasks/refusal-code",
-        "A request about an unknown task is refused with error -32602.",
+        "Whoever refuses `tasks/get`, `tasks/result` or `tasks/cancel` for an unknown task must answer with error -32602.",
         "MCP 2025-11-25, Tasks, Protocol Errors";
     UNKNOWN = Warning "tasks/unknown-id",
-        "A request is about a task that exists in the session.",
+        "In `tasks/get`, `tasks/result` and `tasks/cancel`, client and server name only a `taskId` that the other side created or listed in the session.",
         "MCP 2025-11-25, Tasks, Task ID Requirements";
     OTHER = Error "tasks/other-task",
-        "The response to a request about a task is about the same task.",
+        "Whoever answers `tasks/get` or `tasks/cancel` must return the task that the request names.",
         "MCP 2025-11-25, Tasks, Getting Tasks";
     EARLY_RESULT = Error "tasks/early-result",
-        "The response to tasks/result comes only when the task is finished.",
+        "Whoever runs a task must answer `tasks/result` only when the task is finished.",
         "MCP 2025-11-25, Tasks, Result Retrieval";
     RELATED = Error "tasks/related-task",
-        "The result of tasks/result names its task in _meta.",
+        "Whoever answers `tasks/result` must name the task in `_meta` of the result, as `io.modelcontextprotocol/related-task`.",
         "MCP 2025-11-25, Tasks, Related Task Metadata",
         fix "Add \"io.modelcontextprotocol/related-task\": {\"taskId\": …} to _meta of the result.";
     RELATED_UNKNOWN = Error "tasks/related-unknown",
-        "A message that names a related task names one that exists.",
+        "Whoever names a task in `_meta`, as `io.modelcontextprotocol/related-task`, must name one that was created or listed in the session.",
         "MCP 2025-11-25, Tasks, Associating Task-Related Messages";
     RELATED_SUPERFLUOUS = Warning "tasks/related-superfluous",
-        "Messages that name their task anyway have no related task in _meta.",
+        "Whoever sends `tasks/get`, `tasks/result`, `tasks/cancel` or `notifications/tasks/status`, which have a `taskId`, does not name the task in `_meta` as well.",
         "MCP 2025-11-25, Tasks, Associating Task-Related Messages";
     TIMESTAMP = Error "tasks/timestamp",
-        "The times of a task are in the form of ISO 8601 (RFC 3339).",
+        "Whoever runs a task must write its `createdAt` and `lastUpdatedAt` in the form of ISO 8601 (RFC 3339).",
         "MCP 2025-11-25, Tasks, TTL and Resource Management";
     DURATION = Error "tasks/duration",
-        "The ttl and the pollInterval of a task are not negative.",
+        "Whoever runs a task must not give it a negative `ttl` or `pollInterval`.",
         "MCP 2025-11-25, Tasks, TTL and Resource Management";
     POLL = Warning "tasks/poll-interval",
-        "A side asks for the status of a task no more often than the task's pollInterval says.",
+        "Whoever asks for a task's status with `tasks/get` waits for the task's `pollInterval` (less at most a tenth) since the last report.",
         "MCP 2025-11-25, Tasks, TTL and Resource Management";
     CANCELLED_REQUEST = Error "tasks/cancelled-request",
-        "A task is cancelled with tasks/cancel, not with notifications/cancelled.",
+        "Whoever sent a request with `task` must cancel it with `tasks/cancel`, not with `notifications/cancelled`.",
         "MCP 2025-11-25, Cancellation, Behavior Requirements";
 }
 

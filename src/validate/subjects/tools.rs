@@ -13,45 +13,45 @@ use std::collections::HashMap;
 
 rules! {
     SCHEMA = Error "tools/invalid-schema",
-        "The inputSchema and the outputSchema of a tool are valid JSON Schemas.",
+        "The server must give each tool an `inputSchema`, and an `outputSchema` if present, that is a valid JSON Schema.",
         "MCP 2025-11-25, Tools, Tool",
         fix "Check the schema with its dialect, which is 2020-12 if it has no $schema.";
     NAME = Warning "tools/name",
-        "The name of a tool has 1 to 128 letters, digits, underscores, hyphens and dots.",
+        "The server gives each tool a name of 1 to 128 letters, digits, underscores, hyphens and dots.",
         "MCP 2025-11-25, Tools, Tool Names";
     DUPLICATE = Warning "tools/duplicate-name",
-        "The name of a tool is unique within its server.",
+        "The server lists each name of a tool only once in `tools/list`.",
         "MCP 2025-11-25, Tools, Tool Names";
     ANNOTATION = Error "tools/header-annotation",
-        "An x-mcp-header names a header, once per tool, for a string, an integer or a boolean.",
+        "In revision 2026-07-28, the server must use `x-mcp-header` in an `inputSchema` only with the name of a header, once per tool, for a string, an integer or a boolean.",
         "MCP 2026-07-28, Tools, x-mcp-header";
     ARGUMENTS = Warning "tools/arguments",
-        "The arguments of a call conform to the inputSchema of the tool.",
+        "The client sends in `tools/call` only `arguments` that conform to the `inputSchema` of the tool.",
         "MCP 2025-11-25, Tools, Calling Tools";
     ACCEPTED = Error "tools/invalid-arguments-accepted",
-        "A server refuses arguments that do not conform to the inputSchema of the tool.",
+        "The server must refuse a `tools/call` whose `arguments` do not conform to the `inputSchema` of the tool, with an error or with `isError: true`.",
         "MCP 2025-11-25, Tools, Security Considerations";
     STRUCTURED_MISSING = Error "tools/structured-missing",
-        "The result of a tool with an outputSchema has structuredContent.",
+        "A server that gives a tool an `outputSchema` must return `structuredContent` in its results, except those with `isError: true`.",
         "MCP 2025-11-25, Tools, Output Schema";
     STRUCTURED = Error "tools/structured-content",
-        "The structuredContent of a result conforms to the outputSchema of the tool.",
+        "The server must return `structuredContent` that conforms to the `outputSchema` of the tool.",
         "MCP 2025-11-25, Tools, Output Schema";
     STRUCTURED_TEXT = Warning "tools/structured-text",
-        "A result with structuredContent contains the same JSON as text.",
+        "A server that returns `structuredContent` also returns the same JSON as a text in `content`.",
         "MCP 2025-11-25, Tools, Structured Content";
     UNKNOWN = Warning "tools/unknown-answered",
-        "The call of an unknown tool is answered with an error of the protocol, not with a result.",
+        "The server answers a `tools/call` of a tool that it does not list with a JSON-RPC error, not with a result.",
         "MCP 2025-11-25, Tools, Error Handling",
         fix "Answer with error -32602.";
     TASK_FORBIDDEN = Error "tools/task-forbidden",
-        "A client calls a tool as a task only if its taskSupport is optional or required.",
+        "The client must send a `tools/call` with `task` only if the tool's `execution.taskSupport` is `optional` or `required`.",
         "MCP 2025-11-25, Tasks, Tool-Level Negotiation";
     TASK_REQUIRED = Error "tools/task-required",
-        "A client calls a tool whose taskSupport is required only as a task.",
+        "The client must send a `tools/call` of a tool whose `execution.taskSupport` is `required` with `task`.",
         "MCP 2025-11-25, Tasks, Tool-Level Negotiation";
     TASK_ACCEPTED = Error "tools/task-required-accepted",
-        "A server refuses the plain call of a tool whose taskSupport is required with error -32601.",
+        "The server must refuse a `tools/call` without `task` of a tool whose `execution.taskSupport` is `required`, with error -32601.",
         "MCP 2025-11-25, Tasks, Tool-Level Negotiation";
 }
 

@@ -12,10 +12,13 @@ pub mod compare;
 pub(crate) mod exchange;
 pub(crate) mod node;
 pub(crate) mod normalise;
+mod correspondence;
+mod places;
 mod print;
 pub(crate) mod report;
 mod sequence;
-mod volatile;
+mod tolerance;
+pub(crate) mod volatile;
 
 pub use compare::compare;
 pub(crate) use exchange::UnitKind;
@@ -23,22 +26,33 @@ pub use exchange::{Collector, Recording};
 pub use report::Report;
 pub(crate) use report::{Change, ChangeKind, Status, UnitDiff};
 
+pub use tolerance::Tolerance;
+
 /// Options of a comparison.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
-    /// The order of members, the spelling of numbers (`1` and `1.0`) and the spelling of JSON inside `text` count as
-    /// differences.
+    /// All values are compared as they are. The order of members, the spelling of numbers (`1` and `1.0`) and the
+    /// spelling of JSON inside `text` count as differences.
     pub exact: bool,
     /// The order of units counts as a difference, and so does the order of lists whose items have a `name` or `uri`.
     pub order: bool,
-    /// Timestamps are compared by value. Otherwise, a time equals any other one in the same notation.
+    /// Times and durations are compared by value. Otherwise, one that the run made equals any other one in the same
+    /// notation.
     pub keep_times: bool,
-    /// Ids are compared by value: JSON-RPC ids, progress tokens, references to them, UUIDs. Otherwise an id may have
-    /// any value, but must correspond to the same id everywhere.
+    /// Ids are compared by value: JSON-RPC ids, progress tokens, references to them, and all ids, tokens, ports,
+    /// processes and folders in messages. Otherwise one that the run made may have any value, but must correspond to
+    /// the same one everywhere.
     pub keep_ids: bool,
     /// Places that are ignored, with everything below them: JSON pointers from the root of the message, where `*`
-    /// stands for any one member or index, such as `/result/tools/*/description` or `/params/_meta`.
+    /// stands for any one member or index and `**` for any number of them, such as `/result/tools/*/description`.
     pub ignore: Vec<String>,
+    /// Arrays whose order does not count: pointers as in `ignore`, each with `=` and the member that identifies an item
+    /// (`/result/items=id`), or without.
+    pub unordered: Vec<String>,
+    /// How much numbers may differ.
+    pub tolerance: Vec<Tolerance>,
+    /// The report lists the volatile values that differ.
+    pub lists_volatile: bool,
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The report of a comparison: the units that are on one side only, and those that changed, with their changes.
 
 use super::exchange::{Unit, UnitKind};
+use super::volatile::Kind;
 use crate::wire::Direction;
 use serde_json::{Value, json};
 
@@ -77,6 +78,13 @@ pub struct Hunk {
     pub right_line: usize,
     /// The lines, without their line endings.
     pub lines: Vec<(LineTag, String)>,
+}
+
+impl Change {
+    /// Returns the place in the message, as [`Options::ignore`](super::Options::ignore) takes it.
+    pub fn pointer(&self) -> String {
+        format!("/{}{}", self.side.name(), self.place)
+    }
 }
 
 /// One change within a pair of units.
@@ -165,6 +173,44 @@ pub struct UnitDiff {
     pub changes: Vec<Change>,
 }
 
+/// A volatile value that differs, and how often.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MappedValue {
+    /// What it is.
+    pub kind: Kind,
+    /// The text on the left.
+    pub left: String,
+    /// The text on the right.
+    pub right: String,
+    /// The number of places.
+    pub count: usize,
+}
+
+/// The volatile values that differ, but were made by the runs and stand for each other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mapped {
+    /// How many there are of each kind: different ones, or for times and durations, places.
+    pub kinds: Vec<(Kind, usize)>,
+    /// All of them, if [`Options::lists_volatile`](super::Options::lists_volatile) is set.
+    pub values: Vec<MappedValue>,
+}
+
+impl Mapped {
+    /// Returns how many there are.
+    pub fn total(&self) -> usize {
+        self.kinds.iter().map(|(_, count)| count).sum()
+    }
+
+    fn to_json(&self) -> Value {
+        let kinds: serde_json::Map<_, _> =
+            self.kinds.iter().map(|(kind, count)| (kind.name().to_owned(), Value::from(*count))).collect();
+        let values = self.values.iter().map(|value| {
+            json!({"kind": value.kind.name(), "left": value.left, "right": value.right, "count": value.count})
+        });
+        json!({"mapped": self.total(), "kinds": kinds, "values": values.collect::<Vec<_>>()})
+    }
+}
+
 /// The differences between two recordings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
@@ -178,6 +224,10 @@ pub struct Report {
     pub same: usize,
     /// The number of pairs without changes, at another place; 0 unless order is compared.
     pub moved: usize,
+    /// The volatile values that were not compared.
+    pub mapped: Mapped,
+    /// The number of differences left out because they also occur between two runs of one version.
+    pub learned: usize,
     /// The differences in the order of the left side; a unit on the right only follows its neighbours.
     pub units: Vec<UnitDiff>,
 }
@@ -191,12 +241,14 @@ impl Report {
     /// Returns the report as one JSON object:
     ///
     /// ```text
-    /// {"only_left":N, "only_right":N, "changed":N, "moved":N, "same":N, "units":[UNIT…]}
+    /// {"only_left":N, "only_right":N, "changed":N, "moved":N, "same":N, "learned":N, "volatile":VOLATILE,
+    ///  "units":[UNIT…]}
+    /// VOLATILE: {"mapped":N, "kinds":{KIND:N…}, "values":[{"kind":KIND, "left":TEXT, "right":TEXT, "count":N}…]}
     /// UNIT:   {"status":"only_left|only_right|changed|moved", "kind":"request|notification|orphan|line|stderr",
     ///          "direction":"c2s|s2c", "method":TEXT|null, "subject":TEXT|null, "moved":BOOL,
     ///          "left":PLACE|null, "right":PLACE|null, "changes":[CHANGE…]}
     /// PLACE:  {"seq":N, "answer_seq":N|null, "time_ns":N, "latency_ns":N|null}
-    /// CHANGE: {"side":"envelope|params|result|error|line", "place":POINTER,
+    /// CHANGE: {"side":"envelope|params|result|error|line", "place":POINTER, "pointer":POINTER,
     ///          "kind":"added|removed|changed|reordered", "left":ANY, "right":ANY, "hunks":[HUNK…]}
     /// HUNK:   {"left_line":N, "right_line":N, "lines":[["both|removed|added", TEXT]…]}
     /// ```
@@ -210,6 +262,8 @@ impl Report {
             "changed": self.changed,
             "moved": self.moved,
             "same": self.same,
+            "learned": self.learned,
+            "volatile": self.mapped.to_json(),
             "units": self.units.iter().map(unit_json).collect::<Vec<_>>(),
         })
     }
@@ -242,6 +296,7 @@ fn change_json(change: &Change) -> Value {
     let mut value = json!({
         "side": change.side.name(),
         "place": change.place,
+        "pointer": change.pointer(),
         "kind": change.kind.name(),
     });
     if let Some(text) = &change.left {

@@ -9,6 +9,7 @@ mod jq;
 mod listening;
 mod printer;
 mod project;
+mod recordings;
 mod target;
 mod values;
 

@@ -9,10 +9,11 @@
 
 pub(crate) mod align;
 pub mod compare;
+mod correspondence;
 pub(crate) mod exchange;
+mod learned;
 pub(crate) mod node;
 pub(crate) mod normalise;
-mod correspondence;
 mod places;
 mod print;
 pub(crate) mod report;
@@ -26,7 +27,8 @@ pub use exchange::{Collector, Recording};
 pub use report::Report;
 pub(crate) use report::{Change, ChangeKind, Status, UnitDiff};
 
-pub use tolerance::Tolerance;
+pub(crate) use learned::Learned;
+pub(crate) use tolerance::Tolerance;
 
 /// Options of a comparison.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -17,3 +17,4 @@ pub(crate) mod style;
 pub(crate) mod table;
 pub(crate) mod text;
 pub(crate) mod unified;
+pub(crate) mod volatile;

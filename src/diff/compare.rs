@@ -212,7 +212,9 @@ impl Comparer<'_> {
         let same = match (left, right) {
             (Node::Map(one), Node::Map(other)) => return self.maps(one, other),
             (Node::List(one), Node::List(other)) => return self.lists(one, other),
-            (Node::Set { items: one, key }, Node::Set { items: other, .. }) => return self.sets(key.as_deref(), one, other),
+            (Node::Set { items: one, key }, Node::Set { items: other, .. }) => {
+                return self.sets(key.as_deref(), one, other);
+            }
             (Node::Json { inner: one, .. }, Node::Json { inner: other, .. }) => return self.nodes(one, other),
             (Node::Prose { text: one, spans: in_one }, Node::Prose { text: other, spans: in_other }) => {
                 return self.prose((one, in_one), (other, in_other));
@@ -234,7 +236,7 @@ impl Comparer<'_> {
             ) => {
                 kind == on_right
                     && form == form_on_right
-                    && self.accepts(ValueKey::new(*kind, one), ValueKey::new(*kind, other))
+                    && (self.accepts(ValueKey::new(*kind, one), ValueKey::new(*kind, other)) || one == other)
             }
             (Node::Volatile { text: one, .. }, Node::Number { text: other, .. })
             | (Node::Number { text: one, .. }, Node::Volatile { text: other, .. }) => one == other,

@@ -275,7 +275,14 @@ impl<'o> Collector<'o> {
     fn take_command(&mut self, payload: &[u8]) {
         let Ok(opened) = ciborium::from_reader::<serde_json::Value, _>(payload) else { return };
         let words = opened["command"].as_array().into_iter().flatten();
-        self.origins.add_command(words.filter_map(serde_json::Value::as_str));
+        self.origins.add_folders(words.filter_map(serde_json::Value::as_str).skip(1));
+    }
+
+    /// Notes the client's roots: where it works differs, as where the server works does.
+    fn take_roots(&mut self, result: &[u8]) {
+        let Ok(result) = serde_json::from_slice::<serde_json::Value>(result) else { return };
+        let roots = result["roots"].as_array().into_iter().flatten();
+        self.origins.add_folders(roots.filter_map(|root| root["uri"].as_str()));
     }
 
     fn name(&mut self, name: &str) -> Arc<str> {
@@ -376,6 +383,9 @@ impl<'o> Collector<'o> {
                 orphan
             }
         };
+        if unit.method.as_deref() == Some("roots/list") && !is_error {
+            self.take_roots(text);
+        }
         self.print(&mut unit, answer.side(), text);
         if unit.has_texts {
             answer.text = text.into();

@@ -204,9 +204,9 @@ impl Mapped {
     fn to_json(&self) -> Value {
         let kinds: serde_json::Map<_, _> =
             self.kinds.iter().map(|(kind, count)| (kind.name().to_owned(), Value::from(*count))).collect();
-        let values = self.values.iter().map(|value| {
-            json!({"kind": value.kind.name(), "left": value.left, "right": value.right, "count": value.count})
-        });
+        let values = self.values.iter().map(
+            |value| json!({"kind": value.kind.name(), "left": value.left, "right": value.right, "count": value.count}),
+        );
         json!({"mapped": self.total(), "kinds": kinds, "values": values.collect::<Vec<_>>()})
     }
 }

@@ -46,7 +46,8 @@ mod tests {
 
     #[test]
     fn numbers_may_differ_by_an_amount_or_a_part() {
-        let allows = |text: &str, left, right| text.parse::<Tolerance>().expect("valid").allows("/result/a", left, right);
+        let allows =
+            |text: &str, left, right| text.parse::<Tolerance>().expect("valid").allows("/result/a", left, right);
         assert!(allows("0.5", "1", "1.5") && !allows("0.5", "1", "1.6"));
         assert!(allows("1%", "100", "101") && !allows("1%", "100", "102"));
         assert!(allows("/result/a=2", "1", "3") && !allows("/result/b=2", "1", "3"));

@@ -30,7 +30,7 @@ pub enum Kind {
     Port,
     /// A path below a folder for temporary files, up to the first name in it.
     Path,
-    /// A folder that the server's command line names.
+    /// A folder that the server's command line names, or a root of the client.
     Folder,
     /// A time: RFC 3339, or as in logs.
     Time,
@@ -68,6 +68,17 @@ impl Kind {
             Self::Time => "time",
             Self::Epoch => "epoch",
             Self::Duration => "duration",
+        }
+    }
+
+    /// Returns the name in reports for people.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::Uuid => "UUID",
+            Self::Process => "process id",
+            Self::Path => "temporary path",
+            Self::Epoch => "Unix time",
+            _ => self.name(),
         }
     }
 

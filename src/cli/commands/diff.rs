@@ -1,14 +1,18 @@
-//! `diff`: compares two reels by what was sent.
+//! `diff`: compares two recordings by what was sent.
+
+mod normalise;
 
 use crate::cli::printer::{Format, note};
-use crate::cli::{Context, Outcome, project};
-use crate::diff::{Collector, Options, Recording, compare};
-use crate::error::{CommandError, ErrorKind};
+use crate::cli::recordings::{self, Recorded};
+use crate::cli::{Context, Outcome};
+use crate::diff::{Collector, Learned, Options, Recording, Report, compare};
+use crate::error::{CommandError, ErrorKind, Warn};
 use crate::record::reels;
 use crate::render::diff::{DiffStyle, text};
-use crate::trace::{Damage, EventKind, Item, ReelReader};
+use crate::render::volatile;
+use crate::trace::{Damage, EventKind};
 use clap::Args;
-use serde::Deserialize;
+use normalise::NormaliseArgs;
 use std::path::{Path, PathBuf};
 
 /// Compare two reels by what was requested and answered.
@@ -35,86 +39,29 @@ pub(crate) struct DiffArgs {
     /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
-    /// Also compare the order of members, the notation of numbers, and (byte for byte) JSON embedded in strings.
-    #[arg(long)]
-    exact: bool,
+    #[command(flatten)]
+    normalise: NormaliseArgs,
     /// Also compare the order of requests, and of lists such as tools.
     #[arg(long)]
     order: bool,
-    /// Also compare ids.
-    #[arg(long)]
-    ids: bool,
-    /// Also compare timestamps in messages.
-    #[arg(long)]
-    times: bool,
     /// Also compare what the servers wrote to stderr.
     #[arg(long)]
     stderr: bool,
-    /// Ignore the value at this JSON Pointer, relative to the message; `*` matches any one member (repeatable).
-    #[arg(long, value_name = "POINTER")]
-    ignore: Vec<String>,
-}
-
-/// `[diff]` in `.mcpreel.toml`.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct DiffSettings {
-    /// Like `--ignore`; both apply.
-    ignore: Vec<String>,
 }
 
 pub(super) fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let settings: DiffSettings = project::settings("diff")?;
-    let options = Options {
-        exact: args.exact,
-        order: args.order,
-        keep_times: args.times,
-        keep_ids: args.ids,
-        ignore: [&settings.ignore[..], &args.ignore].concat(),
-    };
-    let paths = [&*args.left, &*args.right];
-    // A pipe can be read only once, so all of its content is kept.
-    let collectors = paths.map(|path| {
-        let collector = Collector::new(&options).with_stderr(args.stderr);
-        if path.is_file() { collector.without_texts() } else { collector }
-    });
-    let passes = read_both(paths, collectors, |path| reels::open_whole(Some(path), note))?;
-    for (path, pass) in paths.iter().zip(&passes) {
-        pass.damage.iter().for_each(|damage| context.printer.note(&format!("{}: {damage}", path.display())));
+    let options = normalise::options(&args.normalise, args.order)?;
+    let mut report = compare_files([&args.left, &args.right], &options, args, context)?;
+    if let Some(again) = &args.normalise.learn {
+        let noise = compare_files([&args.left, again], &options, args, context)?;
+        report.leave_out(&Learned::of(&noise));
     }
-    let [(mut left, in_left), (mut right, in_right)] = passes.map(|pass| (pass.recording, pass.messages));
-    match (in_left, in_right) {
-        // Stderr can be compared without messages.
-        (0, 0) if args.stderr => {}
-        (0, 0) => return Err(reels::without_messages(&args.left)),
-        (0, _) => context.printer.note(&format!("{}: no messages", args.left.display())),
-        (_, 0) => context.printer.note(&format!("{}: no messages", args.right.display())),
-        _ => {}
-    }
-    // The texts of changed messages are read in a second pass, so that only the outlines of two recordings are in
-    // memory.
-    let mut passes = 0;
-    let report = loop {
-        let missing = match compare(&left, &right, &options) {
-            Ok(report) => break report,
-            Err(missing) if passes < MAX_PASSES => missing,
-            Err(_) => {
-                return Err(CommandError::new(ErrorKind::Input, "a recording changed while it was being compared")
-                    .hint("compare the two again when they are complete"));
-            }
-        };
-        passes += 1;
-        let collectors = [missing.left, missing.right]
-            .map(|wanted| Collector::new(&options).with_stderr(args.stderr).only_texts_of(wanted));
-        let [texts, others] = read_both(paths, collectors, |path| reels::open(Some(path)))?;
-        left.fill(texts.recording);
-        right.fill(others.recording);
-    };
     match args.format {
         Format::Json => context.printer.json(&report.to_json())?,
         Format::Human => {
             let mut out = String::new();
             text(&report, &DiffStyle::from(&context.printer.palette), context.printer.width, &mut out);
+            volatile::text(&report, &mut out);
             context.printer.text(&out)?;
         }
     }
@@ -125,44 +72,72 @@ pub(super) fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, Command
 /// correspond.
 const MAX_PASSES: u32 = 3;
 
-/// What one pass over a reel finds.
+fn compare_files(
+    paths: [&Path; 2],
+    options: &Options,
+    args: &DiffArgs,
+    context: &Context,
+) -> Result<Report, CommandError> {
+    // A pipe can be read only once, so all of its content is kept.
+    let collectors = paths.map(|path| {
+        let collector = Collector::new(options).with_stderr(args.stderr);
+        if path.is_file() { collector.without_texts() } else { collector }
+    });
+    let passes = read_both(paths, collectors, Some(note))?;
+    for (path, pass) in paths.iter().zip(&passes) {
+        pass.damage.iter().for_each(|damage| context.printer.note(&format!("{}: {damage}", path.display())));
+    }
+    let [(mut left, in_left), (mut right, in_right)] = passes.map(|pass| (pass.recording, pass.messages));
+    match (in_left, in_right) {
+        // Stderr can be compared without messages.
+        (0, 0) if args.stderr => {}
+        (0, 0) => return Err(reels::without_messages(paths[0])),
+        (0, _) => context.printer.note(&format!("{}: no messages", paths[0].display())),
+        (_, 0) => context.printer.note(&format!("{}: no messages", paths[1].display())),
+        _ => {}
+    }
+    // The texts of changed messages are read in a second pass, so that only the outlines of two recordings are in
+    // memory.
+    for _ in 0..=MAX_PASSES {
+        let missing = match compare(&left, &right, options) {
+            Ok(report) => return Ok(report),
+            Err(missing) => missing,
+        };
+        let collectors = [missing.left, missing.right]
+            .map(|wanted| Collector::new(options).with_stderr(args.stderr).only_texts_of(wanted));
+        let [texts, others] = read_both(paths, collectors, None)?;
+        left.fill(texts.recording);
+        right.fill(others.recording);
+    }
+    Err(CommandError::new(ErrorKind::Input, "a recording changed while it was being compared")
+        .hint("compare the two again when they are complete"))
+}
+
+/// What one pass over a recording finds.
 struct Pass {
     recording: Recording,
     messages: u64,
     damage: Vec<Damage>,
 }
 
-/// Reads both reels at the same time.
-fn read_both(
-    paths: [&Path; 2],
-    collectors: [Collector<'_>; 2],
-    open: impl Fn(&Path) -> Result<(ReelReader, PathBuf), CommandError>,
-) -> Result<[Pass; 2], CommandError> {
-    let [left, right] = paths.map(open);
-    let ((left, left_path), (right, right_path)) = (left?, right?);
+/// Reads both recordings at the same time.
+fn read_both(paths: [&Path; 2], collectors: [Collector<'_>; 2], warn: Option<Warn>) -> Result<[Pass; 2], CommandError> {
+    let [left, right] = paths.map(|path| recordings::open(path, warn));
+    let (left, right) = (left?, right?);
     let [on_left, on_right] = collectors;
     std::thread::scope(|scope| {
-        let right = scope.spawn(|| read(right, &right_path, on_right));
-        let left = read(left, &left_path, on_left)?;
+        let right = scope.spawn(|| read(right, on_right));
+        let left = read(left, on_left)?;
         let right = right.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         Ok([left, right])
     })
 }
 
-fn read(reader: ReelReader, path: &Path, mut collector: Collector<'_>) -> Result<Pass, CommandError> {
-    let mut reader = reader.with_payloads();
-    let (mut messages, mut damage) = (0, Vec::new());
-    while let Some(item) = reader.next().map_err(|error| CommandError::reading(path, &error))? {
-        match item {
-            Item::Damage(found) => damage.push(found),
-            Item::Block(block) => {
-                block.events().for_each(|event| {
-                    messages += u64::from(event.header.kind == EventKind::Message);
-                    collector.take(&event);
-                });
-                reader.recycle(block);
-            }
-        }
-    }
+fn read(recorded: Recorded, mut collector: Collector<'_>) -> Result<Pass, CommandError> {
+    let mut messages = 0;
+    let damage = recorded.each_event(|event| {
+        messages += u64::from(event.header.kind == EventKind::Message);
+        collector.take(event);
+    })?;
     Ok(Pass { recording: collector.finish(), messages, damage })
 }

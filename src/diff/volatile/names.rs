@@ -41,19 +41,8 @@ const TIMES: &[&str] = &[
 ];
 
 /// Suffixes of such members.
-const TIME_ENDINGS: &[&str] = &[
-    "At",
-    "_at",
-    "Time",
-    "_time",
-    "Timestamp",
-    "_timestamp",
-    "_ts",
-    "Date",
-    "_date",
-    "Modified",
-    "_modified",
-];
+const TIME_ENDINGS: &[&str] =
+    &["At", "_at", "Time", "_time", "Timestamp", "_timestamp", "_ts", "Date", "_date", "Modified", "_modified"];
 
 /// Members that contain how long something took.
 const DURATIONS: &[&str] = &["duration", "elapsed", "took", "latency", "uptime", "runtime"];
@@ -65,8 +54,9 @@ const DURATION_ENDINGS: &[&str] = &["Duration", "_duration", "Elapsed", "_elapse
 const UNITS: &[&str] = &["Ms", "_ms", "Millis", "_millis", "Seconds", "_seconds", "_s", "Secs", "_secs", "Ns", "_ns"];
 
 /// Words before a duration that is a setting.
-const SETTINGS: &[&str] =
-    &["timeout", "ttl", "interval", "limit", "deadline", "every", "max", "maximum", "min", "minimum", "within", "delay"];
+const SETTINGS: &[&str] = &[
+    "timeout", "ttl", "interval", "limit", "deadline", "every", "max", "maximum", "min", "minimum", "within", "delay",
+];
 
 /// Members with schemas and other configuration.
 const CONFIGURATION: &[&str] = &[

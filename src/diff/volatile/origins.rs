@@ -10,10 +10,10 @@ const MAX_VALUES: usize = 1 << 20;
 const MAX_FOLDERS: usize = 64;
 
 /// What is known of a run. For each value, whether the first message that contained it came from the server, and not as
-/// part of the server's configuration: such values were made by the run, and the others were chosen. And the folders
-/// that the server's command line names.
+/// part of the server's configuration: such values were made by the run, and the others were chosen. And the folders in
+/// which it took place: those that the server's command line names, and the client's roots.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Origins {
+pub(crate) struct Origins {
     made: HashMap<ValueKey, bool, foldhash::fast::FixedState>,
     folders: Vec<Box<str>>,
     /// The texts of values, if they are to be listed.
@@ -31,9 +31,9 @@ impl Origins {
         self.texts.get(&key).map(|text| &**text)
     }
 
-    /// Adds the absolute paths among the words of a command. The longest come first.
-    pub(crate) fn add_command<'a>(&mut self, words: impl IntoIterator<Item = &'a str>) {
-        for word in words.into_iter().skip(1) {
+    /// Adds the absolute paths among words of a command, or file URIs. The longest come first.
+    pub(crate) fn add_folders<'a>(&mut self, words: impl IntoIterator<Item = &'a str>) {
+        for word in words {
             let path = word.split_once('=').map_or(word, |(_, value)| value);
             let path = path.strip_prefix("file://").unwrap_or(path).trim_end_matches('/');
             let is_deep = path.starts_with('/') && path.matches('/').count() > 1 && !path.contains(char::is_whitespace);

@@ -93,8 +93,7 @@ fn change(change: &Change, style: &DiffStyle, widest: usize, out: &mut String) {
     let faint = style.faint;
     let note =
         if change.left.is_some() && change.kind == crate::diff::ChangeKind::Reordered { "  reordered" } else { "" };
-    let space = if change.place.is_empty() { "" } else { " " };
-    let _ = writeln!(out, "  {faint}{}{space}{}{note}{faint:#}", change.side.name(), printable(&change.place));
+    let _ = writeln!(out, "  {faint}{}{note}{faint:#}", printable(&change.pointer()));
     let (left, right) = (change.left.as_deref().unwrap_or_default(), change.right.as_deref().unwrap_or_default());
     let shared = left.chars().zip(right.chars()).take_while(|(one, other)| one == other).count();
     for (sign, value, look) in [('-', &change.left, style.removed), ('+', &change.right, style.added)] {
@@ -193,7 +192,7 @@ mod tests {
     fn a_report_reads_as_a_list_of_changes() {
         let left = [(12, "a/b", "echo", r#"{"x":1,"y":[1],"t":"one\ntwo\n"}"#), (13, "gone", "g", "{}")];
         let right = [(14, "a/b", "echo", r#"{"x":2,"y":[1],"t":"one\n\u001btwo\n"}"#)];
-        let expected = "a/b echo  seq 12 ↔ 14\n  params /x\n  - 1\n  + 2\n  params /t\n  @@ -1 +1 @@\n    one\n  \
+        let expected = "a/b echo  seq 12 ↔ 14\n  /params/x\n  - 1\n  + 2\n  /params/t\n  @@ -1 +1 @@\n    one\n  \
             - two\n  + \\u{1b}two\n- gone g  seq 13\n\n1 changed, 1 only in A, 0 only in B, 0 same\n";
         assert_eq!(shown(&left, &right, &DiffStyle::default(), None), expected);
         assert_eq!(shown(&left, &left, &DiffStyle::default(), None), "0 changed, 0 only in A, 0 only in B, 2 same\n");

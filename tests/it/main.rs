@@ -16,6 +16,7 @@ mod architecture;
 mod bad_input;
 mod behaviours;
 mod clients;
+mod comparing;
 mod events;
 mod files;
 mod gateway;

@@ -15,25 +15,31 @@ use clap::Args;
 use normalise::NormaliseArgs;
 use std::path::{Path, PathBuf};
 
-/// Compare two reels by what was requested and answered.
+/// Compare two recordings by what was requested and answered.
 ///
-/// mcpreel ignores times and ids, and matches the messages of A and B by content and position. For a message that
-/// changed, it prints only the changes. Concurrent messages in a different order are not a difference. Exits with 1 if
-/// A and B differ, and with 3 if neither contains a message.
+/// A and B are reels, JSON lines (`mcpreel export`), or transcripts that `mcpreel import` reads. mcpreel matches their
+/// messages by content and position. For a message that changed, it prints only the changes. Concurrent messages in a
+/// different order are not a difference. Exits with 1 if A and B differ, and with 3 if neither contains a message.
+///
+/// Values that the run made (times, durations, ids, tokens, ports, process ids, temporary paths) may differ if they
+/// correspond everywhere; the report counts them. Arguments that the client chose, schemas and other configuration are
+/// compared as they are. Settings in `.mcpreel.toml` apply, too.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   mcpreel diff before.reel after.reel                         # A and B
   mcpreel diff a.reel b.reel --ignore '/result/tools/*/description'
   mcpreel diff a.reel b.reel --format json
-  mcpreel diff a.reel b.reel --exact --order --ids --times    # strictly
+  mcpreel diff a.reel b.reel --volatile                       # list what was not compared
+  mcpreel diff a.reel b.reel --learn a2.reel                  # a2: a second run of A's version
+  mcpreel diff a.reel b.reel --exact --order --ids            # strictly
 
 The seq after a heading is the event's number in A and in B; show the event with `mcpreel show A --seq N`.")]
 pub(crate) struct DiffArgs {
-    /// The first reel, A.
+    /// The first recording, A; `-` is stdin.
     #[arg(value_name = "A")]
     left: PathBuf,
-    /// The second reel, B.
+    /// The second recording, B.
     #[arg(value_name = "B")]
     right: PathBuf,
     /// Output format.

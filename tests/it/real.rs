@@ -6,6 +6,7 @@
 //! test whose programs are missing fails.
 
 mod call;
+mod differences;
 mod host;
 #[cfg(target_os = "linux")]
 mod http;

@@ -13,6 +13,7 @@ use crate::render::volatile;
 use crate::trace::{Damage, EventKind};
 use clap::Args;
 use normalise::NormaliseArgs;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// Compare two recordings by what was requested and answered.
@@ -89,7 +90,7 @@ fn compare_files(
         let collector = Collector::new(options).with_stderr(args.stderr);
         if path.is_file() { collector.without_texts() } else { collector }
     });
-    let passes = read_both(paths, collectors, Some(note))?;
+    let passes = read_both(paths, collectors, note)?;
     for (path, pass) in paths.iter().zip(&passes) {
         pass.damage.iter().for_each(|damage| context.printer.note(&format!("{}: {damage}", path.display())));
     }
@@ -109,11 +110,19 @@ fn compare_files(
             Ok(report) => return Ok(report),
             Err(missing) => missing,
         };
-        let collectors = [missing.left, missing.right]
-            .map(|wanted| Collector::new(options).with_stderr(args.stderr).only_texts_of(wanted));
-        let [texts, others] = read_both(paths, collectors, None)?;
-        left.fill(texts.recording);
-        right.fill(others.recording);
+        let again = |path: &Path, wanted: HashSet<u64>, recording: &mut Recording| -> Result<(), CommandError> {
+            // What comes through a pipe was kept, and cannot be read again.
+            if !wanted.is_empty() {
+                let collector = Collector::new(options).with_stderr(args.stderr).only_texts_of(wanted);
+                recording.fill(read(recordings::open(path, None)?, collector)?.recording);
+            }
+            Ok(())
+        };
+        std::thread::scope(|scope| {
+            let on_right = scope.spawn(|| again(paths[1], missing.right, &mut right));
+            again(paths[0], missing.left, &mut left)?;
+            on_right.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })?;
     }
     Err(CommandError::new(ErrorKind::Input, "a recording changed while it was being compared")
         .hint("compare the two again when they are complete"))
@@ -127,8 +136,8 @@ struct Pass {
 }
 
 /// Reads both recordings at the same time.
-fn read_both(paths: [&Path; 2], collectors: [Collector<'_>; 2], warn: Option<Warn>) -> Result<[Pass; 2], CommandError> {
-    let [left, right] = paths.map(|path| recordings::open(path, warn));
+fn read_both(paths: [&Path; 2], collectors: [Collector<'_>; 2], warn: Warn) -> Result<[Pass; 2], CommandError> {
+    let [left, right] = paths.map(|path| recordings::open(path, Some(warn)));
     let (left, right) = (left?, right?);
     let [on_left, on_right] = collectors;
     std::thread::scope(|scope| {

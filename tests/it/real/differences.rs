@@ -104,12 +104,14 @@ fn compare_two_runs(
 
     let exported = stage.run(&words(&["export", "b.reel"]));
     let lines = String::from_utf8(exported.stdout).expect("text");
-    let tools = tools(&lines);
+    let list = lines.lines().find(|line| line.contains("\"tools\":[")).expect("a list of tools");
+    let list_event: Value = serde_json::from_str(list).expect("JSON");
+    let tools = &list_event["message"]["result"]["tools"];
     let name = tools[0]["name"].as_str().expect("a name").to_owned();
     let described = tools[0]["description"].as_str().expect("a description").to_owned();
     let quoted = |text: &str| Value::from(text).to_string();
     for (from, to, pointer) in [
-        (format!("{{\"name\":{}", quoted(&name)), "{\"name\":\"renamed\"".to_owned(), "/result/tools/0"),
+        (format!("\"name\":{}", quoted(&name)), "\"name\":\"renamed\"".to_owned(), "/result/tools/0"),
         (quoted(&described), "\"Does something else\"".to_owned(), "/result/tools/0/description"),
         (
             "\"type\":\"object\"".to_owned(),
@@ -117,7 +119,8 @@ fn compare_two_runs(
             "/result/tools/0/inputSchema",
         ),
     ] {
-        std::fs::write(stage.path("changed.jsonl"), lines.replacen(&from, &to, 1)).expect("written");
+        let changed = lines.replace(list, &list.replacen(&from, &to, 1));
+        std::fs::write(stage.path("changed.jsonl"), changed).expect("written");
         let report = diff(stage, "a.reel", "changed.jsonl");
         let places = places(&report);
         let is_it = |place: &String| place.starts_with(pointer);
@@ -196,11 +199,4 @@ fn places(report: &Value) -> Vec<String> {
         _ => vec![unit["status"].to_string()],
     });
     places.collect()
-}
-
-/// The tools in the JSON lines of a session.
-fn tools(lines: &str) -> Vec<Value> {
-    let messages = lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
-    let mut lists = messages.filter_map(|event| event["message"]["result"]["tools"].as_array().cloned());
-    lists.next().expect("a list of tools")
 }

@@ -52,7 +52,7 @@ static int is_whole(const char *text, size_t have) {
 }
 
 /* One request out, one response back. The text is the caller's, ended by NUL. */
-static void exchange(struct client *c, const char *body, char *text, size_t room) {
+static void exchange(struct client *c, const char *body, char *text, size_t size) {
     char request[1024];
     int n = snprintf(request, sizeof request,
                      "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Type: application/json\r\n"
@@ -62,7 +62,7 @@ static void exchange(struct client *c, const char *body, char *text, size_t room
     if (send(c->fd, request, (size_t)n, MSG_NOSIGNAL) != n) die("request");
     size_t have = 0;
     do {
-        ssize_t got = recv(c->fd, text + have, room - 1 - have, 0);
+        ssize_t got = recv(c->fd, text + have, size - 1 - have, 0);
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) die("answer cut short");
         have += (size_t)got;

@@ -240,10 +240,10 @@ def large_messages(path: Path, smallest: int) -> Path:
     words = "the quick brown fox jumps over a lazy dog and does it again ".split()
     with open(path, "w", encoding="utf-8") as file:
         for number in range(LARGE_MESSAGES):
-            room = rng.randint(smallest, LARGEST) - len(head) - len(tail)
+            free = rng.randint(smallest, LARGEST) - len(head) - len(tail)
             if number % 2:
-                data = base64.b64encode(rng.randbytes(room)).decode()
+                data = base64.b64encode(rng.randbytes(free)).decode()
             else:
-                data = " ".join(rng.choices(words, k=room // 2))
-            file.write(head + data[:room] + tail + "\n")
+                data = " ".join(rng.choices(words, k=free // 2))
+            file.write(head + data[:free] + tail + "\n")
     return path

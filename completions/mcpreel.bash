@@ -3338,7 +3338,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__fire__subcmd__raw)
-            opts="-v -H -e -h --color --verbose --as --no-handshake --format --expect --repeat --interval --protocol-version --timeout --root --record --listen --allow-host --allow-origin --max-body --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --era --help"
+            opts="-v -H -e -h --color --verbose --as --no-handshake --listen --allow-host --allow-origin --max-body --format --expect --repeat --interval --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --era --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3350,6 +3350,22 @@ _mcpreel() {
                     ;;
                 --as)
                     COMPREPLY=($(compgen -W "host server" -- "${cur}"))
+                    return 0
+                    ;;
+                --listen)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow-host)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow-origin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-body)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --format)
@@ -3381,22 +3397,6 @@ _mcpreel() {
                     return 0
                     ;;
                 --record)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --listen)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --allow-host)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --allow-origin)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-body)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

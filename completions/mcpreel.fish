@@ -492,6 +492,10 @@ always\t'Always'
 never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l as -d 'In which role to send it: to the server, or (in a live session only) to the client' -r -f -a "host\t'As the host (client): to the server'
 server\t'As the server: to the client'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l listen -d 'Listen on this address: HOST:PORT or a local port (0 for a free one) for HTTP and WebSocket; tcp:HOST:PORT or unix:PATH for JSON lines' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l allow-host -d 'Also accept this name in the `Host` header (repeatable). `localhost`, names that end in `.localhost`, and IP addresses are always accepted' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l allow-origin -d 'Also accept requests from this browser origin (repeatable). Origins on `localhost` or a loopback address, and the origin that matches the `Host` header, are always accepted' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l max-body -d 'Maximum size of a request body that is passed on to a server behind a URL (default: 256 MiB). For other listeners, --max-message applies as well' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l format -d 'Output format' -r -f -a "human\t'Text'
 json\t'One JSON object'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l expect -d 'A jq expression that must be true for each result, as printed by --format json. Overrides the default success check; connection failures still count as failures' -r
@@ -501,10 +505,6 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l timeout -d 'Response timeout (default: 30s)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l record -d 'Record the session to this reel' -r -F
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l listen -d 'Listen on this address: HOST:PORT or a local port (0 for a free one) for HTTP and WebSocket; tcp:HOST:PORT or unix:PATH for JSON lines' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l allow-host -d 'Also accept this name in the `Host` header (repeatable). `localhost`, names that end in `.localhost`, and IP addresses are always accepted' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l allow-origin -d 'Also accept requests from this browser origin (repeatable). Origins on `localhost` or a loopback address, and the origin that matches the `Host` header, are always accepted' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l max-body -d 'Maximum size of a request body that is passed on to a server behind a URL (default: 256 MiB). For other listeners, --max-message applies as well' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l url -d 'Connect to a running server: http(s)://…, ws(s)://…, unix:PATH, tcp:HOST:PORT, or env:NAME to read the URL from an environment variable' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -s H -l header -d 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced by the value of the environment variable NAME. If MCPREEL_TOKEN is set, it is sent as `Authorization: Bearer …`, unless there is such a header' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand fire; and __fish_seen_subcommand_from raw" -l header-env -d 'Add a header whose value is in an environment variable (repeatable)' -r

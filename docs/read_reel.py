@@ -202,7 +202,7 @@ def resynchronise(data, at, walk):
 
 
 def read(data):
-    """Yields the file header, then events; what cannot be read is told on standard error, and is None."""
+    """Yields the file header, then events; what cannot be read is reported on standard error, and is None."""
     header, at = file_header(data)
     yield header
     group = None

@@ -1,19 +1,16 @@
 //! The command line: arguments, context, printer, errors and exit codes. Each subcommand has a file below `commands`.
 
 mod client_session;
-pub(crate) mod clients;
 mod commands;
 mod handlers;
-mod hosting;
-mod jq;
 mod listening;
 mod printer;
 mod project;
 mod recordings;
 mod target;
-mod values;
+mod verdict;
 
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind, Notices};
 use crate::render::text::printable;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use printer::Printer;
@@ -99,6 +96,13 @@ pub(crate) enum Outcome {
 struct Context {
     printer: Printer,
     verbose: u8,
+}
+
+impl Context {
+    /// How much is reported while a command runs.
+    fn notices(&self) -> Notices {
+        Notices { warn: printer::note, is_verbose: self.verbose > 0 }
+    }
 }
 
 /// Runs the program and returns its exit code.
@@ -198,7 +202,8 @@ fn usage_error(error: &clap::Error) -> ExitCode {
     ExitCode::from(if error.use_stderr() { ErrorKind::Usage.exit_code() } else { 0 })
 }
 
-/// Prints help, or what is wrong with the command line; an error may repeat words of it and is therefore escaped.
+/// Prints help, or what is wrong with the command line, in the form of our other errors. An error may repeat words of the
+/// command line and is therefore escaped.
 fn print_usage(error: &clap::Error) {
     if !error.use_stderr() {
         let _ = error.print();
@@ -207,7 +212,7 @@ fn print_usage(error: &clap::Error) {
     let text = error.render();
     let is_coloured = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let text = if is_coloured { text.ansi().to_string() } else { text.to_string() };
-    let _ = io::stderr().write_all(printable(&text, is_coloured).as_bytes());
+    let _ = io::stderr().write_all(format!("mcpreel: {}", printable(&text, is_coloured)).as_bytes());
 }
 
 /// Ends as the server ended: with its exit code, or by its signal.

@@ -1,9 +1,12 @@
-//! Configuration files of MCP clients: the servers in them, and edits that keep every other byte.
+//! Configuration files of MCP clients: where they are, the servers in them, and edits that keep every other byte.
 //!
-//! This module must never open files, print or read the environment; all of that comes in as arguments.
+//! Only `clients` and `file` open files; the rest works on text, and the environment comes in as an argument. Nothing
+//! here prints.
 
+pub(crate) mod clients;
 pub(crate) mod entry;
 pub(crate) mod expand;
+pub(crate) mod file;
 pub(crate) mod project;
 pub(crate) mod shown;
 pub(crate) mod tree;

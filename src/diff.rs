@@ -1,6 +1,6 @@
 //! Compares two recordings of a conversation by what was said, not by when or with which id.
 //!
-//! There are four steps. [`exchange`] collects the events of a reel into units (a request with its response, a
+//! There are four steps. [`pairs`] collects the events of a reel into units (a request with its response, a
 //! notification). [`normalise`] parses payloads and masks what differs between any two runs. [`align`] decides which
 //! unit of one side corresponds to which unit of the other. [`mod@compare`] finds the changes within each pair. The
 //! result is a [`Report`].
@@ -10,10 +10,10 @@
 pub(crate) mod align;
 pub mod compare;
 mod correspondence;
-pub(crate) mod exchange;
 mod learned;
 pub(crate) mod node;
 pub(crate) mod normalise;
+pub(crate) mod pairs;
 mod places;
 mod print;
 pub(crate) mod report;
@@ -22,8 +22,8 @@ mod tolerance;
 pub(crate) mod volatile;
 
 pub use compare::compare;
-pub(crate) use exchange::UnitKind;
-pub use exchange::{Collector, Recording};
+pub(crate) use pairs::UnitKind;
+pub use pairs::{Collector, Recording};
 pub use report::Report;
 pub(crate) use report::{Change, ChangeKind, Status, UnitDiff};
 

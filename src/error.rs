@@ -1,5 +1,6 @@
 //! The errors that commands report: what failed, why, what to do next, and the exit code.
 
+use crate::process::child::SpawnError;
 use crate::scenario::ScenarioError;
 use crate::trace::FormatError;
 use std::io;
@@ -7,6 +8,15 @@ use std::path::Path;
 
 /// Reports something to the user that does not end the command, as one line.
 pub(crate) type Warn = fn(&str);
+
+/// How much is reported to the user while a command runs.
+#[derive(Clone, Copy)]
+pub(crate) struct Notices {
+    /// Reports one line.
+    pub warn: Warn,
+    /// Whether details are wanted, too.
+    pub is_verbose: bool,
+}
 
 /// The kind of a failure, which determines the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,12 +63,14 @@ pub(crate) struct CommandError {
     pub message: String,
     /// What to do next.
     pub hints: Vec<String>,
+    /// If the failure is that the server closed the connection: when, such as ` before answering tools/call`.
+    pub closed: Option<String>,
 }
 
 impl CommandError {
     /// An error without hints.
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hints: Vec::new() }
+        Self { kind, message: message.into(), hints: Vec::new(), closed: None }
     }
 
     /// Adds a hint.
@@ -102,6 +114,15 @@ impl CommandError {
             return Self::new(ErrorKind::Quiet, "");
         }
         Self::new(ErrorKind::Internal, format!("cannot write {}: {error}", path.display()))
+    }
+
+    /// A server could not be started.
+    pub(crate) fn spawning(error: SpawnError) -> Self {
+        let reported = Self::new(ErrorKind::Peer, format!("cannot start the server: {error}"));
+        match error {
+            SpawnError::NotFound(_) => reported.hint("use the full path, or check PATH"),
+            _ => reported,
+        }
     }
 
     /// A file is not a readable reel.

@@ -9,6 +9,7 @@ mod cli;
 mod config;
 mod diff;
 mod error;
+mod files;
 mod formats;
 mod host;
 mod overlay;
@@ -38,10 +39,10 @@ pub fn main() -> ExitCode {
     if let Some(failure) = process::child::become_if_asked() {
         return cli::trampoline_failed(&failure);
     }
-    if let Some(code) = process::supervisor::keep_if_asked() {
+    if let Some(code) = process::supervisor::supervise_if_asked() {
         return code;
     }
-    if let Some(code) = process::stdio_bridge::carry_if_asked() {
+    if let Some(code) = process::stdio_bridge::bridge_if_asked() {
         return code;
     }
     cli::run()

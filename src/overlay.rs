@@ -27,10 +27,10 @@ pub use plan::Plan;
 
 use crate::proposals::recent::Recent;
 use crate::wire::{Direction, Id, IdKey};
-use added_tools::Listing;
-use conversation::Conversing;
+use added_tools::ServerTools;
+use conversation::UserMessagesInFlight;
 use embedded_server::{EmbeddedServer, failed};
-use own_requests::{Asking, Purpose};
+use own_requests::{OwnRequests, Purpose};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -46,19 +46,19 @@ const MAX_OPEN: usize = 1024;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
     /// Forward a message unchanged.
-    Pass(Direction, Vec<u8>),
+    Forward(Direction, Vec<u8>),
     /// Do not forward a message: the overlay answers it, or it responds to a request of the overlay.
-    Taken(Direction, Vec<u8>),
+    Consume(Direction, Vec<u8>),
     /// Send a message of the overlay itself.
-    Put(Direction, Vec<u8>),
+    Send(Direction, Vec<u8>),
     /// Forward a changed message of the server: the original, then the changed text.
-    Changed(Vec<u8>, Vec<u8>),
+    Replace(Vec<u8>, Vec<u8>),
     /// Drop a message of the server that the client did not ask for.
-    Kept(Vec<u8>),
+    Drop(Vec<u8>),
     /// A sentence that the user should see.
-    Report(String),
+    Notice(String),
     /// Structured information that a user may want to see.
-    Fact(Value),
+    Report(Value),
 }
 
 /// The ids of the overlay's own requests, which neither side uses itself.
@@ -123,9 +123,9 @@ pub struct Overlay {
     embedded_server: EmbeddedServer,
     ids: Ids,
     awaited: Recent<IdKey, Awaited>,
-    asking: Asking,
-    conversing: Conversing,
-    listing: Listing,
+    own_requests: OwnRequests,
+    conversing: UserMessagesInFlight,
+    server_tools: ServerTools,
     triggers: Triggers,
     /// The resources that the overlay, and the client, have subscribed to.
     own_uris: BTreeSet<String>,
@@ -142,9 +142,9 @@ impl Overlay {
             ids: Ids { prefix: setting.id_prefix.clone(), last: 0 },
             phase: Phase::New,
             awaited: Recent::new(MAX_OPEN),
-            asking: Asking::default(),
-            conversing: Conversing::default(),
-            listing: Listing::default(),
+            own_requests: OwnRequests::default(),
+            conversing: UserMessagesInFlight::default(),
+            server_tools: ServerTools::default(),
             triggers: Triggers::new(&plan),
             own_uris: BTreeSet::new(),
             client_uris: BTreeSet::new(),
@@ -177,7 +177,7 @@ impl Overlay {
 
     /// When to call [`Self::wake`] next.
     pub fn next_timeout(&self) -> Option<Duration> {
-        [self.embedded_server.next_timeout(), self.asking.next_due(), self.triggers.next_due()]
+        [self.embedded_server.next_timeout(), self.own_requests.next_due(), self.triggers.next_due()]
             .into_iter()
             .flatten()
             .min()
@@ -189,9 +189,9 @@ impl Overlay {
         if self.embedded_server.next_timeout().is_some_and(|at| at <= now) {
             out.extend(self.embedded_server.handle_timeout(now, &mut self.ids));
         }
-        while let Some((number, purpose)) = self.asking.give_up(now) {
+        while let Some((number, purpose)) = self.own_requests.give_up(now) {
             out.push(self.take_back(number, "timeout"));
-            self.concluded(purpose, Err(failed("the server did not answer in time")), &mut out);
+            self.concluded(purpose, Err(failed("the server did not respond in time")), &mut out);
         }
         while let Some((rule, count)) = self.triggers.due(now) {
             self.fire(now, rule, &json!({"n": count}), &mut out);
@@ -220,29 +220,29 @@ impl Overlay {
         let Some(rule) = self.plan.rules.get(rule) else { return };
         match serde_json::from_value(template::fill(&rule.fire, about)) {
             Ok(fired) => out.extend(self.embedded_server.fire(now, &fired, &mut self.ids)),
-            Err(error) => out.push(Output::Report(format!("the rule at line {}: {error}", rule.line))),
+            Err(error) => out.push(Output::Notice(format!("the rule at line {}: {error}", rule.line))),
         }
     }
 
     fn ask(&mut self, now: Duration, method: &str, params: &Value, purpose: Purpose, out: &mut Vec<Output>) {
         let (number, id) = self.ids.next();
-        self.asking.open(now, number, purpose);
+        self.own_requests.open(now, number, purpose);
         let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-        out.push(Output::Put(TO_SERVER, request.to_string().into_bytes()));
+        out.push(Output::Send(TO_SERVER, request.to_string().into_bytes()));
     }
 
     /// Cancels one of the overlay's own requests.
     fn take_back(&self, number: u64, why: &str) -> Output {
         let params = json!({"requestId": self.ids.id(number), "reason": why});
         let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
-        Output::Put(TO_SERVER, cancelled.to_string().into_bytes())
+        Output::Send(TO_SERVER, cancelled.to_string().into_bytes())
     }
 }
 
 /// Reports that the overlay dropped a client's or server's request from its list, because the other side leaves too
 /// many unanswered.
 fn forgotten(why: &str) -> Output {
-    Output::Fact(json!({"report": "forgotten", "why": why, "most_open": MAX_OPEN}))
+    Output::Report(json!({"report": "forgotten", "why": why, "most_open": MAX_OPEN}))
 }
 
 fn message_of(error: &Value) -> &str {

@@ -16,7 +16,7 @@ pub use plan::Plan;
 pub(crate) use plan::{DeclarationPlace, Probe};
 pub use report::ClientEnd;
 pub(crate) use report::{Client, ClientFailure, Declared, ProbeReport, SentSample, TrialOutcome};
-pub use run::{Order, ProbeRun, Settings};
+pub use run::{Output, ProbeRun, Settings};
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,6 @@
 //! It must never use tokio, files or clocks, print, or depend on another proposal.
 
 pub(crate) mod audit;
-pub(crate) mod checkpoint_tree;
 pub(crate) mod conversation;
 pub(crate) mod findings;
 pub(crate) mod hooks;
@@ -77,7 +76,7 @@ pub struct Descriptor {
 
 /// A message that a proposal summarizes.
 #[derive(Clone, Copy, Debug)]
-pub struct Spoken<'a> {
+pub struct SummarizedMessage<'a> {
     /// The message's method. For a response, the method of the request.
     pub method: &'a str,
     /// The message's direction.
@@ -119,6 +118,17 @@ pub struct Rule {
     pub text: &'static str,
     /// The specification or proposal and the section that require it.
     pub source: &'static str,
+    /// For a source that leaves a question open (`AMB-A1`): the question, and what mcpreel assumes.
+    pub decision: Option<&'static str>,
+}
+
+/// The rules that follow from one document.
+#[derive(Debug)]
+pub(crate) struct RuleGroup {
+    /// The document: its short citation and its title.
+    pub document: String,
+    /// Its rules.
+    pub rules: &'static [Rule],
 }
 
 /// A violation of a rule in a session.
@@ -160,7 +170,7 @@ pub struct Observed<'a> {
     /// Its params, result or error (`Null` if it has none or if it cannot be parsed).
     pub content: &'a Value,
     /// The request that a response belongs to.
-    pub request: Option<&'a Asked>,
+    pub request: Option<&'a PendingRequest>,
     /// What both sides have declared so far.
     pub declared: &'a Declared,
     /// The whole message, for members outside of its content.
@@ -192,12 +202,12 @@ pub enum Carried {
     /// Text for the model's next turn.
     Text(String),
     /// The name of an event.
-    Fact(String),
+    Event(String),
 }
 
 /// A request without a response so far.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct PendingRequest {
     /// The event's number.
     pub seq: u64,
     /// The time in nanoseconds since the reel's clock base.
@@ -273,7 +283,7 @@ pub trait Proposal: Sync {
 
     /// Appends a phrase about a message of this proposal: what a request asks for, or what a response grants. Appends
     /// nothing if there is nothing to say.
-    fn summarize(&self, spoken: &Spoken<'_>, out: &mut String);
+    fn summarize(&self, spoken: &SummarizedMessage<'_>, out: &mut String);
 
     /// The rules that its observer checks.
     fn rules(&self) -> &'static [Rule];
@@ -303,7 +313,7 @@ pub trait Proposal: Sync {
 
     /// What a message shows about checkpoints. The message may also belong to MCP and only contain a part of the
     /// proposal.
-    fn checkpoint_tree(&self, _message: &Observed<'_>) -> Option<checkpoint_tree::Step> {
+    fn checkpoint_tree(&self, _message: &Observed<'_>) -> Option<audit::CheckpointStep> {
         None
     }
 

@@ -5,16 +5,12 @@
 pub(crate) mod answer_filter;
 pub(crate) mod http;
 pub(crate) mod injectable_writer;
-pub(crate) mod output;
-pub(crate) mod places;
 pub(crate) mod queue;
 pub(crate) mod recorder;
 pub(crate) mod recording;
-pub(crate) mod reels;
 pub(crate) mod relay;
 mod repack;
 pub(crate) mod startup_error;
-pub(crate) mod status;
 pub(crate) mod stdio;
 pub(crate) mod stdio_gateway;
 pub(crate) mod stdio_to_url;

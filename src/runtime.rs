@@ -3,24 +3,57 @@
 pub(crate) mod builtin;
 pub(crate) mod channel_socket;
 pub(crate) mod client;
+pub(crate) mod client_probe;
 pub(crate) mod event_routes;
 pub(crate) mod feed;
 pub(crate) mod handler_runner;
+pub(crate) mod handler_secrets;
 pub(crate) mod host;
+pub(crate) mod host_servers;
 pub(crate) mod host_session;
 pub(crate) mod inferences;
+pub(crate) mod interactive;
+pub(crate) mod listening;
 pub(crate) mod model;
 pub(crate) mod overlay;
+pub(crate) mod parameters;
+pub(crate) mod peer;
+pub(crate) mod play;
 pub(crate) mod probe;
-pub(crate) mod scenario_server;
-pub(crate) mod scenario_sessions;
 pub(crate) mod server;
+pub(crate) mod server_link;
 pub(crate) mod sessions;
-pub(crate) mod simulate;
+pub(crate) mod shared_recorder;
 pub(crate) mod watch;
 pub(crate) mod webhook;
 
 pub(crate) use client::{Connection, Failure};
+
+use crate::error::{CommandError, ErrorKind};
+
+/// Runs an asynchronous command on this thread. An interrupt ends it, with exit code 130.
+pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
+    block_on_to_the_end(unless_interrupted(work))
+}
+
+/// Like [`block_on`], for a command that handles interrupts itself.
+pub(crate) fn block_on_to_the_end<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| CommandError::new(ErrorKind::Internal, format!("cannot start: {error}")))?;
+    runtime.block_on(work)
+}
+
+/// Runs `work` until it is done or interrupted.
+pub(crate) async fn unless_interrupted<T>(
+    work: impl Future<Output = Result<T, CommandError>>,
+) -> Result<T, CommandError> {
+    tokio::select! {
+        done = work => done,
+        _ = tokio::signal::ctrl_c() => Err(CommandError::new(ErrorKind::Interrupted, "interrupted")),
+    }
+}
 
 /// Sleeps until `at`, or forever if it is `None`.
 pub(crate) async fn sleep_until(at: Option<tokio::time::Instant>) {

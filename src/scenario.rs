@@ -21,7 +21,7 @@ pub(crate) use format::{Clock, TextPosition};
 pub(crate) use format::{Placed, Span};
 pub use plan::Scenario;
 pub(crate) use plan::ServerKind;
-pub(crate) use player::{MessageFate, PlayerAction};
+pub(crate) use player::{MessageFate, PlayerStep};
 pub use player::{Observation, Player};
 pub use report::Report;
 pub(crate) use report::{Failure, Judged, Problem, Verdict};

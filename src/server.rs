@@ -9,7 +9,6 @@
 mod config;
 mod connection;
 mod content;
-mod deferred;
 mod fire;
 mod handshake;
 mod incoming;

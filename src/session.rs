@@ -6,7 +6,7 @@
 //! This module must never use tokio, print or read a clock.
 
 pub(crate) mod audit;
-pub(crate) mod checkpoint_trees;
+pub(crate) mod checkpoint_tree;
 pub(crate) mod filter;
 pub(crate) mod message_replay;
 pub(crate) mod pairing;

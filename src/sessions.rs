@@ -7,4 +7,5 @@ pub(crate) mod control;
 pub(crate) mod follow;
 pub(crate) mod injection;
 pub(crate) mod live;
+pub(crate) mod recording_status;
 pub(crate) mod sockets;

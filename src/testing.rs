@@ -2,18 +2,15 @@
 //!
 //! Everything else is `pub(crate)`, so that the compiler finds dead code.
 
-pub mod cli {
-    pub mod clients {
-        pub use crate::cli::clients::without_secrets;
-    }
-}
-
 pub mod config {
     pub mod entry {
         pub use crate::config::entry::{Overrides, read};
     }
     pub mod expand {
         pub use crate::config::expand::{Names, env_file};
+    }
+    pub mod shown {
+        pub use crate::config::shown::without_secrets;
     }
     pub mod tree {
         pub use crate::config::tree::{Format, Node, parse};
@@ -54,7 +51,7 @@ pub mod overlay {
 }
 
 pub mod probe {
-    pub use crate::probe::{ClientEnd, Order, Plan, ProbeRun, Settings};
+    pub use crate::probe::{ClientEnd, Output, Plan, ProbeRun, Settings};
 }
 
 pub mod process {
@@ -131,7 +128,7 @@ pub mod render {
 
 pub mod runtime {
     pub mod simulate {
-        pub use crate::runtime::simulate::{SimulationContext, simulate};
+        pub use crate::runtime::play::virtual_time::{SimulationContext, simulate};
     }
 }
 
@@ -147,8 +144,8 @@ pub mod session {
     pub mod audit {
         pub use crate::session::audit::Audit;
     }
-    pub mod checkpoint_trees {
-        pub use crate::session::checkpoint_trees::CheckpointTrees;
+    pub mod checkpoint_tree {
+        pub use crate::session::checkpoint_tree::CheckpointTrees;
     }
     pub mod filter {
         pub use crate::session::filter::Filter;
@@ -160,7 +157,7 @@ pub mod sessions {
         pub use crate::sessions::answers::Answers;
     }
     pub mod control {
-        pub use crate::sessions::control::{Control, FactCallback, InjectionProgress, Session};
+        pub use crate::sessions::control::{Control, FireReportCallback, InjectionProgress, Session};
     }
     pub mod injection {
         pub use crate::sessions::injection::{is_ours, may_be_answer, request_id};

@@ -16,7 +16,7 @@ pub(crate) mod rebuild;
 mod record;
 pub(crate) mod writer;
 
-pub(crate) use ahead::{AheadReader, BlockPool, MAX_OUT};
+pub(crate) use ahead::{AheadReader, BlockPool, MAX_BORROWED_BYTES};
 pub use event::{Event, EventHeader, EventKind, Flags};
 pub(crate) use event::{MessageHeader, RecordedId};
 pub use format::{FileHeader, FormatError};

@@ -19,13 +19,12 @@ pub(crate) mod report;
 pub(crate) mod rules;
 mod schema;
 mod stream;
-mod turns;
 
 pub(crate) use report::Finding;
 pub use report::Report;
 
 use crate::proposals::recent::Recent;
-use crate::proposals::{REGISTRY, Rule};
+use crate::proposals::{Descriptor, REGISTRY, Rule, RuleGroup};
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, http};
 use crate::trace::{Event, EventKind, Flags};
@@ -52,14 +51,24 @@ impl Default for Options {
 
 /// The maximum number of connections that are checked at the same time; closed ones make space for new ones.
 pub(crate) const MAX_CONNECTIONS: usize = 1000;
-/// The maximum number of connections whose facts are kept.
-const MAX_FACTS: usize = 1000;
+/// The maximum number of connections whose summary are kept.
+const MAX_LISTED_CONNECTIONS: usize = 1000;
 /// The maximum number of streams of which something is remembered before their first message.
 const MAX_ANNOUNCED: usize = 64 << 10;
 
-/// All rules: those of MCP first, then each proposal's in the order of the registry.
+/// All rules, in the order of [`rule_groups`].
 pub(crate) fn all_rules() -> impl Iterator<Item = &'static Rule> {
     rules::RULES.iter().chain(REGISTRY.iter().flat_map(|proposal| proposal.rules()))
+}
+
+/// All rules by document: those of MCP first, then each proposal's in the order of the registry.
+pub(crate) fn rule_groups() -> Vec<RuleGroup> {
+    let core = RuleGroup { document: "MCP, JSON-RPC 2.0, and proposals in general".to_owned(), rules: rules::RULES };
+    let proposals = REGISTRY.iter().map(|proposal| {
+        let Descriptor { source, title, .. } = proposal.descriptor();
+        RuleGroup { document: format!("{source}: {title}"), rules: proposal.rules() }
+    });
+    std::iter::once(core).chain(proposals).collect()
 }
 
 /// Checks a reel event by event.
@@ -232,18 +241,18 @@ impl Validator {
         false
     }
 
-    /// Finishes a connection and adds its findings and facts to the report.
+    /// Finishes a connection and adds its findings and summary to the report.
     fn judge(&mut self, stream: u32, mut connection: Connection) {
         connection.finish(stream, &mut self.overviews);
         for finding in connection.findings.drain() {
             let finding = Finding { stream, rule: finding.rule, seq: finding.seq, direction: None, seen: finding.seen };
             self.report.add(finding, &mut self.kept, self.options.max_per_rule);
         }
-        let facts = connection.into_facts(stream);
-        if self.report.connections.len() < MAX_FACTS {
-            self.report.connections.push(facts);
+        let summary = connection.into_summary(stream);
+        if self.report.connections.len() < MAX_LISTED_CONNECTIONS {
+            self.report.connections.push(summary);
         } else {
-            self.report.more.add(&facts);
+            self.report.more.add(&summary);
         }
     }
 

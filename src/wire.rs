@@ -17,7 +17,7 @@ pub(crate) mod units;
 pub use envelope::{Envelope, MessageKind};
 pub(crate) use envelope::{Fault, Id, IdKey};
 pub use framing::{Frame, Framing, LineFramer};
-pub(crate) use framing::{LONGEST_MESSAGE, Messages, PIECE, TooLong};
+pub(crate) use framing::{MAX_MESSAGE_BYTES, Messages, PIECE, TooLong};
 pub(crate) use limit::MessageLimit;
 pub(crate) use outline::Outline;
 

@@ -5,7 +5,7 @@
 #   tests/full.sh
 #
 # Needs what tests/run.sh needs, the Python registry (PyPI) the first time, a C and a C++ compiler, and jq.
-# MCPREEL_TRANSCRIPTS names the folder of transcripts; by default, ../shared/transcripts is used if it exists.
+# MCPREEL_TRANSCRIPTS names the folder of transcripts; without it, their tests are left out.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 suite=tests/full.sh
@@ -30,10 +30,6 @@ step "build" cargo build --locked
 
 # A measurement; benches/filters.py has a variant that is fast enough without optimisation.
 skip=(--skip decisions_a_second)
-if [ -z "${MCPREEL_TRANSCRIPTS:-}" ] && [ -d ../shared/transcripts ]; then
-    MCPREEL_TRANSCRIPTS=$(realpath ../shared/transcripts)
-    export MCPREEL_TRANSCRIPTS
-fi
 if [ -z "${MCPREEL_TRANSCRIPTS:-}" ]; then
     skip+=(--skip transcripts::)
     left_out "transcripts" "MCPREEL_TRANSCRIPTS does not name their folder"

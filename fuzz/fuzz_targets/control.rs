@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use mcpreel::testing::sessions::answers::Answers;
-use mcpreel::testing::sessions::control::{Control, FactCallback, InjectionProgress, Session};
+use mcpreel::testing::sessions::control::{Control, FireReportCallback, InjectionProgress, Session};
 use mcpreel::testing::sessions::sockets::connect;
 use mcpreel::testing::wire::Direction;
 use serde_json::{Map, Value, json};
@@ -22,7 +22,7 @@ impl Session for Echo {
         if stream > 7 { Err("there is none".to_owned()) } else { Ok(InjectionProgress::Written) }
     }
 
-    fn fire(&self, _: u32, fired: Value, received: FactCallback) -> Result<(), String> {
+    fn fire(&self, _: u32, fired: Value, received: FireReportCallback) -> Result<(), String> {
         received(json!({"heard": fired}), true);
         Ok(())
     }

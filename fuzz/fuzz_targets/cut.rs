@@ -16,7 +16,7 @@ fuzz_target!(|data: &[u8]| {
     let (mut answer_filter, mut passed) = (AnswerFilter::default(), Vec::new());
     let mut take = |piece: StreamPiece<'_>| match piece {
         StreamPiece::Pass(bytes) => passed.extend_from_slice(bytes),
-        StreamPiece::Suspect { whole, payload, .. } => {
+        StreamPiece::Candidate { whole, payload, .. } => {
             assert!(may_be_answer(payload) && whole.starts_with(payload));
             passed.extend_from_slice(whole);
         }
@@ -36,7 +36,7 @@ fn pass(mut cut: MessageSplitter, stream: &[u8], chunk: usize, how: u8) -> Vec<u
     let mut out = Vec::new();
     for (at, chunk) in stream.chunks(chunk).enumerate() {
         if how >> (at % 8) & 1 == 0 {
-            out.extend(cut.sift(chunk, &mut |message| Some(message.to_vec())));
+            out.extend(cut.filter(chunk, &mut |message| Some(message.to_vec())));
         } else {
             out.extend(cut.release());
             cut.see(chunk);

@@ -30,7 +30,7 @@ fn talk(data: &[u8]) -> Vec<Output> {
         all.extend(outputs);
     }
     for output in &all {
-        if let Output::Put(_, message) = output {
+        if let Output::Send(_, message) = output {
             assert_sendable(message);
         }
     }
@@ -40,14 +40,14 @@ fn talk(data: &[u8]) -> Vec<Output> {
 /// Whether this output decides what happens to the message.
 fn is_fate(output: &Output, step: &Step<'_>) -> bool {
     match output {
-        Output::Pass(way, message) | Output::Taken(way, message) => {
+        Output::Forward(way, message) | Output::Consume(way, message) => {
             assert_eq!((*way, &message[..]), (step.direction, step.message));
             true
         }
-        Output::Changed(message, _) | Output::Kept(message) => {
+        Output::Replace(message, _) | Output::Drop(message) => {
             assert_eq!((Direction::ServerToClient, &message[..]), (step.direction, step.message));
             true
         }
-        Output::Put(..) | Output::Report(_) | Output::Fact(_) => false,
+        Output::Send(..) | Output::Notice(_) | Output::Report(_) => false,
     }
 }

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use mcpreel::testing::session::audit::Audit;
-use mcpreel::testing::session::checkpoint_trees::CheckpointTrees;
+use mcpreel::testing::session::checkpoint_tree::CheckpointTrees;
 use mcpreel::testing::validate::{Options, Report, Validator};
 use mcpreel_fuzz::{events, steps};
 
@@ -13,8 +13,8 @@ fuzz_target!(|data: &[u8]| {
     let not_kept: u64 = report.not_kept.values().sum();
     assert_eq!(report.errors + report.warnings + report.infos, report.findings.len() as u64 + not_kept);
     assert_eq!(report.worst().is_none(), report.findings.is_empty());
-    for facts in &report.connections {
-        assert!(facts.exercised.iter().all(|rule| !facts.not_observed.contains(rule)));
+    for summary in &report.connections {
+        assert!(summary.exercised.iter().all(|rule| !summary.not_observed.contains(rule)));
     }
     let lines = steps(data).count() as u64;
     assert!(report.findings.iter().all(|finding| finding.seq.is_none_or(|seq| seq < lines)));

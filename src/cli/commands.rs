@@ -57,6 +57,11 @@ pub(super) enum Command {
 }
 
 impl Command {
+    /// Runs the command.
+    ///
+    /// # Errors
+    ///
+    /// The command failed; the error's kind decides the exit code.
     pub(super) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         match self {
             Self::Demo(args) => demo::run(args, context),

@@ -1,9 +1,9 @@
 //! Recorded sessions in any format that mcpreel reads: reels, and what `import` takes.
 
 use crate::error::{CommandError, ErrorKind, Warn};
+use crate::files::reels;
 use crate::formats::jsonl::JsonlError;
 use crate::formats::{self, Importer};
-use crate::record::reels;
 use crate::trace::{Damage, Event, EventHeader, Item, ReelReader};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};

@@ -1,11 +1,13 @@
 //! The options that name a server: the same in all commands.
 
 use super::Context;
-use super::clients::{self, Found};
+use crate::config::clients::{self, Found};
 use crate::config::entry::{Overrides, Server};
 use crate::config::expand::{Names, env_file, expand};
 use crate::error::{CommandError, ErrorKind};
 use crate::process::child::ServerCommand;
+use crate::runtime::host_servers::ServerLocation;
+use crate::sessions::live::{self, JoinRoute};
 use crate::transport::Remote;
 use crate::wire::MessageLimit;
 use clap::{ArgAction, Args};
@@ -177,7 +179,7 @@ impl Target {
         }
         if self.config.is_some() || !self.server.is_empty() {
             let name = self.server.first().map(String::as_str);
-            let found = clients::find(self.config.as_deref(), name, context)?;
+            let found = clients::find(self.config.as_deref(), name, context.notices())?;
             return self.configured(&found);
         }
         if self.argv.is_empty() {
@@ -190,6 +192,24 @@ impl Target {
         self.check_started()?;
         let Starting { env, cwd } = self.starting.clone();
         Ok(TargetKind::Command(ServerCommand { argv: self.argv.clone(), env, cwd, limit: self.limits.max_message }))
+    }
+
+    /// Where the server is. A live session is joined, for which its handshake must be complete.
+    ///
+    /// # Errors
+    ///
+    /// The options name no server, or the session cannot be joined.
+    pub(super) fn location(&self, context: &Context) -> Result<ServerLocation, CommandError> {
+        Ok(match self.resolve(context)? {
+            TargetKind::Command(command) => ServerLocation::Process(command),
+            TargetKind::Remote(remote) => ServerLocation::Remote(Box::new(remote)),
+            TargetKind::Session(name) => match live::way_in(&name)? {
+                JoinRoute::Door(url) => {
+                    return Self::of_url(&url, &BTreeMap::new()).within(self.limits).location(context);
+                }
+                JoinRoute::Beside(session) => ServerLocation::Session(session),
+            },
+        })
     }
 
     /// The servers that the options name, one target each, where several are allowed. Options such as `--env` go to
@@ -242,7 +262,7 @@ impl Target {
                 let stem = Path::new(program).file_stem().unwrap_or(program);
                 Ok(stem.to_string_lossy().into_owned())
             }
-            (None, None) => Ok(clients::find(self.config.as_deref(), None, context)?.entry.name),
+            (None, None) => Ok(clients::find(self.config.as_deref(), None, context.notices())?.entry.name),
         }
     }
 
@@ -344,6 +364,10 @@ fn meant<'a>(
 }
 
 /// Refuses an option that has no effect with another one, if it is given.
+///
+/// # Errors
+///
+/// The option is given.
 pub(super) fn refuse(option: Option<&str>, with: &str, hint: &str) -> Result<(), CommandError> {
     option.map_or(Ok(()), |option| Err(CommandError::usage(format!("{option} cannot be used with {with}")).hint(hint)))
 }
@@ -376,6 +400,10 @@ fn read_env_file(path: &Path) -> Result<Vec<(String, String)>, CommandError> {
 }
 
 /// Parses `Name: value`.
+///
+/// # Errors
+///
+/// There is no colon, or no name before it.
 pub(super) fn header(text: &str) -> Result<(String, String), String> {
     match text.split_once(':') {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.trim().to_owned())),
@@ -384,6 +412,10 @@ pub(super) fn header(text: &str) -> Result<(String, String), String> {
 }
 
 /// Parses `KEY=VALUE`.
+///
+/// # Errors
+///
+/// There is no equals sign.
 pub(super) fn key_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),

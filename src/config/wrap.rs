@@ -56,7 +56,7 @@ pub fn wrap(text: &str, format: Format, entry: &Entry, program: &str) -> Result<
     if is_wrapped(entry) {
         return Ok(None);
     }
-    let wrapped = put_in(Place { text, format, entry }, program)?;
+    let wrapped = wrap_url(Place { text, format, entry }, program)?;
     // Check the edit by undoing it: nothing may be lost.
     let found = again(&wrapped, format, entry).filter(|found| has_the_same(entry, found)).ok_or(EditError::Layout)?;
     let back = unwrap(&wrapped, format, &found)?;
@@ -73,7 +73,7 @@ pub fn unwrap(text: &str, format: Format, entry: &Entry) -> Result<Option<String
         return Ok(None);
     }
     let place = Place { text, format, entry };
-    let bare = if entry.words().contains(&"--") { take_out_command(place)? } else { url::take_out(place)? };
+    let bare = if entry.words().contains(&"--") { take_out_command(place)? } else { url::unwrap_url(place)? };
     if again(&bare, format, entry).is_some() { Ok(Some(bare)) } else { Err(EditError::Layout) }
 }
 
@@ -109,10 +109,10 @@ fn has_the_same(one: &Entry, other: &Entry) -> bool {
     kept(one) == kept(other)
 }
 
-fn put_in(place: Place<'_>, program: &str) -> Result<String, EditError> {
+fn wrap_url(place: Place<'_>, program: &str) -> Result<String, EditError> {
     let Entry { node, .. } = place.entry;
     match node.get("command").map(|member| &member.value.kind) {
-        _ if place.entry.says_remote() && place.entry.url().is_some() => url::put_in(place, program),
+        _ if place.entry.says_remote() && place.entry.url().is_some() => url::wrap_url(place, program),
         Some(Kind::Text(_)) => put_before_text(place, program),
         Some(Kind::List(words)) if !words.is_empty() => {
             let mut own = vec![quote(program)];
@@ -120,7 +120,7 @@ fn put_in(place: Place<'_>, program: &str) -> Result<String, EditError> {
             let command = node.get("command").ok_or(EditError::Nothing)?;
             Ok(spliced(place.text, vec![insert_front(place.text, &command.value, words, &own)]))
         }
-        _ => url::put_in(place, program),
+        _ => url::wrap_url(place, program),
     }
 }
 

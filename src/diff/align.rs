@@ -12,8 +12,8 @@
 //!    All remaining units are on one side only.
 
 use super::correspondence::Correspondence;
-use super::exchange::{Recording, Unit, UnitKind};
 use super::normalise::Normaliser;
+use super::pairs::{Recording, Unit, UnitKind};
 use super::print::{Print, hash};
 use super::report::UnitSide;
 use super::sequence;
@@ -132,7 +132,7 @@ struct Candidate {
 }
 
 /// Prepares two recordings without looking at their texts. Ties are resolved by side, so swapping the sides would give
-/// other partners. Therefore this puts the sides into a fixed order, and [`Alignment::put_sides_right`] restores the
+/// other partners. Therefore this puts the sides into a fixed order, and [`Alignment::restore_sides`] restores the
 /// caller's.
 pub(super) fn outline<'a>(left: &'a Recording, right: &'a Recording, ids: Correspondence) -> Alignment<'a> {
     let (left, right) = (Reel::new(left), Reel::new(right));
@@ -222,7 +222,7 @@ impl Alignment<'_> {
     }
 
     /// Restores the caller's sides, once all partners are found.
-    pub(super) fn put_sides_right(&mut self) {
+    pub(super) fn restore_sides(&mut self) {
         if std::mem::take(&mut self.is_swapped) {
             std::mem::swap(&mut self.left, &mut self.right);
         }
@@ -433,7 +433,7 @@ impl Alignment<'_> {
     }
 
     /// Returns whether two paired units belong to the same request: to partners, or to requests without partners.
-    pub(super) fn refer_alike(&self, left: usize, right: usize) -> bool {
+    pub(super) fn refer_to_partners(&self, left: usize, right: usize) -> bool {
         match (self.left.target(left), self.right.target(right)) {
             (Some(left), Some(right)) => {
                 let lonely = self.left.partner[left].is_none() && self.right.partner[right].is_none();

@@ -3,9 +3,9 @@
 use super::Options;
 use super::align::{self, Alignment};
 use super::correspondence::Correspondence;
-use super::exchange::{Recording, Unit};
 use super::node::{Node, masked, pieces, quote};
 use super::normalise::Normaliser;
+use super::pairs::{Recording, Unit};
 use super::places::Pattern;
 use super::report::{Change, ChangeKind, Hunk, LineTag, Report, Status, UnitDiff, UnitPlace, UnitSide};
 use super::volatile::{Lookup, Span, ValueKey};
@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 
 /// Lists and texts that are longer than this (both sides together, without their common ends) are compared place by
 /// place, because finding insertions takes quadratic time.
-const LONGEST: usize = 8000;
+const MAX_COMPARED_LINES: usize = 8000;
 
 /// The number of unchanged lines shown around changed ones.
 const CONTEXT: usize = 2;
@@ -57,7 +57,7 @@ pub fn compare(left: &Recording, right: &Recording, options: &Options) -> Result
     }
     let normaliser = Normaliser::new(options);
     alignment.find_partners(&normaliser);
-    alignment.put_sides_right();
+    alignment.restore_sides();
     alignment.match_ids();
     let pairs = alignment.pairs();
     let moved = if options.order { align::out_of_order(&pairs) } else { HashSet::new() };
@@ -122,13 +122,13 @@ fn changes_of_pair(
     options: &Options,
     missing: &mut Missing,
 ) -> Vec<Change> {
-    let refer_alike = alignment.refer_alike(left, right);
+    let refer_to_partners = alignment.refer_to_partners(left, right);
     let (unit, twin) = (&alignment.left.units[left], &alignment.right.units[right]);
     let (one, other) = (&unit.print, &twin.print);
     let ids = &mut alignment.ids;
     let same_text = one.whole == other.whole;
     // Parse payloads again only if there is something to find.
-    if same_text && refer_alike && !options.keep_ids {
+    if same_text && refer_to_partners && !options.keep_ids {
         let values = || one.values.iter().copied().zip(other.values.iter().copied());
         let broken = values().filter(|(left, right)| !ids.accept(*left, *right)).count();
         if broken == 0 {
@@ -139,8 +139,14 @@ fn changes_of_pair(
     if !missing.look(unit, twin) {
         return Vec::new();
     }
-    let mut comparer =
-        Comparer { options, ids, refer_alike, side: UnitSide::Envelope, place: String::new(), changes: Vec::new() };
+    let mut comparer = Comparer {
+        options,
+        ids,
+        refer_to_partners,
+        side: UnitSide::Envelope,
+        place: String::new(),
+        changes: Vec::new(),
+    };
     if options.keep_ids && unit.id != twin.id {
         comparer.place.push_str("/id");
         let text = |id: &Option<Box<str>>| id.as_deref().map(str::to_owned);
@@ -178,7 +184,7 @@ fn text_of(unit: &Unit, side: UnitSide) -> Option<&[u8]> {
 struct Comparer<'c> {
     options: &'c Options,
     ids: &'c mut Correspondence,
-    refer_alike: bool,
+    refer_to_partners: bool,
     side: UnitSide,
     place: String,
     changes: Vec<Change>,
@@ -240,7 +246,7 @@ impl Comparer<'_> {
             }
             (Node::Volatile { text: one, .. }, Node::Number { text: other, .. })
             | (Node::Number { text: one, .. }, Node::Volatile { text: other, .. }) => one == other,
-            (Node::Reference(_), Node::Reference(_)) => self.refer_alike,
+            (Node::Reference(_), Node::Reference(_)) => self.refer_to_partners,
             (Node::Ignored, _) | (_, Node::Ignored) => true,
             _ => left == right,
         };
@@ -395,7 +401,11 @@ impl Comparer<'_> {
             return;
         }
         let lines = left.lines().count() + right.lines().count();
-        let hunks = if lines > 2 && lines <= LONGEST { hunks((left, plain), (right, plain_right)) } else { Vec::new() };
+        let hunks = if lines > 2 && lines <= MAX_COMPARED_LINES {
+            hunks((left, plain), (right, plain_right))
+        } else {
+            Vec::new()
+        };
         if hunks.is_empty() {
             return self.change(ChangeKind::Changed, Some(quote(left)), Some(quote(right)));
         }
@@ -429,7 +439,7 @@ fn runs(left: &[u64], right: &[u64]) -> Vec<Run> {
     let tail = rest.take_while(|(one, other)| one == other).count();
     let (one, other) = (head..left.len() - tail, head..right.len() - tail);
     let mut found = vec![(DiffTag::Equal, 0..head, 0..head)];
-    if one.len() + other.len() > LONGEST || one.len().min(other.len()) < 2 {
+    if one.len() + other.len() > MAX_COMPARED_LINES || one.len().min(other.len()) < 2 {
         found.push((DiffTag::Replace, one.clone(), other.clone()));
     } else {
         let ops = similar::capture_diff_slices(Algorithm::Myers, &left[one.clone()], &right[other.clone()]);

@@ -3,8 +3,8 @@
 //!
 //! It parses the text from the wire, so that numbers keep all digits.
 
-use super::exchange::reference_place;
 use super::node::Node;
+use super::pairs::reference_place;
 use super::report::UnitSide;
 use super::volatile::names;
 use super::volatile::{Kind, Lookup, Span, ValueKey};
@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Values nested deeper than this are compared as text.
-const DEEPEST: usize = 96;
+const MAX_DEPTH: usize = 96;
 
 /// Text without spaces in `data` or `blob` may be longer than this only if it is base64. Unit: bytes.
 const MAX_OPAQUE: usize = 64;
@@ -126,7 +126,7 @@ impl<'a> Walk<'_, '_, 'a, '_> {
     /// Parses valid JSON. `in_data` means that it is a tool's own data, where the protocol's names have no meaning.
     fn value(&mut self, text: &'a [u8], in_data: bool) -> Node {
         match text.first() {
-            Some(b'{' | b'[') if self.path.len() > DEEPEST => Node::Raw(text.into()),
+            Some(b'{' | b'[') if self.path.len() > MAX_DEPTH => Node::Raw(text.into()),
             Some(b'{') => self.map(text, in_data),
             Some(b'[') => self.list(text, in_data),
             Some(b'"') => self.text(text, in_data),

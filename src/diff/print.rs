@@ -1,6 +1,6 @@
 //! What units are compared by before their texts are needed: hashes of their content, and the volatile values in it.
 
-use super::exchange::{Unit, UnitKind};
+use super::pairs::{Unit, UnitKind};
 use super::report::UnitSide;
 use super::volatile::ValueKey;
 use std::collections::hash_map::DefaultHasher;

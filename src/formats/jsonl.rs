@@ -19,7 +19,7 @@ use std::io::{self, BufRead, Write};
 pub(crate) const VERSION: u32 = 1;
 
 /// The maximum length of a line, in bytes: as JSON text, 1 GiB of control characters takes six bytes for each.
-const LINE_LIMIT: u64 = 7_000_000_000;
+const MAX_LINE_BYTES: u64 = 7_000_000_000;
 
 /// The error of an import.
 #[derive(Debug, thiserror::Error)]
@@ -262,13 +262,13 @@ impl<R: BufRead> Reader<R> {
     fn next_line(&mut self) -> Result<bool, JsonlError> {
         loop {
             self.line.clear();
-            let mut limited = io::Read::take(&mut self.input, LINE_LIMIT);
+            let mut limited = io::Read::take(&mut self.input, MAX_LINE_BYTES);
             let length = limited.read_until(b'\n', &mut self.line)?;
             self.number += 1;
             if self.line.is_empty() {
                 return Ok(false);
             }
-            if length as u64 >= LINE_LIMIT {
+            if length as u64 >= MAX_LINE_BYTES {
                 return Err(self.error("longer than 7 GB"));
             }
             if !self.line.trim_ascii().is_empty() {

@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 use std::io::BufRead;
 
 /// The maximum length of a line, in bytes.
-const LINE_LIMIT: u64 = 1 << 30;
+const MAX_LINE_BYTES: u64 = 1 << 30;
 
 /// Reads a transcript. Each line is an object with
 /// - a time: `time`, `ts` or `timestamp`, as RFC 3339 text, a number of seconds, or one of milliseconds if it is too
@@ -205,9 +205,9 @@ impl<R: BufRead> Reader<R> {
     fn next_line(&mut self) -> Result<bool, JsonlError> {
         loop {
             self.line.clear();
-            let length = std::io::Read::take(&mut self.input, LINE_LIMIT).read_until(b'\n', &mut self.line)?;
+            let length = std::io::Read::take(&mut self.input, MAX_LINE_BYTES).read_until(b'\n', &mut self.line)?;
             self.number += 1;
-            if length as u64 >= LINE_LIMIT {
+            if length as u64 >= MAX_LINE_BYTES {
                 return Err(self.error("longer than 1 GiB"));
             }
             if self.line.is_empty() || !self.line.trim_ascii().is_empty() {

@@ -24,6 +24,7 @@ use crate::wire::{Envelope, Id, MessageKind, json};
 use offer::Offer;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
 
 /// Maximum number of times that a request may ask for more input (modern era) before the client gives up.
@@ -71,6 +72,15 @@ pub struct ClientConfig {
     pub join: Option<Joined>,
     /// Maximum number of JSON values in a message of the server.
     pub max_values: usize,
+}
+
+/// The response to a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Answer {
+    /// The exact message.
+    pub message: Vec<u8>,
+    /// Time since the request was sent.
+    pub latency: Duration,
 }
 
 /// A connection between others that is already open.
@@ -172,9 +182,45 @@ pub enum Output {
     Failed {
         /// The request, if a single one failed.
         handle: Option<RequestHandle>,
-        /// The reason, as a sentence fragment.
-        reason: String,
+        /// The reason.
+        reason: FailureReason,
     },
+}
+
+/// Why a request or a connection failed, as a sentence fragment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FailureReason {
+    /// The server closed the connection. The text says when, such as ` before answering tools/call`, or is empty.
+    Closed(String),
+    /// Something else.
+    Other(String),
+}
+
+impl FailureReason {
+    /// The server closed the connection before it answered a request.
+    pub(crate) fn closed_before(method: &str) -> Self {
+        Self::Closed(format!(" before answering {method}"))
+    }
+
+    /// The server closed the connection before the handshake was complete.
+    pub(crate) fn closed_during_handshake() -> Self {
+        Self::Closed(" during the handshake".to_owned())
+    }
+}
+
+impl fmt::Display for FailureReason {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Closed(when) => write!(out, "the server closed the connection{when}"),
+            Self::Other(why) => out.write_str(why),
+        }
+    }
+}
+
+impl From<String> for FailureReason {
+    fn from(why: String) -> Self {
+        Self::Other(why)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,7 +257,7 @@ enum Stage {
     /// [`Output::Ready`] was emitted before.
     Renewing,
     Ready,
-    Failed(String),
+    Failed(FailureReason),
 }
 
 #[derive(Debug)]
@@ -419,17 +465,16 @@ impl ClientEngine {
         let mut out = Vec::new();
         let unanswered: Vec<_> = self.open.values().filter(|open| !open.expired && open.role == Role::Call).collect();
         for open in unanswered {
-            let reason = format!("the server closed the connection before answering {}", open.method);
+            let reason = FailureReason::closed_before(&open.method);
             out.push(Output::Failed { handle: Some(open.handle), reason });
         }
         self.open.clear();
         match self.stage {
             Stage::Opening | Stage::Fresh | Stage::Renewing => {
-                let closed = || "the server closed the connection during the handshake".to_owned();
-                let reason = self.refused.take().unwrap_or_else(closed);
-                self.fail(reason, &mut out);
+                let refused = self.refused.take().map(FailureReason::Other);
+                self.fail(refused.unwrap_or_else(FailureReason::closed_during_handshake), &mut out);
             }
-            Stage::Ready => self.stage = Stage::Failed("the server closed the connection".to_owned()),
+            Stage::Ready => self.stage = Stage::Failed(FailureReason::Closed(String::new())),
             Stage::Failed(_) => {}
         }
         out
@@ -461,7 +506,7 @@ impl ClientEngine {
             }
             (None, Role::Probe | Role::Initialize) => self.fail(reason.to_owned(), &mut out),
             (None, Role::Call) => {
-                out.push(Output::Failed { handle: Some(open.handle), reason: reason.to_owned() });
+                out.push(Output::Failed { handle: Some(open.handle), reason: reason.to_owned().into() });
             }
         }
         out
@@ -472,7 +517,7 @@ impl ClientEngine {
     /// never reopened.
     pub(crate) fn session_over(&mut self, now: Duration, id: &[u8], reason: &str) -> Vec<Output> {
         let mut out = Vec::new();
-        let reason = reason.to_owned();
+        let reason = FailureReason::Other(reason.to_owned());
         match self.number_of(Id(id)).and_then(|id| self.open.remove(&id)) {
             None => out.push(Output::Failed { handle: None, reason }),
             Some(open) if open.expired => {}
@@ -483,7 +528,7 @@ impl ClientEngine {
                 self.held.push(Held::Request(Open { again: true, ..open }));
                 if self.stage == Stage::Ready {
                     self.stage = Stage::Renewing;
-                    out.push(Output::Renewing { reason });
+                    out.push(Output::Renewing { reason: reason.to_string() });
                     self.send_initialize(now, &mut out);
                 }
             }

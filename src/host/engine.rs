@@ -49,7 +49,7 @@ pub enum Output {
         output: ClientOutput,
     },
     /// Something happened that is worth reporting.
-    HostEvent(HostEvent),
+    Report(HostEvent),
     /// Ask the model, and pass its reply to [`Host::model`].
     Prompt(Prompt),
     /// Ask the model outside of the conversation, and pass its output to [`Host::inferred_piece`] and
@@ -356,7 +356,7 @@ impl Host {
 
     fn report(&mut self, what: &'static str, server: Option<ServerId>, text: impl Into<String>, data: Value) {
         let data = if data.is_null() { json!({}) } else { data };
-        self.out.push(Output::HostEvent(HostEvent { proposal: "host", what, server, text: text.into(), data }));
+        self.out.push(Output::Report(HostEvent { proposal: "host", what, server, text: text.into(), data }));
     }
 
     fn finish(&mut self, done: OrderResult) {

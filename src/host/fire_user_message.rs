@@ -3,10 +3,10 @@
 //!
 //! Never: tokio, sockets, clocks, printing.
 
-use super::client::{ClientConfig, ClientEngine, Output, RequestHandle};
+use super::client::{ClientConfig, ClientEngine, Output as ClientOutput, RequestHandle};
 use crate::proposals::conversation::CONTEXT;
 use crate::proposals::conversation::host::{
-    Action, Carrier, DeliveryOutcome, Subscription, UserMessage, UserMessages, subscription,
+    Carrier, DeliveryOutcome, Subscription, UserMessage, UserMessageOutput, UserMessages, subscription,
 };
 use crate::protocol::Era;
 use crate::wire::{Envelope, json};
@@ -31,9 +31,9 @@ pub(crate) struct Firing {
 
 /// What the engine wants done or reports.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Report {
+pub(crate) enum Output {
     /// The client's own outputs: messages to send, the handshake, other traffic.
-    Client(Output),
+    Client(ClientOutput),
     /// What the server declared. Follows the handshake. Without [`Firing::force`], nothing is sent to a server that did
     /// not subscribe, or in the modern era, which cannot carry it.
     Subscription(Subscription),
@@ -83,13 +83,13 @@ impl UserMessageFire {
     }
 
     /// Opens the connection.
-    pub(crate) fn start(&mut self, now: Duration) -> Vec<Report> {
+    pub(crate) fn start(&mut self, now: Duration) -> Vec<Output> {
         let outputs = self.client.start(now);
         self.report(now, outputs)
     }
 
     /// Sends another message. The one before must be over.
-    pub(crate) fn again(&mut self, now: Duration, message: UserMessage) -> Vec<Report> {
+    pub(crate) fn again(&mut self, now: Duration, message: UserMessage) -> Vec<Output> {
         let mut reports = Vec::new();
         (self.message, self.over) = (Some(message), false);
         self.fire(now, &mut reports);
@@ -97,7 +97,7 @@ impl UserMessageFire {
     }
 
     /// Handles one message of the server.
-    pub(crate) fn receive(&mut self, now: Duration, bytes: &[u8]) -> Vec<Report> {
+    pub(crate) fn receive(&mut self, now: Duration, bytes: &[u8]) -> Vec<Output> {
         let outputs = self.client.receive(now, bytes);
         self.report(now, outputs)
     }
@@ -109,13 +109,13 @@ impl UserMessageFire {
         id: &[u8],
         reason: &str,
         refusal: Option<&[u8]>,
-    ) -> Vec<Report> {
+    ) -> Vec<Output> {
         let outputs = self.client.undelivered(now, id, reason, refusal);
         self.report(now, outputs)
     }
 
     /// The server does not know the session any more; see [`ClientEngine::session_over`].
-    pub(crate) fn session_over(&mut self, now: Duration, id: &[u8], reason: &str) -> Vec<Report> {
+    pub(crate) fn session_over(&mut self, now: Duration, id: &[u8], reason: &str) -> Vec<Output> {
         let outputs = self.client.session_over(now, id, reason);
         self.report(now, outputs)
     }
@@ -126,7 +126,7 @@ impl UserMessageFire {
     }
 
     /// Does what is due.
-    pub(crate) fn handle_timeout(&mut self, now: Duration) -> Vec<Report> {
+    pub(crate) fn handle_timeout(&mut self, now: Duration) -> Vec<Output> {
         let outputs = self.client.handle_timeout(now);
         let mut reports = self.report(now, outputs);
         let actions = self.messages.handle_timeout(now);
@@ -135,13 +135,13 @@ impl UserMessageFire {
     }
 
     /// The server closed the connection.
-    pub(crate) fn closed(&mut self, now: Duration) -> Vec<Report> {
+    pub(crate) fn closed(&mut self, now: Duration) -> Vec<Output> {
         let outputs = self.client.closed(now);
         self.report(now, outputs)
     }
 
     /// The connection failed.
-    pub(crate) fn lost(&mut self, now: Duration, why: &str) -> Vec<Report> {
+    pub(crate) fn lost(&mut self, now: Duration, why: &str) -> Vec<Output> {
         let outputs = self.client.lost(now, why);
         self.report(now, outputs)
     }
@@ -151,44 +151,45 @@ impl UserMessageFire {
         self.over
     }
 
-    fn report(&mut self, now: Duration, outputs: Vec<Output>) -> Vec<Report> {
+    fn report(&mut self, now: Duration, outputs: Vec<ClientOutput>) -> Vec<Output> {
         let mut reports = Vec::new();
         for output in outputs {
             match &output {
-                Output::Answered { handle, message, .. } if self.keys.contains_key(handle) => {
+                ClientOutput::Answered { handle, message, .. } if self.keys.contains_key(handle) => {
                     let Some(key) = self.keys.remove(handle) else { continue };
                     let envelope = Envelope::scan(message);
                     let actions = self.messages.answered(now, key, &envelope);
-                    if actions.iter().any(|action| matches!(action, Action::Notify { .. })) {
-                        reports.push(Report::Note(sent_again(&envelope)));
+                    if actions.iter().any(|action| matches!(action, UserMessageOutput::Notify { .. })) {
+                        reports.push(Output::Note(sent_again(&envelope)));
                     }
                     self.act(now, actions, &mut reports);
                 }
                 // The proposal has the same deadline and reports it itself.
-                Output::TimedOut { handle, .. } if self.keys.contains_key(handle) => {}
-                Output::Ready(handshake) => {
+                ClientOutput::TimedOut { handle, .. } if self.keys.contains_key(handle) => {}
+                ClientOutput::Ready(handshake) => {
                     let (era, declared) = (handshake.era, subscription(&handshake.server_capabilities));
-                    reports.push(Report::Client(output));
-                    reports.push(Report::Subscription(declared));
+                    reports.push(Output::Client(output));
+                    reports.push(Output::Subscription(declared));
                     self.opened = Some((era, declared));
                     self.fire(now, &mut reports);
                 }
-                Output::Notification { message } | Output::ServerRequest { message, answered_with: None, .. } => {
+                ClientOutput::Notification { message }
+                | ClientOutput::ServerRequest { message, answered_with: None, .. } => {
                     let actions = self.messages.receive(now, &Envelope::scan(message));
-                    reports.push(Report::Client(output));
+                    reports.push(Output::Client(output));
                     self.act(now, actions, &mut reports);
                 }
-                Output::Failed { .. } => {
+                ClientOutput::Failed { .. } => {
                     self.over = true;
-                    reports.push(Report::Client(output));
+                    reports.push(Output::Client(output));
                 }
-                _ => reports.push(Report::Client(output)),
+                _ => reports.push(Output::Client(output)),
             }
         }
         reports
     }
 
-    fn fire(&mut self, now: Duration, reports: &mut Vec<Report>) {
+    fn fire(&mut self, now: Duration, reports: &mut Vec<Output>) {
         let Some((era, declared)) = self.opened else { return };
         let Some(message) = self.message.take() else { return };
         if (declared != Subscription::Subscribed || era == Era::Modern) && !self.force {
@@ -197,37 +198,37 @@ impl UserMessageFire {
         }
         if era == Era::Modern {
             let note = "MCP 2026-07-28 cannot carry conversation/userMessage; sent as a plain request";
-            reports.push(Report::Note(note.to_owned()));
+            reports.push(Output::Note(note.to_owned()));
         }
         let actions = self.messages.start(now, message);
         self.act(now, actions, reports);
     }
 
-    fn act(&mut self, now: Duration, actions: Vec<Action>, reports: &mut Vec<Report>) {
+    fn act(&mut self, now: Duration, actions: Vec<UserMessageOutput>, reports: &mut Vec<Output>) {
         for action in actions {
             let outputs = match action {
-                Action::Request { key, method, params, timeout } => {
+                UserMessageOutput::Request { key, method, params, timeout } => {
                     let (handle, outputs) = self.client.request_with_deadline(now, method, params, timeout);
                     self.keys.insert(handle, key);
                     outputs
                 }
-                Action::Notify { method, params } => self.client.notify(now, method, params),
-                Action::Respond { id, result } => self.client.respond(&id, &Ok(result)),
-                Action::Done(outcome) => {
+                UserMessageOutput::Notify { method, params } => self.client.notify(now, method, params),
+                UserMessageOutput::Respond { id, result } => self.client.respond(&id, &Ok(result)),
+                UserMessageOutput::Done(outcome) => {
                     self.over = true;
-                    reports.push(Report::Done(outcome));
+                    reports.push(Output::Done(outcome));
                     continue;
                 }
-                Action::Late(outcome) => {
-                    reports.push(Report::Late(outcome));
+                UserMessageOutput::Late(outcome) => {
+                    reports.push(Output::Late(outcome));
                     continue;
                 }
-                Action::Stray(why) => {
-                    reports.push(Report::Note(why));
+                UserMessageOutput::Stray(why) => {
+                    reports.push(Output::Note(why));
                     continue;
                 }
             };
-            reports.extend(outputs.into_iter().map(Report::Client));
+            reports.extend(outputs.into_iter().map(Output::Client));
         }
     }
 }

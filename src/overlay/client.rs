@@ -26,26 +26,26 @@ impl Overlay {
             (MessageKind::Result | MessageKind::Error, _) => {
                 match envelope.id.and_then(|id| self.ids.number(&id.key())) {
                     Some(number) => {
-                        out.push(Output::Taken(TO_SERVER, message.clone()));
+                        out.push(Output::Consume(TO_SERVER, message.clone()));
                         out.extend(self.embedded_server.answered(now, number, &message, &mut self.ids));
                     }
-                    None => out.push(Output::Pass(TO_SERVER, message)),
+                    None => out.push(Output::Forward(TO_SERVER, message)),
                 }
             }
-            _ => out.push(Output::Pass(TO_SERVER, message)),
+            _ => out.push(Output::Forward(TO_SERVER, message)),
         }
         out
     }
 
     fn request(&mut self, now: Duration, envelope: &Envelope<'_>, method: &str, message: &[u8], out: &mut Vec<Output>) {
-        let Some(id) = envelope.id else { return out.push(Output::Pass(TO_SERVER, message.to_vec())) };
+        let Some(id) = envelope.id else { return out.push(Output::Forward(TO_SERVER, message.to_vec())) };
         if method == "initialize" {
             self.meet(now, id.key(), message, out);
         } else if self.phase >= Phase::Answered && self.takes(now, envelope, method, message, out) {
             return self.seen(now, TO_SERVER, method, envelope.params, out);
         }
         self.look_ahead(id.key(), method, envelope.params, out);
-        out.push(Output::Pass(TO_SERVER, message.to_vec()));
+        out.push(Output::Forward(TO_SERVER, message.to_vec()));
         self.seen(now, TO_SERVER, method, envelope.params, out);
     }
 
@@ -59,11 +59,11 @@ impl Overlay {
         out: &mut Vec<Output>,
     ) -> bool {
         let id = envelope.id.map(|id| id.0).unwrap_or_default();
-        let taken = Output::Taken(TO_SERVER, message.to_vec());
+        let taken = Output::Consume(TO_SERVER, message.to_vec());
         match method {
-            "tools/list" if self.listing.is_ours_alone => {
+            "tools/list" if self.server_tools.is_ours_alone => {
                 out.push(taken);
-                out.push(Output::Put(TO_CLIENT, answer(id, "result", &json!({"tools": self.own_tools()}))));
+                out.push(Output::Send(TO_CLIENT, answer(id, "result", &json!({"tools": self.own_tools()}))));
             }
             "tools/call" => {
                 let tool = tool_of(envelope.params).unwrap_or_default();
@@ -116,7 +116,7 @@ impl Overlay {
                 self.said_no_carrier = true;
                 let why = "the client uses MCP 2026-07-28 without a handshake, which cannot carry the proposals; \
                            the overlay adds nothing";
-                out.push(Output::Report(why.to_owned()));
+                out.push(Output::Notice(why.to_owned()));
             }
             _ => {}
         }
@@ -140,7 +140,7 @@ impl Overlay {
     ) {
         let is_taken = match method {
             conversation::USER_MESSAGE if self.embedded_server.is_on(CONVERSATION) && self.phase >= Phase::Answered => {
-                out.push(Output::Taken(TO_SERVER, message.to_vec()));
+                out.push(Output::Consume(TO_SERVER, message.to_vec()));
                 self.said(now, None, envelope.params, out);
                 true
             }
@@ -148,10 +148,10 @@ impl Overlay {
                 let id = envelope.params.and_then(|params| json::first_member(params, "requestId"));
                 id.map(|id| self.awaited.remove(&Id(id).key()));
                 let turn = id.and_then(|id| self.conversing.cancel(id));
-                let numbers = id.map(|id| self.asking.cancel(id, turn)).unwrap_or_default();
+                let numbers = id.map(|id| self.own_requests.cancel(id, turn)).unwrap_or_default();
                 let is_ours = turn.is_some() || !numbers.is_empty();
                 if is_ours {
-                    out.push(Output::Taken(TO_SERVER, message.to_vec()));
+                    out.push(Output::Consume(TO_SERVER, message.to_vec()));
                 }
                 out.extend(
                     numbers.into_iter().map(|number| self.take_back(number, "the client cancelled the request")),
@@ -159,14 +159,14 @@ impl Overlay {
                 is_ours
             }
             method if self.embedded_server.takes_method(method) && self.phase >= Phase::Answered => {
-                out.push(Output::Taken(TO_SERVER, message.to_vec()));
+                out.push(Output::Consume(TO_SERVER, message.to_vec()));
                 out.extend(self.embedded_server.receive(now, message, &mut self.ids));
                 true
             }
             _ => false,
         };
         if !is_taken {
-            out.push(Output::Pass(TO_SERVER, message.to_vec()));
+            out.push(Output::Forward(TO_SERVER, message.to_vec()));
         }
         if method == "notifications/initialized" && self.phase == Phase::Answered {
             self.begin(now, message, out);

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// User messages whose context is not complete.
 #[derive(Debug, Default)]
-pub(super) struct Conversing {
+pub(super) struct UserMessagesInFlight {
     seen: u64,
     open: BTreeMap<u64, Turn>,
 }
@@ -30,7 +30,7 @@ struct Turn {
     said: Vec<Option<String>>,
 }
 
-impl Conversing {
+impl UserMessagesInFlight {
     /// Handles a cancellation by the client. Returns the number of the cancelled message.
     pub(super) fn cancel(&mut self, id: &[u8]) -> Option<u64> {
         let turn = self.open.iter().find(|(_, turn)| turn.id.as_deref() == Some(id)).map(|(turn, _)| *turn)?;
@@ -45,10 +45,10 @@ impl Overlay {
             (Ok(message), _) => message,
             (Err(why), Some(id)) => {
                 let error = json!({"code": errors::INVALID_PARAMS, "message": why});
-                return out.push(Output::Put(TO_CLIENT, answer(id, "error", &error)));
+                return out.push(Output::Send(TO_CLIENT, answer(id, "error", &error)));
             }
             (Err(why), None) => {
-                return out.push(Output::Report(format!("the client sent an invalid user message: {why}")));
+                return out.push(Output::Notice(format!("the client sent an invalid user message: {why}")));
             }
         };
         self.conversing.seen += 1;
@@ -75,7 +75,7 @@ impl Overlay {
         let tool = &answering.tool;
         let said = match &result {
             Ok(result) if result["isError"] == true => {
-                out.push(Output::Report(format!(
+                out.push(Output::Notice(format!(
                     "the tool {tool}, called for a user message, failed: {}",
                     super::plan::said(result)
                 )));
@@ -83,7 +83,7 @@ impl Overlay {
             }
             Ok(result) => answering.word(result, &open.about),
             Err(error) => {
-                out.push(Output::Report(format!(
+                out.push(Output::Notice(format!(
                     "the tool {tool}, called for a user message, failed: {}",
                     super::message_of(error)
                 )));
@@ -104,6 +104,6 @@ impl Overlay {
                 json!({"jsonrpc": "2.0", "method": CONTEXT, "params": params}).to_string().into_bytes()
             }
         };
-        out.push(Output::Put(TO_CLIENT, answered));
+        out.push(Output::Send(TO_CLIENT, answered));
     }
 }

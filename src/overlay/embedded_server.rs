@@ -157,7 +157,7 @@ impl EmbeddedServer {
 
     fn one(&mut self, output: server::Output, ids: &mut Ids) -> Option<Output> {
         match output {
-            server::Output::Send(message) => Some(Output::Put(Direction::ServerToClient, self.renamed(message, ids))),
+            server::Output::Send(message) => Some(Output::Send(Direction::ServerToClient, self.renamed(message, ids))),
             server::Output::Report(Report::NotSent { method, reason }) => {
                 self.once(format!("did not send {method}: {reason}"))
             }
@@ -165,16 +165,16 @@ impl EmbeddedServer {
                 self.once(format!("the client refused {method}: error {code} ({message})"))
             }
             server::Output::Report(Report::Unanswered { method, .. }) => {
-                self.once(format!("the client did not answer {method}"))
+                self.once(format!("the client did not respond to {method}"))
             }
-            server::Output::Report(report) => Some(Output::Fact(serde_json::to_value(report).unwrap_or_default())),
+            server::Output::Report(report) => Some(Output::Report(serde_json::to_value(report).unwrap_or_default())),
             server::Output::IoRequest(_) => None,
         }
     }
 
     fn once(&mut self, text: String) -> Option<Output> {
         let is_new = self.reported.len() < MAX_REPORTED && self.reported.insert(text.clone());
-        is_new.then_some(Output::Report(text))
+        is_new.then_some(Output::Notice(text))
     }
 
     /// Replaces a request's id by one that neither side uses.

@@ -33,9 +33,9 @@ pub(super) enum Purpose {
 
 /// The pending requests.
 #[derive(Debug, Default)]
-pub(super) struct Asking(BTreeMap<u64, (Duration, Purpose)>);
+pub(super) struct OwnRequests(BTreeMap<u64, (Duration, Purpose)>);
 
-impl Asking {
+impl OwnRequests {
     /// Adds a request.
     pub(super) fn open(&mut self, now: Duration, number: u64, purpose: Purpose) {
         self.0.insert(number, (now + GRACE_PERIOD, purpose));

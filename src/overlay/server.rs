@@ -19,7 +19,7 @@ impl Overlay {
                     Some(number) => {
                         let result = envelope.result.map(|result| value(Some(result)));
                         let result = result.ok_or_else(|| value(envelope.error));
-                        out.push(Output::Taken(TO_CLIENT, message));
+                        out.push(Output::Consume(TO_CLIENT, message));
                         self.received(number, result, &mut out);
                     }
                     None => {
@@ -38,13 +38,13 @@ impl Overlay {
                 let uri = uri.map(|uri| uri.into_owned());
                 let is_text = std::str::from_utf8(&message).is_ok();
                 let is_ours = is_text && uri.as_ref().is_some_and(|uri| self.is_only_ours(uri));
-                out.push(if is_ours { Output::Kept(message) } else { Output::Pass(TO_CLIENT, message) });
+                out.push(if is_ours { Output::Drop(message) } else { Output::Forward(TO_CLIENT, message) });
                 self.seen(now, TO_CLIENT, &method, params.as_deref(), &mut out);
                 if let Some(uri) = uri {
                     self.happened(now, &TriggerEvent::Resource(&uri), &mut out);
                 }
             }
-            _ => out.push(Output::Pass(TO_CLIENT, message)),
+            _ => out.push(Output::Forward(TO_CLIENT, message)),
         }
         out
     }
@@ -58,8 +58,9 @@ impl Overlay {
                 let changed = self.with_capabilities(&message, &servers, out);
                 self.phase = Phase::Answered;
                 out.push(
-                    changed
-                        .map_or(Output::Pass(TO_CLIENT, message.clone()), |changed| Output::Changed(message, changed)),
+                    changed.map_or(Output::Forward(TO_CLIENT, message.clone()), |changed| {
+                        Output::Replace(message, changed)
+                    }),
                 );
             }
             (Some(Awaited::Tools), Some(result)) => {
@@ -72,27 +73,27 @@ impl Overlay {
                 let more = if is_last { self.own_tools() } else { Vec::new() };
                 let changed = json_splice::extend(&message, &["result", "tools"], &more).filter(|_| !more.is_empty());
                 out.push(match changed {
-                    Some(changed) => Output::Changed(message, changed),
-                    None => Output::Pass(TO_CLIENT, message),
+                    Some(changed) => Output::Replace(message, changed),
+                    None => Output::Forward(TO_CLIENT, message),
                 });
             }
             (Some(Awaited::Unsubscribe(uri)), _) => {
-                out.push(Output::Pass(TO_CLIENT, message));
+                out.push(Output::Forward(TO_CLIENT, message));
                 self.subscribe(now, uri, out);
             }
             (Some(Awaited::Result(method, params)), Some(result)) => {
                 let result = value(Some(result));
-                out.push(Output::Pass(TO_CLIENT, message));
+                out.push(Output::Forward(TO_CLIENT, message));
                 self.happened(now, &TriggerEvent::Result(&method, &params, &result), out);
             }
-            _ => out.push(Output::Pass(TO_CLIENT, message)),
+            _ => out.push(Output::Forward(TO_CLIENT, message)),
         }
     }
 
     /// Adds the overlay's capabilities to the response to `initialize`; `None` if there are none to add.
     fn with_capabilities(&mut self, message: &[u8], servers: &Value, out: &mut Vec<Output>) -> Option<Vec<u8>> {
         let taken = |proposal: &'static str| {
-            out.push(Output::Report(format!("the server already declares {proposal}, so the overlay leaves it alone")));
+            out.push(Output::Notice(format!("the server already declares {proposal}, so the overlay leaves it alone")));
         };
         let declared = self.embedded_server.declare(&self.declared, servers, taken);
         let mut changed = message.to_vec();
@@ -100,7 +101,7 @@ impl Overlay {
             let place = [&["result", "capabilities"], path].concat();
             match json_splice::put(&changed, &place, value) {
                 Some(text) => changed = text,
-                None => out.push(Output::Report(format!(
+                None => out.push(Output::Notice(format!(
                     "cannot add {} to the server's response to initialize",
                     path.join(".")
                 ))),
@@ -109,19 +110,19 @@ impl Overlay {
         for (path, value) in &declared {
             put(path, value);
         }
-        self.listing.is_ours_alone = servers["tools"].is_null() && !self.own_tools().is_empty();
-        if self.listing.is_ours_alone {
+        self.server_tools.is_ours_alone = servers["tools"].is_null() && !self.own_tools().is_empty();
+        if self.server_tools.is_ours_alone {
             put(&["tools"], &json!({}));
         }
         for proposal in self.plan.proposals.iter().filter(|proposal| !self.embedded_server.is_on(proposal)) {
-            out.push(Output::Fact(json!({"report": "not_declared", "proposal": proposal})));
+            out.push(Output::Report(json!({"report": "not_declared", "proposal": proposal})));
         }
         (changed != message).then_some(changed)
     }
 
     /// Handles the server's response to a request of the overlay, or its timeout.
     pub(super) fn received(&mut self, number: u64, result: Result<Value, Value>, out: &mut Vec<Output>) {
-        if let Some(purpose) = self.asking.close(number) {
+        if let Some(purpose) = self.own_requests.close(number) {
             self.concluded(purpose, result, out);
         }
     }
@@ -137,15 +138,15 @@ impl Overlay {
                 if result["isError"] == true {
                     worded = result;
                 }
-                out.push(Output::Put(TO_CLIENT, answer(&id, "result", &worded)));
+                out.push(Output::Send(TO_CLIENT, answer(&id, "result", &worded)));
             }
             (Purpose::Hook { id, .. }, Err(error)) => {
-                out.push(Output::Put(TO_CLIENT, answer(&id, "error", &error)));
+                out.push(Output::Send(TO_CLIENT, answer(&id, "error", &error)));
             }
             (Purpose::Subscribe(_), Ok(_)) => {}
             (Purpose::Subscribe(uri), Err(error)) => {
                 self.own_uris.remove(&uri);
-                out.push(Output::Report(format!("cannot subscribe to {uri}: {}", message_of(&error))));
+                out.push(Output::Notice(format!("cannot subscribe to {uri}: {}", message_of(&error))));
             }
         }
     }

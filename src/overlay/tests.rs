@@ -15,13 +15,13 @@ struct Stage {
 fn words(outputs: Vec<Output>) -> Vec<String> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let word = |output| match output {
-        Output::Pass(way, message) => Some(format!("pass {} {}", way.short(), text(&message))),
-        Output::Taken(way, message) => Some(format!("take {} {}", way.short(), text(&message))),
-        Output::Put(way, message) => Some(format!("put {} {}", way.short(), text(&message))),
-        Output::Changed(_, message) => Some(format!("change {}", text(&message))),
-        Output::Kept(message) => Some(format!("keep {}", text(&message))),
-        Output::Report(text) => Some(format!("tell {text}")),
-        Output::Fact(_) => None,
+        Output::Forward(way, message) => Some(format!("pass {} {}", way.short(), text(&message))),
+        Output::Consume(way, message) => Some(format!("take {} {}", way.short(), text(&message))),
+        Output::Send(way, message) => Some(format!("put {} {}", way.short(), text(&message))),
+        Output::Replace(_, message) => Some(format!("change {}", text(&message))),
+        Output::Drop(message) => Some(format!("keep {}", text(&message))),
+        Output::Notice(text) => Some(format!("notice: {text}")),
+        Output::Report(_) => None,
     };
     outputs.into_iter().filter_map(word).collect()
 }
@@ -164,7 +164,7 @@ fn what_the_server_declares_itself_stays_and_is_reported() {
     stage.client(initialize());
     let own = json!({"tools": {}, "conversationEvents": {"onUserMessage": true}, "reminders": {"emit": true}});
     let said = stage.server(json!({"jsonrpc": "2.0", "id": 1, "result": {"capabilities": own}}));
-    let reported: Vec<&String> = said.iter().filter(|said| said.starts_with("tell ")).collect();
+    let reported: Vec<&String> = said.iter().filter(|said| said.starts_with("notice: ")).collect();
     assert!(
         reported.len() == 2 && reported[0].contains("conversation") && reported[1].contains("reminder"),
         "{said:?}"
@@ -182,7 +182,7 @@ fn no_capability_is_declared_twice() {
     stage.client(initialize());
     let others = r#"{"jsonrpc":"2.0","id":1,"result":{"capabilities":{"events":{"listChanged":true}}}}"#;
     let said = stage.server(others);
-    assert!(said[0].contains("tell the server already declares mcpe"), "{said:?}");
+    assert!(said[0].contains("notice: the server already declares mcpe"), "{said:?}");
     assert_eq!(said[1], format!("pass s2c {others}"));
     let mut stage = Stage::new("rules:\n  - when: {after: 1s}\n    fire: {kind: event, type: a.b}");
     stage.client(initialize());
@@ -197,11 +197,14 @@ fn tools_are_added_on_the_last_page_and_the_servers_own_stay() {
     stage.client(request(2, "tools/list", json!({})));
     let first = page(2, json!([{"name": "recall"}, {"name": "events_list"}]), json!("more"));
     let said = stage.server(&first);
-    assert_eq!(said[0], "tell the server already has a tool events_list; the overlay does not add its own");
+    assert_eq!(said[0], "notice: the server already has a tool events_list; the overlay does not add its own");
     assert_eq!(said[1], format!("pass s2c {first}"));
     stage.client(request(3, "tools/list", json!({"cursor": "more"})));
     let said = stage.server(page(3, json!([{"name": "rule"}]), Value::Null));
-    assert_eq!(said[0], "tell the server has no tool \"rules\", which the overlay names in line 9; did you mean rule?");
+    assert_eq!(
+        said[0],
+        "notice: the server has no tool \"rules\", which the overlay names in line 9; did you mean rule?"
+    );
     let listed: Value = serde_json::from_str(said[1].strip_prefix("change ").expect("changed")).expect("JSON");
     let names: Vec<_> = listed["result"]["tools"].as_array().expect("tools").iter().map(|tool| &tool["name"]).collect();
     assert_eq!(names.len(), 1 + 5 + 1, "{names:?}");
@@ -246,7 +249,7 @@ fn a_user_message_is_answered_by_all_tools_in_order_and_their_answers_stay_here(
     let (first, second) = (id(&said[1]), id(&said[2]));
     stage.server(json!({"jsonrpc": "2.0", "id": first, "result": {"content": [{"type": "text", "text": "nothing"}]}}));
     let said = stage.server(json!({"jsonrpc": "2.0", "id": second, "error": {"code": 1, "message": "broken"}}));
-    assert_eq!(said[1], "tell the tool rules, called for a user message, failed: broken");
+    assert_eq!(said[1], "notice: the tool rules, called for a user message, failed: broken");
     assert_eq!(
         put(&said, "s2c"),
         json!({"jsonrpc": "2.0", "method": "conversation/context", "params": {"messageId": "m2"}})
@@ -299,7 +302,7 @@ fn requests_that_nobody_answers_are_remembered_up_to_a_limit() {
     let forgotten = |outputs: Vec<Output>| {
         outputs
             .into_iter()
-            .filter(|output| matches!(output, Output::Fact(fact) if fact["report"] == "forgotten"))
+            .filter(|output| matches!(output, Output::Report(report) if report["report"] == "forgotten"))
             .count()
     };
     // A server that does not answer the client.
@@ -314,21 +317,21 @@ fn requests_that_nobody_answers_are_remembered_up_to_a_limit() {
     let mut stage = Stage::ready("rules: [{when: {file: '*'}, fire: {kind: push, text: '{path}'}}]");
     let mut fire = |number: usize| {
         let outputs = stage.overlay.file_changed(stage.now, &number.to_string(), "/x");
-        let sent = outputs.iter().filter(|output| matches!(output, Output::Put(Direction::ServerToClient, _))).count();
+        let sent = outputs.iter().filter(|output| matches!(output, Output::Send(Direction::ServerToClient, _))).count();
         (sent, forgotten(outputs))
     };
     assert!((0..MAX_OPEN).all(|number| fire(number) == (1, 0)));
     assert_eq!(fire(MAX_OPEN), (1, 1));
     let answer = |id: usize| json!({"jsonrpc": "2.0", "id": format!("{PREFIX}{id}"), "result": {"accepted": true}});
-    let mut facts = |id: usize| {
+    let mut reports = |id: usize| {
         let outputs = stage.overlay.from_client(stage.now, answer(id).to_string().into_bytes());
         assert!(
-            matches!(outputs[0], Output::Taken(Direction::ClientToServer, _)),
+            matches!(outputs[0], Output::Consume(Direction::ClientToServer, _)),
             "never forwarded to the server: {outputs:?}"
         );
         outputs.len() - 1
     };
-    assert_eq!((facts(1), facts(2)), (0, 1), "the oldest is forgotten");
+    assert_eq!((reports(1), reports(2)), (0, 1), "the oldest is forgotten");
 }
 
 #[test]
@@ -517,7 +520,7 @@ proptest! {
                 true => (stage.overlay.from_client(now, bytes), TO_SERVER),
                 false => (stage.overlay.from_server(now, bytes), TO_CLIENT),
             };
-            prop_assert_eq!(outputs, vec![Output::Pass(way, message.into_bytes())]);
+            prop_assert_eq!(outputs, vec![Output::Forward(way, message.into_bytes())]);
         }
     }
 }

@@ -33,7 +33,7 @@ pub struct Settings {
 
 /// What the probe wants done.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Order {
+pub enum Output {
     /// Start the client, with a server that makes these declarations, and the names of the proposals to enable.
     Start(Vec<Declaration>, BTreeSet<String>),
     /// Let the server of this session send something.
@@ -111,12 +111,12 @@ impl ProbeRun {
     }
 
     /// Begins.
-    pub fn begin(&mut self, now: Duration) -> Vec<Order> {
+    pub fn begin(&mut self, now: Duration) -> Vec<Output> {
         self.go_on(now)
     }
 
     /// A session's handshake is complete, so its server can send.
-    pub fn ready(&mut self, now: Duration, stream: u32) -> Vec<Order> {
+    pub fn ready(&mut self, now: Duration, stream: u32) -> Vec<Output> {
         self.newest = self.newest.max(stream);
         let wait = self.settings.wait;
         let Some(run) = self.run.as_mut().filter(|run| run.step == Step::Starting && stream > run.after) else {
@@ -124,11 +124,11 @@ impl ProbeRun {
         };
         self.was_ready = true;
         (run.stream, run.ready, run.step, run.due) = (Some(stream), now, Step::Baseline, now + wait);
-        vec![Order::Send(stream, ping())]
+        vec![Output::Send(stream, ping())]
     }
 
     /// A message passed in a session.
-    pub fn pass(&mut self, now: Duration, stream: u32, direction: Direction, bytes: &[u8]) -> Vec<Order> {
+    pub fn pass(&mut self, now: Duration, stream: u32, direction: Direction, bytes: &[u8]) -> Vec<Output> {
         self.newest = self.newest.max(stream);
         let Some(run) = self.run.as_mut().filter(|run| stream > run.after) else { return Vec::new() };
         let news = run.read(stream, direction, bytes, &mut self.known);
@@ -136,7 +136,7 @@ impl ProbeRun {
     }
 
     /// A session was closed.
-    pub fn closed(&mut self, now: Duration, stream: u32) -> Vec<Order> {
+    pub fn closed(&mut self, now: Duration, stream: u32) -> Vec<Output> {
         self.newest = self.newest.max(stream);
         let Some(run) = self.run.as_mut().filter(|run| run.stream == Some(stream)) else { return Vec::new() };
         run.is_closed = true;
@@ -144,7 +144,7 @@ impl ProbeRun {
     }
 
     /// The client's process ended.
-    pub fn ended(&mut self, now: Duration, end: ClientEnd) -> Vec<Order> {
+    pub fn ended(&mut self, now: Duration, end: ClientEnd) -> Vec<Output> {
         let Some(run) = &mut self.run else { return Vec::new() };
         run.end = Some(end);
         // Without a session, there is nothing else to wait for.
@@ -158,7 +158,7 @@ impl ProbeRun {
     }
 
     /// Does what is due.
-    pub fn handle_timeout(&mut self, now: Duration) -> Vec<Order> {
+    pub fn handle_timeout(&mut self, now: Duration) -> Vec<Output> {
         let Some(run) = self.run.as_mut().filter(|run| run.due <= now) else { return Vec::new() };
         match run.step {
             Step::Starting => self.conclude(now),
@@ -220,7 +220,7 @@ impl ProbeRun {
         })
     }
 
-    fn receive(&mut self, now: Duration, news: RunEvent) -> Vec<Order> {
+    fn receive(&mut self, now: Duration, news: RunEvent) -> Vec<Output> {
         let Some(run) = &self.run else { return Vec::new() };
         match (run.step, news) {
             (Step::Baseline, RunEvent::Pong) => {
@@ -258,21 +258,21 @@ impl ProbeRun {
     }
 
     /// Checks that the client is alive, if it answers ping.
-    fn check(&mut self, now: Duration, probe: usize) -> Vec<Order> {
+    fn check(&mut self, now: Duration, probe: usize) -> Vec<Output> {
         let (asks, wait) = (self.known.client.answers_ping, self.settings.wait);
         let Some(run) = self.run.as_mut() else { return Vec::new() };
         run.step = Step::Pinging(probe);
         match run.stream {
             Some(stream) if asks => {
                 run.due = now + wait;
-                vec![Order::Send(stream, ping())]
+                vec![Output::Send(stream, ping())]
             }
             _ => self.proceed(now),
         }
     }
 
     /// The client is alive: continues with the next step.
-    fn proceed(&mut self, now: Duration) -> Vec<Order> {
+    fn proceed(&mut self, now: Duration) -> Vec<Output> {
         let settings = self.settings;
         let Some(run) = self.run.as_mut() else { return Vec::new() };
         if let Step::Pinging(probe) = run.step {
@@ -301,11 +301,11 @@ impl ProbeRun {
             Form::Notification => (Step::Settling(next), now + settings.settle),
         };
         run.method.clone_from(&probe.method);
-        vec![Order::Send(stream, probe.fired())]
+        vec![Output::Send(stream, probe.fired())]
     }
 
     /// The client is exiting: waits for further notices.
-    fn leave(&mut self, now: Duration) -> Vec<Order> {
+    fn leave(&mut self, now: Duration) -> Vec<Output> {
         let Some(run) = &mut self.run else { return Vec::new() };
         let probe = match run.step {
             Step::Answering(probe) | Step::Settling(probe) | Step::Pinging(probe) => Some(probe),
@@ -324,7 +324,7 @@ impl ProbeRun {
     }
 
     /// Draws conclusions from a run that ended early.
-    fn conclude(&mut self, now: Duration) -> Vec<Order> {
+    fn conclude(&mut self, now: Duration) -> Vec<Output> {
         let Some(run) = &self.run else { return Vec::new() };
         let end = run.end.clone().unwrap_or_default();
         let age = now.saturating_sub(run.ready);
@@ -376,14 +376,14 @@ impl ProbeRun {
     }
 
     /// Stops the client, then begins the next run if there is something left to find out.
-    fn finish(&mut self, now: Duration) -> Vec<Order> {
+    fn finish(&mut self, now: Duration) -> Vec<Output> {
         self.run = None;
-        let mut orders = vec![Order::Finish];
+        let mut orders = vec![Output::Finish];
         orders.extend(self.go_on(now));
         orders
     }
 
-    fn go_on(&mut self, now: Duration) -> Vec<Order> {
+    fn go_on(&mut self, now: Duration) -> Vec<Output> {
         self.weigh();
         self.todo.retain(|probe| self.outcomes[*probe].is_none());
         let is_spent = self.starts > self.settings.restarts;
@@ -403,10 +403,10 @@ impl ProbeRun {
             let rest = self.outcomes.iter_mut().chain(&mut self.places).filter(|outcome| outcome.is_none());
             rest.for_each(|outcome| *outcome = Some(TrialOutcome::Untried { why: why.to_owned() }));
         }
-        vec![Order::Over]
+        vec![Output::Over]
     }
 
-    fn start(&mut self, now: Duration, purpose: Purpose) -> Order {
+    fn start(&mut self, now: Duration, purpose: Purpose) -> Output {
         self.starts += 1;
         let is_sound = |place: &usize| !self.places[*place].as_ref().is_some_and(TrialOutcome::is_broken);
         let places: Vec<usize> = match &purpose {
@@ -422,7 +422,7 @@ impl ProbeRun {
         let proposals = proposals.map(str::to_owned).collect();
         let declared = places.iter().map(|place| self.plan.places[*place].declaration()).collect();
         self.run = Some(ClientRun::new(purpose, now + self.settings.connect, self.newest));
-        Order::Start(declared, proposals)
+        Output::Start(declared, proposals)
     }
 
     /// Decides whether the message broke the client, or whether the client exits by itself. Schedules a quiet run if

@@ -1,6 +1,6 @@
 //! Tests with scripted clients, in virtual time.
 
-use super::{ClientEnd, ClientFailure, Order, Plan, ProbeReport, ProbeRun, Settings, TrialOutcome};
+use super::{ClientEnd, ClientFailure, Output, Plan, ProbeReport, ProbeRun, Settings, TrialOutcome};
 use crate::proposals::server::Declaration;
 use crate::wire::Direction::{ClientToServer, ServerToClient};
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ impl<F: FnMut(&str, bool) -> Does> Client<F> {
 
     fn probe_report(mut self, plan: Plan, settings: Settings) -> (ProbeRun, Vec<String>) {
         let (mut probe_run, mut now, mut log) = (ProbeRun::new(plan, settings), Duration::ZERO, Vec::new());
-        let mut orders: std::collections::VecDeque<Order> = probe_run.begin(now).into();
+        let mut orders: std::collections::VecDeque<Output> = probe_run.begin(now).into();
         let (mut stream, mut id, mut dies, mut is_frozen) = (0, 0, None, false);
         for _ in 0..10_000 {
             let Some(order) = orders.pop_front() else {
@@ -56,9 +56,9 @@ impl<F: FnMut(&str, bool) -> Does> Client<F> {
                 continue;
             };
             match order {
-                Order::Over => return (probe_run, log),
-                Order::Finish => dies = None,
-                Order::Start(declared, _) => {
+                Output::Over => return (probe_run, log),
+                Output::Finish => dies = None,
+                Output::Start(declared, _) => {
                     (stream, is_frozen) = (stream + 1, false);
                     log.push(format!("start {}", declared.len()));
                     now += Duration::from_millis(10);
@@ -75,7 +75,7 @@ impl<F: FnMut(&str, bool) -> Does> Client<F> {
                         orders.extend(probe_run.ended(now, code(1)));
                     }
                 }
-                Order::Send(stream, fired) => {
+                Output::Send(stream, fired) => {
                     let fired = json!(fired);
                     let (method, is_request) =
                         (fired["method"].as_str().expect("a method"), fired["kind"] == "request");
@@ -262,8 +262,8 @@ fn a_client_that_never_comes_or_never_ends_its_handshake_is_a_failure() {
 fn a_late_answer_counts_and_says_that_it_was_late() {
     let mut probe_run = ProbeRun::new(Plan::of(&["mcpl".to_owned()]), SETTINGS);
     probe_run.begin(Duration::ZERO);
-    let send = |orders: Vec<Order>| match orders.into_iter().next() {
-        Some(Order::Send(_, fired)) => json!(fired)["method"].as_str().unwrap_or_default().to_owned(),
+    let send = |orders: Vec<Output>| match orders.into_iter().next() {
+        Some(Output::Send(_, fired)) => json!(fired)["method"].as_str().unwrap_or_default().to_owned(),
         other => panic!("{other:?}"),
     };
     let say = |probe_run: &mut ProbeRun, at, way, text: &str| {

@@ -60,6 +60,10 @@ impl ServerCommand {
     }
 
     /// The process to spawn. Looks up the program first, so that a missing one is reported clearly.
+    ///
+    /// # Errors
+    ///
+    /// The command line is empty, or the program or the folder cannot be used.
     pub(crate) fn prepare(&self) -> Result<Command, SpawnError> {
         let program = self.argv.first().ok_or(SpawnError::Nothing)?;
         if let Some(folder) = &self.cwd {

@@ -11,27 +11,27 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// The first argument that starts the bridge.
-const PLUG: &str = "__plug";
+const BRIDGE_ARGUMENT: &str = "__plug";
 
 /// The command line with which a client starts the server at this socket.
 ///
 /// # Errors
 /// The path of this executable is unknown.
-pub(crate) fn plug(socket: &Path) -> io::Result<Vec<OsString>> {
-    Ok(vec![std::env::current_exe()?.into(), PLUG.into(), socket.into()])
+pub(crate) fn command_line(socket: &Path) -> io::Result<Vec<OsString>> {
+    Ok(vec![std::env::current_exe()?.into(), BRIDGE_ARGUMENT.into(), socket.into()])
 }
 
 /// Copies bytes if this process was started as a bridge; returns the process's exit code.
-pub(crate) fn carry_if_asked() -> Option<ExitCode> {
+pub(crate) fn bridge_if_asked() -> Option<ExitCode> {
     let mut args = std::env::args_os().skip(1);
-    if args.next()? != PLUG {
+    if args.next()? != BRIDGE_ARGUMENT {
         return None;
     }
     let carried = args.next().ok_or_else(|| io::Error::other("no socket given")).and_then(|socket| carry(&socket));
     match carried {
         Ok(()) => Some(ExitCode::SUCCESS),
         Err(error) => {
-            let _ = writeln!(io::stderr(), "mcpreel: cannot reach the server: {error}");
+            let _ = writeln!(io::stderr(), "mcpreel: error: cannot reach the server: {error}");
             Some(ExitCode::from(4))
         }
     }

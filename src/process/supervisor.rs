@@ -41,7 +41,7 @@ const SUPERVISOR: &str = "__keep";
 /// The first argument that starts the process that becomes the command.
 const COMMAND: &str = "__kept";
 /// How long a command may take to exit after SIGTERM.
-pub(crate) const GRACE: Duration = Duration::from_secs(1);
+pub(crate) const GRACE_PERIOD: Duration = Duration::from_secs(1);
 
 /// How a command ended. The supervisor writes it to its standard output as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,8 +126,8 @@ pub(crate) const NO_HANDLERS: &str = "a handler of a subscription may not connec
 /// Whether a process runs under a supervisor with [`ProcessReach::Own`] and so belongs to a handler. Orphans stay below
 /// the supervisor, so a process cannot hide. `None` if the process is gone and this cannot be determined. A process of
 /// another PID namespace has the number 0 here and is not a handler's.
-pub(crate) fn is_kept(process: i32) -> Option<bool> {
-    const DEEPEST: usize = 100;
+pub(crate) fn is_supervised(process: i32) -> Option<bool> {
+    const MAX_DEPTH: usize = 100;
     let read = |pid: i32, name: &str| std::fs::read(format!("/proc/{pid}/{name}")).ok();
     let parent = |pid: i32| {
         // The name in parentheses may contain anything.
@@ -137,7 +137,7 @@ pub(crate) fn is_kept(process: i32) -> Option<bool> {
     if process > 0 && parent(process).is_none() && std::fs::exists("/proc/self/stat").unwrap_or_default() {
         return None;
     }
-    let above = std::iter::successors(Some(process), |pid| parent(*pid)).take_while(|pid| *pid > 0).take(DEEPEST);
+    let above = std::iter::successors(Some(process), |pid| parent(*pid)).take_while(|pid| *pid > 0).take(MAX_DEPTH);
     let is_supervisor = |line: Vec<u8>| {
         let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
         let word = |at: usize| words.get(at).copied().unwrap_or_default();
@@ -153,7 +153,7 @@ pub(crate) fn is_kept(process: i32) -> Option<bool> {
 
 /// Supervises a command if this process was started as a supervisor, or becomes the command if it was started for that;
 /// returns the process's exit code.
-pub(crate) fn keep_if_asked() -> Option<ExitCode> {
+pub(crate) fn supervise_if_asked() -> Option<ExitCode> {
     let mut args = std::env::args_os().skip(1);
     let asked = args.next()?;
     if asked == COMMAND {
@@ -211,7 +211,7 @@ fn guard(parent: u64, words: &[OsString]) -> io::Result<()> {
     let (supervisor, alive) = watched(&command.spawn()?)?;
     if !is_over(&alive, Some(&reported), Duration::MAX) {
         let _ = kill_process(supervisor, Signal::TERM);
-        is_over(&alive, None, GRACE * 5);
+        is_over(&alive, None, GRACE_PERIOD * 5);
     }
     let _ = end_all(supervisor, &children);
     Ok(())
@@ -224,7 +224,7 @@ fn keep(parent: u64, limit: Duration, argv: &[OsString], reach: ProcessReach) ->
     let reported = late && is_readable(&reported);
     if late {
         let _ = kill_process_group(child, Signal::TERM);
-        is_over(&alive, None, GRACE);
+        is_over(&alive, None, GRACE_PERIOD);
     }
     let (status, left) = end_all(child, &children)?;
     let code = status.and_then(WaitStatus::exit_status);
@@ -360,11 +360,11 @@ mod tests {
     #[test]
     fn who_is_below_no_supervisor_is_not_kept_and_of_who_is_gone_nobody_knows() {
         let own = i32::try_from(std::process::id()).expect("a process id");
-        assert_eq!(is_kept(own), Some(false));
-        assert_eq!(is_kept(0), Some(false), "of another namespace");
+        assert_eq!(is_supervised(own), Some(false));
+        assert_eq!(is_supervised(0), Some(false), "of another namespace");
         let mut gone = Command::new("true").spawn().expect("started");
         gone.wait().expect("ended");
-        assert_eq!(is_kept(i32::try_from(gone.id()).expect("a process id")), None);
+        assert_eq!(is_supervised(i32::try_from(gone.id()).expect("a process id")), None);
     }
 
     #[test]
@@ -385,7 +385,7 @@ mod tests {
             let mut below = String::new();
             let mut reported = io::BufReader::new(child.stdout.take().expect("piped"));
             io::BufRead::read_line(&mut reported, &mut below).expect("it begins");
-            assert_eq!(is_kept(below.trim().parse().expect("a process id")), Some(kept), "{words:?}");
+            assert_eq!(is_supervised(below.trim().parse().expect("a process id")), Some(kept), "{words:?}");
             drop(child.stdin.take());
             child.wait().expect("ended");
         }

@@ -1,4 +1,4 @@
-//! Entries of the audit log: the operations of a proposal, each with its feature set, inference and outcome.
+//! What messages say about operations and checkpoints: entries of the audit log, and steps of checkpoint trees.
 
 use serde_json::Value;
 
@@ -15,13 +15,13 @@ pub enum OperationEnd<'a> {
     Silence,
 }
 
-/// The outcome of an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The outcome of an operation, in the order of their names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OperationOutcome {
-    /// It succeeded.
-    Success,
     /// It was refused, or failed.
     Failure,
+    /// It succeeded.
+    Success,
     /// There was no response.
     Timeout,
 }
@@ -52,4 +52,43 @@ pub struct OperationEntry {
     pub outcome: OperationOutcome,
     /// The reason for a failure.
     pub reason: Option<String>,
+}
+
+/// What a message shows about checkpoints.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CheckpointStep {
+    /// The server sent a checkpoint.
+    Given {
+        /// The checkpoint's id.
+        checkpoint: String,
+        /// The parent's id.
+        parent: Option<String>,
+        /// What the message contains: `data`, `patch` or `nothing`.
+        keeps: &'static str,
+        /// The tool whose result contains it.
+        by: Option<String>,
+    },
+    /// The server rolled back.
+    Back {
+        /// The checkpoint that the rollback was to.
+        target: String,
+        /// The id of the state after the rollback.
+        named: String,
+        /// The feature set.
+        feature_set: Option<String>,
+    },
+    /// A rollback failed, or was incomplete.
+    Stuck {
+        /// The checkpoint that the rollback was to.
+        target: String,
+        /// The reason.
+        reason: String,
+        /// The feature set.
+        feature_set: Option<String>,
+    },
+    /// The server no longer has a checkpoint.
+    Gone {
+        /// The checkpoint's id.
+        target: String,
+    },
 }

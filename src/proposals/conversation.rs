@@ -11,7 +11,7 @@ use super::samples::Samples;
 use super::server::ServerSide;
 use super::{
     CapabilityPlace, Carried, ConversationEvent, Descriptor, Exemption, Observed, Observer, Overview, Proposal, Rule,
-    Side, Spoken,
+    Side, SummarizedMessage,
 };
 use crate::protocol::schema::{SchemaSet, SchemaViolation};
 use crate::protocol::{MethodKind, MethodSpec, Sender};
@@ -59,7 +59,7 @@ impl Proposal for Conversation {
         &DESCRIPTOR
     }
 
-    fn summarize(&self, spoken: &Spoken<'_>, out: &mut String) {
+    fn summarize(&self, spoken: &SummarizedMessage<'_>, out: &mut String) {
         let Some(content) = spoken.envelope.content() else { return };
         if spoken.method == USER_MESSAGE && !spoken.envelope.kind.is_response() {
             let id = json::str_member(content, "messageId").unwrap_or_default();

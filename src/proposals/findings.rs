@@ -63,15 +63,17 @@ impl Findings {
 }
 
 /// Declares rules as constants and lists them all in `RULES`:
-/// `NAME = Severity "proposal/what", "The requirement.", "its source";`
+/// `NAME = Severity "proposal/what", "The requirement.", "its source";`, or with our decision where the source leaves a
+/// question open (`AMB-…`): `…, "its source, AMB-A1", "The question. What mcpreel assumes.";`
 macro_rules! rules {
-    ($($name:ident = $severity:ident $id:literal, $text:literal, $source:literal;)+) => {
+    ($($name:ident = $severity:ident $id:literal, $text:literal, $source:literal $(, $decision:literal)?;)+) => {
         $(
             pub(crate) const $name: $crate::proposals::Rule = $crate::proposals::Rule {
                 id: $id,
                 severity: $crate::proposals::Severity::$severity,
                 text: $text,
                 source: $source,
+                decision: [$(Some($decision),)? None][0],
             };
         )+
         /// The rules.

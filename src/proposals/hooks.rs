@@ -10,7 +10,7 @@ use super::host::{HostSide, Slot};
 use super::policy::{Policies, Setting};
 use super::samples::Samples;
 use super::server::ServerSide;
-use super::{CapabilityPlace, Descriptor, Exemption, Observer, Proposal, Rule, Side, Spoken};
+use super::{CapabilityPlace, Descriptor, Exemption, Observer, Proposal, Rule, Side, SummarizedMessage};
 use crate::protocol::schema::{SchemaSet, SchemaViolation};
 use serde_json::Value;
 
@@ -42,7 +42,7 @@ impl Proposal for Hooks {
     }
 
     /// Hooks have no messages of their own. They only consist of declarations and the tool calls that they cause.
-    fn summarize(&self, _spoken: &Spoken<'_>, _out: &mut String) {}
+    fn summarize(&self, _spoken: &SummarizedMessage<'_>, _out: &mut String) {}
 
     fn settings(&self) -> &'static [Setting] {
         host::SETTINGS

@@ -533,7 +533,7 @@ pub(crate) fn quoted(server: &str, what: &str, text: &str) -> String {
 }
 
 /// The maximum length of a label in characters, without the ellipsis that marks a cut.
-const LONGEST_LABEL: usize = 200;
+const MAX_LABEL_CHARS: usize = 200;
 
 /// A name that a server chose (its own, or that of a channel, an author or a namespace) for a prompt: one line of at
 /// most 200 characters. Invisible characters and those that the frame consists of are escaped.
@@ -547,7 +547,7 @@ pub(crate) fn label(text: &str) -> String {
             _ => found.to_string(),
         };
         length += shown.chars().count();
-        if length > LONGEST_LABEL {
+        if length > MAX_LABEL_CHARS {
             out.push('…');
             break;
         }
@@ -635,7 +635,7 @@ mod tests {
                 prop_assert_eq!((line.matches('[').count(), line.matches(']').count()), (1, 1), "{}", line);
                 prop_assert_eq!(line.matches('"').count(), quotes, "{}", line);
                 prop_assert!(!line.chars().any(is_hidden), "{line}");
-                prop_assert!(line.chars().count() <= 2 * (LONGEST_LABEL + 1) + 60, "{line}");
+                prop_assert!(line.chars().count() <= 2 * (MAX_LABEL_CHARS + 1) + 60, "{line}");
             }
             prop_assert!(first.ends_with("\", not from the user]"), "{first}");
             prop_assert!(last.starts_with("[end of "), "{last}");

@@ -10,7 +10,9 @@ use super::host::{HostSide, Slot};
 use super::policy::{Policies, Setting};
 use super::samples::Samples;
 use super::server::ServerSide;
-use super::{CapabilityPlace, Carried, Descriptor, Exemption, Observed, Observer, Proposal, Rule, Side, Spoken};
+use super::{
+    CapabilityPlace, Carried, Descriptor, Exemption, Observed, Observer, Proposal, Rule, Side, SummarizedMessage,
+};
 use crate::protocol::schema::{SchemaSet, SchemaViolation};
 use crate::protocol::{MethodKind, MethodSpec, Sender};
 use crate::wire::json;
@@ -78,7 +80,7 @@ impl Proposal for Mcpe {
         &DESCRIPTOR
     }
 
-    fn summarize(&self, spoken: &Spoken<'_>, out: &mut String) {
+    fn summarize(&self, spoken: &SummarizedMessage<'_>, out: &mut String) {
         let Some(content) = spoken.envelope.content() else { return };
         match spoken.method {
             EVENT => {
@@ -120,7 +122,7 @@ impl Proposal for Mcpe {
             _ => &[],
         };
         let sources = events.iter().filter_map(|event| event["metadata"]["sourceEventId"].as_str());
-        sources.map(|source| Carried::Fact(source.to_owned())).collect()
+        sources.map(|source| Carried::Event(source.to_owned())).collect()
     }
 
     fn is_neighbours(&self, method: &str) -> bool {
@@ -163,7 +165,7 @@ fn subscription(content: &[u8], out: &mut String) {
     }
 }
 
-fn summarize_tool(spoken: &Spoken<'_>, content: &[u8], out: &mut String) {
+fn summarize_tool(spoken: &SummarizedMessage<'_>, content: &[u8], out: &mut String) {
     if spoken.envelope.kind.is_response() {
         return;
     }

@@ -8,15 +8,14 @@ pub(crate) mod push;
 mod rules;
 pub(crate) mod server;
 
-use super::audit::{OperationEnd, OperationEntry};
-use super::checkpoint_tree::Step;
+use super::audit::{CheckpointStep, OperationEnd, OperationEntry};
 use super::host::{HostSide, Slot};
 use super::policy::{Policies, Policy, Setting};
 use super::samples::Samples;
 use super::server::ServerSide;
 use super::{
     CapabilityPlace, Carried, ConversationEvent, Descriptor, Exemption, Observed, Observer, Proposal, Rule, Side,
-    Spoken,
+    SummarizedMessage,
 };
 use crate::protocol::schema::{SchemaSet, SchemaViolation};
 use crate::protocol::{MethodKind, MethodSpec, Sender};
@@ -94,7 +93,7 @@ impl Proposal for Mcpl {
         &DESCRIPTOR
     }
 
-    fn summarize(&self, spoken: &Spoken<'_>, out: &mut String) {
+    fn summarize(&self, spoken: &SummarizedMessage<'_>, out: &mut String) {
         let Some(content) = spoken.envelope.content() else { return };
         if spoken.envelope.kind.is_response() {
             summarize_answer(spoken.method, content, out);
@@ -139,7 +138,7 @@ impl Proposal for Mcpl {
             }
             (Some(PUSH_EVENT), MessageKind::Request) => {
                 let id = message.content["eventId"].as_str();
-                id.map(|id| Carried::Fact(id.to_owned())).into_iter().collect()
+                id.map(|id| Carried::Event(id.to_owned())).into_iter().collect()
             }
             _ => Vec::new(),
         }
@@ -149,7 +148,7 @@ impl Proposal for Mcpl {
         audit::entries(method, params, end)
     }
 
-    fn checkpoint_tree(&self, message: &Observed<'_>) -> Option<Step> {
+    fn checkpoint_tree(&self, message: &Observed<'_>) -> Option<CheckpointStep> {
         checkpoint_tree::step(message)
     }
 

@@ -9,7 +9,7 @@ use super::host::{HostSide, Slot};
 use super::policy::{Policies, Setting};
 use super::samples::Samples;
 use super::server::ServerSide;
-use super::{CapabilityPlace, Carried, Descriptor, Observed, Observer, Proposal, Rule, Side, Spoken};
+use super::{CapabilityPlace, Carried, Descriptor, Observed, Observer, Proposal, Rule, Side, SummarizedMessage};
 use crate::protocol::schema::SchemaSet;
 use crate::protocol::{MethodKind, MethodSpec, Sender};
 use crate::wire::json;
@@ -61,7 +61,7 @@ impl Proposal for Reminder {
         &DESCRIPTOR
     }
 
-    fn summarize(&self, spoken: &Spoken<'_>, out: &mut String) {
+    fn summarize(&self, spoken: &SummarizedMessage<'_>, out: &mut String) {
         let Some(reminder) = spoken.envelope.params.and_then(|params| json::first_member(params, "reminder")) else {
             return;
         };
@@ -101,8 +101,8 @@ impl Proposal for Reminder {
             return Vec::new();
         }
         let text = reminder["body"].as_str().map(|body| Carried::Text(body.to_owned()));
-        let fact = reminder["dedupeKey"].as_str().map(|key| Carried::Fact(key.to_owned()));
-        text.into_iter().chain(fact).collect()
+        let report = reminder["dedupeKey"].as_str().map(|key| Carried::Event(key.to_owned()));
+        text.into_iter().chain(report).collect()
     }
 
     fn samples(&self) -> Samples {

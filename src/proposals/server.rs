@@ -168,7 +168,7 @@ pub trait ServerCx {
     fn send_out(&mut self, job: HandlerJob) -> u64;
     /// Reports an event: an object whose `report` names the kind. An integer `id` is that of a request that the server
     /// sent.
-    fn report(&mut self, fact: Value);
+    fn report(&mut self, report: Value);
     /// Notifies the host that a resource changed, if the host has subscribed to it.
     fn changed(&mut self, uri: &str);
 

@@ -15,7 +15,7 @@ pub enum StreamPiece<'a> {
     /// Passes unchanged.
     Pass(&'a [u8]),
     /// A line that the relay may have to remove.
-    Suspect {
+    Candidate {
         /// The line with its terminator.
         whole: &'a [u8],
         /// The line without its terminator.
@@ -116,7 +116,7 @@ fn piece(whole: &[u8]) -> StreamPiece<'_> {
         [payload @ .., b'\n'] => (payload, Framing::Lf),
         _ => (whole, Framing::Unterminated),
     };
-    if may_be_answer(payload) { StreamPiece::Suspect { whole, payload, framing } } else { StreamPiece::Pass(whole) }
+    if may_be_answer(payload) { StreamPiece::Candidate { whole, payload, framing } } else { StreamPiece::Pass(whole) }
 }
 
 #[cfg(test)]
@@ -146,7 +146,7 @@ mod tests {
             let (mut all, mut rest, mut turn) = (Vec::new(), &stream[..], cuts.iter().cycle());
             let mut take = |piece: StreamPiece<'_>| match piece {
                 StreamPiece::Pass(bytes) => all.extend_from_slice(bytes),
-                StreamPiece::Suspect { whole, payload, framing } => {
+                StreamPiece::Candidate { whole, payload, framing } => {
                     assert!(all.is_empty() || all.ends_with(b"\n"), "a suspect begins a line");
                     assert_eq!([payload, framing.terminator()].concat(), whole);
                     assert!(!payload.contains(&b'\n'));
@@ -168,7 +168,7 @@ mod tests {
             let mut answer_filter = AnswerFilter::default();
             let mut candidates = Vec::new();
             let mut take = |piece: StreamPiece<'_>| match piece {
-                StreamPiece::Suspect { payload, .. } => candidates.push(payload.to_vec()),
+                StreamPiece::Candidate { payload, .. } => candidates.push(payload.to_vec()),
                 StreamPiece::Pass(bytes) => assert!(!may_be_answer(bytes)),
             };
             stream.chunks(length).for_each(|chunk| answer_filter.push(chunk, &mut take));

@@ -493,7 +493,7 @@ impl ExchangeObserver for Exchanges {
         }
     }
 
-    fn hung_up(&self, connection: u32) {
+    fn client_closed(&self, connection: u32) {
         let mut state = self.lock();
         if let Some(stream) = state.connections.remove(&connection) {
             state.heads.remove(&stream);
@@ -505,7 +505,7 @@ impl ExchangeObserver for Exchanges {
         self.answers.awaits(Direction::ClientToServer)
     }
 
-    fn sift(&self, exchange: u32, body: Bytes) -> Option<Bytes> {
+    fn filter(&self, exchange: u32, body: Bytes) -> Option<Bytes> {
         let stream = self.lock().open.get(&exchange).map_or(0, |exchange| exchange.stream);
         self.answers.keep(stream, Direction::ClientToServer, body.to_vec()).map(Bytes::from)
     }

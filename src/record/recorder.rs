@@ -6,8 +6,9 @@
 
 use super::queue::{Batch, ChunkSource, Entry, OnOverload, Queue, Ready};
 use super::repack;
-use super::status::Status;
-use super::storage::{CreatedFile, ReelLoss, ReelStore, Sink};
+use super::storage::{ReelLoss, ReelStore, Sink};
+use crate::files::created::CreatedFile;
+use crate::sessions::recording_status::RecordingStatus;
 use crate::trace::{EventKind, FileHeader, Flags, NewEvent, ReelWriter, WriterOptions};
 use crate::wire::{Direction, Frame, Framing, LineFramer, PIECE};
 use serde::Serialize;
@@ -50,7 +51,7 @@ pub(crate) struct RecorderOptions {
     pub queue_bytes: usize,
     /// What a relay does when the queue is full.
     pub on_overload: OnOverload,
-    /// Give up if recording fails: [`Status::given_up`].
+    /// Give up if recording fails: [`RecordingStatus::given_up`].
     pub is_required: bool,
     /// Called with each problem once.
     pub complain: Box<dyn Fn(&str) + Send>,
@@ -70,7 +71,7 @@ pub(crate) struct Summary {
 /// A running recorder.
 pub(crate) struct Recorder {
     queue: Arc<Queue>,
-    status: Arc<Status>,
+    status: Arc<RecordingStatus>,
     thread: JoinHandle<Summary>,
 }
 
@@ -87,7 +88,7 @@ impl Recorder {
         let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         options.header.created = i64::try_from(wall.as_nanos()).unwrap_or(i64::MAX);
         let queue = Arc::new(Queue::new(options.queue_bytes, options.on_overload, base));
-        let status = Arc::<Status>::default();
+        let status = Arc::<RecordingStatus>::default();
         let mut work = Work::new(store, Arc::clone(&queue), Arc::clone(&status), options);
         work.resume_now();
         let thread = std::thread::Builder::new().name("recorder".into()).spawn(move || work.run())?;
@@ -100,7 +101,7 @@ impl Recorder {
     }
 
     /// How the recording is going.
-    pub(crate) fn status(&self) -> &Arc<Status> {
+    pub(crate) fn status(&self) -> &Arc<RecordingStatus> {
         &self.status
     }
 
@@ -198,7 +199,7 @@ struct Work<T: ReelStore> {
     /// The name of the previous reel, and what happened to it.
     previous: Option<(String, String)>,
     queue: Arc<Queue>,
-    status: Arc<Status>,
+    status: Arc<RecordingStatus>,
     complain: Box<dyn Fn(&str) + Send>,
     reported: HashSet<String>,
     is_required: bool,
@@ -229,7 +230,7 @@ struct Gap {
 }
 
 impl<T: ReelStore> Work<T> {
-    fn new(store: T, queue: Arc<Queue>, status: Arc<Status>, options: RecorderOptions) -> Self {
+    fn new(store: T, queue: Arc<Queue>, status: Arc<RecordingStatus>, options: RecorderOptions) -> Self {
         Self {
             store,
             header: options.header,
@@ -797,7 +798,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_reported_once_and_noted_when_there_is_room_again() {
+    fn a_full_disk_is_reported_once_and_noted_when_there_is_space_again() {
         let sink = Flaky::default();
         let complaints = Arc::default();
         let recorder = Recorder::start(SingleReel::new(sink.clone()), options(&complaints)).expect("starts");
@@ -838,7 +839,7 @@ mod tests {
             assert_eq!(summary.lost_bytes > 0, has_gap, "{loss:?}");
             let reported = complaints.lock().expect("not poisoned");
             assert!(matches!(&reported[..], [reported] if reported.contains(&loss.to_string())), "{reported:?}");
-            assert_eq!((&status.facts()["recording"]["active"], status.given_up()), (&json!(true), None));
+            assert_eq!((&status.details()["recording"]["active"], status.given_up()), (&json!(true), None));
         }
     }
 
@@ -868,7 +869,7 @@ mod tests {
         let sink = Flaky::default();
         let complaints = Arc::default();
         let recorder = Recorder::start(shelf(&[None, Some(&sink)]), options(&complaints)).expect("starts");
-        assert_eq!(recorder.status().facts()["recording"]["active"], false);
+        assert_eq!(recorder.status().details()["recording"]["active"], false);
         recorder.note(EventKind::StreamOpened, &json!({}));
         let summary = recorder.finish();
         assert_eq!(kinds(&sink), [EventKind::StreamOpened, EventKind::Gap]);

@@ -4,14 +4,14 @@
 //! Traffic comes first. If the reel cannot be written, the session continues with a reel in another folder or without
 //! one, unless recording is required.
 
-use super::places::{Kind, Places};
-use super::reels;
 use crate::error::{CommandError, ErrorKind, Warn};
+use crate::files::places::{Kind, Places};
+use crate::files::reels;
 use crate::record::queue::OnOverload;
 use crate::record::recorder::{Recorder, RecorderOptions, Summary};
-use crate::record::status::Status;
 use crate::record::stdio::is_ignored;
 use crate::record::storage::{Files, ForwardOnly, ReelFile, ReelLocation, SingleReel, Sink, open_free};
+use crate::sessions::recording_status::RecordingStatus;
 use crate::trace::FileHeader;
 use rustix::fs::{FileType, fstat};
 use rustix::process::{Signal, getpid, kill_process};
@@ -144,7 +144,7 @@ impl Recording {
     }
 
     /// The state of the recording.
-    pub(crate) fn status(&self) -> Arc<Status> {
+    pub(crate) fn status(&self) -> Arc<RecordingStatus> {
         Arc::clone(self.recorder.status())
     }
 
@@ -168,7 +168,7 @@ impl Recording {
 
 /// The end of a recording.
 pub(crate) struct End {
-    status: Arc<Status>,
+    status: Arc<RecordingStatus>,
     place: PathBuf,
 }
 

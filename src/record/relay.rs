@@ -7,7 +7,7 @@ use super::answer_filter::{AnswerFilter, StreamPiece};
 use super::injectable_writer::{InjectableWriter, Sink};
 use super::queue::{ChunkSource, Queue};
 use crate::sessions::answers::Answers;
-use crate::sessions::injection::Sifted;
+use crate::sessions::injection::Filtered;
 use crate::wire::Direction;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -106,15 +106,15 @@ impl<'a> Messages<'a> {
     fn piece(&self, piece: &StreamPiece<'_>) -> Result<(), usize> {
         let (whole, payload, framing) = match *piece {
             StreamPiece::Pass(bytes) => return self.writer.write(bytes),
-            StreamPiece::Suspect { whole, payload, framing } => (whole, payload, framing),
+            StreamPiece::Candidate { whole, payload, framing } => (whole, payload, framing),
         };
-        let (taken, passed) = match self.answers.sift(0, self.direction, payload) {
-            Sifted::Pass => return self.writer.write(whole),
-            Sifted::RemovedAnswer(taken) => {
+        let (taken, passed) = match self.answers.filter(0, self.direction, payload) {
+            Filtered::Pass => return self.writer.write(whole),
+            Filtered::RemovedAnswer(taken) => {
                 self.writer.record_taken(payload, framing);
                 (taken, Ok(()))
             }
-            Sifted::Cut(rest, taken) => {
+            Filtered::Cut(rest, taken) => {
                 taken.iter().for_each(|answer| self.writer.record_taken(answer.message, framing));
                 (taken, self.writer.write(&[&rest, framing.terminator()].concat()))
             }
@@ -337,7 +337,7 @@ mod tests {
                 let until = Instant::now() + Duration::from_secs(60);
                 let waiting = PendingAnswer { owner: 0, until, deliver: Arc::new(|_| {}) };
                 let id = format!("mcpreel-0123abcd-{number}");
-                answers.ask((0, C2S, id.into()), waiting).expect("room");
+                answers.ask((0, C2S, id.into()), waiting).expect("accepted");
             }
             for chunk in stream[before..].chunks(length) {
                 messages.forward(chunk).expect("delivered");

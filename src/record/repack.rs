@@ -4,7 +4,7 @@
 //! The smaller reel replaces the file in one step, so that whoever still reads the first one is not disturbed. If
 //! anything fails or takes too long, the first one stays, which is as complete.
 
-use super::output::{PRIVATE, Replacement};
+use crate::files::output::{PRIVATE, Replacement};
 use crate::trace::{Item, ReelReader, ReelWriter, WriterOptions};
 use std::io::{self, BufWriter};
 use std::path::Path;

@@ -15,7 +15,7 @@ const GRACE_PERIOD: Duration = Duration::from_secs(5);
 /// sends one more.
 const AFTER_PROBE: Duration = Duration::from_secs(1);
 /// The maximum number of bytes to read.
-const LONGEST: usize = 4 << 20;
+const MAX_REQUEST_BYTES: usize = 4 << 20;
 /// JSON-RPC's internal error.
 const CODE: i64 = -32603;
 
@@ -41,7 +41,7 @@ pub(crate) fn answer_client(reason: &str) {
     }
     let (mut framer, mut read, mut until) = (LineFramer::default(), 0, Instant::now() + GRACE_PERIOD);
     let mut chunk = vec![0u8; 64 << 10];
-    while read < LONGEST && wait(until) {
+    while read < MAX_REQUEST_BYTES && wait(until) {
         let got = match rustix::io::read(rustix::stdio::stdin(), &mut chunk) {
             Ok(got) => got,
             Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => continue,

@@ -6,10 +6,10 @@ use super::injectable_writer::{InjectableWriter, Sink};
 use super::queue::{ChunkSource, Queue, Ready};
 use super::recorder::{Recorder, Summary};
 use super::relay::{Activity, Ended, Messages, PlainRelay, RelayHandler, pump};
-use super::status::Status;
 use crate::process::child::{ServerCommand, SpawnError};
 use crate::sessions::answers::Answers;
 use crate::sessions::control::{Control, InjectionProgress, Session};
+use crate::sessions::recording_status::RecordingStatus;
 use crate::trace::EventKind;
 use crate::wire::Direction;
 use rustix::process::{Pid, Signal};
@@ -37,7 +37,7 @@ const ORPHAN_INTERVAL: Duration = Duration::from_millis(25);
 const TERM_GRACE: Duration = Duration::from_secs(5);
 
 /// The signals that are forwarded to the server.
-const PASSED_ON: [i32; 7] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH];
+const FLUSH_BYTES: [i32; 7] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH];
 
 /// How a recorded session ended.
 #[derive(Debug)]
@@ -105,7 +105,7 @@ pub(crate) fn run(
     // Signals are caught from here on, so that an early one reaches the server, too. Signals that were ignored stay
     // ignored, also for the server.
     let ignored = ignored_signals();
-    let caught = PASSED_ON.into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0);
+    let caught = FLUSH_BYTES.into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0);
     let signals = SignalsInfo::<WithOrigin>::new(caught)?;
     let recording = Arc::clone(recorder.status());
     let mut child = command.prepare()?.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
@@ -152,7 +152,7 @@ pub(crate) fn is_ignored(signal: i32) -> bool {
 }
 
 /// Ends the server when its recording is given up: sends SIGTERM, then SIGKILL.
-fn end_without_recording(status: &Status, child: &Child, server_gone: &Arc<AtomicBool>) {
+fn end_without_recording(status: &RecordingStatus, child: &Child, server_gone: &Arc<AtomicBool>) {
     let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return };
     let server_gone = Arc::clone(server_gone);
     status.when_given_up(move || {

@@ -133,7 +133,7 @@ impl Session for GatewaySession {
         self.gateway.put(stream, toward, message.to_vec(), record).map(|()| InjectionProgress::Queued)
     }
 
-    fn facts(&self) -> Map<String, Value> {
+    fn details(&self) -> Map<String, Value> {
         [("streams".to_owned(), self.gateway.streams().into())].into_iter().collect()
     }
 }

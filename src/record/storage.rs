@@ -1,12 +1,13 @@
 //! Where recordings are written: files with free names, which never replace other files and are watched while they
 //! grow; or a single pipe, device or descriptor.
 
+use crate::files::created::CreatedFile;
 use rustix::fs::fstat;
 use rustix::process::{Resource, getrlimit};
 use std::fmt;
-use std::fs::{DirBuilder, File, Metadata, TryLockError};
+use std::fs::{DirBuilder, File, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Where a reel is written.
@@ -67,37 +68,6 @@ impl fmt::Display for ReelLoss {
             Self::Cut => "was cut short by another program",
             Self::Moved => "was moved or replaced",
         })
-    }
-}
-
-/// A file and the path at which it was created.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct CreatedFile {
-    /// The absolute path.
-    pub path: PathBuf,
-    device: u64,
-    inode: u64,
-}
-
-impl CreatedFile {
-    fn of(path: &Path, about: &Metadata) -> Self {
-        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        Self { path, device: about.dev(), inode: about.ino() }
-    }
-
-    /// Truncates the file if it still exists.
-    pub(super) fn cut(&self, end: u64) {
-        if self.holds() {
-            let _ = File::options().write(true).open(&self.path).and_then(|file| file.set_len(end));
-        }
-    }
-
-    /// Whether the file still exists, as far as can be determined.
-    pub(crate) fn holds(&self) -> bool {
-        match std::fs::metadata(&self.path) {
-            Ok(about) => about.dev() == self.device && about.ino() == self.inode,
-            Err(error) => !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory),
-        }
     }
 }
 

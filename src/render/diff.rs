@@ -1,9 +1,11 @@
 //! Formats the report of a comparison as text.
 
+use super::line::visible;
 use crate::diff::report::{Hunk, LineTag};
 use crate::diff::{Change, Report, Status, UnitDiff, UnitKind};
 use crate::render::style::Palette;
 use anstyle::Style;
+use similar::{ChangeTag, TextDiff};
 use std::fmt::Write;
 
 /// The styles of a report's parts. The default is plain.
@@ -26,7 +28,7 @@ impl From<&Palette> for DiffStyle {
 }
 
 /// The maximum length of a value if there is no terminal, in characters.
-const WIDEST: usize = 160;
+const MAX_WIDTH: usize = 160;
 /// The columns around a value: its indent, its sign and the ellipses.
 const BESIDE: usize = 6;
 
@@ -36,7 +38,7 @@ const LEAD: usize = 24;
 /// Appends the report: a heading for each unit, its changes below, and a summary line. Long values are shortened to fit
 /// `width` columns, if given.
 pub(crate) fn text(report: &Report, style: &DiffStyle, width: Option<usize>, out: &mut String) {
-    let widest = width.map_or(WIDEST, |width| width.saturating_sub(BESIDE).clamp(2 * LEAD, WIDEST));
+    let widest = width.map_or(MAX_WIDTH, |width| width.saturating_sub(BESIDE).clamp(2 * LEAD, MAX_WIDTH));
     for unit in &report.units {
         heading(unit, style, widest, out);
         unit.changes.iter().for_each(|one| change(one, style, widest, out));
@@ -145,6 +147,30 @@ fn printable(text: &str) -> String {
     out
 }
 
+/// Appends the difference of two texts as a unified diff, with three lines of context, below a heading; nothing if the texts are equal. Control
+/// characters are made visible.
+pub(crate) fn unified(before: &str, after: &str, name: &str, style: &DiffStyle, out: &mut String) {
+    let diff = TextDiff::from_lines(before, after);
+    let bold = style.bold;
+    for (number, hunk) in diff.unified_diff().context_radius(3).iter_hunks().enumerate() {
+        if number == 0 {
+            let name: String = name.chars().map(visible).collect();
+            let _ = writeln!(out, "{bold}--- {name}{bold:#}\n{bold}+++ {name}{bold:#}");
+        }
+        let _ = writeln!(out, "{}{}{:#}", style.faint, hunk.header(), style.faint);
+        for change in hunk.iter_changes() {
+            let (sign, look) = match change.tag() {
+                ChangeTag::Equal => (' ', Style::new()),
+                ChangeTag::Delete => ('-', style.removed),
+                ChangeTag::Insert => ('+', style.added),
+            };
+            let line = change.value().trim_end_matches(['\r', '\n']);
+            let line: String = line.chars().map(|found| if found == '\t' { found } else { visible(found) }).collect();
+            let _ = writeln!(out, "{look}{sign}{line}{look:#}");
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,5 +236,16 @@ mod tests {
         let [left, right] = ends.each_ref().map(|params| [(0, "m", &*subject, &**params)]);
         let narrow = shown(&left, &right, &DiffStyle::default(), Some(80));
         assert!(narrow.contains("ab") && narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
+    }
+
+    #[test]
+    fn what_differs_is_shown_with_what_is_around() {
+        let lines = |changed: &str| format!("1\n2\n3\n4\n{changed}\r\n\t6\n7\n8\n9");
+        let mut out = String::new();
+        unified(&lines("5"), &lines("\u{1b}five"), "f", &DiffStyle::default(), &mut out);
+        assert_eq!(out, "--- f\n+++ f\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+␛five\n \t6\n 7\n 8\n");
+        out.clear();
+        unified("a\n", "a\n", "f", &DiffStyle::default(), &mut out);
+        assert_eq!(out, "");
     }
 }

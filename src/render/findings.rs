@@ -1,8 +1,9 @@
 //! Formats a validation report as text: findings grouped by rule, then a summary line.
 
 use super::style::Palette;
-use crate::proposals::{Rule, Severity};
+use crate::proposals::{Rule, RuleGroup, Severity};
 use crate::validate::{Finding, Report};
+use crate::wire::text::counted;
 use anstyle::Style;
 use std::fmt::{self, Write};
 use unicode_width::UnicodeWidthStr;
@@ -35,6 +36,35 @@ pub(crate) fn text(report: &Report, width: usize, palette: &Palette, out: &mut i
         writeln!(out)?;
     }
     summary(report, palette, out)
+}
+
+/// Writes all rules with their sources, and what mcpreel assumes where a source leaves a question open.
+///
+/// # Errors
+///
+/// If writing fails.
+pub(crate) fn rules(groups: &[RuleGroup], width: usize, palette: &Palette, out: &mut impl Write) -> fmt::Result {
+    let (bold, faint, plain) = (palette.bold, palette.faint, Style::new());
+    let legend = "Each rule: its name, the severity if a session breaks it, its source, and the requirement. AMB-… is a place \
+        where a proposal leaves a question open; the line with that number says what mcpreel assumes. docs/proposals.md \
+        introduces the proposals.";
+    wrapped(legend, "", width, faint, out)?;
+    for group in groups {
+        writeln!(
+            out,
+            "\n{bold}# {}{bold:#} {faint}({}){faint:#}\n",
+            group.document,
+            counted(group.rules.len() as u64, "rule")
+        )?;
+        for rule in group.rules {
+            writeln!(out, "{bold}{}{bold:#}  {}  {faint}{}{faint:#}", rule.id, rule.severity.name(), rule.source)?;
+            wrapped(rule.text, "    ", width, plain, out)?;
+            if let (Some(decision), Some(code)) = (rule.decision, rule.source.find("AMB-")) {
+                wrapped(&format!("{}: {decision}", &rule.source[code..]), "    ", width, faint, out)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Groups findings by rule: errors, warnings, infos, then by the rule's id.
@@ -107,25 +137,18 @@ fn summary(report: &Report, palette: &Palette, out: &mut impl Write) -> fmt::Res
     writeln!(
         out,
         "{style}{}, {}, {}{style:#} in {} over {}",
-        count(report.errors, "error"),
-        count(report.warnings, "warning"),
-        count(report.infos, "info"),
-        count(report.messages(), "message"),
-        count(connections, "connection"),
+        counted(report.errors, "error"),
+        counted(report.warnings, "warning"),
+        counted(report.infos, "info"),
+        counted(report.messages(), "message"),
+        counted(connections, "connection"),
     )
-}
-
-fn count(number: u64, name: &str) -> String {
-    match number {
-        1 => format!("1 {name}"),
-        _ => format!("{number} {name}s"),
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::validate::report::ConnectionFacts;
+    use crate::validate::report::ConnectionSummary;
     use crate::validate::rules;
     use crate::wire::Direction;
 
@@ -147,7 +170,7 @@ mod tests {
             errors: 1,
             warnings: 1,
             infos: 4,
-            connections: vec![ConnectionFacts { messages: 1, ..ConnectionFacts::default() }],
+            connections: vec![ConnectionSummary { messages: 1, ..ConnectionSummary::default() }],
             more: crate::validate::report::More::default(),
         }
     }

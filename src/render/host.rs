@@ -1,7 +1,8 @@
 //! Formats what a host reports: as text for people, and as JSON for scripts.
 
-use super::line::visible_text;
+use super::line::{visible, visible_text};
 use super::style::Palette;
+use crate::host::client::Output as ClientOutput;
 use crate::host::engine::OrderResult;
 use crate::host::prompt::{Prompt, PromptPart};
 use crate::proposals::host::{HostEvent, ServerId, ServerView};
@@ -16,32 +17,32 @@ fn name(servers: &[ServerView], server: Option<ServerId>) -> Option<&str> {
 }
 
 /// Formats an event of the host as a line.
-pub(crate) fn fact(fact: &HostEvent, servers: &[ServerView], palette: &Palette) -> String {
+pub(crate) fn event_line(event: &HostEvent, servers: &[ServerView], palette: &Palette) -> String {
     let faint = palette.faint;
-    let style = match fact.what {
+    let style = match event.what {
         "late" | "timed out" | "over budget" | "capped" | "duplicate" | "undeclared" | "disabled" | "odd"
         | "dropped" | "unadvertised" | "not offered" | "withheld" => palette.warning,
         "refused" | "failed" | "gone" | "malformed" | "model failed" | "tool failed" | "tool refused" => palette.error,
         _ => palette.faint,
     };
-    let whose = name(servers, fact.server).map(|name| format!(" {}", visible_text(name))).unwrap_or_default();
-    let (proposal, what, text) = (fact.proposal, fact.what, visible_text(&fact.text));
+    let whose = name(servers, event.server).map(|name| format!(" {}", visible_text(name))).unwrap_or_default();
+    let (proposal, what, text) = (event.proposal, event.what, visible_text(&event.text));
     format!("{faint}·{faint:#}{whose} {faint}{proposal}{faint:#} {style}{what}{style:#}: {text}")
 }
 
 /// Returns whether the event is a server's mistake or excess, which it may repeat without end.
-pub(crate) fn is_refusal(fact: &HostEvent) -> bool {
+pub(crate) fn is_refusal(event: &HostEvent) -> bool {
     let is_refused = matches!(
-        fact.what,
+        event.what,
         "undeclared" | "over budget" | "malformed" | "duplicate" | "stray" | "dropped" | "unadvertised" | "refused"
     );
-    is_refused && fact.proposal != "host"
+    is_refused && event.proposal != "host"
 }
 
 /// Formats an event of the host as an object: kind, proposal, server, text, and further members in `data`.
-pub(crate) fn fact_value(fact: &HostEvent, servers: &[ServerView], at: Duration) -> Value {
-    json!({"event": "fact", "at_us": micros(at), "room": fact.proposal, "what": fact.what,
-        "server": name(servers, fact.server), "text": fact.text, "data": fact.data})
+pub(crate) fn event_value(event: &HostEvent, servers: &[ServerView], at: Duration) -> Value {
+    json!({"event": "fact", "at_us": micros(at), "room": event.proposal, "what": event.what,
+        "server": name(servers, event.server), "text": event.text, "data": event.data})
 }
 
 /// Formats a prompt, part by part, with the origin of each part.
@@ -73,9 +74,9 @@ pub(crate) fn prompt_value(prompt: &Prompt, at: Duration) -> Value {
 }
 
 /// Formats how often an event was repeated, as a line.
-pub(crate) fn again(fact: &HostEvent, times: u64, servers: &[ServerView], palette: &Palette) -> String {
-    let more = HostEvent { text: format!("{times} more: {}", fact.text), ..fact.clone() };
-    self::fact(&more, servers, palette)
+pub(crate) fn again(event: &HostEvent, times: u64, servers: &[ServerView], palette: &Palette) -> String {
+    let more = HostEvent { text: format!("{times} more: {}", event.text), ..event.clone() };
+    event_line(&more, servers, palette)
 }
 
 /// Formats the result of an order as a line; empty if there is nothing to say.
@@ -140,6 +141,32 @@ fn tool_text(result: &Value) -> String {
 pub(crate) fn said(palette: &Palette) -> String {
     let bold = palette.bold;
     format!("{bold}model>{bold:#} ")
+}
+
+/// Describes an output in words. `server` is the name of the server that caused it.
+pub(crate) fn client_output(output: &ClientOutput, server: &str) -> Option<String> {
+    let clipped = |bytes: &[u8]| {
+        let text: String = String::from_utf8_lossy(bytes).chars().map(visible).take(200).collect();
+        text
+    };
+    let text = match output {
+        ClientOutput::ServerRequest { method, answered_with, .. } => match answered_with {
+            Some(Ok(_)) => format!("{server} sent the request {method}; answered"),
+            Some(Err((code, reason))) => format!("{server} sent the request {method}; refused with {code}: {reason}"),
+            None => format!("{server} sent the request {method}"),
+        },
+        ClientOutput::Notification { message } => format!("notification from {server}: {}", clipped(message)),
+        ClientOutput::Noise { message } => {
+            format!("{server} printed something that is not a message: {}", clipped(message))
+        }
+        ClientOutput::Stray { message } => format!("{server} sent a response without a request: {}", clipped(message)),
+        ClientOutput::Renewing { reason } => {
+            format!("{server}: {reason}; opening a new session and repeating the request")
+        }
+        ClientOutput::Answered { method, late: true, .. } => format!("late response from {server} to {method}"),
+        _ => return None,
+    };
+    Some(text)
 }
 
 fn visible_lines(text: &str) -> String {

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 /// The buffer is written when it reaches this length, in bytes.
-const PASSED_ON: usize = 64 << 10;
+const FLUSH_BYTES: usize = 64 << 10;
 
 /// A buffered writer that remembers write errors; [`OutputBuffer::failure`] returns them.
 #[derive(Debug)]
@@ -27,14 +27,14 @@ impl<W: Write> OutputBuffer<W> {
     /// Writes the buffer if it is large enough.
     #[inline]
     pub fn relieve(&mut self) {
-        if self.gathered.len() >= PASSED_ON {
+        if self.gathered.len() >= FLUSH_BYTES {
             self.pass_on();
         }
     }
 
     /// Appends bytes. Long ones are not copied.
     pub fn append(&mut self, bytes: &[u8]) {
-        if bytes.len() < PASSED_ON {
+        if bytes.len() < FLUSH_BYTES {
             self.gathered.extend_from_slice(bytes);
             return self.relieve();
         }
@@ -66,7 +66,7 @@ impl<W: Write> OutputBuffer<W> {
         }
         self.gathered = gathered;
         self.gathered.clear();
-        self.gathered.shrink_to(2 * PASSED_ON);
+        self.gathered.shrink_to(2 * FLUSH_BYTES);
     }
 
     fn try_to(&mut self, write: impl FnOnce(&mut W) -> io::Result<()>) {
@@ -98,7 +98,8 @@ mod tests {
         let mut wanted = Vec::new();
         let mut output_buffer = OutputBuffer::new(&mut written);
         for number in 0..300 {
-            let piece = vec![b'a' + (number % 26) as u8; if number % 7 == 0 { PASSED_ON + number } else { number * 3 }];
+            let piece =
+                vec![b'a' + (number % 26) as u8; if number % 7 == 0 { FLUSH_BYTES + number } else { number * 3 }];
             match number % 2 {
                 0 => output_buffer.append(&piece),
                 _ => {
@@ -106,7 +107,7 @@ mod tests {
                     output_buffer.relieve();
                 }
             }
-            assert!(output_buffer.gathered.len() < PASSED_ON && output_buffer.gathered.capacity() <= 3 * PASSED_ON);
+            assert!(output_buffer.gathered.len() < FLUSH_BYTES && output_buffer.gathered.capacity() <= 3 * FLUSH_BYTES);
             wanted.extend_from_slice(&piece);
         }
         output_buffer.flush().expect("a Vec takes all");
@@ -127,7 +128,7 @@ mod tests {
             }
         }
         let mut output_buffer = OutputBuffer::new(Full(0));
-        (0..5).for_each(|_| output_buffer.append(&[b'x'; PASSED_ON]));
+        (0..5).for_each(|_| output_buffer.append(&[b'x'; FLUSH_BYTES]));
         assert_eq!(output_buffer.to.0, 1);
         assert!(output_buffer.flush().is_err());
         assert!(output_buffer.flush().is_ok());

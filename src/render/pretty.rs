@@ -57,7 +57,7 @@ const SPACES: &[u8; 64] = &[b' '; 64];
 /// A line break and enough spaces for most indents.
 const LINE: &[u8; 32] = b"\n                               ";
 /// Deeper levels stay on one line. Otherwise a text with a million nested levels would become terabytes of spaces.
-const DEEPEST: usize = 128;
+const MAX_DEPTH: usize = 128;
 /// Most tokens are at most this long, in bytes.
 const SHORT: usize = 32;
 
@@ -119,7 +119,7 @@ impl<W: Write> Printer<'_, '_, W> {
             self.out().extend_from_slice(LINE);
             return self.out().truncate(length);
         }
-        if self.depth > DEEPEST {
+        if self.depth > MAX_DEPTH {
             return;
         }
         self.out().push(b'\n');
@@ -240,8 +240,8 @@ mod tests {
     fn what_is_nested_very_deep_stands_on_one_line() {
         let text = format!("{}1,2{}", "[".repeat(50_000), "]".repeat(50_000));
         let out = laid_out(&text, Layout::default());
-        assert_eq!(out.lines().count(), 2 * DEEPEST + 2);
-        assert!(out.len() < text.len() + 3 * 2 * DEEPEST * DEEPEST, "{}", out.len());
+        assert_eq!(out.lines().count(), 2 * MAX_DEPTH + 2);
+        assert!(out.len() < text.len() + 3 * 2 * MAX_DEPTH * MAX_DEPTH, "{}", out.len());
         assert_eq!(out.split_whitespace().collect::<String>(), text);
     }
 

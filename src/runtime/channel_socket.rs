@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Maximum length of a line, in bytes.
-const LONGEST: u64 = 1 << 20;
+const MAX_LINE_BYTES: u64 = 1 << 20;
 /// Maximum number of clients.
 const MAX_CLIENTS: usize = 16;
 /// Maximum number of lines waiting to be written to one client.
@@ -95,10 +95,10 @@ impl ChannelSocket {
     }
 
     /// Handles a report of the server: what it published to this channel is written out.
-    pub(crate) fn receive(&self, fact: &Report) {
-        let Report::Proposal(fact) = fact else { return };
-        if fact["report"] == "channel_published" && fact["channel_id"] == self.channel.as_str() {
-            let line = line(fact);
+    pub(crate) fn receive(&self, report: &Report) {
+        let Report::Proposal(report) = report else { return };
+        if report["report"] == "channel_published" && report["channel_id"] == self.channel.as_str() {
+            let line = line(report);
             lock(&self.clients).retain(|client| client.way.say(Arc::clone(&line)));
         }
     }
@@ -164,9 +164,9 @@ fn read(client: &UnixStream, way: &Arc<OutgoingConnection>, channel: &str, order
     let mut lines = BufReader::new(client);
     loop {
         let mut read = Vec::new();
-        match lines.by_ref().take(LONGEST).read_until(b'\n', &mut read) {
-            Ok(1..) if read.len() as u64 >= LONGEST && !read.ends_with(b"\n") => {
-                way.say(line(&json!({"error": format!("the line is longer than {LONGEST} bytes")})));
+        match lines.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut read) {
+            Ok(1..) if read.len() as u64 >= MAX_LINE_BYTES && !read.ends_with(b"\n") => {
+                way.say(line(&json!({"error": format!("the line is longer than {MAX_LINE_BYTES} bytes")})));
                 return;
             }
             Ok(1..) => {}
@@ -181,10 +181,10 @@ fn read(client: &UnixStream, way: &Arc<OutgoingConnection>, channel: &str, order
             Err(why) => Some(json!({"error": why})),
             Ok(fired) => {
                 let (way, (reported, received)) = (Arc::clone(way), mpsc::channel());
-                let receives = move |fact: &Report| {
+                let receives = move |report: &Report| {
                     let _ = reported.send(());
-                    if !matches!(fact, Report::Sent { .. }) {
-                        way.say(line(&serde_json::to_value(fact).unwrap_or_default()));
+                    if !matches!(report, Report::Sent { .. }) {
+                        way.say(line(&serde_json::to_value(report).unwrap_or_default()));
                     }
                 };
                 let ordered = order(&fired, Arc::new(receives));

@@ -1,8 +1,10 @@
 //! Runs a host-side engine on a link: sends its messages, passes it what arrives, and wakes it in time.
 
 use super::sleep_until;
-use crate::host::client::{ClientConfig, ClientEngine, Handshake, Output, Params, RequestHandle};
-use crate::host::fire_user_message::{Report, UserMessageFire};
+use crate::host::client::{
+    Answer, ClientConfig, ClientEngine, FailureReason, Handshake, Output, Params, RequestHandle,
+};
+use crate::host::fire_user_message::{Output as FireOutput, UserMessageFire};
 use crate::transport::{Incoming, Link, Undelivered};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -87,8 +89,8 @@ engine!(ClientEngine, Output, |output| match output {
     Output::Send(message) => Sorted::Send(message),
     other => Sorted::Report(other),
 });
-engine!(UserMessageFire, Report, |output| match output {
-    Report::Client(Output::Send(message)) => Sorted::Send(message),
+engine!(UserMessageFire, FireOutput, |output| match output {
+    FireOutput::Client(Output::Send(message)) => Sorted::Send(message),
     other => Sorted::Report(other),
 });
 
@@ -216,7 +218,7 @@ impl<E: Engine> Runner<E> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Failure {
     /// The request timed out.
-    #[error("no answer to {method} within {after:?}")]
+    #[error("no response to {method} within {after:?}")]
     TimedOut {
         /// The method.
         method: String,
@@ -225,16 +227,7 @@ pub(crate) enum Failure {
     },
     /// The other side or the connection failed.
     #[error("{0}")]
-    Failed(String),
-}
-
-/// The response to a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Answer {
-    /// The exact message.
-    pub message: Vec<u8>,
-    /// Time since the request was sent.
-    pub latency: Duration,
+    Failed(FailureReason),
 }
 
 /// A client's connection to one server, for one request after another.
@@ -252,6 +245,10 @@ impl Connection {
     }
 
     /// Waits for the handshake. Passes everything else to `observer`.
+    ///
+    /// # Errors
+    ///
+    /// The connection failed, or the handshake timed out.
     pub(crate) async fn ready(&mut self, mut observer: impl FnMut(&Output)) -> Result<Handshake, Failure> {
         while let Some(output) = self.runner.next(None).await {
             match output {
@@ -262,10 +259,14 @@ impl Connection {
                 other => observer(&other),
             }
         }
-        Err(Failure::Failed("the server ended during the handshake".into()))
+        Err(Failure::Failed(FailureReason::closed_during_handshake()))
     }
 
     /// Sends a request and waits for the response. Passes everything else to `observer`.
+    ///
+    /// # Errors
+    ///
+    /// The request timed out, or the connection failed.
     pub(crate) async fn request(
         &mut self,
         method: &str,
@@ -278,6 +279,10 @@ impl Connection {
     }
 
     /// Like [`Self::request`], with its own timeout.
+    ///
+    /// # Errors
+    ///
+    /// The request timed out, or the connection failed.
     pub(crate) async fn request_within(
         &mut self,
         timeout: Duration,
@@ -303,7 +308,7 @@ impl Connection {
             }
             observer(&output);
         }
-        Err(Failure::Failed(format!("the server ended before answering {method}")))
+        Err(Failure::Failed(FailureReason::closed_before(method)))
     }
 
     /// Sends a notification.

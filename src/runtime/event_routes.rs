@@ -18,7 +18,7 @@ use std::time::Duration;
 /// The maximum number of events that wait for a command.
 const MAX_WAITING: usize = 256;
 /// The maximum time a command may run.
-const LIMIT: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 /// The syntax of `--on-event`.
 const USAGE: &str =
     "use PATTERN=file:PATH or PATTERN=command:COMMAND, for example: --on-event 'build.*=file:builds.jsonl'";
@@ -49,9 +49,9 @@ impl Routes {
     }
 
     /// Delivers the event of a subscription, if the host event is one.
-    pub(crate) fn receive(&mut self, fact: &HostEvent) {
-        if fact.proposal == "mcpe" && fact.what == "event" {
-            self.take(&fact.data["event"]);
+    pub(crate) fn receive(&mut self, event: &HostEvent) {
+        if event.proposal == "mcpe" && event.what == "event" {
+            self.take(&event.data["event"]);
         }
     }
 
@@ -130,7 +130,7 @@ fn work(command: &str, events: &Receiver<String>, warn: Warn) {
     for (number, input) in (0..).zip(events) {
         let (report, reported) = channel();
         let (text, environment) = (command.to_owned(), environment.clone());
-        let script = Script { text, arguments: Vec::new(), environment, folder: None, input, limit: LIMIT };
+        let script = Script { text, arguments: Vec::new(), environment, folder: None, input, limit: TIMEOUT };
         jobs.attend((0, number), HandlerJob::Script(script), move |outcome| drop(report.send(outcome)));
         if let Ok(outcome) = reported.recv()
             && let Some(why) = failure(&outcome)

@@ -12,7 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 /// Maximum length of a line, in bytes.
-const LONGEST: u64 = 1 << 20;
+const MAX_LINE_BYTES: u64 = 1 << 20;
 /// Maximum number of connected clients.
 const MAX_CLIENTS: usize = 16;
 /// How long to wait for a server to report that it has sent something.
@@ -71,8 +71,8 @@ impl Feed {
     }
 
     /// Handles a report of the server: reading begins once the first host is ready.
-    pub(crate) fn receive(&self, fact: &Report) {
-        if matches!(fact, Report::Ready) {
+    pub(crate) fn receive(&self, report: &Report) {
+        if matches!(report, Report::Ready) {
             self.gate.open();
         }
     }
@@ -114,10 +114,10 @@ impl Lines {
         let mut stream = BufReader::new(stream);
         for number in 1_u64.. {
             let mut line = Vec::new();
-            match stream.by_ref().take(LONGEST).read_until(b'\n', &mut line) {
+            match stream.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line) {
                 Ok(0) => return,
-                Ok(_) if line.len() as u64 >= LONGEST && !line.ends_with(b"\n") => {
-                    report(&format!("skipped line {number}: it is longer than {LONGEST} bytes"));
+                Ok(_) if line.len() as u64 >= MAX_LINE_BYTES && !line.ends_with(b"\n") => {
+                    report(&format!("skipped line {number}: it is longer than {MAX_LINE_BYTES} bytes"));
                     if skip_line(&mut stream).is_err() {
                         return;
                     }
@@ -141,8 +141,8 @@ impl Lines {
         let fired: Fired = serde_json::from_slice(line).map_err(|error| error.to_string())?;
         fired.check()?;
         let (reported, received) = mpsc::channel();
-        let receives = move |fact: &Report| {
-            let refusal = match fact {
+        let receives = move |report: &Report| {
+            let refusal = match report {
                 Report::NotSent { reason, .. } => Some(format!("not sent: {reason}")),
                 _ => None,
             };
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn wrong_lines_are_reported_by_their_numbers_and_end_nothing() {
         let good = r#"{"kind":"reminder","body":"b"}"#;
-        let long = "x".repeat(usize::try_from(LONGEST).expect("fits") + 5);
+        let long = "x".repeat(usize::try_from(MAX_LINE_BYTES).expect("fits") + 5);
         let text = format!("{good}\nno JSON\n\n{{\"kind\":\"none\"}}\n{long}\n{good}");
         let (sent, reported) = fed(text.into_bytes());
         assert_eq!(sent, ["reminder", "reminder"]);

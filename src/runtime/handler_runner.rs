@@ -3,9 +3,9 @@
 //!
 //! Never: anything that was not permitted; a value of the user's environment that was not allowed.
 
-use crate::process::supervisor::{ExitReport, GRACE, ProcessReach, supervisor};
+use crate::process::supervisor::{ExitReport, GRACE_PERIOD, ProcessReach, supervisor};
 use crate::proposals::server::handler_job::{
-    HandlerJob, HandlerPost, HeaderPiece, Infer, JobEnd, JobOutcome, OUTPUT_KEPT, Script, Secret, pieces,
+    HandlerJob, HandlerPost, HeaderPiece, Infer, JobEnd, JobOutcome, MAX_OUTPUT_BYTES, Script, Secret, pieces,
 };
 use crate::transport::client::http::HttpError;
 use crate::transport::client::http_post::{Posted, post};
@@ -24,7 +24,7 @@ use tokio::sync::oneshot;
 /// The environment variables that scripts get: enough to find programs and to use the user's language.
 const LENT: [&str; 4] = ["PATH", "HOME", "LANG", "TZ"];
 /// Additional time beyond a job's own limit before it is abandoned.
-const GRACE_PERIOD: Duration = Duration::from_secs(10);
+const REPORT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How to perform jobs.
 #[derive(Clone, Debug, Default)]
@@ -129,7 +129,7 @@ impl HandlerRunner {
 
     /// Replaces the user's secret values in an outcome, because a script may repeat them, and outcomes are recorded.
     fn without_secrets(&self, mut outcome: JobOutcome) -> JobOutcome {
-        let is_cut = outcome.bytes > OUTPUT_KEPT as u64;
+        let is_cut = outcome.bytes > MAX_OUTPUT_BYTES as u64;
         for (secret, value) in self.options.secrets.iter().filter(|(_, value)| !value.is_empty()) {
             outcome.output = outcome.output.replace(value.as_str(), &format!("${{{}}}", secret.name));
             // A value at the end may have been cut off, so its beginning counts as well.
@@ -188,11 +188,11 @@ impl HandlerRunner {
         let thread = |name: &str| std::thread::Builder::new().name(name.to_owned());
         // A command may ignore its input.
         thread("handler-in").spawn(move || drop(stdin.write_all(input.as_bytes())))?;
-        thread("handler-out").spawn(move || said.0.send(read(says, OUTPUT_KEPT)))?;
-        thread("handler-end").spawn(move || reported.0.send(read(reports, OUTPUT_KEPT)))?;
+        thread("handler-out").spawn(move || said.0.send(read(says, MAX_OUTPUT_BYTES)))?;
+        thread("handler-end").spawn(move || reported.0.send(read(reports, MAX_OUTPUT_BYTES)))?;
         let lost = |_| io::Error::other("its supervisor did not report how it ended");
-        let (end, _) = reported.1.recv_timeout(limit.saturating_add(GRACE + GRACE_PERIOD)).map_err(lost)?;
-        let (output, bytes) = said.1.recv_timeout(GRACE_PERIOD).map_err(lost)?;
+        let (end, _) = reported.1.recv_timeout(limit.saturating_add(GRACE_PERIOD + REPORT_TIMEOUT)).map_err(lost)?;
+        let (output, bytes) = said.1.recv_timeout(REPORT_TIMEOUT).map_err(lost)?;
         let kept: ExitReport = match serde_json::from_slice(&end) {
             Ok(kept) => kept,
             // It may be stopped before it listens; then nothing has begun.
@@ -212,7 +212,7 @@ impl HandlerRunner {
             let outcome = tokio::select! {
                 biased;
                 _ = stopped => JobOutcome::silent(JobEnd::Stopped),
-                posted = post(&wanted.url, &headers, &wanted.body, OUTPUT_KEPT) => match posted {
+                posted = post(&wanted.url, &headers, &wanted.body, MAX_OUTPUT_BYTES) => match posted {
                     Ok(posted) => answered(&posted),
                     Err(error @ (HttpError::Url(..) | HttpError::Header(..))) => return Err(io::Error::other(error)),
                     Err(error) => JobOutcome::silent(JobEnd::Unreached { why: error.to_string() }),
@@ -333,7 +333,7 @@ mod tests {
             let outcome = JobOutcome { output: output.into(), bytes, ..JobOutcome::silent(JobEnd::Exited { code: 0 }) };
             jobs.without_secrets(outcome).output
         };
-        let more = OUTPUT_KEPT as u64 + 1;
+        let more = MAX_OUTPUT_BYTES as u64 + 1;
         assert_eq!(said("a s3cret-värde, a s3cret-vä", more), "a ${KEY}, a ");
         assert_eq!(said("a s3cret-värde", more), "a ${KEY}");
         assert_eq!(said("all of it: s3", 13), "all of it: s3");

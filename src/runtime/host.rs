@@ -1,8 +1,11 @@
-//! Runs the host on one link per server: carries messages both ways, and wakes the host in time.
+//! Runs the host on one link per server: carries messages both ways, asks the model, and wakes the host in time.
 
+use super::inferences::{Inferences, Saying};
+use super::model::{Model, Progress, Replying};
 use super::sleep_until;
 use crate::host::engine::{Host, ModelReply, Order, Output};
-use crate::proposals::host::{Inferred, ServerId};
+use crate::host::prompt::Prompt;
+use crate::proposals::host::ServerId;
 use crate::transport::budget::{Receiver, Sender, Weight, queue};
 use crate::transport::{Incoming, Link};
 use crate::wire::Direction;
@@ -20,55 +23,72 @@ const MAX_UNSENT_BYTES: usize = 16 << 20;
 /// How long to wait for servers to finish.
 const DELETE_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// Something that an [`Interceptor`] does between the host and a server.
-#[derive(Debug)]
-pub(crate) enum Intervention {
-    /// Deliver this message, to the server or as if from it.
-    Message(Direction, Vec<u8>),
-    /// Break the connection.
-    Cut,
+/// A message between the host and a server.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Message {
+    /// The server of the connection.
+    pub server: ServerId,
+    /// The direction.
+    pub direction: Direction,
+    /// The exact message.
+    pub bytes: Vec<u8>,
 }
 
-/// Sees each message when it is sent and when it arrives.
+/// Sees each message when it is sent. Returns it if it is to be delivered.
 pub(crate) trait MessageObserver {
-    /// A message was sent. Returns what to deliver now, if anything.
-    fn pass(&mut self, now: Duration, server: ServerId, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>>;
-    /// A message arrives, either delivered or injected.
-    fn arrived(&mut self, _now: Duration, _server: ServerId, _direction: Direction, _message: &[u8]) {}
+    /// A message was sent.
+    fn pass(&mut self, message: Message) -> Option<Message>;
 }
 
-/// Sees the messages between the host and its servers, and injects messages.
-pub(crate) struct Interceptor {
-    /// Sees the messages.
-    pub watch: Box<dyn MessageObserver>,
-    /// The injected messages.
-    pub put: mpsc::Receiver<(ServerId, Intervention)>,
+/// How messages between the host and its servers are delivered.
+pub(crate) enum Delivery {
+    /// At once, unless the observer keeps them; and messages can be injected.
+    AtOnce {
+        /// Sees the messages.
+        watch: Box<dyn MessageObserver>,
+        /// The injected messages, which the observer does not see.
+        injected: mpsc::Receiver<Message>,
+    },
+    /// By the runner's user, who gets each as [`HostNotice::Sent`] and calls [`HostRunner::deliver`].
+    ByUser,
 }
 
 /// Something to report to the runner's user.
 #[derive(Debug)]
 pub(crate) enum HostNotice {
-    /// An output of the host.
+    /// An output of the host. For a prompt, [`HostRunner::ask`] or [`HostRunner::reply`] must be called.
     Host(Output),
+    /// A message to deliver.
+    Sent(Message),
     /// A server wrote to standard error.
     Stderr(ServerId, Vec<u8>),
+    /// A piece of the model's reply.
+    Piece(String),
+    /// The model's reply was passed to the host; `None` if the model failed.
+    Replied(Option<ModelReply>),
+    /// The model went on with an inference that a server requested.
+    Inferred,
 }
 
 /// A running host.
 pub(crate) struct HostRunner {
     /// The engine. Pass its outputs to [`HostRunner::take`].
     pub host: Host,
+    /// The model.
+    pub model: Model,
     ports: Vec<Option<mpsc::UnboundedSender<Vec<u8>>>>,
     carriers: Vec<tokio::task::JoinHandle<()>>,
     inbox: Receiver<(ServerId, Incoming)>,
     began: Instant,
     reported: VecDeque<HostNotice>,
-    attendant: Option<Interceptor>,
+    delivery: Delivery,
+    replying: Option<Replying>,
+    inferences: Inferences,
 }
 
 impl HostRunner {
     /// Starts a host on the links of its servers, in their order.
-    pub(crate) fn start(mut host: Host, links: Vec<Link>, attendant: Option<Interceptor>) -> Self {
+    pub(crate) fn start(mut host: Host, links: Vec<Link>, model: Model, delivery: Delivery) -> Self {
         let (to_host, inbox) = queue(WAITING);
         let (mut ports, mut carriers) = (Vec::new(), Vec::new());
         for (at, link) in links.into_iter().enumerate() {
@@ -77,8 +97,18 @@ impl HostRunner {
             carriers.push(tokio::spawn(carry(ServerId(at), link, messages, to_host.clone())));
         }
         let outputs = host.start(Duration::ZERO);
-        let (began, reported) = (Instant::now(), VecDeque::new());
-        let mut runner = Self { host, ports, carriers, inbox, began, reported, attendant };
+        let mut runner = Self {
+            host,
+            model,
+            ports,
+            carriers,
+            inbox,
+            began: Instant::now(),
+            reported: VecDeque::new(),
+            delivery,
+            replying: None,
+            inferences: Inferences::new(),
+        };
         runner.take(outputs);
         runner
     }
@@ -93,28 +123,39 @@ impl HostRunner {
         self.reported.is_empty() && self.host.is_idle()
     }
 
+    /// Whether the host and the model are idle.
+    pub(crate) fn is_free(&self) -> bool {
+        self.is_idle() && self.replying.is_none() && self.inferences.is_idle()
+    }
+
+    /// Whether the host waits for its servers, rather than for the model.
+    pub(crate) fn awaits_servers(&self) -> bool {
+        !self.is_idle() && self.replying.is_none()
+    }
+
     /// Gives the host an order.
     pub(crate) fn order(&mut self, order: Order) {
         let outputs = self.host.order(self.now(), order);
         self.take(outputs);
     }
 
-    /// Passes the model's reply to the host.
-    pub(crate) fn model(&mut self, reply: Result<ModelReply, String>) {
+    /// Asks the model to reply to a prompt.
+    pub(crate) fn ask(&mut self, prompt: Prompt) {
+        self.replying = Some(Replying::begin(&self.model, prompt));
+    }
+
+    /// Passes a reply to a prompt to the host.
+    pub(crate) fn reply(&mut self, reply: Result<ModelReply, String>) {
         let outputs = self.host.model(self.now(), reply);
         self.take(outputs);
     }
 
-    /// Passes a piece of an inference to the host.
-    pub(crate) fn inferred_piece(&mut self, token: u64, text: &str) {
-        let outputs = self.host.inferred_piece(self.now(), token, text);
-        self.take(outputs);
-    }
-
-    /// Passes the end of an inference to the host.
-    pub(crate) fn inferred(&mut self, token: u64, outcome: Result<Inferred, String>) {
-        let outputs = self.host.inferred(self.now(), token, outcome);
-        self.take(outputs);
+    /// Stops the model, if it is replying to a prompt; the host learns that it was interrupted.
+    pub(crate) fn interrupt_model(&mut self) -> bool {
+        let Some(replying) = self.replying.take() else { return false };
+        replying.abort();
+        self.reply(Err("interrupted".to_owned()));
+        true
     }
 
     /// Disconnects a server.
@@ -124,96 +165,130 @@ impl HostRunner {
         self.take(outputs);
     }
 
+    /// Whether a server was not disconnected.
+    pub(crate) fn is_open(&self, server: ServerId) -> bool {
+        self.ports.get(server.0).is_some_and(Option::is_some)
+    }
+
     fn take(&mut self, outputs: Vec<Output>) {
         for output in outputs {
             match output {
                 Output::Send { server, message } => {
-                    let passed = self.pass(server, Direction::ClientToServer, message);
-                    passed.into_iter().for_each(|message| self.send(server, message));
+                    self.send(Message { server, direction: Direction::ClientToServer, bytes: message });
                 }
+                Output::Infer(asked) => self.inferences.take(asked, &self.model),
                 other => self.reported.push_back(HostNotice::Host(other)),
             }
         }
     }
 
-    fn pass(&mut self, server: ServerId, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>> {
-        let now = self.now();
-        match &mut self.attendant {
-            Some(attendant) => attendant.watch.pass(now, server, direction, message),
-            None => Some(message),
+    fn send(&mut self, message: Message) {
+        match &mut self.delivery {
+            Delivery::ByUser => self.reported.push_back(HostNotice::Sent(message)),
+            Delivery::AtOnce { watch, .. } => {
+                if let Some(message) = watch.pass(message) {
+                    self.deliver(message);
+                }
+            }
         }
     }
 
-    fn arrived(&mut self, server: ServerId, direction: Direction, message: &[u8]) {
-        let now = self.now();
-        if let Some(attendant) = &mut self.attendant {
-            attendant.watch.arrived(now, server, direction, message);
+    /// Delivers a message.
+    pub(crate) fn deliver(&mut self, message: Message) {
+        let Message { server, direction, bytes } = message;
+        match direction {
+            Direction::ClientToServer => {
+                if let Some(Some(port)) = self.ports.get(server.0) {
+                    // If the carrier has ended, it has reported why.
+                    let _ = port.send(bytes);
+                }
+            }
+            Direction::ServerToClient => {
+                let outputs = self.host.receive(self.now(), server, &bytes);
+                self.take(outputs);
+            }
         }
     }
 
-    fn send(&mut self, server: ServerId, message: Vec<u8>) {
-        self.arrived(server, Direction::ClientToServer, &message);
-        if let Some(Some(port)) = self.ports.get(server.0) {
-            // If the carrier has ended, it has reported why.
-            let _ = port.send(message);
-        }
+    /// The next notice, if there is one now.
+    pub(crate) fn reported(&mut self) -> Option<HostNotice> {
+        self.reported.pop_front()
     }
 
     /// The next notice. Cancel-safe.
     pub(crate) async fn next(&mut self) -> HostNotice {
         loop {
-            if let Some(reported) = self.reported.pop_front() {
+            if let Some(reported) = self.reported() {
                 return reported;
             }
-            // Saturated times mean that there is no limit.
-            let due = self.host.next_timeout().and_then(|at| self.began.checked_add(at));
-            let (mut incoming, mut put) = (None, None);
-            tokio::select! {
-                found = self.inbox.recv() => incoming = found,
-                found = put_in(&mut self.attendant) => put = found,
-                () = sleep_until(due) => {}
-            }
-            let now = self.now();
-            // Let the engine see the time before the messages that arrived after it.
-            let mut outputs = self.host.handle_timeout(now);
-            if let Some((server, incoming)) = incoming {
-                outputs.extend(self.receive(now, server, incoming));
-            }
-            match put {
-                Some((server, Intervention::Message(Direction::ClientToServer, message))) => self.send(server, message),
-                Some((server, Intervention::Message(Direction::ServerToClient, message))) => {
-                    self.arrived(server, Direction::ServerToClient, &message);
-                    outputs.extend(self.host.receive(now, server, &message));
-                }
-                Some((server, Intervention::Cut)) => self.disconnect(server),
-                None => {}
-            }
-            self.take(outputs);
+            self.wait(None).await;
         }
     }
 
-    fn receive(&mut self, now: Duration, server: ServerId, incoming: Incoming) -> Vec<Output> {
-        match incoming {
-            Incoming::Message(message) => match self.pass(server, Direction::ServerToClient, message) {
-                Some(message) => {
-                    self.arrived(server, Direction::ServerToClient, &message);
-                    self.host.receive(now, server, &message)
-                }
-                None => Vec::new(),
-            },
+    /// Waits until something happens, or for some time. Cancel-safe.
+    pub(crate) async fn wait(&mut self, until: Option<Duration>) {
+        let wake = self.host.next_timeout().into_iter().chain(until).min();
+        // Saturated times mean that there is no limit.
+        let due = wake.and_then(|at| self.began.checked_add(at));
+        let (mut incoming, mut injected) = (None, None);
+        tokio::select! {
+            found = self.inbox.recv() => incoming = found,
+            found = next_injected(&mut self.delivery) => injected = Some(found),
+            progress = Replying::next(&mut self.replying) => return self.progress(progress),
+            (token, saying) = self.inferences.next() => return self.inferred(token, saying),
+            () = sleep_until(due) => {}
+        }
+        // Let the engine see the time before the messages that arrived after it.
+        let outputs = self.host.handle_timeout(self.now());
+        self.take(outputs);
+        if let Some((server, incoming)) = incoming {
+            self.receive(server, incoming);
+        }
+        if let Some(message) = injected {
+            self.deliver(message);
+        }
+    }
+
+    fn progress(&mut self, progress: Progress) {
+        match progress {
+            Progress::Piece(piece) => self.reported.push_back(HostNotice::Piece(piece)),
+            Progress::Reply(reply) => {
+                self.reported.push_back(HostNotice::Replied(reply.as_ref().ok().cloned()));
+                self.reply(reply);
+            }
+        }
+    }
+
+    fn inferred(&mut self, token: u64, saying: Saying) {
+        self.reported.push_back(HostNotice::Inferred);
+        let now = self.now();
+        let outputs = match saying {
+            Saying::Piece(piece) => self.host.inferred_piece(now, token, &piece),
+            Saying::End(outcome) => {
+                self.inferences.begin_next(&self.model);
+                self.host.inferred(now, token, outcome)
+            }
+        };
+        self.take(outputs);
+    }
+
+    fn receive(&mut self, server: ServerId, incoming: Incoming) {
+        let now = self.now();
+        let outputs = match incoming {
+            Incoming::Message(bytes) => {
+                return self.send(Message { server, direction: Direction::ServerToClient, bytes });
+            }
             Incoming::Undelivered(lost) if lost.session_over => {
                 self.host.session_over(now, server, &lost.id, &lost.reason)
             }
             Incoming::Undelivered(lost) => {
                 self.host.undelivered(now, server, &lost.id, &lost.reason, lost.refusal.as_deref())
             }
-            Incoming::Stderr(bytes) => {
-                self.reported.push_back(HostNotice::Stderr(server, bytes));
-                Vec::new()
-            }
+            Incoming::Stderr(bytes) => return self.reported.push_back(HostNotice::Stderr(server, bytes)),
             Incoming::Closed => self.host.closed(now, server, None),
             Incoming::Failed(why) => self.host.closed(now, server, Some(&why)),
-        }
+        };
+        self.take(outputs);
     }
 
     /// Sends no more and waits for the servers to end, for a limited time.
@@ -241,12 +316,13 @@ impl HostRunner {
 }
 
 /// The next injected message; never completes if there can be none.
-async fn put_in(attendant: &mut Option<Interceptor>) -> Option<(ServerId, Intervention)> {
-    match attendant {
-        Some(attendant) => match attendant.put.recv().await {
-            Some(put) => Some(put),
-            None => std::future::pending().await,
-        },
+async fn next_injected(delivery: &mut Delivery) -> Message {
+    let injected = match delivery {
+        Delivery::AtOnce { injected, .. } => injected.recv().await,
+        Delivery::ByUser => None,
+    };
+    match injected {
+        Some(message) => message,
         None => std::future::pending().await,
     }
 }

@@ -3,14 +3,14 @@
 
 use crate::proposals::host::ServerId;
 use crate::record::queue::{Queue, Ready};
-use crate::runtime::host::{Interceptor, Intervention as Into, MessageObserver};
+use crate::runtime::host::{Delivery, Message, MessageObserver};
 use crate::sessions::answers::Answers;
 use crate::sessions::control::{InjectionProgress, Session, choose};
 use crate::trace::{EventKind, Flags};
 use crate::wire::Direction;
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio::sync::mpsc;
 
 /// The maximum number of injected messages that wait to be sent.
@@ -20,15 +20,15 @@ const WAITING: usize = 64;
 pub(crate) struct HostSession {
     servers: Vec<String>,
     queue: Arc<Queue>,
-    put: mpsc::Sender<(ServerId, Into)>,
+    put: mpsc::Sender<Message>,
 }
 
 impl HostSession {
-    /// The session, and the interceptor that the host needs for it.
-    pub(crate) fn new(servers: Vec<String>, queue: Arc<Queue>, answers: Arc<Answers>) -> (Self, Interceptor) {
-        let (sender, put) = mpsc::channel(WAITING);
+    /// The session, and how the host delivers messages because of it.
+    pub(crate) fn new(servers: Vec<String>, queue: Arc<Queue>, answers: Arc<Answers>) -> (Self, Delivery) {
+        let (put, injected) = mpsc::channel(WAITING);
         let watch = TakeOut { queue: Arc::clone(&queue), answers };
-        (Self { servers, queue, put: sender }, Interceptor { watch: Box::new(watch), put })
+        (Self { servers, queue, put }, Delivery::AtOnce { watch: Box::new(watch), injected })
     }
 
     fn streams(&self) -> Vec<u32> {
@@ -43,18 +43,20 @@ struct TakeOut {
 }
 
 impl MessageObserver for TakeOut {
-    fn pass(&mut self, _: Duration, server: ServerId, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>> {
+    fn pass(&mut self, message: Message) -> Option<Message> {
+        let Message { server, direction, bytes } = message;
         if !self.answers.awaits(direction) {
-            return Some(message);
+            return Some(Message { server, direction, bytes });
         }
         let stream = stream_of(server);
         // The host's messages are recorded on their way to the server; those of servers were recorded when they
         // arrived.
-        self.answers.keep_recorded(stream, direction, message, |taken| {
+        let kept = self.answers.keep_recorded(stream, direction, bytes, |taken| {
             if direction == Direction::ClientToServer {
                 record(&self.queue, direction, stream, taken);
             }
-        })
+        });
+        kept.map(|bytes| Message { server, direction, bytes })
     }
 }
 
@@ -86,11 +88,11 @@ impl Session for HostSession {
             // before any response to it.
             record(&self.queue, toward, stream, message);
         }
-        place.send((server, Into::Message(toward, message.to_vec())));
+        place.send(Message { server, direction: toward, bytes: message.to_vec() });
         Ok(InjectionProgress::Queued)
     }
 
-    fn facts(&self) -> Map<String, Value> {
+    fn details(&self) -> Map<String, Value> {
         [("streams".to_owned(), Value::from(self.streams())), ("servers".to_owned(), self.servers.clone().into())]
             .into_iter()
             .collect()

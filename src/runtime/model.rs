@@ -35,7 +35,7 @@ pub(crate) enum Model {
 /// The maximum length of a program's answer, in bytes.
 const MAX_BYTES: usize = 16 << 20;
 /// How long a program's output is read after it has exited: its own output is available at once.
-const LAST_WORDS: Duration = Duration::from_millis(200);
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// A program's answer in JSON, which may call tools.
 #[derive(Deserialize)]
@@ -223,7 +223,7 @@ async fn ask(argv: &[OsString], prompt: &Prompt, mut piece: impl FnMut(&str)) ->
                 // Processes that it started may keep its output open.
                 status = child.wait(), if ended.is_none() => {
                     status.map_err(failed)?;
-                    ended = Some(Instant::now() + LAST_WORDS);
+                    ended = Some(Instant::now() + DRAIN_TIMEOUT);
                     continue;
                 }
                 () = sleep_until(ended) => 0,

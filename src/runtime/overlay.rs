@@ -4,7 +4,7 @@ use super::sleep_until;
 use super::watch::{Folder, Options, PreparedWatchers, WarningCallback, Watchers};
 use crate::overlay::{Output, Overlay};
 use crate::transport::budget::Weight;
-use crate::transport::link::{Incoming, Link, Served, has_room};
+use crate::transport::link::{Incoming, Link, Served, has_space};
 use crate::wire::Direction;
 use serde_json::Value;
 use std::collections::VecDeque;
@@ -36,9 +36,9 @@ pub(crate) enum OverlayNotice<'a> {
     /// Bytes of the server's standard error.
     Stderr(&'a [u8]),
     /// A sentence that the user should see.
-    Words(&'a str),
+    Notice(&'a str),
     /// Structured information that a user may want to see.
-    Fact(&'a Value),
+    Report(&'a Value),
 }
 
 /// Called with each notice.
@@ -77,7 +77,7 @@ impl Between {
         loop {
             let due = self.overlay.next_timeout().map(|at| began + at);
             let outputs = tokio::select! {
-                message = outgoing.recv(), if !is_client_gone && has_room(&self.to_server) => match message {
+                message = outgoing.recv(), if !is_client_gone && has_space(&self.to_server) => match message {
                     Some(message) => self.overlay.from_client(began.elapsed(), message),
                     None => {
                         is_client_gone = true;
@@ -90,7 +90,7 @@ impl Between {
                     }
                     Vec::new()
                 }
-                turned = server.turn(&mut self.to_server), if has_room(&self.to_client) => match turned {
+                turned = server.turn(&mut self.to_server), if has_space(&self.to_client) => match turned {
                     Some(Incoming::Message(message)) => self.overlay.from_server(began.elapsed(), message),
                     Some(Incoming::Undelivered(failed)) => {
                         let ours = self.overlay.undelivered(began.elapsed(), &failed.id, &failed.reason);
@@ -131,23 +131,23 @@ impl Between {
             (self.receive)(OverlayNotice::Message { direction, is_injected, message });
         };
         let (direction, message) = match output {
-            Output::Pass(direction, message) => {
+            Output::Forward(direction, message) => {
                 reported(direction, false, &message);
                 (direction, message)
             }
-            Output::Taken(direction, message) => return reported(direction, false, &message),
-            Output::Put(direction, message) => {
+            Output::Consume(direction, message) => return reported(direction, false, &message),
+            Output::Send(direction, message) => {
                 reported(direction, true, &message);
                 (direction, message)
             }
-            Output::Changed(original, message) => {
+            Output::Replace(original, message) => {
                 (self.receive)(OverlayNotice::Withheld("changed", &original));
                 reported(Direction::ServerToClient, true, &message);
                 (Direction::ServerToClient, message)
             }
-            Output::Kept(message) => return (self.receive)(OverlayNotice::Withheld("kept", &message)),
-            Output::Report(text) => return (self.receive)(OverlayNotice::Words(&text)),
-            Output::Fact(fact) => return (self.receive)(OverlayNotice::Fact(&fact)),
+            Output::Drop(message) => return (self.receive)(OverlayNotice::Withheld("kept", &message)),
+            Output::Notice(text) => return (self.receive)(OverlayNotice::Notice(&text)),
+            Output::Report(report) => return (self.receive)(OverlayNotice::Report(&report)),
         };
         match direction {
             Direction::ClientToServer => self.to_server.push_back(message),

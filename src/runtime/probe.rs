@@ -99,7 +99,7 @@ pub(crate) struct Held {
 
 impl Held {
     /// Returns what the engine gets now. Everything else reaches it later through `back`.
-    pub(crate) fn sift(&self, message: Vec<u8>, back: Option<Sender<ServerInput>>) -> Option<Vec<u8>> {
+    pub(crate) fn filter(&self, message: Vec<u8>, back: Option<Sender<ServerInput>>) -> Option<Vec<u8>> {
         let mut released = self.lock();
         if let Some(at) = released.iter().position(|it| *it == message) {
             return released.remove(at);

@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 /// Called with each report that follows from an order, and whether it is the last one.
-pub(crate) type FactCallback = Box<dyn Fn(&Report, bool) + Send>;
+pub(crate) type FireReportCallback = Box<dyn Fn(&Report, bool) + Send>;
 
 /// An input of a running server.
 pub(crate) enum ServerInput {
@@ -19,11 +19,11 @@ pub(crate) enum ServerInput {
     /// Send these.
     Order(Vec<Fired>),
     /// Send this, and call back with the reports.
-    Asked(Fired, FactCallback),
+    Fire(Fired, FireReportCallback),
     /// Send this message, made by someone else, as it is.
     Injected(Vec<u8>),
     /// The result of an I/O request, by its ticket.
-    Brought(u64, Option<Value>),
+    IoDone(u64, Option<Value>),
     /// The host closed its side.
     End,
     /// The connection to the host failed, for this reason.
@@ -50,7 +50,7 @@ impl ServerInput {
     }
 }
 
-/// Serves until the host closes its side. Reports go to `report`. Each message of the host passes `sift`, which returns
+/// Serves until the host closes its side. Reports go to `observe`. Each message of the host passes `filter`, which returns
 /// what the server gets of it. I/O requests go to `send_out`.
 ///
 /// # Errors
@@ -60,8 +60,8 @@ pub(crate) fn serve(
     mut server: Server,
     arrivals: &Receiver<ServerInput>,
     mut out: impl Write,
-    mut report: impl FnMut(&Report),
-    mut sift: impl FnMut(Vec<u8>) -> Option<Vec<u8>>,
+    mut observe: impl FnMut(&Report),
+    mut filter: impl FnMut(Vec<u8>) -> Option<Vec<u8>>,
     mut send_out: impl FnMut(IoRequest),
 ) -> io::Result<()> {
     let began = Instant::now();
@@ -75,18 +75,18 @@ pub(crate) fn serve(
         };
         let now = began.elapsed();
         let outputs = match arrival {
-            Ok(ServerInput::Message(message, _stay)) => match sift(message) {
+            Ok(ServerInput::Message(message, _stay)) => match filter(message) {
                 Some(message) => server.receive(now, &message),
                 None => Vec::new(),
             },
             Ok(ServerInput::Failed(why)) => return Err(io::Error::new(io::ErrorKind::InvalidData, why)),
             Ok(ServerInput::Order(fired)) => fired.iter().flat_map(|fired| server.fire(now, fired)).collect(),
-            Ok(ServerInput::Asked(fired, received)) => {
+            Ok(ServerInput::Fire(fired, received)) => {
                 let outputs = server.fire(now, &fired);
                 listeners.take_in(received, &outputs);
                 outputs
             }
-            Ok(ServerInput::Brought(ticket, completed)) => server.complete_io(now, ticket, completed),
+            Ok(ServerInput::IoDone(ticket, completed)) => server.complete_io(now, ticket, completed),
             Ok(ServerInput::Injected(message)) => vec![Output::Send(message)],
             Err(RecvTimeoutError::Timeout) => server.handle_timeout(now.max(Duration::from_nanos(1))),
             Ok(ServerInput::End) => {
@@ -101,9 +101,9 @@ pub(crate) fn serve(
                     message.push(b'\n');
                     out.write_all(&message)?;
                 }
-                Output::Report(fact) => {
-                    listeners.report(&fact);
-                    report(&fact);
+                Output::Report(report) => {
+                    listeners.report(&report);
+                    observe(&report);
                 }
                 Output::IoRequest(io_request) => send_out(io_request),
             }
@@ -117,17 +117,17 @@ pub(crate) fn serve(
 
 /// Callbacks that wait for the outcome of a request that the server has sent.
 #[derive(Default)]
-struct Listeners(HashMap<i64, FactCallback>);
+struct Listeners(HashMap<i64, FireReportCallback>);
 
 impl Listeners {
     /// Calls back with the immediate reports of an order. If the order sent a request, its outcome follows later.
-    fn take_in(&mut self, received: FactCallback, outputs: &[Output]) {
-        let mut facts = outputs.iter().filter_map(|output| match output {
-            Output::Report(fact) => Some(fact),
+    fn take_in(&mut self, received: FireReportCallback, outputs: &[Output]) {
+        let mut reports = outputs.iter().filter_map(|output| match output {
+            Output::Report(report) => Some(report),
             Output::Send(_) | Output::IoRequest(_) => None,
         });
         // Reports of earlier work come first, so the last one belongs to the order.
-        let Some(last) = facts.rfind(|fact| !fact.is_aside()) else { return };
+        let Some(last) = reports.rfind(|report| !report.is_aside()) else { return };
         let request = last.request();
         received(last, request.is_none());
         if let Some(id) = request {
@@ -135,12 +135,12 @@ impl Listeners {
         }
     }
 
-    fn report(&mut self, fact: &Report) {
-        if matches!(fact, Report::Sent { .. }) {
+    fn report(&mut self, report: &Report) {
+        if matches!(report, Report::Sent { .. }) {
             return;
         }
-        if let Some(received) = fact.request().and_then(|id| self.0.remove(&id)) {
-            received(fact, true);
+        if let Some(received) = report.request().and_then(|id| self.0.remove(&id)) {
+            received(report, true);
         }
     }
 }
@@ -172,22 +172,22 @@ mod tests {
         sender.send(ServerInput::Injected(b"{\"id\":\"theirs\",\"method\":\"m\"}".to_vec())).expect("sent");
         let answer = &b"{\"id\":\"theirs\",\"result\":{}}"[..];
         read_messages(answer, MessageLimit::default(), "the host", ServerInput::of_host(sender)).expect("a thread");
-        let (mut out, mut facts) = (Vec::new(), 0);
-        let sift = |message: Vec<u8>| (!message.starts_with(b"{\"id\":\"theirs\"")).then_some(message);
-        serve(Server::new(Config::default()), &arrivals, &mut out, |_| facts += 1, sift, drop).expect("served");
-        assert_eq!((out.as_slice(), facts), (&b"{\"id\":\"theirs\",\"method\":\"m\"}\n"[..], 0));
+        let (mut out, mut reports) = (Vec::new(), 0);
+        let filter = |message: Vec<u8>| (!message.starts_with(b"{\"id\":\"theirs\"")).then_some(message);
+        serve(Server::new(Config::default()), &arrivals, &mut out, |_| reports += 1, filter, drop).expect("served");
+        assert_eq!((out.as_slice(), reports), (&b"{\"id\":\"theirs\",\"method\":\"m\"}\n"[..], 0));
     }
 
     #[test]
     fn who_orders_receives_what_came_of_it() {
         let (sender, arrivals) = channel();
-        let (reported, facts) = channel();
+        let (reported, reports) = channel();
         let fired = Fired::new("log", serde_json::json!({"data": null}));
-        let received = move |fact: &Report, last| reported.send((format!("{fact:?}"), last)).expect("received");
-        sender.send(ServerInput::Asked(fired, Box::new(received))).expect("sent");
+        let received = move |report: &Report, last| reported.send((format!("{report:?}"), last)).expect("received");
+        sender.send(ServerInput::Fire(fired, Box::new(received))).expect("sent");
         sender.send(ServerInput::End).expect("sent");
         serve(Server::new(Config::default()), &arrivals, Vec::new(), |_| {}, Some, drop).expect("served");
-        let (fact, last) = facts.recv().expect("a report");
-        assert!(fact.starts_with("NotSent") && last, "{fact}");
+        let (report, last) = reports.recv().expect("a report");
+        assert!(report.starts_with("NotSent") && last, "{report}");
     }
 }

@@ -36,26 +36,30 @@ pub(crate) enum SessionTraffic<'a> {
 /// Called with what happens, by the session's number.
 pub(crate) type TrafficObserver = Arc<dyn Fn(u32, SessionTraffic<'_>) + Send + Sync>;
 
+/// What sessions do with their traffic.
+pub(crate) struct SessionHandlers {
+    /// Makes their engines.
+    pub make: EngineFactory,
+    /// Receives their reports.
+    pub receive: ReportCallback,
+    /// Filters the host's messages.
+    pub filter: MessageFilter,
+    /// Performs their I/O requests.
+    pub perform: IoHandler,
+    /// Sees their traffic.
+    pub observe: TrafficObserver,
+}
+
 /// The sessions of a server that listens.
 pub(crate) struct Sessions {
-    make: EngineFactory,
-    receive: ReportCallback,
-    sift: MessageFilter,
-    send_out: IoHandler,
-    observe: TrafficObserver,
+    handlers: SessionHandlers,
     open: Mutex<BTreeMap<u32, Sender<ServerInput>>>,
 }
 
 impl Sessions {
-    /// Sessions with engines made by `make`.
-    pub(crate) fn new(
-        make: EngineFactory,
-        receive: ReportCallback,
-        sift: MessageFilter,
-        send_out: IoHandler,
-        observe: TrafficObserver,
-    ) -> Self {
-        Self { make, receive, sift, send_out, observe, open: Mutex::default() }
+    /// No sessions.
+    pub(crate) fn new(handlers: SessionHandlers) -> Self {
+        Self { handlers, open: Mutex::default() }
     }
 
     /// The numbers of the open sessions.
@@ -75,11 +79,12 @@ impl Sessions {
 
 impl Backend for Sessions {
     fn open(&self, stream: u32) -> Result<Opened, String> {
-        (self.observe)(stream, SessionTraffic::Opened);
+        (self.handlers.observe)(stream, SessionTraffic::Opened);
         let (link, Served { mut outgoing, incoming }) = Link::served();
         let (sender, arrivals) = channel();
-        let (server, receive, sift) = ((self.make)(stream), Arc::clone(&self.receive), Arc::clone(&self.sift));
-        let (send_out, back) = (Arc::clone(&self.send_out), sender.clone());
+        let SessionHandlers { make, receive, filter, perform, .. } = &self.handlers;
+        let (server, receive, filter) = (make(stream), Arc::clone(receive), Arc::clone(filter));
+        let (perform, back) = (Arc::clone(perform), sender.clone());
         let (ended, end) = oneshot::channel::<()>();
         let from_host = sender.clone();
         let failed = |error: io::Error| format!("cannot start a thread for another session: {error}");
@@ -97,9 +102,9 @@ impl Backend for Sessions {
             .name("session".into())
             .spawn(move || {
                 let to_host = Lines { incoming: incoming.clone(), line: Vec::new() };
-                let (receive, sift) = (|fact: &Report| receive(stream, fact), |message| sift(stream, message));
-                let send_out = |io_request| send_out(stream, io_request, back.clone());
-                let _ = serve(server, &arrivals, to_host, receive, sift, send_out);
+                let (receive, filter) = (|report: &Report| receive(stream, report), |message| filter(stream, message));
+                let perform = |io_request| perform(stream, io_request, back.clone());
+                let _ = serve(server, &arrivals, to_host, receive, filter, perform);
                 let _ = incoming.blocking_send(Incoming::Closed);
                 drop(ended);
             })
@@ -112,14 +117,14 @@ impl Backend for Sessions {
     }
 
     fn pass(&self, stream: u32, direction: Direction, message: Vec<u8>) -> Option<Vec<u8>> {
-        (self.observe)(stream, SessionTraffic::Message(direction, &message));
+        (self.handlers.observe)(stream, SessionTraffic::Message(direction, &message));
         Some(message)
     }
 
     fn see_stderr(&self, _stream: u32, _bytes: &[u8]) {}
 
     fn closed(&self, stream: u32, by: &str) {
-        (self.observe)(stream, SessionTraffic::Closed(by));
+        (self.handlers.observe)(stream, SessionTraffic::Closed(by));
         self.lock().remove(&stream);
     }
 }
@@ -154,10 +159,13 @@ mod tests {
 
     #[tokio::test]
     async fn each_session_has_a_server_of_its_own() {
-        let make = Box::new(|_| Server::new(Config::default()));
-        let (sift, send_out): (MessageFilter, IoHandler) =
-            (Arc::new(|_, message| Some(message)), Arc::new(|_, _, _| {}));
-        let sessions = Sessions::new(make, Arc::new(|_, _| {}), sift, send_out, Arc::new(|_, _| {}));
+        let sessions = Sessions::new(SessionHandlers {
+            make: Box::new(|_| Server::new(Config::default())),
+            receive: Arc::new(|_, _| {}),
+            filter: Arc::new(|_, message| Some(message)),
+            perform: Arc::new(|_, _, _| {}),
+            observe: Arc::new(|_, _| {}),
+        });
         for stream in [1, 2] {
             let Opened { mut link, end } = sessions.open(stream).expect("opens");
             link.send(br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#.to_vec()).await;

@@ -48,14 +48,14 @@ pub(crate) type FiredCallback = Arc<dyn Fn(Vec<Fired>) + Send + Sync>;
 /// Called with warnings for the user.
 pub(crate) type WarningCallback = Arc<dyn Fn(&str) + Send + Sync>;
 /// Receives the result of an I/O request.
-type Bring = Box<dyn FnOnce(Option<Value>) + Send>;
+type CompleteIo = Box<dyn FnOnce(Option<Value>) + Send>;
 
 /// An input of the thread that runs commands.
 enum Job {
     /// Something has changed.
     Changed,
     /// A request for these commands' results.
-    Asked(Vec<String>, Bring),
+    Run(Vec<String>, CompleteIo),
 }
 
 /// Performs I/O requests, and knows the current state.
@@ -137,7 +137,7 @@ impl IoRunner {
             Task::Read(uri) => complete_io(ticket, self.folders.iter().find_map(|folder| folder.read(&uri))),
             Task::Run(commands) => {
                 let complete_io = Box::new(move |completed| complete_io(ticket, completed));
-                let _ = self.jobs.send(Job::Asked(commands, complete_io));
+                let _ = self.jobs.send(Job::Run(commands, complete_io));
             }
             // These are handled elsewhere.
             Task::Proposal(_) | Task::Recall => complete_io(ticket, None),
@@ -297,7 +297,7 @@ impl Runner {
     fn take(&mut self, job: Job) -> bool {
         match job {
             Job::Changed => true,
-            Job::Asked(commands, complete_io) => {
+            Job::Run(commands, complete_io) => {
                 complete_io(Some(commands.iter().map(|command| self.run(command)).collect()));
                 false
             }

@@ -15,11 +15,11 @@ use tokio::sync::{Mutex, mpsc, oneshot};
 /// Paths below this are events for subscriptions (MCPE); the rest of the path is their type.
 const EVENTS: &str = "/events/";
 /// Maximum size of a body, in bytes.
-pub(crate) const LARGEST: usize = 1 << 20;
+pub(crate) const MAX_BODY_BYTES: usize = 1 << 20;
 /// How much of a body without text becomes the event's text, in characters.
 const MAX_TEXT: usize = 16 << 10;
 /// Maximum length of an event's id, in bytes, because it is kept.
-const LONGEST_ID: usize = 256;
+const MAX_ID_BYTES: usize = 256;
 /// Number of recent events to recognise as duplicates.
 const MAX_KNOWN: usize = 4096;
 /// How long to wait for a server to report that it has sent an event.
@@ -54,7 +54,7 @@ impl Webhook {
             runtime.block_on(async {
                 let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
                 tokio::select! {
-                    () = json_listener::serve(listener, LARGEST, take) => {}
+                    () = json_listener::serve(listener, MAX_BODY_BYTES, take) => {}
                     _ = ended => {}
                 }
             });
@@ -99,14 +99,14 @@ impl Receiver {
     /// Lets the server push an event. Returns in how many sessions it was sent, or why in none.
     async fn push(&self, fired: &Fired) -> Result<usize, (u16, Value)> {
         let (reported, mut received) = mpsc::unbounded_channel();
-        let ordered = (self.order)(fired, Arc::new(move |fact: &Report| drop(reported.send(fact.clone()))));
+        let ordered = (self.order)(fired, Arc::new(move |report: &Report| drop(reported.send(report.clone()))));
         let (mut sent, mut why) = (0, (503, json!("no host is connected")));
         let mut left = ordered;
         while left > 0 {
             match tokio::time::timeout(GRACE_PERIOD, received.recv()).await {
                 Ok(Some(Report::Sent { .. })) => (sent, left) = (sent + 1, left - 1),
-                Ok(Some(Report::Proposal(fact))) if fact["report"] == "published" => {
-                    let count = |name: &str| fact[name].as_array().map_or(0, Vec::len);
+                Ok(Some(Report::Proposal(report))) if report["report"] == "published" => {
+                    let count = |name: &str| report[name].as_array().map_or(0, Vec::len);
                     (sent, left) = (sent + usize::from(count("subscriptions") + count("held") > 0), left - 1);
                     why = (409, json!("there is no subscription to it"));
                 }
@@ -139,8 +139,8 @@ fn event(post: &Post, fresh: impl FnOnce() -> String) -> Result<(String, Fired),
         Some(Value::Number(id)) => id.to_string(),
         Some(_) => return Err(refuse(422, "eventId must be a string".to_owned())),
     };
-    if id.len() > LONGEST_ID {
-        return Err(refuse(422, format!("eventId is longer than {LONGEST_ID} bytes")));
+    if id.len() > MAX_ID_BYTES {
+        return Err(refuse(422, format!("eventId is longer than {MAX_ID_BYTES} bytes")));
     }
     if let Some(kind) = post.path.strip_prefix(EVENTS).filter(|kind| !kind.is_empty()) {
         let fired = published(kind, &id, body);
@@ -237,7 +237,7 @@ mod tests {
             assert_eq!(read("/", body).err(), Some(422), "{body}");
         }
         let long = |length: usize| read("/", &json!({"eventId": "e".repeat(length)}).to_string());
-        assert_eq!((long(LONGEST_ID).err(), long(LONGEST_ID + 1).err()), (None, Some(422)));
+        assert_eq!((long(MAX_ID_BYTES).err(), long(MAX_ID_BYTES + 1).err()), (None, Some(422)));
     }
 
     #[tokio::test]

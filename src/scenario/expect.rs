@@ -9,7 +9,7 @@ use crate::host::engine::OrderResult;
 use crate::host::prompt::{Prompt, PromptPart};
 use crate::proposals::clip;
 use crate::proposals::host::{HostEvent, ServerId};
-use crate::session::filter::{Facts, Filter};
+use crate::session::filter::{Filter, FilterInput};
 use crate::trace::{EventHeader, EventKind, Flags, MessageHeader, RecordedId};
 use crate::wire::{Direction, Envelope, Framing, MessageKind};
 use globset::GlobMatcher;
@@ -47,7 +47,7 @@ pub(super) enum Bound {
 pub(super) enum Want {
     Message(Box<WantMessage>),
     Prompt(WantPrompt),
-    HostEvent(WantFact),
+    HostEvent(WantHostEvent),
     Result(WantResult),
     /// Whether no rule may be broken; decided by the runner at the end.
     Validates(bool),
@@ -75,7 +75,7 @@ pub(super) struct WantPrompt {
 }
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct WantFact {
+pub(super) struct WantHostEvent {
     pub proposal: Option<String>,
     pub what: Option<String>,
     pub server: Option<ServerId>,
@@ -148,7 +148,7 @@ impl Want {
             }
             Self::HostEvent(want) => {
                 let (contains, data) = (text(&want.contains), value(&want.data));
-                Self::HostEvent(WantFact { contains, data, ..want.clone() })
+                Self::HostEvent(WantHostEvent { contains, data, ..want.clone() })
             }
             Self::Result(want) => {
                 let (contains, lacks) = (text(&want.contains), text(&want.lacks));
@@ -170,11 +170,15 @@ impl Want {
     }
 
     /// Compares it with an observation.
+    ///
+    /// # Errors
+    ///
+    /// The first difference.
     pub(super) fn fits(&self, sight: &Sight<'_>) -> Result<(), Miss> {
         match (self, sight) {
             (Self::Message(want), Sight::Message(message)) => want.fits(message),
             (Self::Prompt(want), Sight::Prompt(prompt)) => want.fits(prompt),
-            (Self::HostEvent(want), Sight::HostEvent(fact)) => want.fits(fact),
+            (Self::HostEvent(want), Sight::HostEvent(event)) => want.fits(event),
             (Self::Result(want), Sight::Result(value)) => want.fits(value),
             _ => miss(0, ""),
         }
@@ -242,14 +246,14 @@ impl Message<'_> {
             offset: 0,
             message: Some(MessageHeader { kind: self.envelope.kind, method: None, id }),
         };
-        let facts = Facts {
+        let input = FilterInput {
             header: &header,
             method: self.about.method.as_deref(),
             latency: self.about.latency.map(nanos),
             tool: self.about.tool.as_deref(),
             body: Some(self.bytes),
         };
-        filter.decide(&facts) == Some(true)
+        filter.decide(&input) == Some(true)
     }
 }
 
@@ -290,22 +294,22 @@ impl WantPrompt {
     }
 }
 
-impl WantFact {
-    fn fits(&self, fact: &HostEvent) -> Result<(), Miss> {
-        if let Some(what) = self.what.as_ref().filter(|what| **what != fact.what) {
-            return miss(0, format!("it reports {:?}, not {what:?}", fact.what));
+impl WantHostEvent {
+    fn fits(&self, event: &HostEvent) -> Result<(), Miss> {
+        if let Some(what) = self.what.as_ref().filter(|what| **what != event.what) {
+            return miss(0, format!("it reports {:?}, not {what:?}", event.what));
         }
-        if let Some(proposal) = self.proposal.as_ref().filter(|proposal| **proposal != fact.proposal) {
-            return miss(0, format!("it is reported by {}, not {proposal}", fact.proposal));
+        if let Some(proposal) = self.proposal.as_ref().filter(|proposal| **proposal != event.proposal) {
+            return miss(0, format!("it is reported by {}, not {proposal}", event.proposal));
         }
-        if self.server.is_some() && self.server != fact.server {
+        if self.server.is_some() && self.server != event.server {
             return miss(1, "it concerns another server");
         }
-        if let Some(text) = self.contains.as_ref().filter(|text| !fact.text.contains(*text)) {
+        if let Some(text) = self.contains.as_ref().filter(|text| !event.text.contains(*text)) {
             return miss(2, format!("its text does not contain {text:?}"));
         }
         match &self.data {
-            Some(wanted) => part_of(wanted, &fact.data, &mut String::new()).or_else(|why| miss(3, why)),
+            Some(wanted) => part_of(wanted, &event.data, &mut String::new()).or_else(|why| miss(3, why)),
             None => Ok(()),
         }
     }
@@ -354,8 +358,8 @@ impl Sight<'_> {
                 format!("{} {}", message.direction.short(), clip(&text, SHOWN))
             }
             Self::Prompt(prompt) => clip(&prompt.to_text(), SHOWN).into_owned(),
-            Self::HostEvent(fact) => {
-                clip(&format!("{} {}: {} {}", fact.proposal, fact.what, fact.text, fact.data), SHOWN).into_owned()
+            Self::HostEvent(event) => {
+                clip(&format!("{} {}: {} {}", event.proposal, event.what, event.text, event.data), SHOWN).into_owned()
             }
             Self::Result(value) => clip(&value.to_string(), SHOWN).into_owned(),
         }

@@ -6,7 +6,7 @@
 mod expectations;
 mod values;
 
-pub(crate) use expectations::{ExpectPart, FactPart, KindPart, MessagePart, PromptPart, ResultPart};
+pub(crate) use expectations::{ExpectPart, HostEventPart, KindPart, MessagePart, PromptPart, ResultPart};
 pub(crate) use values::TextPosition;
 pub(crate) use values::{OrderedMap, Placed, Several, Span, TextOr};
 

@@ -136,6 +136,10 @@ impl Open {
     }
 
     /// The verdict if everything ends now.
+    ///
+    /// # Errors
+    ///
+    /// Why the expectation is not met.
     pub(super) fn ends(&self, now: Duration) -> Result<(), Failure> {
         if self.broken.is_none() && self.is_met() { Ok(()) } else { Err(self.failure(now)) }
     }

@@ -1,8 +1,8 @@
 //! Plays a scenario, sans-IO. A runner connects a host to servers and follows the player:
 //!
 //! 1. It passes everything that happens to [`Player::see`].
-//! 2. Then, and at the time of the last [`PlayerAction::Wait`], it calls [`Player::next`] repeatedly and does what it
-//!    says, until that is [`PlayerAction::Wait`] or [`PlayerAction::Finished`]. If it controls the delivery of
+//! 2. Then, and at the time of the last [`PlayerStep::Wait`], it calls [`Player::next`] repeatedly and does what it
+//!    says, until that is [`PlayerStep::Wait`] or [`PlayerStep::Finished`]. If it controls the delivery of
 //!    messages, it delivers those that are due first.
 //! 3. It calls [`Player::fate`] for each message when it is sent, before anything else happens to the message.
 //! 4. It calls [`Player::reply`] for the model's reply to each prompt, and asks a model if there is none.
@@ -50,13 +50,13 @@ pub enum Observation<'a> {
     Prompt(&'a Prompt),
     /// An order of the host has ended.
     OrderResult(&'a OrderResult),
-    /// The last [`PlayerAction::Fire`] was not sent, and why.
+    /// The last [`PlayerStep::Fire`] was not sent, and why.
     NotFired(&'a str),
 }
 
 /// What to do next.
 #[derive(Clone, Debug, PartialEq)]
-pub enum PlayerAction {
+pub enum PlayerStep {
     /// Give the host this order.
     Order(Order),
     /// Let a built-in server send this.
@@ -204,13 +204,13 @@ impl Player {
                 );
             }
             Observation::Message { .. } => {}
-            Observation::HostEvent(fact) => {
-                let is_lost = self.stage == Stage::Connecting && (fact.proposal, fact.what) == ("host", "gone");
+            Observation::HostEvent(event) => {
+                let is_lost = self.stage == Stage::Connecting && (event.proposal, event.what) == ("host", "gone");
                 let wants = |want: &Want| matches!(want, Want::HostEvent(want) if want.what.as_deref() == Some("gone"));
                 if is_lost && !self.expectations.iter().any(|one| wants(&one.want)) {
-                    self.problem(now, TextPosition::default(), format!("cannot connect to a server: {}", fact.text));
+                    self.problem(now, TextPosition::default(), format!("cannot connect to a server: {}", event.text));
                 }
-                self.look(now, &Sight::HostEvent(fact));
+                self.look(now, &Sight::HostEvent(event));
             }
             Observation::Prompt(prompt) => self.look(now, &Sight::Prompt(prompt)),
             Observation::OrderResult(done) => self.done(now, done),
@@ -285,7 +285,7 @@ impl Player {
     }
 
     /// What to do next.
-    pub fn next(&mut self, now: Duration) -> PlayerAction {
+    pub fn next(&mut self, now: Duration) -> PlayerStep {
         loop {
             if let Some(todo) = self.event(now) {
                 return todo;
@@ -311,7 +311,7 @@ impl Player {
                     let wakes = self.overall.iter().filter_map(|open| open.wakes(None)).min();
                     if wakes.is_none() {
                         self.stage = Stage::Ending;
-                        return PlayerAction::Order(Order::End);
+                        return PlayerStep::Order(Order::End);
                     }
                     wakes
                 }
@@ -324,15 +324,15 @@ impl Player {
                     }
                     wakes
                 }
-                Stage::Over => return PlayerAction::Finished,
+                Stage::Over => return PlayerStep::Finished,
             };
             let event = self.upcoming.iter().filter(|event| event.left > 0).map(|event| event.at).min();
-            return PlayerAction::Wait(wakes.into_iter().chain(event).min());
+            return PlayerStep::Wait(wakes.into_iter().chain(event).min());
         }
     }
 
     /// The earliest event that is due.
-    fn event(&mut self, now: Duration) -> Option<PlayerAction> {
+    fn event(&mut self, now: Duration) -> Option<PlayerStep> {
         if matches!(self.stage, Stage::Ending | Stage::Closing | Stage::Over) {
             self.upcoming.clear();
         }
@@ -354,10 +354,10 @@ impl Player {
         place: TextPosition,
         server: ServerId,
         fire: serde_json::Value,
-    ) -> Option<PlayerAction> {
+    ) -> Option<PlayerStep> {
         self.fired = place;
         match serde_json::from_value::<Fired>(fire) {
-            Ok(fired) => Some(PlayerAction::Fire(server, fired)),
+            Ok(fired) => Some(PlayerStep::Fire(server, fired)),
             Err(error) => {
                 self.problem(now, place, format!("invalid `fire`: {error}"));
                 None
@@ -391,7 +391,7 @@ impl Player {
         }
     }
 
-    fn begin_step(&mut self, now: Duration, step: &Step, n: Option<u64>) -> Option<PlayerAction> {
+    fn begin_step(&mut self, now: Duration, step: &Step, n: Option<u64>) -> Option<PlayerStep> {
         self.stage = Stage::Step;
         self.report.steps += 1;
         let mut open = Vec::with_capacity(step.expect.len());
@@ -412,9 +412,7 @@ impl Player {
         let place = step.place;
         let mut current = Current { place, n, replies, open, judges_result, done: None, until: None };
         let todo = match &step.action {
-            Action::Order(order) => {
-                Some(PlayerAction::Order(n.map_or_else(|| order.clone(), |n| fill_order(order, n))))
-            }
+            Action::Order(order) => Some(PlayerStep::Order(n.map_or_else(|| order.clone(), |n| fill_order(order, n)))),
             Action::Fire(server, fire) => {
                 current.done = Some(now);
                 let fire = n.map_or_else(|| fire.clone(), |n| fill_value(fire, n));
@@ -422,7 +420,7 @@ impl Player {
             }
             Action::Disconnect(server) => {
                 current.done = Some(now);
-                Some(PlayerAction::Disconnect(*server))
+                Some(PlayerStep::Disconnect(*server))
             }
             Action::Wait(span) => {
                 current.until = Some(now.saturating_add(*span));

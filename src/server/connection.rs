@@ -1,12 +1,16 @@
 //! What the server and the proposals use on a connection: time, ids, output, requests to the host, the store.
 
-use super::deferred::Deferred;
-use super::outgoing::Asking;
+use super::Server;
+use super::incoming::Origin;
+use super::outgoing::PendingRequests;
 use super::timers::Timers;
 use super::{Config, Output, Report};
+use crate::proposals::server::ToolCall;
 use crate::proposals::server::handler_job::HandlerJob;
 use crate::proposals::server::{Answer, ServerCx, Store};
+use crate::wire::IdKey;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -17,7 +21,7 @@ pub(super) struct Connection {
     /// The timers.
     pub timers: Timers,
     /// The server's own pending requests.
-    pub asking: Asking,
+    pub pending: PendingRequests,
     /// Tool calls that are answered later.
     pub deferred: Deferred,
     /// Jobs of the proposals that have not been sent out yet.
@@ -41,7 +45,7 @@ impl Connection {
         Self {
             now: Duration::ZERO,
             timers: Timers::default(),
-            asking: Asking::new(config.answer_deadline),
+            pending: PendingRequests::new(config.answer_deadline),
             deferred: Deferred::default(),
             jobs: Vec::new(),
             client: String::new(),
@@ -88,12 +92,12 @@ impl Connection {
     /// Adds the differences between a response and its schema to the reports that proposals just made about its
     /// request.
     pub(super) fn amend(&mut self, id: i64, deviations: &[String]) {
-        let facts = self.out.iter_mut().filter_map(|output| match output {
-            Output::Report(Report::Proposal(fact)) if fact["id"] == id => Some(fact),
+        let reports = self.out.iter_mut().filter_map(|output| match output {
+            Output::Report(Report::Proposal(report)) if report["id"] == id => Some(report),
             _ => None,
         });
         if !deviations.is_empty() {
-            facts.for_each(|fact| fact["deviations"] = json!(deviations));
+            reports.for_each(|report| report["deviations"] = json!(deviations));
         }
     }
 
@@ -147,7 +151,7 @@ impl ServerCx for Connection {
     }
 
     fn about(&mut self, id: i64) -> Option<&mut Value> {
-        self.asking.about(id)
+        self.pending.about(id)
     }
 
     fn awaits(&self, ticket: u64) -> bool {
@@ -164,13 +168,68 @@ impl ServerCx for Connection {
         ticket
     }
 
-    fn report(&mut self, fact: Value) {
-        self.report(Report::Proposal(fact));
+    fn report(&mut self, report: Value) {
+        self.report(Report::Proposal(report));
     }
 
     fn changed(&mut self, uri: &str) {
         if self.is_watched(uri) {
             self.notify("notifications/resources/updated", &json!({"uri": uri}));
+        }
+    }
+}
+
+/// Tool calls that a proposal answers later, by ticket.
+#[derive(Debug, Default)]
+pub(super) struct Deferred {
+    given: u64,
+    waiting: BTreeMap<u64, Origin>,
+    settled: Vec<(Origin, Answer)>,
+}
+
+impl Deferred {
+    /// Whether a call is still waiting.
+    pub(super) fn awaits(&self, ticket: u64) -> bool {
+        self.waiting.contains_key(&ticket)
+    }
+
+    /// Records a call's answer, which is sent once the server has handled its input.
+    pub(super) fn settle(&mut self, ticket: u64, answer: Answer) {
+        self.settled.extend(self.waiting.remove(&ticket).map(|origin| (origin, answer)));
+    }
+
+    fn forget(&mut self, id: &IdKey) -> Option<Origin> {
+        let ticket = self.waiting.iter().find(|(_, origin)| origin.key() == *id).map(|(ticket, _)| *ticket)?;
+        self.waiting.remove(&ticket)
+    }
+}
+
+impl Server {
+    /// Offers a call to the proposals. Returns true if one of them answers it later.
+    pub(super) fn defer(&mut self, origin: &Origin, call: &ToolCall<'_>) -> bool {
+        let deferred = &mut self.cx.deferred;
+        deferred.given += 1;
+        let ticket = deferred.given;
+        deferred.waiting.insert(ticket, origin.clone());
+        let taken = self.proposals.defer(call, ticket, &mut self.cx);
+        if !taken {
+            self.cx.deferred.waiting.remove(&ticket);
+        }
+        taken
+    }
+
+    /// Handles the cancellation of a waiting call, which is then not answered. Returns whether there is one.
+    pub(super) fn take_back(&mut self, id: &IdKey) -> bool {
+        let Some(origin) = self.cx.deferred.forget(id) else { return false };
+        self.report(Report::Cancelled { id: origin.id().to_owned() });
+        self.drop_reply(&origin);
+        true
+    }
+
+    /// Sends the recorded answers.
+    pub(super) fn pay_out(&mut self) {
+        for (origin, answer) in std::mem::take(&mut self.cx.deferred.settled) {
+            self.reply(&origin, answer);
         }
     }
 }

@@ -171,6 +171,10 @@ impl Server {
     }
 
     /// Sends something, if allowed. Returns what was done, or why not; both are also reported.
+    ///
+    /// # Errors
+    ///
+    /// Why nothing was sent.
     pub(super) fn act(&mut self, fired: &Fired) -> Result<String, Unsent> {
         let done = match self.session.phase {
             Phase::Ready => self.act_now(fired),

@@ -6,7 +6,7 @@ use super::methods::{in_era, not_found};
 use super::timers::Timer;
 use super::tools::structured;
 use super::{Output, Server, content};
-use crate::proposals::server::handler_job::{HandlerJob, HandlerPolicy, Infer, JobEnd, JobOutcome, OUTPUT_KEPT};
+use crate::proposals::server::handler_job::{HandlerJob, HandlerPolicy, Infer, JobEnd, JobOutcome, MAX_OUTPUT_BYTES};
 use crate::proposals::server::{Answer, ServerCx, failure};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ use std::time::Duration;
 pub(super) const CHECK: &str = "check";
 
 /// How long work in progress may continue after the host has gone.
-const LEAVE: Duration = Duration::from_secs(1);
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(1);
 /// MCP's own method to ask the host's model.
 const SAMPLING: &str = "sampling/createMessage";
 /// Default limit of a model's output, in tokens.
@@ -205,11 +205,11 @@ impl Server {
     pub(super) fn leave(&mut self) {
         self.proposals.end(&mut self.cx);
         // The host will not answer any more.
-        let asked: Vec<u64> = self.cx.asking.abouts().filter_map(|about| about["job"].as_u64()).collect();
+        let asked: Vec<u64> = self.cx.pending.all_data().filter_map(|about| about["job"].as_u64()).collect();
         for ticket in asked {
             self.proposals.completed(ticket, &JobOutcome::silent(JobEnd::Stopped), &mut self.cx);
         }
-        self.cx.timers.set(self.cx.now() + LEAVE, Timer::Leave);
+        self.cx.timers.set(self.cx.now() + LEAVE_TIMEOUT, Timer::Leave);
     }
 
     /// The short time is over.
@@ -240,7 +240,7 @@ fn said(result: &Value) -> JobOutcome {
     let text = |block: &Value| block.as_str().or_else(|| block["text"].as_str()).unwrap_or_default().to_owned();
     let whole: String = blocks.iter().map(text).collect();
     let bytes = whole.len() as u64;
-    let kept = whole.as_bytes().get(..OUTPUT_KEPT).unwrap_or(whole.as_bytes());
+    let kept = whole.as_bytes().get(..MAX_OUTPUT_BYTES).unwrap_or(whole.as_bytes());
     let output = String::from_utf8_lossy(kept).into_owned();
     JobOutcome { end: JobEnd::Said, output, bytes, left: 0 }
 }

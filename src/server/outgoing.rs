@@ -23,13 +23,13 @@ struct Waiting {
 }
 
 /// The pending requests.
-pub(super) struct Asking {
+pub(super) struct PendingRequests {
     deadline: Duration,
     asked: i64,
     open: BTreeMap<i64, Waiting>,
 }
 
-impl Asking {
+impl PendingRequests {
     /// No requests yet; each has this deadline.
     pub(super) fn new(deadline: Duration) -> Self {
         Self { deadline, asked: 0, open: BTreeMap::new() }
@@ -46,7 +46,7 @@ impl Asking {
     }
 
     /// The data kept with all pending requests.
-    pub(super) fn abouts(&self) -> impl Iterator<Item = &Value> {
+    pub(super) fn all_data(&self) -> impl Iterator<Item = &Value> {
         self.open.values().map(|waiting| &waiting.about)
     }
 
@@ -62,20 +62,20 @@ impl Asking {
 impl Connection {
     /// Adds a request and returns its id. The ids count from 1, separately from the host's.
     pub(super) fn open(&mut self, method: &str, about: Value) -> i64 {
-        self.asking.asked += 1;
-        let id = self.asking.asked;
-        self.asking.open.insert(id, Waiting { method: method.to_owned(), about, sent: self.now, late: false });
-        self.timers.set(self.now + self.asking.deadline, Timer::Deadline(id));
+        self.pending.asked += 1;
+        let id = self.pending.asked;
+        self.pending.open.insert(id, Waiting { method: method.to_owned(), about, sent: self.now, late: false });
+        self.timers.set(self.now + self.pending.deadline, Timer::Deadline(id));
         id
     }
 
     /// Marks a request as overdue; a later response counts as late. Returns its method and data.
     fn miss(&mut self, id: i64) -> Option<(String, Value)> {
-        let waiting = self.asking.open.get_mut(&id)?;
+        let waiting = self.pending.open.get_mut(&id)?;
         waiting.late = true;
         let (method, about) = (waiting.method.clone(), waiting.about.clone());
         let after_us = micros(self.now.saturating_sub(waiting.sent));
-        self.asking.forget();
+        self.pending.forget();
         self.report(Report::Unanswered { id, method: method.clone(), after_us });
         Some((method, about))
     }
@@ -94,7 +94,7 @@ impl Server {
     /// Handles a response.
     pub(super) fn answered(&mut self, envelope: &Envelope<'_>) {
         let open = match envelope.id.map(Id::key) {
-            Some(IdKey::Integer(id)) => self.cx.asking.open.remove(&id).map(|waiting| (id, waiting)),
+            Some(IdKey::Integer(id)) => self.cx.pending.open.remove(&id).map(|waiting| (id, waiting)),
             _ => None,
         };
         let Some((id, waiting)) = open else {

@@ -135,7 +135,7 @@ pub enum Report {
 impl Report {
     /// Whether it concerns something other than the order in progress.
     pub fn is_aside(&self) -> bool {
-        matches!(self, Self::Proposal(fact) if fact["report"] == "handler")
+        matches!(self, Self::Proposal(report) if report["report"] == "handler")
     }
 
     /// The id of the server's own request that it concerns.
@@ -143,7 +143,7 @@ impl Report {
         match self {
             Self::Sent { id, .. } => *id,
             Self::Answered { id, .. } | Self::Refused { id, .. } | Self::Unanswered { id, .. } => Some(*id),
-            Self::Proposal(fact) => fact["id"].as_i64(),
+            Self::Proposal(report) => report["id"].as_i64(),
             _ => None,
         }
     }

@@ -130,7 +130,7 @@ impl Server {
             Ok(fired) => fired,
             Err(error) => return failure(&format!("arguments of emit: {error}")),
         };
-        if self.cx.asking.unanswered() >= MAX_OPEN {
+        if self.cx.pending.unanswered() >= MAX_OPEN {
             return failure(&format!("not sent: {MAX_OPEN} requests are waiting for the host's response"));
         }
         if matches!(fired.kind(), "notification" | "request") {

@@ -2,7 +2,7 @@
 
 use super::MessageReplay;
 use crate::proposals::audit::{OperationEnd, OperationEntry};
-use crate::proposals::{self, Asked, Observed};
+use crate::proposals::{self, Observed, PendingRequest};
 use crate::trace::Event;
 use crate::wire::MessageKind;
 use serde_json::Value;
@@ -46,40 +46,54 @@ impl Audit {
 
     /// Returns the operations that never ended.
     pub fn finish(&self) -> Vec<Row> {
-        let rows = |(stream, asked): (u32, &Asked)| {
-            let begun = (asked.seq, asked.time, None);
-            entries(&asked.method, &asked.params, OperationEnd::Silence, (stream, self.0.server(stream)), begun)
+        let rows = |(stream, asked): (u32, &PendingRequest)| {
+            let mut rows = Operation::of(stream, asked).rows(OperationEnd::Silence);
+            rows.iter_mut().for_each(|row| row.server = self.0.server(stream));
+            rows
         };
         self.0.unanswered().into_iter().flat_map(rows).collect()
     }
 }
 
-fn ended(stream: u32, message: &Observed<'_>) -> Vec<Row> {
-    let at = |time| (message.seq, time, None);
-    let place = (stream, String::new());
-    match (message.envelope.kind, message.request) {
-        (MessageKind::Notification, _) => {
-            entries(message.method.unwrap_or_default(), message.content, OperationEnd::Sent, place, at(message.time))
-        }
-        (kind, Some(asked)) if kind.is_response() => {
-            let end = match kind {
-                MessageKind::Error => OperationEnd::Refused(message.content),
-                _ => OperationEnd::Granted(message.content),
-            };
-            let begun = (asked.seq, asked.time, Some(message.time.saturating_sub(asked.time)));
-            entries(&asked.method, &asked.params, end, place, begun)
-        }
-        _ => Vec::new(),
+/// A message that may be an operation.
+struct Operation<'a> {
+    stream: u32,
+    method: &'a str,
+    params: &'a Value,
+    seq: u64,
+    time: i64,
+    latency: Option<i64>,
+}
+
+impl<'a> Operation<'a> {
+    fn of(stream: u32, asked: &'a PendingRequest) -> Self {
+        let PendingRequest { seq, time, .. } = *asked;
+        Self { stream, method: &asked.method, params: &asked.params, seq, time, latency: None }
+    }
+
+    fn rows(&self, end: OperationEnd<'_>) -> Vec<Row> {
+        let Self { stream, method, params, seq, time, latency } = *self;
+        let proposal = proposals::of_method(method);
+        let entries = proposal.map(|proposal| proposal.audit(method, params, end)).unwrap_or_default();
+        let row = |entry| Row { stream, server: String::new(), seq, time, latency, entry };
+        entries.into_iter().map(row).collect()
     }
 }
 
-fn entries(
-    method: &str,
-    params: &Value,
-    end: OperationEnd<'_>,
-    (stream, server): (u32, String),
-    (seq, time, latency): (u64, i64, Option<i64>),
-) -> Vec<Row> {
-    let entries = proposals::of_method(method).map(|proposal| proposal.audit(method, params, end)).unwrap_or_default();
-    entries.into_iter().map(|entry| Row { stream, server: server.clone(), seq, time, latency, entry }).collect()
+fn ended(stream: u32, message: &Observed<'_>) -> Vec<Row> {
+    let Observed { seq, time, content, .. } = *message;
+    match (message.envelope.kind, message.request) {
+        (MessageKind::Notification, _) => {
+            let method = message.method.unwrap_or_default();
+            Operation { stream, method, params: content, seq, time, latency: None }.rows(OperationEnd::Sent)
+        }
+        (kind, Some(asked)) if kind.is_response() => {
+            let end = match kind {
+                MessageKind::Error => OperationEnd::Refused(content),
+                _ => OperationEnd::Granted(content),
+            };
+            Operation { latency: Some(time.saturating_sub(asked.time)), ..Operation::of(stream, asked) }.rows(end)
+        }
+        _ => Vec::new(),
+    }
 }

@@ -69,7 +69,7 @@ impl Limit {
 
 /// What a filter can look at.
 #[derive(Clone, Copy, Debug)]
-pub struct Facts<'a> {
+pub struct FilterInput<'a> {
     /// The event's header.
     pub header: &'a EventHeader,
     /// Its method; for a response, that of its request.
@@ -102,8 +102,8 @@ impl Filter {
     }
 
     /// Returns whether the event matches; `None` if that depends on the payload, which is not there.
-    pub fn decide(&self, facts: &Facts<'_>) -> Option<bool> {
-        self.0.decide(facts)
+    pub fn decide(&self, input: &FilterInput<'_>) -> Option<bool> {
+        self.0.decide(input)
     }
 
     /// Returns whether the result can depend on which tool a response's request called.
@@ -131,21 +131,21 @@ impl Node {
         }
     }
 
-    fn decide(&self, facts: &Facts<'_>) -> Option<bool> {
+    fn decide(&self, input: &FilterInput<'_>) -> Option<bool> {
         match self {
-            Self::Not(node) => node.decide(facts).map(|passes| !passes),
-            Self::Term(term) => term.decide(facts),
-            Self::All(nodes) => fold(nodes, facts, false),
-            Self::Any(nodes) => fold(nodes, facts, true),
+            Self::Not(node) => node.decide(input).map(|passes| !passes),
+            Self::Term(term) => term.decide(input),
+            Self::All(nodes) => fold(nodes, input, false),
+            Self::Any(nodes) => fold(nodes, input, true),
         }
     }
 }
 
 /// Combines results in three-valued logic: "any" (`decisive` is true) or "all" (`decisive` is false).
-fn fold(nodes: &[Node], facts: &Facts<'_>, decisive: bool) -> Option<bool> {
+fn fold(nodes: &[Node], input: &FilterInput<'_>, decisive: bool) -> Option<bool> {
     let mut known = true;
     for node in nodes {
-        match node.decide(facts) {
+        match node.decide(input) {
             Some(passes) if passes == decisive => return Some(decisive),
             Some(_) => {}
             None => known = false,
@@ -155,11 +155,11 @@ fn fold(nodes: &[Node], facts: &Facts<'_>, decisive: bool) -> Option<bool> {
 }
 
 impl Term {
-    fn decide(&self, facts: &Facts<'_>) -> Option<bool> {
-        let header = facts.header;
+    fn decide(&self, input: &FilterInput<'_>) -> Option<bool> {
+        let header = input.header;
         let message = header.message.as_ref();
         Some(match self {
-            Self::Method(glob) => facts.method.is_some_and(|method| glob.is_match(method)),
+            Self::Method(glob) => input.method.is_some_and(|method| glob.is_match(method)),
             Self::Direction(direction) => header.direction() == *direction && header.has_direction(),
             Self::Kind(kinds) => message.is_some_and(|message| kinds.contains(&message.kind)),
             Self::Event(kind) => header.kind == *kind,
@@ -173,11 +173,11 @@ impl Term {
                     })
             }
             Self::Injected => header.flags.has(Flags::INJECTED),
-            Self::Slow(limit) => facts.latency.is_some_and(|latency| limit.holds(latency)),
+            Self::Slow(limit) => input.latency.is_some_and(|latency| limit.holds(latency)),
             Self::Size(limit) => limit.holds(i64::from(header.len)),
-            Self::Tool(glob) => return tool_matches(glob, facts),
-            Self::Extension(name) => return belongs_to(name, facts),
-            Self::Text(text) => return facts.body.map(|body| contains_ignoring_case(body, text)),
+            Self::Tool(glob) => return tool_matches(glob, input),
+            Self::Extension(name) => return belongs_to(name, input),
+            Self::Text(text) => return input.body.map(|body| contains_ignoring_case(body, text)),
         })
     }
 }
@@ -190,17 +190,17 @@ fn id_is(id: &RecordedId, text: &str) -> bool {
 }
 
 /// A call names its tool in its params. For a response, the caller provides the tool.
-fn tool_matches(glob: &GlobMatcher, facts: &Facts<'_>) -> Option<bool> {
-    if facts.method != Some("tools/call") {
+fn tool_matches(glob: &GlobMatcher, input: &FilterInput<'_>) -> Option<bool> {
+    if input.method != Some("tools/call") {
         return Some(false);
     }
-    if let Some(tool) = facts.tool {
+    if let Some(tool) = input.tool {
         return Some(glob.is_match(tool));
     }
-    if facts.header.message.as_ref().is_some_and(|message| message.kind.is_response()) {
+    if input.header.message.as_ref().is_some_and(|message| message.kind.is_response()) {
         return Some(false);
     }
-    facts.body.map(|body| tool_name(body).is_some_and(|tool| glob.is_match(tool)))
+    input.body.map(|body| tool_name(body).is_some_and(|tool| glob.is_match(tool)))
 }
 
 /// Returns the tool that a `tools/call` names.
@@ -208,21 +208,21 @@ pub(crate) fn tool_name(body: &[u8]) -> Option<String> {
     json::at_path(body, &["params", "name"]).and_then(json::as_str).map(|name| name.into_owned())
 }
 
-fn belongs_to(name: &str, facts: &Facts<'_>) -> Option<bool> {
+fn belongs_to(name: &str, input: &FilterInput<'_>) -> Option<bool> {
     let named = |proposal: Option<&dyn proposals::Proposal>| {
         proposal.is_some_and(|proposal| proposal.descriptor().name == name)
     };
-    let Some(method) = facts.method else { return Some(false) };
+    let Some(method) = input.method else { return Some(false) };
     if matches!(method, "initialize" | "server/discover") {
-        return facts.body.map(|body| declares(name, body));
+        return input.body.map(|body| declares(name, body));
     }
     if method != "tools/call" {
         return Some(named(proposals::of_method(method)));
     }
-    if let Some(tool) = facts.tool {
+    if let Some(tool) = input.tool {
         return Some(named(proposals::of_tool(tool)));
     }
-    facts.body.map(|body| tool_name(body).is_some_and(|tool| named(proposals::of_tool(&tool))))
+    input.body.map(|body| tool_name(body).is_some_and(|tool| named(proposals::of_tool(&tool))))
 }
 
 /// Returns whether a message of the handshake declares the proposal.
@@ -275,7 +275,7 @@ fn flush(word: &mut String, held: &mut bool, tokens: &mut Vec<String>) {
 }
 
 /// The maximum nesting depth of parentheses and `not`, since each level takes space on the stack.
-const DEEPEST: usize = 100;
+const MAX_DEPTH: usize = 100;
 
 struct Parser<'a> {
     tokens: &'a [String],
@@ -319,8 +319,8 @@ impl Parser<'_> {
         };
         self.at += 1;
         match token.as_str() {
-            "not" | "(" if self.depth == DEEPEST => Err(FilterError {
-                reason: format!("the filter is nested more than {DEEPEST} levels deep"),
+            "not" | "(" if self.depth == MAX_DEPTH => Err(FilterError {
+                reason: format!("the filter is nested more than {MAX_DEPTH} levels deep"),
                 at: token.clone(),
             }),
             "not" => {
@@ -479,10 +479,11 @@ mod tests {
     fn passes(filter: &str) -> Option<bool> {
         let header = header(MessageKind::Request, Direction::ClientToServer, 7, 12_000);
         let body = br#"{"method":"tools/call","params":{"name":"Bash","arguments":{"c":"git Commit"}}}"#;
-        let facts = Facts { header: &header, method: Some("tools/call"), latency: None, tool: None, body: Some(body) };
+        let input =
+            FilterInput { header: &header, method: Some("tools/call"), latency: None, tool: None, body: Some(body) };
         let parsed = Filter::parse(filter).expect(filter);
-        let with = parsed.decide(&facts);
-        let without = parsed.decide(&Facts { body: None, ..facts });
+        let with = parsed.decide(&input);
+        let without = parsed.decide(&FilterInput { body: None, ..input });
         assert!(without.is_none() || without == with, "{filter}");
         with
     }
@@ -516,8 +517,9 @@ mod tests {
     fn a_handshake_belongs_to_the_proposals_it_declares() {
         let header = header(MessageKind::Result, Direction::ServerToClient, 0, 100);
         let body = br#"{"id":0,"result":{"capabilities":{"hooks":{"declarations":[]},"experimental":{"mcpl":{}}}}}"#;
-        let facts = Facts { header: &header, method: Some("initialize"), latency: None, tool: None, body: Some(body) };
-        let decide = |filter: &str| Filter::parse(filter).expect(filter).decide(&facts);
+        let input =
+            FilterInput { header: &header, method: Some("initialize"), latency: None, tool: None, body: Some(body) };
+        let decide = |filter: &str| Filter::parse(filter).expect(filter).decide(&input);
         assert_eq!(
             (decide("ext:hooks"), decide("ext:mcpl"), decide("ext:mcpe")),
             (Some(true), Some(true), Some(false))
@@ -539,16 +541,16 @@ mod tests {
     #[test]
     fn latency_is_compared_in_its_unit() {
         let header = header(MessageKind::Result, Direction::ServerToClient, 7, 10);
-        let facts = Facts { header: &header, method: None, latency: Some(600_000_000), tool: None, body: None };
-        assert_eq!(Filter::parse("slow:>500ms").expect("parses").decide(&facts), Some(true));
-        assert_eq!(Filter::parse("slow:>0.7s").expect("parses").decide(&facts), Some(false));
+        let input = FilterInput { header: &header, method: None, latency: Some(600_000_000), tool: None, body: None };
+        assert_eq!(Filter::parse("slow:>500ms").expect("parses").decide(&input), Some(true));
+        assert_eq!(Filter::parse("slow:>0.7s").expect("parses").decide(&input), Some(false));
     }
 
     #[test]
     fn what_is_nested_too_deep_for_the_stack_is_refused() {
         let nested = |levels: usize| format!("{}error{}", "(".repeat(levels), ")".repeat(levels));
-        assert!(Filter::parse(&format!("{0} {0}", nested(DEEPEST))).is_ok(), "closed parentheses no longer count");
-        for deep in [nested(DEEPEST + 1), "(".repeat(100_000), "not ".repeat(100_000)] {
+        assert!(Filter::parse(&format!("{0} {0}", nested(MAX_DEPTH))).is_ok(), "closed parentheses no longer count");
+        for deep in [nested(MAX_DEPTH + 1), "(".repeat(100_000), "not ".repeat(100_000)] {
             assert!(Filter::parse(&deep).expect_err("too deep").to_string().contains("100 levels"));
         }
     }

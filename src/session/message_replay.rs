@@ -2,7 +2,7 @@
 //! Never judges whether a message is correct.
 
 use super::Tracker;
-use crate::proposals::{Asked, Observed};
+use crate::proposals::{Observed, PendingRequest};
 use crate::trace::{Event, EventKind};
 use crate::wire::{Direction, Envelope, MessageKind, json};
 use serde_json::Value;
@@ -72,8 +72,8 @@ impl MessageReplay {
     }
 
     /// Returns the requests without a response, each with its stream, oldest first.
-    pub(crate) fn unanswered(&self) -> Vec<(u32, &Asked)> {
-        let mut open: Vec<(u32, &Asked)> = Vec::new();
+    pub(crate) fn unanswered(&self) -> Vec<(u32, &PendingRequest)> {
+        let mut open: Vec<(u32, &PendingRequest)> = Vec::new();
         for (stream, asked) in self.connections.iter().map(|(stream, it)| (*stream, it.tracker.unanswered())) {
             open.extend(asked.into_iter().map(|asked| (stream, asked)));
         }

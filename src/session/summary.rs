@@ -1,6 +1,6 @@
 //! Describes a message in a few words: what it is about, or the outcome of a request.
 
-use crate::proposals::{self, Spoken, clip};
+use crate::proposals::{self, SummarizedMessage, clip};
 use crate::protocol::revision::meta;
 use crate::protocol::{errors, methods};
 use crate::wire::{Envelope, MessageKind, json};
@@ -12,7 +12,7 @@ const SHORT: usize = 60;
 const LONG: usize = 200;
 
 /// Appends what a call is about: a tool's name, a resource's URI, or what a proposal says about its message.
-pub(crate) fn call(spoken: &Spoken<'_>, out: &mut String) {
+pub(crate) fn call(spoken: &SummarizedMessage<'_>, out: &mut String) {
     if let Some(spec) = methods::lookup(spoken.method) {
         let Some(params) = spoken.envelope.params else { return };
         let Some(subject) = methods::subject(spec, params) else { return };
@@ -60,7 +60,7 @@ fn log_line(params: &[u8], out: &mut String) {
 }
 
 /// Appends the outcome of a call, from its response.
-pub(crate) fn outcome(spoken: &Spoken<'_>, out: &mut String) {
+pub(crate) fn outcome(spoken: &SummarizedMessage<'_>, out: &mut String) {
     let envelope = spoken.envelope;
     if envelope.kind == MessageKind::Error {
         return error(envelope, out);
@@ -114,7 +114,7 @@ fn listed(method: &str) -> Option<&'static str> {
     })
 }
 
-fn core_outcome(spoken: &Spoken<'_>, out: &mut String) {
+fn core_outcome(spoken: &SummarizedMessage<'_>, out: &mut String) {
     let Some(result) = spoken.envelope.result else { return };
     match spoken.method {
         "initialize" => return server_name(result, &["serverInfo"], out),
@@ -150,7 +150,7 @@ mod tests {
 
     fn said(method: &str, text: &str) -> String {
         let envelope = Envelope::scan(text.as_bytes());
-        let spoken = Spoken { method, direction: Direction::ClientToServer, envelope: &envelope };
+        let spoken = SummarizedMessage { method, direction: Direction::ClientToServer, envelope: &envelope };
         let mut out = String::new();
         if envelope.kind.is_response() {
             outcome(&spoken, &mut out)

@@ -1,7 +1,7 @@
 //! Tracks the state of a connection, message by message: era, revision, capabilities, handshake and pending requests.
 
 use super::pairing::Pairing;
-use crate::proposals::{self, Asked, Declared};
+use crate::proposals::{self, Declared, PendingRequest};
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, Revision};
 use crate::wire::{Direction, Envelope, MessageKind};
@@ -13,15 +13,15 @@ pub(crate) struct Step {
     /// The era of the message. Each request decides that for itself; a response has the era of its request.
     pub era: Era,
     /// For a response: its request.
-    pub request: Option<Asked>,
+    pub request: Option<PendingRequest>,
     /// For a request: an earlier pending one with the same id.
-    pub reused: Option<Asked>,
+    pub reused: Option<PendingRequest>,
 }
 
 /// Params of more bytes than this are remembered only in outline.
-const LONGEST_PARAMS: usize = 16 * 1024;
+const MAX_PARAMS_BYTES: usize = 16 * 1024;
 /// Texts of more bytes than this are left out of an outline.
-const LONGEST_TEXT: usize = 256;
+const MAX_TEXT_BYTES: usize = 256;
 
 /// Tracks one connection.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub(crate) struct Tracker {
     pub era: Option<Era>,
     /// The client sent `initialize`.
     pub initialize_asked: bool,
-    open: Pairing<(Asked, Era)>,
+    open: Pairing<(PendingRequest, Era)>,
     exchange: u32,
     /// The head of the exchange names a revision of the modern era.
     names_modern: bool,
@@ -97,7 +97,7 @@ impl Tracker {
                 let method = envelope.method.as_deref().unwrap_or_default().to_owned();
                 self.note_request(&method, direction, step.era, content);
                 if let Some(id) = envelope.id {
-                    let asked = Asked {
+                    let asked = PendingRequest {
                         seq,
                         time,
                         direction,
@@ -144,7 +144,7 @@ impl Tracker {
     }
 
     /// Returns the requests without a response, oldest first.
-    pub(crate) fn unanswered(&self) -> Vec<&Asked> {
+    pub(crate) fn unanswered(&self) -> Vec<&PendingRequest> {
         let mut open: Vec<_> = self.open.unanswered().map(|(asked, _)| asked).collect();
         open.sort_by_key(|asked| asked.seq);
         open
@@ -223,7 +223,7 @@ fn remembered(method: &str, params: &Value) -> Value {
         "tools/call" => params["name"].as_str().is_some_and(|tool| proposals::of_tool(tool).is_some()),
         _ => proposals::of_method(method).is_some(),
     };
-    if looked_at && fits(params, LONGEST_PARAMS).is_some() { params.clone() } else { outline(params, 2) }
+    if looked_at && fits(params, MAX_PARAMS_BYTES).is_some() { params.clone() } else { outline(params, 2) }
 }
 
 /// Subtracts the length of a value from the remaining length; `None` if the value is longer.
@@ -243,11 +243,11 @@ fn fits(value: &Value, left: usize) -> Option<usize> {
 /// look like known data: a long text becomes `true` (it is there), an array or object `null`.
 fn outline(value: &Value, depth: usize) -> Value {
     match value {
-        Value::String(text) if text.len() > LONGEST_TEXT => Value::Bool(true),
-        Value::Object(members) if depth > 0 && members.len() <= LONGEST_TEXT => {
+        Value::String(text) if text.len() > MAX_TEXT_BYTES => Value::Bool(true),
+        Value::Object(members) if depth > 0 && members.len() <= MAX_TEXT_BYTES => {
             let short = |(name, inner): (&String, &Value)| {
                 let depth = if matches!(name.as_str(), "_meta" | "arguments") { depth - 1 } else { 0 };
-                (name.len() <= LONGEST_TEXT).then(|| (name.clone(), outline(inner, depth)))
+                (name.len() <= MAX_TEXT_BYTES).then(|| (name.clone(), outline(inner, depth)))
             };
             members.iter().filter_map(short).collect()
         }
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn long_params_are_remembered_in_outline() {
-        let filter = json!({"eventTypes": ["x".repeat(LONGEST_PARAMS)]});
+        let filter = json!({"eventTypes": ["x".repeat(MAX_PARAMS_BYTES)]});
         let arguments = json!({"subscriptionId": "s", "filter": filter, "note": "x".repeat(300)});
         let params = json!({"name": "events_update", "arguments": arguments, "_meta": {"a": 1}});
         let outlined = json!({"subscriptionId": "s", "filter": null, "note": true});

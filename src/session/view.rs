@@ -3,7 +3,7 @@
 
 use super::pairing::Pairing;
 use super::summary;
-use crate::proposals::{Spoken, clip};
+use crate::proposals::{SummarizedMessage, clip};
 use crate::trace::{Event, EventHeader, EventKind, Flags, RecordedId};
 use crate::wire::{Envelope, MessageKind, json};
 use serde_json::Value;
@@ -171,7 +171,10 @@ impl Words {
         let mut envelope = Envelope::bare(MessageKind::Request);
         // Only the contents are looked at, so the end of params does not matter.
         envelope.params = json::tail_at(body, "params");
-        summary::call(&Spoken { method, direction: event.header.direction(), envelope: &envelope }, &mut self.about);
+        summary::call(
+            &SummarizedMessage { method, direction: event.header.direction(), envelope: &envelope },
+            &mut self.about,
+        );
         if method == "tools/call" {
             let name = envelope.params.and_then(|params| json::str_member(params, "name"));
             self.tool = name.map(|name| name.into_owned());
@@ -192,7 +195,7 @@ impl Words {
             envelope.result = json::first_member(body, "result");
             envelope.tool_error = failed;
         }
-        let spoken = Spoken { method, direction: event.header.direction(), envelope: &envelope };
+        let spoken = SummarizedMessage { method, direction: event.header.direction(), envelope: &envelope };
         summary::outcome(&spoken, &mut self.outcome);
     }
 }
@@ -284,7 +287,7 @@ fn report_event(event: &Event<'_>, out: &mut String) {
 }
 
 /// Ids of more characters than this are shortened to their beginning and their end.
-const LONGEST_ID: usize = 12;
+const MAX_ID_BYTES: usize = 12;
 /// The number of characters of each end.
 const ID_ENDS: usize = 4;
 
@@ -298,7 +301,7 @@ pub(crate) fn write_id(id: Option<&RecordedId>, mark: &str, out: &mut String) {
         Some(RecordedId::Text(text)) => String::from_utf8_lossy(text),
     };
     let marked = text.trim_matches('"').strip_prefix(mark).filter(|_| !mark.is_empty());
-    let (shown, longest) = marked.map_or((&*text, LONGEST_ID), |rest| (rest, 2 * ID_ENDS + 1));
+    let (shown, longest) = marked.map_or((&*text, MAX_ID_BYTES), |rest| (rest, 2 * ID_ENDS + 1));
     let length = shown.chars().count();
     if length <= longest {
         return out.push_str(shown);

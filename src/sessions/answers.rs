@@ -1,7 +1,7 @@
 //! The injected requests of a live session and the callbacks that wait for their answers. Relays ask it which messages
 //! to remove; the control socket receives the answers.
 
-use super::injection::{Injections, Key, Refused, RemovedAnswer, Sifted};
+use super::injection::{Filtered, Injections, Key, Refused, RemovedAnswer};
 use crate::wire::Direction;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -60,8 +60,8 @@ impl Answers {
     }
 
     /// Classifies a message. Pass the removed answers to [`Answers::deliver`] once they are recorded.
-    pub fn sift<'m>(&self, stream: u32, direction: Direction, message: &'m [u8]) -> Sifted<'m, PendingAnswer> {
-        self.change(|table| table.sift(stream, direction, message))
+    pub fn filter<'m>(&self, stream: u32, direction: Direction, message: &'m [u8]) -> Filtered<'m, PendingAnswer> {
+        self.change(|table| table.filter(stream, direction, message))
     }
 
     /// Delivers answers to injected requests and returns the rest of the message, if any. A request may have been
@@ -80,10 +80,10 @@ impl Answers {
         record: impl Fn(&[u8]),
     ) -> Option<Vec<u8>> {
         for stream in [stream, 0] {
-            let (rest, taken) = match self.sift(stream, direction, &message) {
-                Sifted::Pass => continue,
-                Sifted::RemovedAnswer(taken) => (None, taken),
-                Sifted::Cut(rest, taken) => (Some(rest), taken),
+            let (rest, taken) = match self.filter(stream, direction, &message) {
+                Filtered::Pass => continue,
+                Filtered::RemovedAnswer(taken) => (None, taken),
+                Filtered::Cut(rest, taken) => (Some(rest), taken),
             };
             taken.iter().for_each(|taken| record(taken.message));
             Self::deliver(taken);

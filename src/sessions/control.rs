@@ -10,7 +10,7 @@
 use super::answers::{AnswerEvent, Answers, PendingAnswer};
 use super::injection::request_id;
 use crate::process::supervisor::NO_HANDLERS;
-use crate::record::status::Status;
+use crate::sessions::recording_status::RecordingStatus;
 use crate::sessions::sockets::{RejectedPeer, VERSION, admit, bind_abstract};
 use crate::wire::Direction;
 use crate::wire::units::millis;
@@ -27,7 +27,7 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 /// The maximum length of a request line (16 MiB).
-pub(crate) const LONGEST_LINE: usize = 16 << 20;
+pub(crate) const MAX_LINE_BYTES: usize = 16 << 20;
 
 /// The maximum number of simultaneous connections.
 pub(crate) const MAX_CONNECTIONS: usize = 16;
@@ -44,7 +44,7 @@ const MAX_WAIT: Duration = Duration::from_secs(24 * 3600);
 const GRACE_PERIOD: Duration = Duration::from_secs(5);
 
 /// Called with each result of a `fire` request, and whether it is the last one.
-pub type FactCallback = Box<dyn Fn(Value, bool) + Send>;
+pub type FireReportCallback = Box<dyn Fn(Value, bool) + Send>;
 
 /// How far an injected message got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,13 +73,13 @@ pub trait Session: Send + Sync {
     ///
     /// # Errors
     /// The session has no server of mcpreel's own, or cannot fire this event.
-    fn fire(&self, stream: u32, fired: Value, received: FactCallback) -> Result<(), String> {
+    fn fire(&self, stream: u32, fired: Value, received: FireReportCallback) -> Result<(), String> {
         let _ = (stream, fired, received);
         Err("only a session of `serve` can fire events; send the message instead".to_owned())
     }
 
     /// What is currently known of the session, in addition to what was known at its start.
-    fn facts(&self) -> Map<String, Value> {
+    fn details(&self) -> Map<String, Value> {
         Map::new()
     }
 }
@@ -111,7 +111,7 @@ pub struct Control {
     /// The members of `info`, without the protocol version and members that change.
     pub info: Map<String, Value>,
     /// The recording's status, if the session is recorded.
-    pub recording: Option<Arc<Status>>,
+    pub recording: Option<Arc<RecordingStatus>>,
     /// Called with warnings for the session's user.
     pub warn: Box<dyn Fn(&str) + Send>,
 }
@@ -222,7 +222,7 @@ impl Acceptor {
 /// The data shared by all connections.
 struct ConnectionContext {
     info: Map<String, Value>,
-    recording: Option<Arc<Status>>,
+    recording: Option<Arc<RecordingStatus>>,
     session: Arc<dyn Session>,
     answers: Arc<Answers>,
     connected: AtomicUsize,
@@ -235,7 +235,7 @@ struct ConnectionContext {
 enum Request {
     Info,
     Send {
-        toward: Toward,
+        toward: Recipient,
         #[serde(default)]
         stream: u32,
         message: String,
@@ -250,7 +250,7 @@ enum Request {
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Toward {
+enum Recipient {
     Server,
     Client,
 }
@@ -288,7 +288,7 @@ fn serve_connection(shared: &Arc<ConnectionContext>, owner: u64, stream: UnixStr
         match read_line(&mut reader, &mut line) {
             Ok(Line::Whole) => take(shared, owner, &line, &outbox),
             Ok(Line::TooLong) => {
-                outbox.push(&json!({"failed": format!("a line may have at most {LONGEST_LINE} bytes")}));
+                outbox.push(&json!({"failed": format!("a line may have at most {MAX_LINE_BYTES} bytes")}));
                 break;
             }
             Ok(Line::End) | Err(_) => break,
@@ -317,7 +317,7 @@ fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Line> 
         let taken = end.unwrap_or(bytes.len());
         line.extend_from_slice(&bytes[..taken]);
         reader.consume(taken + usize::from(end.is_some()));
-        if line.len() > LONGEST_LINE {
+        if line.len() > MAX_LINE_BYTES {
             return Ok(Line::TooLong);
         }
         if end.is_some() {
@@ -338,22 +338,22 @@ fn take(shared: &ConnectionContext, owner: u64, line: &[u8], outbox: &Arc<Outbox
         Err(error) => Err(format!("invalid request: {error}")),
         Ok(Request::Info) => {
             let mut reported = shared.info.clone();
-            reported.extend(shared.recording.iter().flat_map(|recording| recording.facts()));
-            reported.extend(shared.session.facts());
+            reported.extend(shared.recording.iter().flat_map(|recording| recording.details()));
+            reported.extend(shared.session.details());
             outbox.push(&json!({"tag": tag, "info": reported}));
             Ok(())
         }
         Ok(Request::Send { toward, stream, message, wait_ms }) => {
             let toward = match toward {
-                Toward::Server => Direction::ClientToServer,
-                Toward::Client => Direction::ServerToClient,
+                Recipient::Server => Direction::ClientToServer,
+                Recipient::Client => Direction::ServerToClient,
             };
             let wait = wait_ms.map_or(DEFAULT_WAIT, Duration::from_millis).min(MAX_WAIT);
             send(shared, owner, (stream, toward), message.as_bytes(), wait, &tag, outbox)
         }
         Ok(Request::Fire { stream, fire }) => {
             let (outbox, tag) = (Arc::clone(outbox), tag.clone());
-            let received = move |fact, last| outbox.push(&json!({"tag": tag, "fact": fact, "last": last}));
+            let received = move |report, last| outbox.push(&json!({"tag": tag, "fact": report, "last": last}));
             shared.session.fire(stream, fire, Box::new(received))
         }
     };
@@ -391,7 +391,7 @@ fn send(
                 json!({"tag": tag, "answer": String::from_utf8_lossy(text), "latency_ms": latency})
             }
             AnswerEvent::Nothing => {
-                json!({"tag": tag, "failed": format!("no answer within {wait:?}"), "timed_out": true})
+                json!({"tag": tag, "failed": format!("no response within {wait:?}"), "timed_out": true})
             }
         });
     };
@@ -493,7 +493,7 @@ impl Outbox {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sessions::injection::Sifted;
+    use crate::sessions::injection::Filtered;
 
     /// A session that stores injected messages and never answers by itself.
     #[derive(Default)]
@@ -576,8 +576,8 @@ mod tests {
             std::thread::yield_now();
         }
         let answer = br#"{"id":"mcpreel-0123abcd-1","result":{}}"#;
-        match stage.answers.sift(0, Direction::ServerToClient, answer) {
-            Sifted::RemovedAnswer(taken) => Answers::deliver(taken),
+        match stage.answers.filter(0, Direction::ServerToClient, answer) {
+            Filtered::RemovedAnswer(taken) => Answers::deliver(taken),
             _ => panic!("not taken"),
         }
         let received = stage.receive();
@@ -591,8 +591,8 @@ mod tests {
         let reported = stage.ask(&json!({"op": "send", "toward": "server", "message": ASK, "wait_ms": 0, "tag": 1}));
         assert_eq!((&reported["timed_out"], &reported["tag"]), (&json!(true), &json!(1)), "{reported}");
         assert!(stage.answers.awaits(Direction::ServerToClient));
-        let late = stage.answers.sift(0, Direction::ServerToClient, br#"{"id":"mcpreel-0123abcd-1","result":{}}"#);
-        assert!(matches!(late, Sifted::RemovedAnswer(taken) if taken[0].waiting.is_none()));
+        let late = stage.answers.filter(0, Direction::ServerToClient, br#"{"id":"mcpreel-0123abcd-1","result":{}}"#);
+        assert!(matches!(late, Filtered::RemovedAnswer(taken) if taken[0].waiting.is_none()));
     }
 
     #[test]
@@ -611,7 +611,7 @@ mod tests {
         let mut stage = Stage::new();
         let mut into = stage.reader.get_ref().try_clone().expect("a twin");
         std::thread::spawn(move || {
-            let _ = into.write_all(&vec![b'x'; LONGEST_LINE + 2]);
+            let _ = into.write_all(&vec![b'x'; MAX_LINE_BYTES + 2]);
         });
         let reported = stage.receive();
         assert!(reported["failed"].as_str().is_some_and(|text| text.contains("16777216")), "{reported}");

@@ -46,7 +46,7 @@ pub enum Refused {
 
 /// How a peer's message relates to the injected requests.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Sifted<'m, T> {
+pub enum Filtered<'m, T> {
     /// Not at all: it passes unchanged.
     Pass,
     /// It consists only of answers to them.
@@ -151,15 +151,15 @@ impl<T: Clone> Injections<T> {
     }
 
     /// Classifies a peer's message in this direction.
-    pub(crate) fn sift<'m>(&mut self, stream: u32, direction: Direction, message: &'m [u8]) -> Sifted<'m, T> {
+    pub(crate) fn filter<'m>(&mut self, stream: u32, direction: Direction, message: &'m [u8]) -> Filtered<'m, T> {
         if !may_be_answer(message) {
-            return Sifted::Pass;
+            return Filtered::Pass;
         }
         let envelope = Envelope::scan(message);
         if envelope.kind != MessageKind::Batch {
             return match self.take(stream, direction, message, &envelope) {
-                Some(taken) => Sifted::RemovedAnswer(vec![taken]),
-                None => Sifted::Pass,
+                Some(taken) => Filtered::RemovedAnswer(vec![taken]),
+                None => Filtered::Pass,
             };
         }
         let (mut taken, mut others) = (Vec::new(), Vec::new());
@@ -170,9 +170,9 @@ impl<T: Clone> Injections<T> {
             }
         }
         match (taken.is_empty(), others.is_empty()) {
-            (true, _) => Sifted::Pass,
-            (false, true) => Sifted::RemovedAnswer(taken),
-            (false, false) => Sifted::Cut([b"[", &others.join(&b","[..])[..], b"]"].concat(), taken),
+            (true, _) => Filtered::Pass,
+            (false, true) => Filtered::RemovedAnswer(taken),
+            (false, false) => Filtered::Cut([b"[", &others.join(&b","[..])[..], b"]"].concat(), taken),
         }
     }
 
@@ -252,14 +252,14 @@ mod tests {
         let mut injections = asked();
         assert!(injections.awaits(ServerToClient) && !injections.awaits(ClientToServer));
         let answer = br#"{"jsonrpc":"2.0","id":"mcpreel-0123abcd-1","result":{}}"#;
-        assert_eq!(injections.sift(0, ClientToServer, answer), Sifted::Pass);
-        assert_eq!(injections.sift(1, ServerToClient, answer), Sifted::Pass);
+        assert_eq!(injections.filter(0, ClientToServer, answer), Filtered::Pass);
+        assert_eq!(injections.filter(1, ServerToClient, answer), Filtered::Pass);
         let request = br#"{"jsonrpc":"2.0","id":"mcpreel-0123abcd-1","method":"ping"}"#;
-        assert_eq!(injections.sift(0, ServerToClient, request), Sifted::Pass, "a request answers nothing");
+        assert_eq!(injections.filter(0, ServerToClient, request), Filtered::Pass, "a request answers nothing");
         let taken =
-            Sifted::RemovedAnswer(vec![RemovedAnswer { message: &answer[..], waiting: Some(7), is_answer: true }]);
-        assert_eq!(injections.sift(0, ServerToClient, answer), taken);
-        assert_eq!(injections.sift(0, ServerToClient, answer), Sifted::Pass);
+            Filtered::RemovedAnswer(vec![RemovedAnswer { message: &answer[..], waiting: Some(7), is_answer: true }]);
+        assert_eq!(injections.filter(0, ServerToClient, answer), taken);
+        assert_eq!(injections.filter(0, ServerToClient, answer), Filtered::Pass);
         assert!(!injections.awaits(ServerToClient));
     }
 
@@ -270,8 +270,9 @@ mod tests {
         assert_eq!(injections.ask(key(ID), 8), Err(Refused::Used));
         assert!(injections.awaits(ServerToClient));
         let answer = br#"{"id":"mcpreel-0123abcd-1","error":{}}"#;
-        let taken = Sifted::RemovedAnswer(vec![RemovedAnswer { message: &answer[..], waiting: None, is_answer: true }]);
-        assert_eq!(injections.sift(0, ServerToClient, answer), taken);
+        let taken =
+            Filtered::RemovedAnswer(vec![RemovedAnswer { message: &answer[..], waiting: None, is_answer: true }]);
+        assert_eq!(injections.filter(0, ServerToClient, answer), taken);
     }
 
     #[test]
@@ -281,28 +282,28 @@ mod tests {
         let other = br#"{"jsonrpc":"2.0","method":"inference/chunk","params":{"requestId":"mcpreel-0123abcd-2"}}"#;
         assert!(is_ours(chunk) && !is_ours(br#"{"method":"m","params":{"requestId":1,"x":"mcpreel-0123abcd-1"}}"#));
         let taken =
-            |waiting| Sifted::RemovedAnswer(vec![RemovedAnswer { message: &chunk[..], waiting, is_answer: false }]);
-        assert_eq!(injections.sift(0, ServerToClient, chunk), taken(Some(7)));
-        assert_eq!(injections.sift(0, ServerToClient, chunk), taken(Some(7)));
-        assert_eq!(injections.sift(0, ServerToClient, other), Sifted::Pass, "another's");
-        assert_eq!(injections.sift(0, ClientToServer, chunk), Sifted::Pass, "the other way");
+            |waiting| Filtered::RemovedAnswer(vec![RemovedAnswer { message: &chunk[..], waiting, is_answer: false }]);
+        assert_eq!(injections.filter(0, ServerToClient, chunk), taken(Some(7)));
+        assert_eq!(injections.filter(0, ServerToClient, chunk), taken(Some(7)));
+        assert_eq!(injections.filter(0, ServerToClient, other), Filtered::Pass, "another's");
+        assert_eq!(injections.filter(0, ClientToServer, chunk), Filtered::Pass, "the other way");
         injections.give_up(&key(ID));
-        assert_eq!(injections.sift(0, ServerToClient, chunk), taken(None), "no one waits any more");
+        assert_eq!(injections.filter(0, ServerToClient, chunk), taken(None), "no one waits any more");
         let answer = br#"{"id":"mcpreel-0123abcd-1","result":{}}"#;
-        assert!(matches!(injections.sift(0, ServerToClient, answer), Sifted::RemovedAnswer(_)));
-        assert_eq!(injections.sift(0, ServerToClient, chunk), Sifted::Pass);
+        assert!(matches!(injections.filter(0, ServerToClient, answer), Filtered::RemovedAnswer(_)));
+        assert_eq!(injections.filter(0, ServerToClient, chunk), Filtered::Pass);
     }
 
     #[test]
     fn what_is_remembered_is_bounded() {
         let mut injections = Injections::default();
         for number in 0..MAX_OPEN {
-            injections.ask(key(&number.to_string()), ()).expect("room");
+            injections.ask(key(&number.to_string()), ()).expect("accepted");
         }
         assert_eq!(injections.ask(key("one more"), ()), Err(Refused::TooMany));
         for number in 0..2 * MAX_LATE {
             injections.give_up(&key(&number.to_string()));
-            injections.ask(key(&format!("x{number}")), ()).expect("room");
+            injections.ask(key(&format!("x{number}")), ()).expect("accepted");
             injections.give_up(&key(&format!("x{number}")));
         }
         assert_eq!(injections.late.len(), MAX_LATE);
@@ -312,8 +313,8 @@ mod tests {
     fn answers_are_cut_out_of_a_batch() {
         let ours = r#"{"id":"mcpreel-0123abcd-1","result":{}}"#;
         let mixed = format!(r#"[ {{"id":1,"result":1}} , {ours},{{"id":2,"result":2}}]"#);
-        match asked().sift(0, ServerToClient, mixed.as_bytes()) {
-            Sifted::Cut(rest, taken) => {
+        match asked().filter(0, ServerToClient, mixed.as_bytes()) {
+            Filtered::Cut(rest, taken) => {
                 assert_eq!(rest, br#"[{"id":1,"result":1},{"id":2,"result":2}]"#);
                 assert_eq!(taken, vec![RemovedAnswer { message: ours.as_bytes(), waiting: Some(7), is_answer: true }]);
             }
@@ -321,7 +322,7 @@ mod tests {
         }
         let alone = format!("[{ours}]");
         assert!(
-            matches!(asked().sift(0, ServerToClient, alone.as_bytes()), Sifted::RemovedAnswer(taken) if taken.len() == 1)
+            matches!(asked().filter(0, ServerToClient, alone.as_bytes()), Filtered::RemovedAnswer(taken) if taken.len() == 1)
         );
     }
 }

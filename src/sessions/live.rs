@@ -1,16 +1,16 @@
 //! Live sessions: the socket of a new session, finding a session by its name, and the handshake in its reel.
 
 use crate::error::{CommandError, ErrorKind, Warn};
+use crate::files::places::{Kind, Places, listed};
+use crate::host::client::Answer;
 use crate::host::client::{Handshake, Joined};
 use crate::protocol::Era;
 use crate::protocol::revision::meta;
-use crate::record::places::{Kind, Places, listed};
-use crate::record::status::Status;
-use crate::runtime::client::Answer;
 use crate::session::Tracker;
 use crate::sessions::answers::Answers;
 use crate::sessions::control::{Control, Session};
 use crate::sessions::injection::MARK;
+use crate::sessions::recording_status::RecordingStatus;
 use crate::sessions::sockets::{self, BoundSocket, SocketError};
 use crate::trace::{EventHeader, Item, ReelReader};
 use crate::transport::Link;
@@ -34,7 +34,7 @@ pub(crate) struct About {
     /// The URL at which clients reach the server through this session, if it listens.
     pub listen: Option<String>,
     /// The state of the recording, if there is one.
-    pub recording: Option<Arc<Status>>,
+    pub recording: Option<Arc<RecordingStatus>>,
 }
 
 /// Creates the socket of a new session, and responds on it until the returned value is dropped. Returns `None` if the
@@ -145,7 +145,7 @@ impl Live {
     pub(crate) fn other_reel(&self, followed: (u64, u64)) -> Option<PathBuf> {
         let info = sockets::info(&self.socket).ok()?;
         let current = PathBuf::from(info.get("reel")?.as_str()?);
-        (crate::record::reels::identity(&current)? != followed).then_some(current)
+        (crate::files::reels::identity(&current)? != followed).then_some(current)
     }
 
     /// Whether it is still running. Its process id does not show that, because a dead process may not have been

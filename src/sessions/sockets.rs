@@ -9,7 +9,7 @@
 //! ([`Reach::Own`](crate::process::supervisor::ProcessReach::Own)); most kernels cannot keep a process of the same user
 //! from a socket in a folder, or from a secret in a file.
 
-use crate::process::supervisor::is_kept;
+use crate::process::supervisor::is_supervised;
 use crate::transport::link::{Incoming, Link, Served, Undelivered};
 use crate::wire::{Envelope, MessageKind};
 use rustix::fs::Mode;
@@ -174,6 +174,10 @@ pub(crate) const VERSION: u32 = 2;
 const MAX_GREETING_BYTES: u64 = 4096;
 
 /// Creates the abstract socket of a session; returns its name and listener.
+///
+/// # Errors
+///
+/// The socket cannot be created.
 pub(crate) fn bind_abstract() -> io::Result<(String, UnixListener)> {
     let name = format!("mcpreel-{}", uuid::Uuid::new_v4().simple());
     let listener = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name)?)?;
@@ -198,7 +202,7 @@ pub(crate) enum RejectedPeer {
 pub(crate) fn admit(stream: &UnixStream) -> Result<(), RejectedPeer> {
     const ROOT: u32 = 0;
     match peer(stream) {
-        Ok((uid, pid)) if uid == getuid().as_raw() || uid == ROOT => match is_kept(pid) {
+        Ok((uid, pid)) if uid == getuid().as_raw() || uid == ROOT => match is_supervised(pid) {
             Some(true) => Err(RejectedPeer::Handler(pid)),
             Some(false) => Ok(()),
             None => Err(RejectedPeer::Gone),
@@ -252,7 +256,7 @@ pub fn connect(socket: &Path) -> io::Result<UnixStream> {
         })
     })?;
     let (here, there) = (peer(&public)?, peer(&stream)?);
-    if here != there || is_kept(there.1) != Some(false) {
+    if here != there || is_supervised(there.1) != Some(false) {
         return Err(io::Error::other("another process answers at the session's socket"));
     }
     Ok(stream)

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The default limit for blocks that are read ahead or in use, in bytes; a single larger block is allowed.
-pub(crate) const MAX_OUT: usize = 1 << 20;
+pub(crate) const MAX_BORROWED_BYTES: usize = 1 << 20;
 /// Blocks are handed over in batches of at least this many bytes, since waking a thread costs more than a small block.
 const BATCH_BYTES: usize = 256 << 10;
 
@@ -110,7 +110,7 @@ impl AheadReader {
     ///
     /// If the thread cannot be started.
     pub(crate) fn start(reader: ReelReader) -> io::Result<Self> {
-        Self::within(reader, MAX_OUT)
+        Self::within(reader, MAX_BORROWED_BYTES)
     }
 
     /// Does the same with a limit of `max` bytes for blocks in use; a single larger block is allowed.

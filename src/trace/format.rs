@@ -23,7 +23,7 @@ pub(crate) const TRAILER_MAGIC: [u8; 8] = *b"\x89REELIX\x1a";
 pub(crate) const TRAILER_LEN: usize = 20;
 
 /// The maximum length of a file header, in bytes.
-const FILE_HEADER_LIMIT: u32 = 1 << 20;
+const MAX_FILE_HEADER_BYTES: u32 = 1 << 20;
 
 /// Feature bits that a reader must know to read a reel; none are defined yet.
 pub(crate) const KNOWN_REQUIRED_FEATURES: u32 = 0;
@@ -91,7 +91,7 @@ impl FileHeader {
     pub fn write(&self, out: &mut impl Write) -> io::Result<u64> {
         let mut body = Vec::new();
         ciborium::into_writer(self, &mut body).map_err(io::Error::other)?;
-        if body.len() > FILE_HEADER_LIMIT as usize {
+        if body.len() > MAX_FILE_HEADER_BYTES as usize {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "label and notes are longer than 1 MiB together"));
         }
         let mut bytes = Vec::with_capacity(body.len() + 28);
@@ -124,7 +124,7 @@ impl FileHeader {
             return Err(FormatError::TooNew(version));
         }
         let length = le32(&head, 20);
-        if length > FILE_HEADER_LIMIT {
+        if length > MAX_FILE_HEADER_BYTES {
             return Err(FormatError::DamagedHeader(format!("its length of {length} bytes is not plausible")));
         }
         let mut body = vec![0u8; length as usize];

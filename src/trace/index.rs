@@ -27,6 +27,11 @@ mod packed {
     use serde::de::{Error, Visitor};
     use serde::{Deserializer, Serializer};
 
+    /// Writes the groups as one byte string.
+    ///
+    /// # Errors
+    ///
+    /// The serializer failed.
     pub(super) fn serialize<S: Serializer>(groups: &[GroupEntry], to: S) -> Result<S::Ok, S::Error> {
         let mut bytes = Vec::with_capacity(groups.len() * 32);
         for GroupEntry(offset, seq, first, last) in groups {
@@ -38,6 +43,11 @@ mod packed {
         to.serialize_bytes(&bytes)
     }
 
+    /// Reads the groups back.
+    ///
+    /// # Errors
+    ///
+    /// There is no byte string, or its length is not a multiple of a group.
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<GroupEntry>, D::Error> {
         struct Bytes;
 

@@ -195,7 +195,7 @@ const READ_AHEAD: usize = 4 << 10;
 const KEEP: usize = 320 << 10;
 
 /// The maximum length of a decompressed record part in a valid reel, in bytes: half a MiB and one record.
-const RECORDS_LIMIT: u32 = 16 << 20;
+const MAX_RECORDS_BYTES: u32 = 16 << 20;
 
 /// The maximum number of events in a segment of a valid reel.
 const MAX_EVENTS: u32 = 128 << 10;
@@ -208,7 +208,7 @@ pub(crate) const MAX_LOADED: usize = 65 << 20;
 const BEGINNING: usize = 64 << 10;
 
 /// The maximum length of a decompressed payload part in a valid reel, in bytes.
-const RAW_LIMIT: u32 = 1 << 31;
+const MAX_RAW_BYTES: u32 = 1 << 31;
 
 impl ReelReader {
     /// Opens a reel file.
@@ -414,6 +414,10 @@ impl ReelReader {
     }
 
     /// Returns the approximate size of the next block in bytes; 0 if it is unknown.
+    ///
+    /// # Errors
+    ///
+    /// The reel cannot be read.
     pub(super) fn next_size(&mut self) -> io::Result<usize> {
         let waiting = self.joining.next_size();
         if waiting > 0 {
@@ -771,7 +775,8 @@ impl ReelReader {
 
 fn segment_header(bytes: &[u8]) -> Option<SegmentHeader> {
     let header = SegmentHeader::decode(bytes.get(..SEGMENT_HEADER_LEN)?.try_into().ok()?)?;
-    let is_sound = header.records_raw <= RECORDS_LIMIT && header.payload_raw <= RAW_LIMIT && header.count <= MAX_EVENTS;
+    let is_sound =
+        header.records_raw <= MAX_RECORDS_BYTES && header.payload_raw <= MAX_RAW_BYTES && header.count <= MAX_EVENTS;
     is_sound.then_some(header)
 }
 

@@ -5,8 +5,7 @@
 //! A method is written as text the first time in a group, and as its number in the group from then on.
 
 use super::event::{EventHeader, EventKind, Flags, MessageHeader, RecordedId};
-use crate::wire::{Envelope, Framing, MessageKind};
-use ciborium_ll::{Encoder, Header};
+use crate::wire::{Envelope, Framing, Id, MessageKind};
 use std::collections::HashMap;
 
 /// What the writer knows about an event when it encodes its record.
@@ -44,18 +43,17 @@ impl MethodTable {
 
 /// Methods and ids of more bytes than this are left out of headers, so that no peer can fill them. The payload has
 /// them.
-pub(super) const NAME_LIMIT: usize = 512;
+pub(super) const MAX_NAME_BYTES: usize = 512;
 
 /// Returns the method of an envelope, if it is short enough for a header.
 pub(super) fn kept_method<'a>(envelope: &'a Envelope<'_>) -> Option<&'a str> {
-    envelope.method.as_deref().filter(|method| method.len() <= NAME_LIMIT)
+    envelope.method.as_deref().filter(|method| method.len() <= MAX_NAME_BYTES)
 }
 
-/// Appends the record of an event to `out`. Writing to a `Vec` cannot fail.
+/// Appends the record of an event to `out`.
 pub(super) fn encode(input: &RecordInput<'_>, methods: &mut MethodTable, out: &mut Vec<u8>) {
-    let mut to = Encoder::from(out);
     let method = input.envelope.and_then(kept_method);
-    let id = input.envelope.and_then(|envelope| envelope.id).filter(|id| id.0.len() <= NAME_LIMIT);
+    let id = input.envelope.and_then(|envelope| envelope.id).filter(|id| id.0.len() <= MAX_NAME_BYTES);
     let back = input.back.filter(|_| input.envelope.is_some());
     let exchange = (input.exchange != 0 || back.is_some()).then_some(input.exchange);
     let items = match (input.envelope, id, method, exchange) {
@@ -67,59 +65,71 @@ pub(super) fn encode(input: &RecordInput<'_>, methods: &mut MethodTable, out: &m
         (Some(_), None, Some(_), None) => 8,
         (Some(_), None, None, None) => 7,
     };
-    let mut push = |header: Header| {
-        let _ = to.push(header);
-    };
-    push(Header::Array(Some(items)));
-    push(Header::Positive(u64::from(input.kind.number())));
-    push(integer(input.time_delta));
-    push(Header::Positive(u64::from(input.stream)));
-    push(Header::Positive(u64::from(input.flags.0)));
-    push(Header::Positive(input.framing as u64));
-    push(Header::Positive(u64::from(input.len)));
-    let number = |exchange: u32| Header::Positive(u64::from(exchange));
-    let Some(envelope) = input.envelope else {
-        return exchange.map(number).map_or((), push);
-    };
-    push(Header::Positive(envelope.kind as u64));
-    if items == 7 {
-        return;
-    }
-    match method {
-        None => push(Header::Simple(ciborium_ll::simple::NULL)),
-        Some(method) => match methods.0.get(method) {
-            Some(number) => push(Header::Positive(u64::from(*number))),
-            None => {
-                let number = u32::try_from(methods.0.len()).unwrap_or(u32::MAX);
-                methods.0.insert(method.into(), number);
-                let _ = to.text(method, None);
-            }
-        },
-    }
-    match id {
-        None if items < 9 => return,
-        None => {
-            let _ = to.push(Header::Simple(ciborium_ll::simple::NULL));
+    push_head(out, major::ARRAY, items);
+    push_head(out, major::POSITIVE, u64::from(input.kind.number()));
+    push_integer(out, input.time_delta);
+    push_head(out, major::POSITIVE, u64::from(input.stream));
+    push_head(out, major::POSITIVE, u64::from(input.flags.0));
+    push_head(out, major::POSITIVE, input.framing as u64);
+    push_head(out, major::POSITIVE, u64::from(input.len));
+    if let Some(envelope) = input.envelope {
+        push_head(out, major::POSITIVE, envelope.kind as u64);
+        if items > 7 {
+            push_method(out, method, methods);
         }
-        Some(id) => match id.as_integer() {
-            Some(number) => {
-                let _ = to.push(integer(number));
-            }
-            None => {
-                let _ = to.bytes(id.0, None);
-            }
-        },
+        if items > 8 {
+            push_id(out, id);
+        }
     }
     if let Some(exchange) = exchange {
-        let _ = to.push(number(exchange));
+        push_head(out, major::POSITIVE, u64::from(exchange));
     }
     if let Some(back) = back {
-        let _ = to.push(Header::Positive(back));
+        push_head(out, major::POSITIVE, back);
     }
 }
 
-fn integer(number: i64) -> Header {
-    if number >= 0 { Header::Positive(number as u64) } else { Header::Negative((-1 - number) as u64) }
+fn push_method(out: &mut Vec<u8>, method: Option<&str>, methods: &mut MethodTable) {
+    let Some(method) = method else { return push_head(out, major::OTHER, NULL) };
+    if let Some(number) = methods.0.get(method) {
+        return push_head(out, major::POSITIVE, u64::from(*number));
+    }
+    let number = u32::try_from(methods.0.len()).unwrap_or(u32::MAX);
+    methods.0.insert(method.into(), number);
+    push_head(out, major::TEXT, method.len() as u64);
+    out.extend_from_slice(method.as_bytes());
+}
+
+fn push_id(out: &mut Vec<u8>, id: Option<Id<'_>>) {
+    match id.map(|id| (id, id.as_integer())) {
+        None => push_head(out, major::OTHER, NULL),
+        Some((_, Some(number))) => push_integer(out, number),
+        Some((id, None)) => {
+            push_head(out, major::BYTES, id.0.len() as u64);
+            out.extend_from_slice(id.0);
+        }
+    }
+}
+
+fn push_integer(out: &mut Vec<u8>, number: i64) {
+    match u64::try_from(number) {
+        Ok(number) => push_head(out, major::POSITIVE, number),
+        Err(_) => push_head(out, major::NEGATIVE, !number as u64),
+    }
+}
+
+/// Appends the major type and the argument of an item in its shortest form (RFC 8949, section 3).
+#[inline]
+fn push_head(out: &mut Vec<u8>, major: u8, argument: u64) {
+    let (info, width) = match argument {
+        0..24 => (argument as u8, 0),
+        24..=0xff => (24, 1),
+        0x100..=0xffff => (25, 2),
+        0x1_0000..=0xffff_ffff => (26, 4),
+        _ => (27, 8),
+    };
+    out.push(major << 5 | info);
+    out.extend_from_slice(&argument.to_be_bytes()[8 - width..]);
 }
 
 /// The method names of a reel by number; each group has its own numbers.
@@ -324,8 +334,8 @@ impl<'a> Fields<'a> {
 
     /// Skips one item that a newer minor version may have added.
     fn skip_one(&mut self, depth: u8) -> Option<()> {
-        const DEEPEST: u8 = 16;
-        if depth > DEEPEST {
+        const MAX_DEPTH: u8 = 16;
+        if depth > MAX_DEPTH {
             return None;
         }
         // Each item takes at least one byte, so this ends with the bytes, however many items are claimed.
@@ -342,6 +352,31 @@ impl<'a> Fields<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn integers_are_written_as_in_the_examples_of_rfc_8949() {
+        for (number, bytes) in [
+            (0, "00"),
+            (23, "17"),
+            (24, "1818"),
+            (100, "1864"),
+            (255, "18ff"),
+            (256, "190100"),
+            (1000, "1903e8"),
+            (1_000_000, "1a000f4240"),
+            (1_000_000_000_000, "1b000000e8d4a51000"),
+            (-1, "20"),
+            (-10, "29"),
+            (-100, "3863"),
+            (-1000, "3903e7"),
+            (i64::MIN, "3b7fffffffffffffff"),
+        ] {
+            let mut out = Vec::new();
+            push_integer(&mut out, number);
+            assert_eq!(out.iter().map(|byte| format!("{byte:02x}")).collect::<String>(), bytes, "{number}");
+            assert_eq!(Fields { bytes: &out }.signed(), Some(number));
+        }
+    }
 
     #[test]
     fn a_method_is_text_a_number_or_nothing() {

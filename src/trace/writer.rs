@@ -75,7 +75,7 @@ const HURRIED_EXCESS: u64 = 6;
 const STORED_FRAGMENT: usize = 8 << 20;
 
 /// The maximum payload of an event, in bytes.
-pub(crate) const PAYLOAD_LIMIT: usize = 1 << 30;
+pub(crate) const MAX_PAYLOAD_BYTES: usize = 1 << 30;
 
 /// Writes a reel to any byte sink.
 pub struct ReelWriter<W: Write> {
@@ -248,7 +248,7 @@ impl<W: Write> ReelWriter<W> {
     ///
     /// If the payload is too long, or writing fails.
     pub fn append(&mut self, event: NewEvent<'_>) -> io::Result<()> {
-        if event.payload.len() > PAYLOAD_LIMIT {
+        if event.payload.len() > MAX_PAYLOAD_BYTES {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "an event's payload is longer than 1 GiB"));
         }
         let frame = self.frames.take(&event, self.seq);

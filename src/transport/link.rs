@@ -48,7 +48,7 @@ const CAPACITY: usize = 64;
 const OUTBOX_BYTES: usize = 16 << 20;
 
 /// Whether an outbox has space. One long message does not fill it, because a peer may send before it receives.
-pub(crate) fn has_room<T: Weight>(outbox: &VecDeque<T>) -> bool {
+pub(crate) fn has_space<T: Weight>(outbox: &VecDeque<T>) -> bool {
     let behind_the_first: usize = outbox.iter().skip(1).map(Weight::weight).sum();
     outbox.len() < CAPACITY && behind_the_first < OUTBOX_BYTES
 }
@@ -118,7 +118,7 @@ impl Link {
         if self.outgoing.as_ref().is_none_or(budget::Sender::is_closed) {
             outbox.clear();
         }
-        let may_receive = has_room(outbox);
+        let may_receive = has_space(outbox);
         let slot = async {
             match (&self.outgoing, outbox.front()) {
                 (Some(outgoing), Some(next)) => outgoing.reserve(next.weight()).await.ok(),

@@ -3,8 +3,7 @@
 
 use super::overlap::Overlap;
 use super::pairing::Pairs;
-use super::report::{ConnectionFacts, Peer};
-use super::turns::Turns;
+use super::report::{ConnectionSummary, Peer};
 use super::{all_rules, capability, envelope, lifecycle, method, rules, schema, sender, stream};
 use crate::proposals::{self, ConversationEvent, Findings, Observed, Observer, Overview, REGISTRY};
 use crate::protocol::revision::meta;
@@ -27,7 +26,7 @@ pub(super) struct Connection {
     method: method::Methods,
     turns: Turns,
     overlap: Overlap,
-    facts: ConnectionFacts,
+    summary: ConnectionSummary,
     /// The head of the HTTP request that carries the current message.
     head: Option<Head>,
     last_time: i64,
@@ -77,7 +76,7 @@ impl Connection {
             method: method::Methods::default(),
             turns: Turns::default(),
             overlap: Overlap::default(),
-            facts: ConnectionFacts::default(),
+            summary: ConnectionSummary::default(),
             head: None,
             last_time: 0,
             lost: false,
@@ -162,7 +161,7 @@ impl Connection {
 
     fn take_message(&mut self, header: &EventHeader, envelope: &Envelope<'_>, text: &[u8], overviews: &mut Overviews) {
         let (seq, time, direction) = (header.seq, header.time, header.direction());
-        self.facts.messages += 1;
+        self.summary.messages += 1;
         let Some(value) = envelope::check(seq, envelope, text, &mut self.findings) else {
             // The JSON is broken, but the structure is known: the message still counts for pairing.
             let step = self.tracker.take(seq, time, direction, envelope, &Value::Null);
@@ -205,7 +204,7 @@ impl Connection {
         self.method.check(&message, &self.pairs, &mut self.findings);
         schema::check(&message, &mut self.findings);
         capability::check(&message, &mut self.findings);
-        note_facts(&message, &mut self.facts);
+        note_peers(&message, &mut self.summary);
         if is_astray(&message.observed) {
             return;
         }
@@ -237,7 +236,7 @@ impl Connection {
         overviews.iter_mut().for_each(|overview| overview.leave(stream, self.last_time));
         *self = Self {
             findings: std::mem::take(&mut self.findings),
-            facts: std::mem::take(&mut self.facts),
+            summary: std::mem::take(&mut self.summary),
             head: self.head,
             last_time: self.last_time,
             behind_listener: self.behind_listener,
@@ -263,16 +262,16 @@ impl Connection {
         }
     }
 
-    /// Returns the facts of the finished connection.
-    pub(super) fn into_facts(self, stream: u32) -> ConnectionFacts {
+    /// Returns the summary of the finished connection.
+    pub(super) fn into_summary(self, stream: u32) -> ConnectionSummary {
         let (exercised, not_observed) = all_rules().map(|rule| rule.id).partition(|id| self.findings.was_exercised(id));
-        ConnectionFacts {
+        ConnectionSummary {
             stream,
             era: self.tracker.era,
             revision: self.tracker.version_text,
             exercised,
             not_observed,
-            ..self.facts
+            ..self.summary
         }
     }
 }
@@ -301,7 +300,7 @@ fn reach(
     }
 }
 
-fn note_facts(message: &Message<'_>, facts: &mut ConnectionFacts) {
+fn note_peers(message: &Message<'_>, summary: &mut ConnectionSummary) {
     let observed = &message.observed;
     let content = observed.content;
     let (client, server) = match (observed.method, observed.envelope.kind) {
@@ -311,12 +310,55 @@ fn note_facts(message: &Message<'_>, facts: &mut ConnectionFacts) {
         (_, MessageKind::Result) => (None, content["_meta"].get(meta::SERVER_INFO)),
         _ => (None, None),
     };
-    facts.client = facts.client.take().or_else(|| client.and_then(peer));
-    facts.server = facts.server.take().or_else(|| server.and_then(peer));
-    capability::note_declared(message, &mut facts.declared);
+    summary.client = summary.client.take().or_else(|| client.and_then(peer));
+    summary.server = summary.server.take().or_else(|| server.and_then(peer));
+    capability::note_declared(message, &mut summary.declared);
 }
 
 fn peer(info: &Value) -> Option<Peer> {
     let name = info["name"].as_str()?.to_owned();
     Some(Peer { name, version: info["version"].as_str().unwrap_or_default().to_owned() })
+}
+
+/// Finds the turns of a conversation, from the messages of the proposals or from marks in the reel.
+///
+/// A mark is a note event whose map has the member `mark`. A host that marks its turns knows them best, so from its
+/// first `turn` on, messages no longer count. Without marks, a user message begins a turn. So does each inference that
+/// a message reveals, except the first after a user message, which belongs to the same turn.
+#[derive(Debug, Default)]
+struct Turns {
+    marked: bool,
+    begun_by_message: bool,
+}
+
+impl Turns {
+    /// Returns what observers should see for an event of the conversation that a message reveals.
+    fn reported(&mut self, moment: ConversationEvent) -> Option<ConversationEvent> {
+        match moment {
+            ConversationEvent::UserMessage => {
+                self.begun_by_message = true;
+                (!self.marked).then_some(ConversationEvent::Turn)
+            }
+            ConversationEvent::Inference => {
+                let same = std::mem::take(&mut self.begun_by_message);
+                (!self.marked && !same).then_some(ConversationEvent::Turn)
+            }
+            other => Some(other),
+        }
+    }
+
+    /// Returns the event of the conversation that a note marks, if it is a mark.
+    fn marked(&mut self, note: &[u8]) -> Option<ConversationEvent> {
+        let note: Value = ciborium::from_reader(note).ok()?;
+        let moment = match note["mark"].as_str()? {
+            "turn" => ConversationEvent::Turn,
+            "inferred" => ConversationEvent::Inferred,
+            "compacted" => ConversationEvent::Compacted,
+            "revoked" => ConversationEvent::Revoked,
+            "granted" => ConversationEvent::Granted,
+            _ => return None,
+        };
+        self.marked |= moment == ConversationEvent::Turn;
+        Some(moment)
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::connection::Message;
 use super::{rules, sender};
-use crate::proposals::{self, Asked, Findings, Observed};
+use crate::proposals::{self, Findings, Observed, PendingRequest};
 use crate::protocol::{Era, Revision, methods};
 use crate::session::Tracker;
 use crate::wire::{Direction, MessageKind};
@@ -146,7 +146,7 @@ fn is_declared(capabilities: &Value, path: &[&str]) -> bool {
 }
 
 /// Returns whether the receiver of the request `asked` declared the MCP capability that the method needs.
-pub(super) fn was_declared(observed: &Observed<'_>, asked: &Asked) -> bool {
+pub(super) fn was_declared(observed: &Observed<'_>, asked: &PendingRequest) -> bool {
     let Some((receiver, path)) = needed_capability(&asked.method, asked.direction) else { return false };
     match receiver {
         Direction::ClientToServer => is_declared(&observed.declared.server, path),

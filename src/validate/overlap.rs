@@ -10,12 +10,12 @@ use crate::proposals::{Carried, ConversationEvent, Findings, Observed, REGISTRY}
 pub(super) struct Overlap {
     /// The texts of the current turn.
     texts: Recent<Digest, &'static str>,
-    facts: Recent<String, &'static str>,
+    events: Recent<String, &'static str>,
 }
 
 impl Default for Overlap {
     fn default() -> Self {
-        Self { texts: Recent::new(256), facts: Recent::new(256) }
+        Self { texts: Recent::new(256), events: Recent::new(256) }
     }
 }
 
@@ -29,9 +29,9 @@ impl Overlap {
                         let other = self.texts.insert(digest(&text.into()), name);
                         (&rules::SAME_TEXT, "the same text".to_owned(), other)
                     }
-                    Carried::Fact(fact) => {
-                        let what = format!("the event {fact:?}");
-                        (&rules::SAME_FACT, what, self.facts.insert(fact, name))
+                    Carried::Event(event) => {
+                        let what = format!("the event {event:?}");
+                        (&rules::SAME_EVENT, what, self.events.insert(event, name))
                     }
                 };
                 findings.check(rule, observed.seq, other.is_none_or(|other| other == name), || {

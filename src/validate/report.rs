@@ -1,4 +1,4 @@
-//! The result of a validation: findings, counts, and facts about each connection.
+//! The result of a validation: findings, counts, and summary about each connection.
 
 use crate::proposals::{Rule, Severity, Side};
 use crate::protocol::Era;
@@ -45,7 +45,7 @@ pub struct Declaration {
 
 /// Facts about one connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ConnectionFacts {
+pub struct ConnectionSummary {
     /// Its stream number.
     pub stream: u32,
     /// The era, once it is known.
@@ -79,13 +79,13 @@ pub struct Report {
     pub warnings: u64,
     /// The number of infos, kept or not.
     pub infos: u64,
-    /// The connections whose facts are kept, by stream number.
-    pub connections: Vec<ConnectionFacts>,
-    /// The connections whose facts are not kept.
+    /// The connections whose summary are kept, by stream number.
+    pub connections: Vec<ConnectionSummary>,
+    /// The connections whose summary are not kept.
     pub more: More,
 }
 
-/// Counts of the connections whose facts are not kept.
+/// Counts of the connections whose summary are not kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct More {
     /// The number of connections.
@@ -96,9 +96,9 @@ pub struct More {
 
 impl More {
     /// Counts one more connection.
-    pub(super) fn add(&mut self, facts: &ConnectionFacts) {
+    pub(super) fn add(&mut self, summary: &ConnectionSummary) {
         self.connections += 1;
-        self.messages += facts.messages;
+        self.messages += summary.messages;
     }
 }
 
@@ -176,9 +176,9 @@ fn finding_json(finding: &Finding) -> Value {
     })
 }
 
-fn connection_json(facts: &ConnectionFacts) -> Value {
+fn connection_json(summary: &ConnectionSummary) -> Value {
     let peer = |peer: &Option<Peer>| peer.as_ref().map(|peer| json!({"name": peer.name, "version": peer.version}));
-    let declared = facts.declared.iter().map(|declaration| {
+    let declared = summary.declared.iter().map(|declaration| {
         json!({
             "proposal": declaration.proposal,
             "side": side_name(declaration.side),
@@ -187,15 +187,15 @@ fn connection_json(facts: &ConnectionFacts) -> Value {
         })
     });
     json!({
-        "stream": facts.stream,
-        "era": facts.era.map(Era::name),
-        "revision": facts.revision,
-        "messages": facts.messages,
-        "client": peer(&facts.client),
-        "server": peer(&facts.server),
+        "stream": summary.stream,
+        "era": summary.era.map(Era::name),
+        "revision": summary.revision,
+        "messages": summary.messages,
+        "client": peer(&summary.client),
+        "server": peer(&summary.server),
         "declared": declared.collect::<Vec<_>>(),
-        "exercised": facts.exercised,
-        "notObserved": facts.not_observed,
+        "exercised": summary.exercised,
+        "notObserved": summary.not_observed,
     })
 }
 

@@ -7,7 +7,7 @@ rules! {
         "Every line on stdin and stdout is a JSON message, not log output or other text.",
         "MCP transports, stdio";
     BLANK_LINE = Info "stream/blank-line",
-        "No line is empty.",
+        "There is no empty line between messages.",
         "MCP transports, stdio";
     CRLF = Info "stream/crlf",
         "Lines end with LF, not with CR LF.",
@@ -28,10 +28,10 @@ rules! {
         "Every message is encoded in UTF-8.",
         "RFC 8259 §8.1; MCP transports";
     UNREPRESENTABLE = Warning "envelope/unrepresentable",
-        "Common JSON parsers can represent every number and string exactly.",
+        "Common JSON parsers can read the message: no number is too large for them, and no text has half a surrogate pair.",
         "RFC 8259 §6 and §8.2";
     DUPLICATE_KEY = Warning "envelope/duplicate-key",
-        "No object has two members of the same name.",
+        "No object in a message (such as params, or an object in it) has two members of the same name.",
         "RFC 8259 §4";
     DUPLICATE_MEMBER = Error "envelope/duplicate-member",
         "No JSON-RPC member (such as id or method) occurs twice in a message.",
@@ -127,7 +127,7 @@ rules! {
         "A method is used only if the other side declared the capability for it.",
         "MCP lifecycle, operation";
     STRIPPED = Info "lifecycle/stripped-capability",
-        "A server declares a proposal under experimental or extensions; official SDKs drop other unknown capabilities.",
+        "A server declares a proposal under `experimental` or `extensions`, because clients built with the official SDKs never see other unknown capabilities.",
         "official MCP SDKs (TypeScript 1.x, Python 2.x)";
     UNKNOWN_REQUEST = Info "method/unknown-request",
         "The method of each request is defined by MCP or by a proposal that mcpreel knows.",
@@ -139,19 +139,19 @@ rules! {
         "A request with an unknown method is refused with error -32601 (method not found).",
         "JSON-RPC 2.0 §5.1";
     INVALID_PARAMS_CODE = Info "method/refusal-as-params",
-        "An unknown method is not refused with -32602 (invalid params), which some SDKs use.",
+        "A request with an unknown method is not refused with -32602 (invalid params), as some SDKs do; the code for it is -32601.",
         "JSON-RPC 2.0 §5.1";
     PING_REFUSED = Error "method/ping-refused",
         "A ping gets an empty result.",
         "MCP ping";
     DECLARED_REFUSED = Warning "method/declared-refused",
-        "A side that declared a capability does not refuse its methods as unknown.",
+        "A side that declared a capability does not answer one of its methods with -32601 (method not found).",
         "MCP lifecycle, operation";
     ERROR_CODE = Info "method/error-code",
-        "An error with a code from the range that JSON-RPC reserves uses a code that is defined for the method of its request.",
+        "A response uses an error code from JSON-RPC's reserved range (-32768 to -32000) only if the code is defined for the request's method.",
         "JSON-RPC 2.0 §5.1";
     RESERVED_CODE = Warning "method/reserved-code",
-        "A proposal does not use error codes from the range that MCP 2026-07-28 reserves for itself.",
+        "A proposal does not use error codes from -32099 to -32020, which MCP 2026-07-28 reserves for itself.",
         "MCP 2026-07-28 error codes";
     DIRECTION = Error "method/direction",
         "Each method is sent only by the side (client or server) that it is defined for.",
@@ -178,7 +178,7 @@ rules! {
         "The result of a tool that a proposal defines conforms to the tool's schema.",
         "the proposals' tool definitions";
     NO_CARRIER = Warning "era/no-carrier",
-        "In revision 2026-07-28, no method of the proposals is used: it has no handshake to declare them in, and no server requests.",
+        "In revision 2026-07-28, no method of the proposals is used: there is no handshake to declare them, and servers cannot send requests.",
         "MCP 2026-07-28";
     SERVER_REQUEST = Error "era/server-request",
         "In revision 2026-07-28, servers do not send requests.",
@@ -187,12 +187,12 @@ rules! {
         "In revision 2026-07-28, a server sends notifications only while a request of the client is pending.",
         "MCP 2026-07-28";
     LEGACY_ANSWER = Warning "era/legacy-answer",
-        "In revision 2026-07-28, every result contains resultType.",
+        "In revision 2026-07-28, every result contains `resultType`.",
         "MCP 2026-07-28";
     SAME_TEXT = Warning "overlap/same-text",
         "Within one turn, a server does not send the same text by means of two proposals.",
         "the proposals, used together";
-    SAME_FACT = Info "overlap/same-fact",
-        "A server reports an event by means of one proposal only.",
+    SAME_EVENT = Info "overlap/same-fact",
+        "A server sends an event (recognised by its name or id) by means of one proposal only.",
         "the proposals, used together";
 }

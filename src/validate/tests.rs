@@ -213,7 +213,7 @@ fn every_rule_has_a_case_and_every_case_a_rule() {
 
 #[test]
 fn every_rule_is_kept_quiet_by_something_that_exercises_it() {
-    // These only report facts; without one there is nothing to check.
+    // These only report summary; without one there is nothing to check.
     const NOTES: [&str; 6] = [
         "pairing/open-at-end",
         "pairing/unattributed-error",

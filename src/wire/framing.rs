@@ -97,13 +97,13 @@ pub struct Frame<'a> {
 
 /// The maximum length of a `Content-Length` header block, in bytes. The lines of a longer one are treated as plain
 /// lines.
-const HEADER_BLOCK_LIMIT: usize = 8 * 1024;
+const MAX_HEADER_BLOCK_BYTES: usize = 8 * 1024;
 
 /// The maximum body length that a `Content-Length` header may announce, in bytes (1 GiB).
-const LONGEST_BODY: usize = 1 << 30;
+const MAX_BODY_BYTES: usize = 1 << 30;
 
 /// The default maximum length of a message, in bytes (64 MiB).
-pub(crate) const LONGEST_MESSAGE: usize = 64 << 20;
+pub(crate) const MAX_MESSAGE_BYTES: usize = 64 << 20;
 
 /// Frames of more bytes than this are recorded in pieces of about this length (4 MiB).
 pub(crate) const PIECE: usize = 4 << 20;
@@ -127,7 +127,7 @@ pub struct LineFramer {
 
 impl Default for LineFramer {
     fn default() -> Self {
-        Self::with_limit(LONGEST_MESSAGE)
+        Self::with_limit(MAX_MESSAGE_BYTES)
     }
 }
 
@@ -203,7 +203,7 @@ impl LineFramer {
                 let bare = trim_line_end(&self.carry[last_line_start..]);
                 if bare.is_empty() {
                     self.begin_body(body_length, sink);
-                } else if !is_header(bare) || self.carry.len() > HEADER_BLOCK_LIMIT || line.is_empty() {
+                } else if !is_header(bare) || self.carry.len() > MAX_HEADER_BLOCK_BYTES || line.is_empty() {
                     self.emit_carry_as_lines(sink);
                 }
             }
@@ -241,7 +241,7 @@ impl LineFramer {
     fn break_off(&mut self, sink: &mut impl FnMut(Frame<'_>)) {
         // Do not split what may still become a header block.
         let is_in_headers = matches!(self.state, State::HeaderBlock { .. });
-        let limit = if is_in_headers { self.limit.max(HEADER_BLOCK_LIMIT) } else { self.limit };
+        let limit = if is_in_headers { self.limit.max(MAX_HEADER_BLOCK_BYTES) } else { self.limit };
         // A CR may be the first half of the line's end, which belongs to one frame.
         let is_in_body = matches!(self.state, State::Body { .. });
         let held = usize::from(!is_in_body && self.carry.last() == Some(&b'\r'));
@@ -288,7 +288,7 @@ impl Messages {
     /// Creates a splitter for messages of at most `limit` bytes.
     pub(crate) fn within(limit: usize) -> Self {
         // Besides its body, a frame contains at most a line terminator or the headers of a block.
-        Self { framer: LineFramer::with_limit(limit.saturating_add(HEADER_BLOCK_LIMIT + 2)), limit }
+        Self { framer: LineFramer::with_limit(limit.saturating_add(MAX_HEADER_BLOCK_BYTES + 2)), limit }
     }
 
     /// Processes the next chunk of the stream, and passes each message to `take`.
@@ -373,7 +373,7 @@ fn content_length(line: &[u8]) -> Option<usize> {
     }
     let length = std::str::from_utf8(value).ok()?.trim().parse().ok()?;
     // No message is that long: this is a log line, not a header.
-    (length <= LONGEST_BODY).then_some(length)
+    (length <= MAX_BODY_BYTES).then_some(length)
 }
 
 #[cfg(test)]

@@ -48,14 +48,14 @@ impl FromStr for MessageLimit {
     /// Parses a number of bytes, or of units of powers of 1024 bytes: `65536`, `512K`, `64M`, `1G`.
     fn from_str(text: &str) -> Result<Self, String> {
         match parse_size(text)?.try_into() {
-            Ok(bytes @ 1..=LARGEST_LIMIT) => Ok(Self(bytes)),
+            Ok(bytes @ 1..=MAX_LIMIT_BYTES) => Ok(Self(bytes)),
             _ => Err("the limit must be between 1 byte and 1G, the maximum length of an event in a reel".to_owned()),
         }
     }
 }
 
 /// The largest possible limit, in bytes (1 GiB): the maximum length of an event in a reel.
-const LARGEST_LIMIT: usize = 1 << 30;
+const MAX_LIMIT_BYTES: usize = 1 << 30;
 
 #[cfg(test)]
 mod tests {

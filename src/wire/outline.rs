@@ -9,7 +9,7 @@ const STRING: usize = 3200;
 /// The kept length of a message, in bytes (128 KiB). A message with more members than fit looks malformed.
 const MAX: usize = 128 << 10;
 /// Only the brackets of containers nested deeper than this are kept. The message is level 1, its result level 2.
-const DEEPEST: usize = 2;
+const MAX_DEPTH: usize = 2;
 
 /// Builds an outline piece by piece.
 #[derive(Debug, Default)]
@@ -63,7 +63,7 @@ impl Outline {
         if self.kept.len() >= MAX && self.full_at.is_none() {
             self.full_at = Some(self.depth);
         }
-        let is_kept = self.full_at.is_none() && self.depth <= DEEPEST;
+        let is_kept = self.full_at.is_none() && self.depth <= MAX_DEPTH;
         match byte {
             b'"' => {
                 self.string = Some(StringPart { length: 0, is_kept, is_cut: !is_kept, escape: 0 });
@@ -74,7 +74,7 @@ impl Outline {
                 self.depth += 1;
             }
             b'}' | b']' => {
-                let is_kept = self.depth <= self.full_at.unwrap_or(DEEPEST + 1).min(DEEPEST + 1);
+                let is_kept = self.depth <= self.full_at.unwrap_or(MAX_DEPTH + 1).min(MAX_DEPTH + 1);
                 // Extra closing brackets must not grow the outline without bound.
                 self.kept.extend((is_kept && self.kept.len() < MAX + 16).then_some(byte));
                 self.depth = self.depth.saturating_sub(1);

@@ -5,7 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Which module may use which. `ARCHITECTURE.md` contains the same table. `cli` may use everything.
+/// Which module may use which: only modules above it. `ARCHITECTURE.md` contains the same table. `cli` may use
+/// everything.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("wire", &[]),
     ("redact", &[]),
@@ -16,7 +17,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("validate", &["wire", "trace", "protocol", "proposals", "session"]),
     ("diff", &["wire", "trace", "protocol", "proposals", "session"]),
     ("formats", &["wire", "redact", "trace"]),
-    ("config", &["redact"]),
     ("host", &["wire", "protocol", "proposals"]),
     ("server", &["wire", "protocol", "proposals"]),
     ("scenario", &["wire", "trace", "proposals", "session", "host", "server"]),
@@ -24,18 +24,20 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("probe", &["wire", "protocol", "proposals", "server"]),
     ("process", &["wire"]),
     ("transport", &["wire", "protocol", "process"]),
-    ("error", &["trace", "scenario"]),
-    ("record", &["wire", "redact", "trace", "protocol", "session", "process", "transport", "error", "sessions"]),
-    (
-        "sessions",
-        &["wire", "trace", "protocol", "session", "host", "process", "transport", "error", "record", "runtime"],
-    ),
+    ("error", &["trace", "scenario", "process"]),
+    ("files", &["wire", "trace", "session", "error"]),
+    ("config", &["redact", "error", "files"]),
+    ("sessions", &["wire", "trace", "protocol", "session", "host", "process", "transport", "error", "files"]),
+    ("record", &["wire", "redact", "trace", "protocol", "process", "transport", "error", "files", "sessions"]),
     (
         "runtime",
         &[
             "wire",
+            "redact",
             "trace",
+            "protocol",
             "proposals",
+            "validate",
             "host",
             "server",
             "scenario",
@@ -44,19 +46,20 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "process",
             "transport",
             "error",
+            "files",
             "record",
             "sessions",
         ],
     ),
-    ("render", &["wire", "proposals", "host", "validate", "diff", "scenario"]),
+    ("render", &["wire", "proposals", "session", "validate", "diff", "host", "scenario", "probe"]),
     ("cli", &["*"]),
     ("testing", &["*"]),
 ];
 
 /// The modules that may use tokio.
 const TOKIO: &[&str] = &["transport", "process", "sessions", "record", "runtime", "cli"];
-/// The modules that may read clocks. `render` may time its progress bar.
-const CLOCKS: &[&str] = &["record", "transport", "process", "sessions", "runtime", "cli", "render"];
+/// The modules that may read clocks. `files` names reels by time.
+const CLOCKS: &[&str] = &["files", "record", "transport", "process", "sessions", "runtime", "cli"];
 
 /// The files outside `proposals` that may name one proposal; everything else, including `server`, uses the registry.
 const NAME_PROPOSALS: &[&str] = &[
@@ -364,6 +367,20 @@ fn the_table_here_is_the_one_in_the_document() {
         .map(|(module, may)| ((*module).to_owned(), may.iter().map(|name| (*name).to_owned()).collect()))
         .collect();
     assert_eq!(here, table_in_the_document(), "the test's table and the one in ARCHITECTURE.md differ");
+}
+
+#[test]
+fn modules_use_only_modules_above_them() {
+    let mut faults = Vec::new();
+    for (at, (module, may)) in MAY_USE.iter().enumerate() {
+        let above = |name: &str| MAY_USE[..at].iter().any(|row| row.0 == name);
+        faults.extend(
+            may.iter()
+                .filter(|name| **name != "*" && !above(name))
+                .map(|name| format!("the table lets `{module}` use `{name}`, which is not above it")),
+        );
+    }
+    complain(&faults);
 }
 
 #[test]

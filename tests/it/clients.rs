@@ -31,7 +31,7 @@ fn names_in(stage: &Stage, folder: &str) -> Vec<String> {
 #[test]
 fn a_server_is_started_as_its_entry_says() {
     let stage = Stage::new();
-    let echo = "echo $A $B $C >told; exec \\\"$0\\\" serve";
+    let echo = "echo $A $B $C >seen; exec \\\"$0\\\" serve";
     let config = format!(
         r#"{{"servers": {{"s": {{"command": "sh", "args": ["-c", "{echo}", "${{WHERE}}"], "cwd": "reels",
             "env": {{"A": "${{FROM:-a}}", "B": "b"}}, "envFile": "${{workspaceFolder}}/more", "disabled": true}}}}}}"#
@@ -42,7 +42,7 @@ fn a_server_is_started_as_its_entry_says() {
     command.env("WHERE", BINARY);
     let output = finish(command, Vec::new());
     assert!(tools(&output).contains(&"echo".to_owned()));
-    assert_same("what the server saw", &stage.read("reels/told"), b"given b c\n");
+    assert_same("what the server saw", &stage.read("reels/seen"), b"given b c\n");
     assert!(output.err().contains("s is disabled in") && output.err().contains("s is taken from"), "{output:?}");
 
     let unset = stage.run(&["call", "tools/list", "--config", "f.json", "--server", "s"], "");

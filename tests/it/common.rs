@@ -185,7 +185,7 @@ pub(crate) fn finish(mut command: Command, stdin: Vec<u8>) -> Output {
     let writer = thread::spawn(move || into.write_all(&stdin).is_ok());
     let stdout = collect(child.stdout.take().expect("piped"));
     let stderr = collect(child.stderr.take().expect("piped"));
-    let status = wait(&mut child);
+    let status = wait(&mut child, LIMIT, "mcpreel");
     writer.join().expect("the writer does not panic");
     Output { status, stdout: join(stdout), stderr: join(stderr) }
 }
@@ -227,15 +227,16 @@ fn join(gathered: Gathered) -> Vec<u8> {
     std::mem::take(&mut gathered.bytes.lock().expect("not poisoned"))
 }
 
-fn wait(child: &mut Child) -> ExitStatus {
+/// Waits until a child has ended, up to `limit`. `what` names it in the panic if it takes longer.
+pub(crate) fn wait(child: &mut Child, limit: Duration, what: &str) -> ExitStatus {
     let start = Instant::now();
     loop {
         if let Some(status) = child.try_wait().expect("a child can be waited for") {
             return status;
         }
-        if start.elapsed() > LIMIT {
+        if start.elapsed() > limit {
             child.kill().expect("a running child can be killed");
-            panic!("a process did not end within {LIMIT:?}");
+            panic!("did not end within {limit:?}: {what}");
         }
         thread::sleep(Duration::from_millis(2));
     }
@@ -342,7 +343,7 @@ impl Live {
     /// Waits for the end. The result contains the unread standard output.
     pub(crate) fn end(mut self) -> Output {
         self.stdin = None;
-        let status = wait(&mut self.child);
+        let status = wait(&mut self.child, LIMIT, "mcpreel");
         let mut stdout = Vec::new();
         while let Ok(line) = self.lines.recv_timeout(LIMIT) {
             stdout.extend(line);
@@ -352,13 +353,13 @@ impl Live {
 
     /// Waits for the end and discards unread output.
     pub(crate) fn end_unread(mut self) {
-        wait(&mut self.child);
+        wait(&mut self.child, LIMIT, "mcpreel");
     }
 
     /// Waits for the end while standard input stays open.
     pub(crate) fn end_with_open_stdin(mut self) -> Output {
         let stdin = self.stdin.take();
-        wait(&mut self.child);
+        wait(&mut self.child, LIMIT, "mcpreel");
         let output = self.end();
         drop(stdin);
         output

@@ -56,8 +56,8 @@ fn an_interruption_takes_the_subscription_back() {
     assert!(live.line().contains("tick"), "the first event");
     live.signal("INT");
     let ended = live.end_with_open_stdin();
-    let facts = String::from_utf8(stage.read("facts")).expect("text");
-    assert!(ended.code() == 130 && facts.contains(r#""became":"removed""#), "{ended:?} {facts}");
+    let events = String::from_utf8(stage.read("facts")).expect("text");
+    assert!(ended.code() == 130 && events.contains(r#""became":"removed""#), "{ended:?} {events}");
 }
 
 /// A built-in server that listens and publishes repeatedly.

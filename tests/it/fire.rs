@@ -70,7 +70,7 @@ while read -r line; do
     *initialize\"*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"experimental":{"mcpl":{"version":"0.4","contextHooks":{"beforeInference":true,"afterInference":{"blocking":true}},"featureSets":{"a.b":{"description":"x","uses":["tools"]}}}}},"serverInfo":{"name":"odd","version":"1"}}}\n' "$id";;
     *beforeInference*) printf '{"jsonrpc":"2.0","id":%s,"result":{"contextInjections":[{"namespace":"n","position":"top","content":"x"}]}}\n' "$id";;
     *rollback*) printf '{"jsonrpc":"2.0","id":%s,"result":{"checkpoint":"c","success":false,"reason":"sent mail"}}\n' "$id";;
-    *enabled*) printf '%s\n' "$line" >> told;;
+    *enabled*) printf '%s\n' "$line" >> updates;;
   esac
 done"#;
     let odd = |words: &[&str]| stage.run(&[&["fire"], words, &["--", "sh", "-c", script]].concat(), "");
@@ -78,7 +78,7 @@ done"#;
     assert_eq!(before.code(), 1, "{before:?}");
     assert!(before.out().contains("warning ") && before.out().contains("featureSet"), "{before:?}");
     assert!(
-        String::from_utf8_lossy(&stage.read("told")).contains(r#"{"enabled":["a.b"]}"#),
+        String::from_utf8_lossy(&stage.read("updates")).contains(r#"{"enabled":["a.b"]}"#),
         "first notified of what is enabled"
     );
     let silent = odd(&["after-inference", "x", "--deadline", "60ms"]);

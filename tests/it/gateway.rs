@@ -399,7 +399,7 @@ fn clients_that_leave_without_a_word_keep_nobody_out() {
     gateway.end();
 }
 
-/// A session's server: it answers `quick` at once, and `slow` step by step when told to continue.
+/// A session's server: it answers `quick` at once, and `slow` step by step, on command.
 const STEPS: &str = r#"while read -r line; do
   id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
   case $line in

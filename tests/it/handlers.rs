@@ -61,9 +61,9 @@ impl<'a> Server<'a> {
     }
 
     fn runs(&self) -> Vec<Value> {
-        let facts = String::from_utf8(self.stage.read("facts")).expect("text");
-        let facts = facts.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        facts.filter(|fact| fact["report"] == "handler" && fact["state"] == "ended").collect()
+        let reports = String::from_utf8(self.stage.read("facts")).expect("text");
+        let reports = reports.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        reports.filter(|report| report["report"] == "handler" && report["state"] == "ended").collect()
     }
 
     /// The next run that ended.
@@ -580,8 +580,8 @@ fn e6_an_agent_can_be_the_hosts_model() {
     let fire = "/tool srv:emit kind=event type=build.done";
     let words = ["host", "-s", &server, "--do", subscribe, "--do", fire, "--do", "/wait 500ms"];
     let output = stage.run(&words, "");
-    let facts = String::from_utf8(stage.read("facts")).expect("text");
-    assert!(facts.contains(r#""outcome":"done""#) && facts.contains("echo: "), "{output:?}\n{facts}");
+    let reports = String::from_utf8(stage.read("facts")).expect("text");
+    assert!(reports.contains(r#""outcome":"done""#) && reports.contains("echo: "), "{output:?}\n{reports}");
 }
 
 #[test]

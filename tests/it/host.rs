@@ -435,8 +435,8 @@ for line in sys.stdin:
     assert_eq!(reported.code(), 1, "{reported:?}");
     assert!(reported.err().contains("waiting for quiet (tools/list)"), "{reported:?}");
     assert!(reported.err().contains("waiting for quiet (ping)"), "{reported:?}");
-    assert!(reported.out().contains("quiet host no tools: its tools are unknown: no answer in time"), "{reported:?}");
-    assert!(reported.out().contains("failed: no answer in time"), "{reported:?}");
+    assert!(reported.out().contains("quiet host no tools: its tools are unknown: no response in time"), "{reported:?}");
+    assert!(reported.out().contains("failed: no response in time"), "{reported:?}");
 }
 
 #[test]
@@ -452,7 +452,7 @@ fn what_a_server_does_wrong_over_and_over_is_reported_once_with_a_count() {
     assert_eq!(said.len(), 2, "{reported:?}");
     assert!(said[1].contains("w reminder undeclared: 49 more: "), "{said:?}");
     let all = stage.run(&[&words[..], &["--format", "json"]].concat(), "");
-    assert_eq!(lines(&all).iter().filter(|fact| fact["what"] == "undeclared").count(), 50, "{all:?}");
+    assert_eq!(lines(&all).iter().filter(|event| event["what"] == "undeclared").count(), 50, "{all:?}");
 }
 
 #[test]

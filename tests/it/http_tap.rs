@@ -595,7 +595,7 @@ fn an_endpoint_elsewhere_is_reported_and_nothing_is_sent_there() {
     let mut stream = sse_client(&tap);
     let refused = stage.run(&["fire", "raw", r#"{"jsonrpc":"2.0","method":"n"}"#, "--session", "127"], "");
     assert!(refused.code() == 4 && refused.err().contains("another server"), "{refused:?}");
-    assert!(String::from_utf8_lossy(&stage.read("told")).contains("bypass mcpreel"));
+    assert!(String::from_utf8_lossy(&stage.read("reported")).contains("bypass mcpreel"));
     stage.ok(&["fire", "raw", r#"{"jsonrpc":"2.0","method":"n"}"#, "--session", "127", "--as", "server"]);
     stream.next().expect("what was put in");
     assert_eq!(tap.end().iter().filter(|event| event["event"] == "gap" && event["stream"] == 1).count(), 1);
@@ -658,7 +658,7 @@ fn secrets_in_heads_and_targets_are_not_in_the_reel() {
     assert_eq!((reply.status, &*reply.body), (200, PONG));
     let events = json!(tap.end()).to_string();
     assert!(!events.contains("sesame"), "{events}");
-    assert!(!String::from_utf8_lossy(&stage.read("told")).contains("sesame"));
+    assert!(!String::from_utf8_lossy(&stage.read("reported")).contains("sesame"));
     assert!(events.contains("page=2"), "{events}");
     let shown = stage.ok(&["reel", "info", "t.reel"]).out();
     assert!(!shown.contains("sesame"), "{shown}");
@@ -800,7 +800,7 @@ fn what_the_server_asks_because_of_an_injected_call_is_asked_of_the_client_or_re
     }
 }
 
-/// A WebSocket server: it answers each request. When told to, it begins a fragmented message, and ends it when told to.
+/// A WebSocket server: it answers each request. On command, it begins a fragmented message, and on command, it ends it.
 /// It reports what it received to the test.
 fn socket_server(report: Sender<String>) -> SocketAddr {
     use tokio_tungstenite::tungstenite::protocol::frame::Frame;

@@ -231,8 +231,8 @@ fn a_push_goes_into_a_tapped_session_and_into_a_server() {
         assert_eq!(request["id"].is_string(), is_injected, "a server of ours uses its own ids");
         client.send(&json!({"jsonrpc": "2.0", "id": request["id"], "result": {"accepted": true}}));
         let output = pushing.end_with_open_stdin();
-        let fact = output.json();
-        assert_eq!((output.code(), &fact["report"], &fact["accepted"]), (0, &json!("push_answered"), &json!(true)));
+        let report = output.json();
+        assert_eq!((output.code(), &report["report"], &report["accepted"]), (0, &json!("push_answered"), &json!(true)));
     }
     let unanswered =
         stage.run(&["fire", "push", "--text", "x", "--answer-timeout", "20ms", "--session", "mcpreel"], "");
@@ -259,9 +259,9 @@ fn a_reminder_goes_into_a_tapped_session_and_into_a_server() {
             assert_eq!(message["params"]["reminder"]["dedupeKey"], session);
         }
         let output = reminding.end_with_open_stdin();
-        let facts: Vec<Value> = output.out().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-        assert_eq!((output.code(), facts.len(), &facts[1]["report"]), (0, 2, &json!("sent")), "{output:?}");
-        assert_ne!(facts[0]["reminder"]["id"], facts[1]["reminder"]["id"]);
+        let reports: Vec<Value> = output.out().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        assert_eq!((output.code(), reports.len(), &reports[1]["report"]), (0, 2, &json!("sent")), "{output:?}");
+        assert_ne!(reports[0]["reminder"]["id"], reports[1]["reminder"]["id"]);
         assert!(output.err().contains("2 sent, 0 failed"), "{output:?}");
     }
     // The running server keeps to what it declared.
@@ -322,7 +322,7 @@ fn an_answer_that_comes_too_late_is_taken_out_all_the_same() {
     let mut client = echoing(&stage);
     let slow = r#"{"jsonrpc":"2.0","id":1,"method":"slow"}"#;
     let output = stage.run(&["fire", "raw", slow, "--session", "sh", "--timeout", "20ms"], "");
-    failed(&output, 5, &["no answer within 20ms"]);
+    failed(&output, 5, &["no response within 20ms"]);
     client.send(&modern(2, "tools/list"));
     assert_eq!(client.message(|_| true)["id"], 2, "the late answer came first, and not to the client");
     client.end();

@@ -23,7 +23,7 @@ fn a_server_that_does_all_of_it_is_served_and_the_validator_finds_nothing() {
     assert_eq!(turns.iter().filter(|turn| turn["woken"] == true).count(), 2, "{text}");
     assert_eq!(turns.len(), 3);
     assert!(turns.iter().all(|turn| turn["answer"] == "all of it is redacted"), "{text}");
-    let reported = |what: &str| of("fact").into_iter().filter(|fact| fact["what"] == what).collect::<Vec<_>>();
+    let reported = |what: &str| of("fact").into_iter().filter(|event| event["what"] == what).collect::<Vec<_>>();
     assert_eq!(reported("event")[0]["data"]["wake"], "yes");
     assert_eq!(reported("inferred")[0]["data"]["outcome"], "success");
     assert_eq!(reported("published")[0]["data"]["message_id"], "p1");

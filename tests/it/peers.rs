@@ -289,7 +289,7 @@ fn a_user_message_brings_context_by_every_carrier() {
             (&json!(false), &json!(false), &Value::Null)
         );
     }
-    let nothing = run(&stage, &["fire", "user-message", "tell me a joke", "--deadline", "20s"], &SERVE);
+    let nothing = run(&stage, &["fire", "user-message", "a joke, please", "--deadline", "20s"], &SERVE);
     assert_eq!(nothing.code(), 0, "{nothing:?}");
     assert!(nothing.out().contains("has no context for this message"), "{nothing:?}");
 }
@@ -304,7 +304,7 @@ handshake(conversationEvents={"onUserMessage": True})
 error(heard(), -32601, "Method not found")
 message = heard()
 assert "id" not in message, message
-say(method="conversation/context", params={"messageId": message["params"]["messageId"], "context": "as told"})
+say(method="conversation/context", params={"messageId": message["params"]["messageId"], "context": "as asked"})
 heard()
 "#,
     );
@@ -579,7 +579,7 @@ fn settle(server: &mut Live) {
     assert_eq!(server.message(|_| true)["id"], "settled", "nothing comes of itself");
 }
 
-fn reports(text: &str) -> Vec<Value> {
+fn reports_in(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
 }
 
@@ -613,13 +613,13 @@ fn a_push_is_accepted() {
     let output = server.end();
     assert_eq!(output.code(), 0, "{output:?}");
     assert_eq!(output.stdout, b"");
-    let facts = reports(&String::from_utf8(stage.read("facts.jsonl")).expect("text"));
-    let answered = facts.iter().find(|fact| fact["report"] == "push_answered").expect("reported");
+    let reports = reports_in(&String::from_utf8(stage.read("facts.jsonl")).expect("text"));
+    let answered = reports.iter().find(|report| report["report"] == "push_answered").expect("reported");
     assert_eq!(
         (&answered["accepted"], &answered["inference_id"], &answered["event_id"]),
         (&json!(true), &json!("inf_9"), &json!("evt_7"))
     );
-    assert_eq!(reports(&output.err()).last(), Some(answered), "also on standard error");
+    assert_eq!(reports_in(&output.err()).last(), Some(answered), "also on standard error");
 }
 
 #[test]
@@ -697,8 +697,8 @@ fn a_server_follows_its_plan() {
     assert_eq!(reminder["params"]["reminder"]["body"], "look at lib.rs");
     let output = server.end();
     assert_eq!((output.code(), output.err()), (0, String::new()));
-    let facts = reports(&String::from_utf8(stage.read("facts")).expect("text"));
-    assert_eq!(facts.iter().filter(|fact| fact["report"] == "sent").count(), 3, "{facts:?}");
+    let reports = reports_in(&String::from_utf8(stage.read("facts")).expect("text"));
+    assert_eq!(reports.iter().filter(|report| report["report"] == "sent").count(), 3, "{reports:?}");
 }
 
 #[test]
@@ -812,9 +812,9 @@ fn a_reminder_goes_out_as_it_was_asked_for() {
     assert_eq!(reminder, &wanted);
     let output = server.end();
     assert_eq!((output.code(), output.out()), (0, String::new()), "{output:?}");
-    let reported = reports(&output.err());
+    let reported = reports_in(&output.err());
     assert_eq!((&reported[0]["report"], &reported[0]["reminder"]), (&json!("sent"), reminder));
-    let kept = reports(&String::from_utf8(stage.read("facts")).expect("text"));
+    let kept = reports_in(&String::from_utf8(stage.read("facts")).expect("text"));
     assert!(kept.contains(&reported[0]), "{kept:?}");
 }
 
@@ -869,7 +869,7 @@ while True:
     let json = ["--format", "json", "--expect", ".outcome.context.text == \"context \\(1,3)\" or .late"];
     let expected = ["--format", "json", "--expect", ".outcome.context.text"];
     let output = run(&stage, &[&message[..], &expected].concat(), &SCRIPTED);
-    let reported = reports(&output.out());
+    let reported = reports_in(&output.out());
     let ids: Vec<&Value> = reported.iter().map(|one| &one["outcome"]["message_id"]).collect();
     assert_eq!(ids, ["m", "m-2", "m-3"]);
     assert_eq!(output.code(), 1, "{output:?}");
@@ -889,7 +889,7 @@ while True:
         ["fire", "raw", ping, "--repeat", "3", "--interval", "1ms", "--format", "json", "--expect", ".answer.result"];
     let output = run(&stage, &raw, &SCRIPTED);
     let ids: std::collections::HashSet<String> =
-        reports(&output.out()).iter().map(|one| one["answer"]["id"].to_string()).collect();
+        reports_in(&output.out()).iter().map(|one| one["answer"]["id"].to_string()).collect();
     assert_eq!((output.code(), ids.len(), ids.contains("7")), (0, 3, true), "{output:?}");
 }
 

@@ -115,8 +115,8 @@ expect:
     let reported = stage.run(&host, "");
     assert_eq!(reported.code(), 0, "{reported:?}");
     let reported: Vec<Value> = reported.out().lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let facts: Vec<&str> = reported.iter().filter_map(|line| line["what"].as_str()).collect();
-    assert!(facts.contains(&"queued") && facts.contains(&"timed out"), "{facts:?}");
+    let events: Vec<&str> = reported.iter().filter_map(|line| line["what"].as_str()).collect();
+    assert!(events.contains(&"queued") && events.contains(&"timed out"), "{events:?}");
     let prompt = reported.iter().find(|line| line["event"] == "prompt").expect("a prompt");
     assert!(prompt["prompt"].to_string().contains("look at lib.rs"), "{prompt}");
 
@@ -199,8 +199,8 @@ fn a_part_is_played_on_every_transport() {
         let words = ["host", "-s", &server, "--do", "/turn what changed?", "--format", "json"];
         let reported = stage.run(&words, "");
         assert_eq!(reported.code(), 0, "{scheme}: {reported:?}");
-        let facts: Vec<Value> = reported.out().lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-        let is_reported = |what: &str| facts.iter().any(|fact| fact["what"] == what);
+        let events: Vec<Value> = reported.out().lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let is_reported = |what: &str| events.iter().any(|event| event["what"] == what);
         assert!(is_reported("queued") && is_reported("timed out"), "{scheme}: {reported:?}");
         let (code, report) = part.end();
         assert_eq!((code, &report["passed"], &report["faults"][0]["hits"]), (0, &json!(true), &json!(1)), "{scheme}");
@@ -414,8 +414,8 @@ fn a_fan_out_to_a_hundred_servers_takes_the_deadline_and_names_the_silent() {
     assert_eq!(played.code(), 0, "{played:?}");
     let reported: Vec<Value> = played.out().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let who = |what: &str| -> Vec<&str> {
-        let facts = reported.iter().filter(|line| line["room"] == "conversation" && line["what"] == what);
-        facts.filter_map(|fact| fact["server"].as_str()).collect()
+        let events = reported.iter().filter(|line| line["room"] == "conversation" && line["what"] == what);
+        events.filter_map(|event| event["server"].as_str()).collect()
     };
     assert_eq!(who("timed out"), silent);
     assert_eq!(who("context").len(), 90);

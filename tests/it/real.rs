@@ -17,7 +17,7 @@ mod smoke;
 mod stdio;
 mod survive;
 
-use crate::common::BINARY;
+use crate::common::{self, BINARY};
 use serde_json::Value;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -25,9 +25,9 @@ use std::io::Read;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tempfile::TempDir;
 
 const FOLDER: &str = "MCPREEL_REAL_PEERS";
@@ -223,7 +223,7 @@ pub(crate) fn finish(mut command: Command, what: &str) -> Finished {
     let mut child = command.spawn().unwrap_or_else(|error| panic!("cannot start {what}: {error}"));
     let stdout = collect(child.stdout.take().expect("standard output is piped"));
     let stderr = collect(child.stderr.take().expect("standard error is piped"));
-    let status = wait(&mut child, what);
+    let status = common::wait(&mut child, LIMIT, what);
     let stdout = stdout.join().expect("the reader of standard output does not panic");
     let stderr = stderr.join().expect("the reader of standard error does not panic");
     Finished { status, stdout, stderr }
@@ -235,20 +235,6 @@ fn collect(mut source: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
         source.read_to_end(&mut bytes).expect("a pipe can be read");
         bytes
     })
-}
-
-fn wait(child: &mut Child, what: &str) -> ExitStatus {
-    let start = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait().expect("a child can be waited for") {
-            return status;
-        }
-        if start.elapsed() > LIMIT {
-            child.kill().expect("a running child can be killed");
-            panic!("took longer than {LIMIT:?}: {what}");
-        }
-        thread::sleep(Duration::from_millis(10));
-    }
 }
 
 /// The reel is valid, and the checks complete with a report, whatever they find.

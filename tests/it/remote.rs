@@ -170,7 +170,7 @@ fn the_servers_own_stream_is_resumed_too() {
         }
     }));
     let output = list(&stage, &web.url("/mcp"), &["-v", "--timeout", "1500ms"]);
-    failed(&output, 5, &["notifications/late", "no answer to tools/list"]);
+    failed(&output, 5, &["notifications/late", "no response to tools/list"]);
 }
 
 #[test]
@@ -392,7 +392,7 @@ fn a_modern_request_is_cancelled_by_closing_its_stream() {
     let stage = Stage::new();
     let web = Web::start(modern(|_| Reply::events([say(": open\n\n"), Step::Hold])));
     let output = list(&stage, &web.url("/mcp"), &["--timeout", "1s", "-v"]);
-    failed(&output, 5, &["no answer to tools/list", "cancelled by closing"]);
+    failed(&output, 5, &["no response to tools/list", "cancelled by closing"]);
     until("the stream is closed", || (web.given_up() == 1).then_some(()));
     assert_eq!(web.story(), ["server/discover", "tools/list"]);
 }
@@ -405,7 +405,7 @@ fn a_legacy_request_is_cancelled_by_a_notification() {
         "notifications/cancelled" => Reply::empty(202),
         _ => no_tools(asked),
     }));
-    failed(&list(&stage, &web.url("/mcp"), &["--timeout", "1s"]), 5, &["no answer to tools/list"]);
+    failed(&list(&stage, &web.url("/mcp"), &["--timeout", "1s"]), 5, &["no response to tools/list"]);
     assert_eq!(web.first("notifications/cancelled").body["params"]["requestId"], web.first("tools/list").body["id"]);
 }
 
@@ -625,7 +625,7 @@ fn a_server_that_never_answers_costs_the_time_limit() {
         &["initialize", "--timeout"],
     );
     let later = Web::start(legacy("2025-11-25", Some("s"), |_| Reply::silent()));
-    failed(&list(&stage, &later.url("/mcp"), &["--timeout", "1s"]), 5, &["no answer to tools/list"]);
+    failed(&list(&stage, &later.url("/mcp"), &["--timeout", "1s"]), 5, &["no response to tools/list"]);
 }
 
 #[test]
@@ -716,7 +716,7 @@ fn a_flood_takes_bounded_memory_and_the_time_limit_holds() {
             kib.is_none().then_some(())
         });
         let output = live.end();
-        failed(&output, 5, &["no answer to tools/list"]);
+        failed(&output, 5, &["no response to tools/list"]);
         assert!((1..100 << 10).contains(&peak), "{peak} KiB");
     }
 }
@@ -1170,7 +1170,7 @@ impl ExchangeObserver for Kept {
         });
     }
 
-    fn hung_up(&self, connection: u32) {
+    fn client_closed(&self, connection: u32) {
         self.keep(format!("hung up {connection}"));
     }
 }

@@ -533,7 +533,8 @@ fn a_post_reaches_every_host_that_is_connected() {
     let stage = Stage::new();
     let server = Server::serve(&stage, "unix:mcp.sock", &["--webhook", "0"]);
     let said = server.process.stderr_so_far();
-    let address = said.split("posts to http://").nth(1).and_then(|it| it.split('/').next()).expect("told").to_owned();
+    let address =
+        said.split("posts to http://").nth(1).and_then(|it| it.split('/').next()).expect("reported").to_owned();
     assert_eq!(post(&address, "", r#"{"text":"x"}"#).0, 503);
     let host = |name: &str| {
         let reel = format!("{name}.reel");

@@ -165,8 +165,14 @@ fn every_rule_is_listed_with_its_source() {
     let rules = rules.as_array().expect("a list");
     assert!(rules.len() > 100);
     for rule in rules {
-        for member in ["rule", "severity", "text", "source"] {
+        for member in ["rule", "severity", "text", "source", "document"] {
             assert!(rule[member].as_str().is_some_and(|text| !text.is_empty()), "{rule}");
         }
+        let is_open = rule["source"].as_str().is_some_and(|source| source.contains("AMB-"));
+        assert_eq!(rule["decision"].is_string(), is_open, "{rule}");
     }
+    let listed = stage.ok(&["validate", "--rules"]).out();
+    assert_eq!(listed.lines().filter(|line| line.starts_with("# ")).count(), 6, "one heading for each document");
+    assert!(listed.contains("\n# SEP-1975: Conversation Event Subscriptions ("), "{listed}");
+    assert!(listed.contains("\n    AMB-A1: The proposal calls the user message a notification"), "{listed}");
 }

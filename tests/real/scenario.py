@@ -61,7 +61,7 @@ class Seen:
         if method == "notifications/resources/updated":
             self.updated.set()
 
-    def told(self):
+    def report(self):
         # Progress is printed by the call it belongs to; that of a cancelled call may or may not arrive.
         counted = {name: count for name, count in self.notifications.items() if name not in self.uncounted}
         return {
@@ -222,7 +222,7 @@ async def everything(peer, seen):
     await resources(peer, seen)
     await prompts(peer)
     await server_asks(peer, seen)
-    emit("seen", ok=seen.told())
+    emit("seen", ok=seen.report())
 
 
 async def time(peer, _seen):

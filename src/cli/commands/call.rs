@@ -1,13 +1,16 @@
 //! `call`: sends one request.
 
-use crate::cli::client_session::{self, ClientOptions, Peer};
+use crate::cli::client_session::{self, ClientOptions};
 use crate::cli::target::Target;
-use crate::cli::{Context, Outcome, values};
+use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
+use crate::host::client::Answer;
 use crate::host::client::Params;
 use crate::render::pretty::{Layout, pretty};
 use crate::render::text::Escaping;
-use crate::runtime::client::{Answer, Failure};
+use crate::runtime;
+use crate::runtime::client::Failure;
+use crate::runtime::parameters;
 use crate::wire::Envelope;
 use crate::wire::units::millis;
 use clap::{Args, ValueEnum};
@@ -66,25 +69,30 @@ impl CallArgs {
     }
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let params = match values::params(&args.params)? {
+    let params = match parameters::params(&args.params)? {
         None => Params::Absent,
         Some(text) => Params::Raw(text),
     };
-    client_session::block_on(async {
-        let (link, server) = Peer::start(&args.target, &args.client, context).await?;
+    runtime::block_on(async {
+        let (link, server) = client_session::start(&args.target, &args.client, context).await?;
         let (mut connection, handshake) =
             match client_session::open(&server, link, &args.client, json!({}), context).await {
                 Ok(opened) => opened,
-                Err(error) => return Err(server.end_after(error, context).await),
+                Err(error) => return Err(server.end_after(error, context.notices()).await),
             };
         if args.is_notification() {
             connection.notify(&args.method, params).await;
             let failed = connection.runner.close().await;
-            server.end(context).await;
+            server.end(context.notices()).await;
             return match failed {
                 None => Ok(Outcome::Clean),
-                Some(why) => Err(client_session::failed(Failure::Failed(why), &[])),
+                Some(why) => Err(client_session::failed(Failure::Failed(why.into()), &[])),
             };
         }
         let asked = connection.request(&args.method, params, |output| client_session::report(output, context)).await;
@@ -92,9 +100,9 @@ pub(super) fn run(args: &CallArgs, context: &Context) -> Result<Outcome, Command
         connection.runner.close().await;
         let answer = match asked {
             Ok(answer) => answer,
-            Err(error) => return Err(server.end_after(error, context).await),
+            Err(error) => return Err(server.end_after(error, context.notices()).await),
         };
-        server.end(context).await;
+        server.end(context.notices()).await;
         if args.format == Format::Envelope {
             let message: Box<serde_json::value::RawValue> = raw(&answer.message)?;
             let reported = json!({

@@ -2,7 +2,7 @@
 
 use crate::cli::{self, Context, Outcome};
 use crate::error::CommandError;
-use crate::record::output;
+use crate::files::output;
 use clap::Args;
 use clap_complete::{Generator, Shell};
 use std::path::PathBuf;
@@ -24,6 +24,11 @@ pub(crate) struct CompletionsArgs {
 
 const SHELLS: [Shell; 5] = [Shell::Bash, Shell::Elvish, Shell::Fish, Shell::PowerShell, Shell::Zsh];
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &CompletionsArgs, context: &Context) -> Result<Outcome, CommandError> {
     if let Some(shell) = args.shell {
         context.printer.write(&script(shell))?;

@@ -1,14 +1,15 @@
 //! `demo`: a tour. It records the built-in server while a scripted host has one conversation with it that uses all
 //! five proposals, then shows, validates and counts the recording.
 
-use crate::cli::{Context, Outcome, client_session, run_words};
+use crate::cli::{Context, Outcome, run_words};
 use crate::error::{CommandError, ErrorKind};
+use crate::files::reels;
 use crate::host::client::{ClientConfig, ClientEngine, EraChoice, Output, Params};
 use crate::process::child::ServerCommand;
 use crate::proposals::hooks::engine::{
     Declarations, Event, EventKind, Injection, Verdict, client_capability, select, tool_result_text,
 };
-use crate::record::reels;
+use crate::runtime;
 use crate::runtime::client::Runner;
 use crate::transport::local::stdio;
 use crate::wire::{Envelope, json as text};
@@ -29,6 +30,11 @@ pub(crate) struct DemoArgs {
     output: Option<PathBuf>,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &DemoArgs, context: &Context) -> Result<Outcome, CommandError> {
     let path = match &args.output {
         Some(path) => {
@@ -37,7 +43,7 @@ pub(super) fn run(args: &DemoArgs, context: &Context) -> Result<Outcome, Command
         }
         None => reels::new_path("demo")?,
     };
-    client_session::block_on(converse(&path, context))?;
+    runtime::block_on(converse(&path, context))?;
     let reel = path.to_string_lossy().into_owned();
     let heading = |text: &str| {
         let bold = context.printer.palette.bold;
@@ -87,7 +93,7 @@ async fn converse(path: &Path, context: &Context) -> Result<(), CommandError> {
     argv.extend(words);
     argv.extend([path.into(), "--".into(), program.into_os_string(), "serve".into()]);
     let command = ServerCommand { argv, ..ServerCommand::default() };
-    let (link, server) = stdio::spawn(&command, None).map_err(super::record::spawn_error)?;
+    let (link, server) = stdio::spawn(&command, None).map_err(CommandError::spawning)?;
     let mut engine = ClientEngine::new(config());
     ["push/event", "model/info", "inference/request"].into_iter().for_each(|method| engine.leave(method));
     let mut host = Host { runner: Runner::start(engine, link).await, pushes: 0, received: Vec::new() };

@@ -7,7 +7,7 @@ use crate::cli::recordings::{self, Recorded};
 use crate::cli::{Context, Outcome};
 use crate::diff::{Collector, Learned, Options, Recording, Report, compare};
 use crate::error::{CommandError, ErrorKind, Warn};
-use crate::record::reels;
+use crate::files::reels;
 use crate::render::diff::{DiffStyle, text};
 use crate::render::volatile;
 use crate::trace::{Damage, EventKind};

@@ -17,6 +17,11 @@ pub(crate) enum EventsCommand {
     Watch(watch::WatchArgs),
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(command: &EventsCommand, context: &Context) -> Result<Outcome, CommandError> {
     match command {
         EventsCommand::Watch(args) => watch::run(args, context),

@@ -3,9 +3,9 @@
 use crate::cli::printer::note;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
+use crate::files::output::Output;
+use crate::files::reels;
 use crate::formats::{self, ExportFormat};
-use crate::record::output::Output;
-use crate::record::reels;
 use crate::trace::Item;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -44,6 +44,11 @@ impl ExportArgs {
     }
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, CommandError> {
     let (reader, path) = reels::open_whole(args.reel.as_deref(), note)?;
     let mut reader = reader.leaving_long();

@@ -10,15 +10,31 @@ mod push;
 mod raw;
 mod reminder;
 mod repeat;
-mod result_text;
 mod server_messages;
 mod server_request_args;
 mod user_message;
 
+use crate::cli::client_session::ClientOptions;
 use crate::cli::printer::Format;
+use crate::cli::target::Target;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
-use clap::Subcommand;
+use clap::{Args, Subcommand};
+use repeat::Repeating;
+
+/// The options of messages to a server: how often to send them, to which server, and how to print the responses.
+#[derive(Debug, Args)]
+struct ServerOptions {
+    /// Output format.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    #[command(flatten)]
+    repeating: Repeating,
+    #[command(flatten)]
+    client: ClientOptions,
+    #[command(flatten)]
+    target: Target,
+}
 
 /// Send one message that a draft proposal defines, or any raw message.
 #[derive(Debug, Subcommand)]
@@ -39,7 +55,7 @@ Examples:
 Terms of the proposals: a feature set is a group of a server's features that the host enables or disables as a whole; \
 a scope is what a feature set may access, such as a path; a checkpoint is a state that the server saved, to which the \
 host can roll back; an inference is one run of the host's model; a channel is a place for messages outside the host, \
-such as a chat room. docs/proposals.md explains the five proposals.")]
+such as a chat. docs/proposals.md explains the five proposals.")]
 #[command(defer = true)]
 pub(crate) enum FireCommand {
     UserMessage(user_message::UserMessageArgs),
@@ -72,6 +88,11 @@ pub(crate) enum FeatureSetsCommand {
     Changed(Box<server_request_args::ChangedArgs>),
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(command: &FireCommand, context: &Context) -> Result<Outcome, CommandError> {
     match command {
         FireCommand::UserMessage(args) => user_message::run(args, context),

@@ -4,19 +4,20 @@ mod scenario;
 mod setup;
 mod talk;
 
-use crate::cli::client_session::{self, ClientOptions};
-use crate::cli::hosting::HostServers;
-use crate::cli::hosting::editor::Lines;
-use crate::cli::hosting::lines::{self, Line};
+use crate::cli::client_session::ClientOptions;
 use crate::cli::printer::note;
 use crate::cli::target::Target;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
-use crate::host::engine::Host;
-use crate::record::recording::Need;
+use crate::host::engine::{Host, HostConfig};
+use crate::record::recording::{Need, Recording};
+use crate::runtime;
 use crate::runtime::event_routes::Routes;
 use crate::runtime::host::HostRunner;
+use crate::runtime::host_servers::HostServers;
 use crate::runtime::host_session::HostSession;
+use crate::runtime::interactive::editor::Lines;
+use crate::runtime::interactive::lines::{self, Line};
 use crate::runtime::model::Model;
 use crate::sessions::answers::Answers;
 use crate::sessions::live::{self, About};
@@ -28,7 +29,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use talk::Talk;
+use talk::{Input, Talk};
 
 /// A host has several servers, so the options that name one do not exclude each other.
 fn among_several(arg: Arg) -> Arg {
@@ -172,6 +173,11 @@ enum Format {
     Json,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> {
     if args.options {
         return setup::list(args, context);
@@ -191,46 +197,20 @@ pub(super) fn run(args: &HostArgs, context: &Context) -> Result<Outcome, Command
         said.chain(args.doing.iter().map(|line| lines::parse(line))).collect::<Result<_, _>>()?;
     let routes = Routes::open(&args.on_event, note)?;
     let lines = if queue.is_empty() { Some(Lines::open()?) } else { None };
-    client_session::block_on_to_the_end(async {
+    runtime::block_on_to_the_end(async {
         let recording = args.client.recording("host", Need::Wanted)?;
-        let recorder = recording.recorder();
-        let parties = HostServers::gather(&named, recorder, context).await;
-        let mut parties = match parties {
-            Ok(parties) => parties,
+        let servers = match HostServers::gather(&named, recording.recorder(), context.notices()).await {
+            Ok(servers) => servers,
             Err(error) => {
                 recording.finish();
                 return Err(error);
             }
         };
-        let links = std::mem::take(&mut parties.links);
-        let names: Vec<String> = named.iter().map(|one| one.name.clone()).collect();
-        let answers = Arc::new(Answers::default());
-        let about = About {
-            name: format!("host-{}", names[0]),
-            role: "host",
-            server: names.join(", "),
-            transport: "host",
-            listen: None,
-            recording: Some(recording.status()),
-        };
-        let (session, attendant) = HostSession::new(names, Arc::clone(recorder.queue()), Arc::clone(&answers));
-        // The socket exists as long as the conversation.
-        let _bound = live::open(about, Arc::new(session), &answers, note)?;
-        let runner = HostRunner::start(Host::new(config), links, Some(attendant));
-        let mut talk = Talk::new((args, context), runner, model, (queue, lines), routes);
-        let outcome = talk.run().await;
-        let Talk { runner, failed, interrupted, .. } = talk;
-        let reached = runner.host.servers().iter().any(|view| view.declared.ready) || named.is_empty();
-        let names: Vec<String> = runner.host.servers().iter().map(|view| view.name.clone()).collect();
-        for (server, bytes) in runner.close().await {
-            if context.verbose > 0 {
-                let said = String::from_utf8_lossy(&bytes).trim_end().to_owned();
-                context.printer.note(&format!("stderr of {}: {said}", names[server.0]));
-            }
-        }
-        parties.end(recorder).await;
+        let talked =
+            talk(Conversation { config, model, servers, routes }, Input { queue, lines }, &recording, args, context);
+        let ended = talked.await?;
         let (summary, end) = recording.finish();
-        outcome?;
+        ended.outcome?;
         end.report(&summary, false, note)?;
         let reel = end.place();
         if args.format == Format::Json {
@@ -238,12 +218,69 @@ pub(super) fn run(args: &HostArgs, context: &Context) -> Result<Outcome, Command
         } else if summary.events > 0 {
             context.printer.note(&format!("the session was recorded in {}", reel.display()));
         }
-        if interrupted {
+        if ended.interrupted {
             return Err(CommandError::new(ErrorKind::Interrupted, "interrupted"));
         }
-        if !reached {
+        if !ended.reached {
             return Err(CommandError::new(ErrorKind::Peer, "could not connect to any server"));
         }
-        Ok(if failed { Outcome::Findings } else { Outcome::Clean })
+        Ok(if ended.failed { Outcome::Findings } else { Outcome::Clean })
     })
+}
+
+/// What takes part in a conversation.
+struct Conversation {
+    config: HostConfig,
+    model: Model,
+    servers: HostServers,
+    routes: Routes,
+}
+
+/// How a conversation ended.
+struct Ended {
+    outcome: Result<(), CommandError>,
+    /// Whether a line failed.
+    failed: bool,
+    /// Whether the user ended it.
+    interrupted: bool,
+    /// Whether any server was reached.
+    reached: bool,
+}
+
+/// Talks, and then lets the servers end.
+async fn talk(
+    conversation: Conversation,
+    input: Input,
+    recording: &Recording,
+    args: &HostArgs,
+    context: &Context,
+) -> Result<Ended, CommandError> {
+    let Conversation { config, model, mut servers, routes } = conversation;
+    let recorder = recording.recorder();
+    let names: Vec<String> = config.servers.iter().map(|server| server.name.clone()).collect();
+    let answers = Arc::new(Answers::default());
+    let about = About {
+        name: format!("host-{}", names[0]),
+        role: "host",
+        server: names.join(", "),
+        transport: "host",
+        listen: None,
+        recording: Some(recording.status()),
+    };
+    let (session, delivery) = HostSession::new(names.clone(), Arc::clone(recorder.queue()), Arc::clone(&answers));
+    // The socket exists as long as the conversation.
+    let _bound = live::open(about, Arc::new(session), &answers, note)?;
+    let runner = HostRunner::start(Host::new(config), std::mem::take(&mut servers.links), model, delivery);
+    let mut talk = Talk::new(args, context, runner, input, routes);
+    let outcome = talk.run().await;
+    let Talk { runner, failed, interrupted, .. } = talk;
+    let reached = runner.host.servers().iter().any(|view| view.declared.ready);
+    for (server, bytes) in runner.close().await {
+        if context.verbose > 0 {
+            let said = String::from_utf8_lossy(&bytes).trim_end().to_owned();
+            context.printer.note(&format!("stderr of {}: {said}", names[server.0]));
+        }
+    }
+    servers.end(recorder).await;
+    Ok(Ended { outcome, failed, interrupted, reached })
 }

@@ -2,9 +2,9 @@
 
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
+use crate::files::output::Output;
 use crate::formats::jsonl::JsonlError;
 use crate::formats::{self, Importer};
-use crate::record::output::Output;
 use crate::render::line;
 use crate::trace::{EventKind, ReelWriter, WriterOptions};
 use crate::wire::text::counted;
@@ -55,6 +55,11 @@ fn open(format: &str, input: Box<dyn BufRead>) -> Result<Box<dyn Importer>, Json
     }
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &ImportArgs, context: &Context) -> Result<Outcome, CommandError> {
     let (input, total): (Box<dyn BufRead>, u64) = if args.input == Path::new("-") {
         (Box::new(BufReader::new(io::stdin())), 0)

@@ -2,7 +2,7 @@
 
 use crate::cli::{self, Context, Outcome};
 use crate::error::CommandError;
-use crate::record::output;
+use crate::files::output;
 use clap::Args;
 use clap_mangen::Man;
 use std::path::{Path, PathBuf};
@@ -21,6 +21,11 @@ pub(crate) struct ManArgs {
     all: Option<PathBuf>,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &ManArgs, context: &Context) -> Result<Outcome, CommandError> {
     let mut root = cli::command();
     root.build();

@@ -1,7 +1,6 @@
 //! `overlay`: records a server and adds what a file declares.
 
-use super::record::{Keeping, about, describe, server_name, spawn_error};
-use crate::cli::client_session::{self, RemoteLink};
+use super::record::{Keeping, about, describe, server_name};
 use crate::cli::printer::note;
 use crate::cli::target::{Target, TargetKind, key_value};
 use crate::cli::{Context, Outcome, url_name};
@@ -13,7 +12,9 @@ use crate::record::recording::OnExisting;
 use crate::record::startup_error;
 use crate::record::stdio_to_url::{self, SharedSession};
 use crate::redact;
+use crate::runtime;
 use crate::runtime::overlay::{OverlayNotice, OverlayNoticeCallback, laid_over, watch};
+use crate::runtime::server_link;
 use crate::runtime::watch::Watchers;
 use crate::sessions::control::Session;
 use crate::sessions::injection::is_ours;
@@ -77,6 +78,11 @@ pub(crate) struct OverlayArgs {
     target: Target,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &OverlayArgs, context: &Context) -> Result<Outcome, CommandError> {
     let Some(file) = args.file.as_ref().filter(|_| !args.schema) else {
         let text = serde_json::to_string_pretty(&schema()).unwrap_or_default();
@@ -95,7 +101,7 @@ pub(super) fn run(args: &OverlayArgs, context: &Context) -> Result<Outcome, Comm
     args.keeping.check_free_output()?;
     let (name, shown) = match &target {
         TargetKind::Command(command) => {
-            command.prepare().map_err(spawn_error)?;
+            command.prepare().map_err(CommandError::spawning)?;
             (server_name(&command.words()), redact::redact_arguments(&command.words()).join(" "))
         }
         TargetKind::Remote(remote) => (url_name(&remote.url), redact::redact_url(&remote.url)),
@@ -110,8 +116,7 @@ pub(super) fn run(args: &OverlayArgs, context: &Context) -> Result<Outcome, Comm
     let recording = args.keeping.start(&name, OnExisting::by_stdin())?;
     let recorder = recording.recorder();
     let about = live::About { role: "overlay", ..about(name, shown, "stdio", recording.status()) };
-    let carried =
-        client_session::block_on(carry(plan, (&target, args.target.limits.max_message), about, recorder, context));
+    let carried = runtime::block_on(carry(plan, (&target, args.target.limits.max_message), about, recorder, context));
     let status = carried.as_ref().ok().copied().flatten();
     let (code, signal) = status.map_or((None, None), |status| (status.code(), status.signal()));
     recorder.note(EventKind::StreamClosed, &json!({"exit_code": code, "signal": signal}));
@@ -193,15 +198,16 @@ async fn reach(
 ) -> Result<(Link, Option<StdioServer>), CommandError> {
     match target {
         TargetKind::Remote(remote) => {
-            let transport = client_session::transport_name(&remote.carrier().map_err(client_session::remote_error)?);
+            let transport = server_link::transport_name(&remote.carrier().map_err(server_link::remote_error)?);
             let url = redact::redact_url(&remote.url);
             recorder.note(EventKind::StreamOpened, &json!({"transport": transport, "url": url, "behind": "overlay"}));
             // Messages are recorded when they leave the overlay.
-            let RemoteLink { link, .. } = client_session::attach(remote, None, None, context).await?;
+            let server_link::RemoteLink { link, .. } =
+                server_link::attach(remote, None, None, context.notices()).await?;
             Ok((link, None))
         }
         TargetKind::Command(command) => {
-            let (link, server) = stdio::spawn(command, None).map_err(spawn_error)?;
+            let (link, server) = stdio::spawn(command, None).map_err(CommandError::spawning)?;
             let mut reported = describe(command);
             reported.insert("pid".to_owned(), server.id().into());
             reported.insert("behind".to_owned(), "overlay".into());
@@ -231,12 +237,12 @@ fn receive(queue: Arc<Queue>, is_verbose: bool) -> OverlayNoticeCallback {
             queue.push_ready(ready, bytes);
             let _ = std::io::stderr().write_all(bytes);
         }
-        OverlayNotice::Words(text) => note(text),
-        OverlayNotice::Fact(fact) if is_verbose => report(fact),
-        OverlayNotice::Fact(_) => {}
+        OverlayNotice::Notice(text) => note(text),
+        OverlayNotice::Report(fields) if is_verbose => report(fields),
+        OverlayNotice::Report(_) => {}
     })
 }
 
-fn report(fact: &Value) {
-    note(&fact.to_string());
+fn report(fields: &Value) {
+    note(&fields.to_string());
 }

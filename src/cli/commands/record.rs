@@ -7,16 +7,16 @@ use crate::cli::listening::ListenOptions;
 use crate::cli::printer::note;
 use crate::cli::target::{Target, TargetKind, key_value};
 use crate::cli::{Context, Outcome};
-use crate::error::{CommandError, ErrorKind};
-use crate::process::child::{ServerCommand, SpawnError};
+use crate::error::CommandError;
+use crate::process::child::ServerCommand;
 use crate::record::queue::OnOverload;
 use crate::record::recording::{self, Need, OnExisting, Plan, Recording};
 use crate::record::startup_error;
-use crate::record::status::Status;
 use crate::record::stdio;
 use crate::record::stdio::ToClient;
 use crate::redact;
 use crate::sessions::live;
+use crate::sessions::recording_status::RecordingStatus;
 use crate::trace::FileHeader;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -107,6 +107,11 @@ enum Overload {
     Drop,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(crate) fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, CommandError> {
     let server = match args.target.resolve(context)? {
         TargetKind::Command(command) => command,
@@ -126,7 +131,7 @@ pub(crate) fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, Comma
     }
     let words = server.words();
     // A server that cannot be started must not leave an empty reel, or overwrite one.
-    server.prepare().map_err(spawn_error)?;
+    server.prepare().map_err(CommandError::spawning)?;
     let name = args.keeping.session_name(server_name(&words));
     let recording = args.keeping.start(&name, OnExisting::by_stdin())?;
     let path = recording.place();
@@ -139,13 +144,19 @@ pub(crate) fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, Comma
     let (_bound, control) = live::open_socket(about, note).unzip();
     let (recorder, end) = recording.into_parts();
     startup_error::begin();
-    let outcome = stdio::run(&server, recorder, to_client, control, describe(&server)).map_err(spawn_error)?;
+    let outcome =
+        stdio::run(&server, recorder, to_client, control, describe(&server)).map_err(CommandError::spawning)?;
     end.report(&outcome.summary, context.verbose > 0, note)?;
     Ok(Outcome::Server(outcome.status))
 }
 
 /// What the live session says about itself. `server` must not contain secrets.
-pub(crate) fn about(name: String, server: String, transport: &'static str, recording: Arc<Status>) -> live::About {
+pub(crate) fn about(
+    name: String,
+    server: String,
+    transport: &'static str,
+    recording: Arc<RecordingStatus>,
+) -> live::About {
     live::About { name, role: "record", server, transport, listen: None, recording: Some(recording) }
 }
 
@@ -182,6 +193,10 @@ impl Keeping {
     }
 
     /// Refuses to write the reel to stdout, which belongs to the client.
+    ///
+    /// # Errors
+    ///
+    /// The reel is `-`.
     pub(crate) fn check_free_output(&self) -> Result<(), CommandError> {
         if self.output.as_deref() == Some(Path::new("-")) {
             return Err(CommandError::usage("stdout belongs to the client, so the reel cannot be written to it")
@@ -229,14 +244,6 @@ fn reporting_part(path: &str) -> &str {
     let stem = |part: &str| part.split('.').next().unwrap_or_default().to_owned();
     let last = path.rsplit('/').next().unwrap_or(path);
     path.rsplit('/').find(|part| !part.is_empty() && !USUAL.contains(&&*stem(part))).unwrap_or(last)
-}
-
-pub(crate) fn spawn_error(error: SpawnError) -> CommandError {
-    let reported = CommandError::new(ErrorKind::Peer, format!("cannot start the server: {error}"));
-    match error {
-        SpawnError::NotFound(_) => reported.hint("use the full path, or check PATH"),
-        _ => reported,
-    }
 }
 
 #[cfg(test)]

@@ -3,9 +3,9 @@
 use crate::cli::printer::{Format, note};
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
+use crate::files::output::Output;
+use crate::files::{output, reels};
 use crate::formats::jsonl;
-use crate::record::output::Output;
-use crate::record::{output, reels};
 use crate::render::line;
 use crate::trace::format::VERSION;
 use crate::trace::rebuild::count;
@@ -92,6 +92,11 @@ enum ByteStream {
     Stderr,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(command: &ReelCommand, context: &Context) -> Result<Outcome, CommandError> {
     match command {
         ReelCommand::Info(args) => info(args, context),

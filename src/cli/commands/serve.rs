@@ -1,28 +1,32 @@
 //! `serve`: the built-in server.
 
-pub(super) mod keep;
 mod local;
 mod scenario;
 mod watch;
 
 use crate::cli::handlers::{Allowed, HandlerArgs};
-use crate::cli::listening::{self, ListenOptions};
+use crate::cli::listening::ListenOptions;
 use crate::cli::printer::note;
 use crate::cli::target::Limits;
-use crate::cli::{Context, Outcome, values};
+use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
+use crate::files::output;
 use crate::proposals::REGISTRY;
 use crate::protocol::{Era, Revision};
 use crate::record::recording::Need;
-use crate::record::{output, startup_error};
+use crate::record::startup_error;
 use crate::render::text;
+use crate::runtime;
 use crate::runtime::handler_runner::HandlerRunner;
+use crate::runtime::listening;
+use crate::runtime::parameters;
 use crate::runtime::server::{ServerInput, serve};
-use crate::runtime::sessions::{SessionTraffic, Sessions};
+use crate::runtime::sessions::{SessionHandlers, SessionTraffic, Sessions};
+use crate::runtime::shared_recorder::{self, SharedRecorder};
 use crate::runtime::watch::{IoRunner, PreparedWatchers, Watchers};
 use crate::server::{Config, Fired, IoRequest, Plan, Report, Server, Task};
 use crate::sessions::answers::Answers;
-use crate::sessions::control::{FactCallback, InjectionProgress, Session, choose};
+use crate::sessions::control::{FireReportCallback, InjectionProgress, Session, choose};
 use crate::sessions::live;
 use crate::sessions::sockets::BoundSocket;
 use crate::transport::listen::gateway::{Backend, Gateway};
@@ -30,7 +34,6 @@ use crate::transport::local::stdio::read_messages;
 use crate::wire::Direction;
 use crate::wire::units::parse_time;
 use clap::{Args, ValueEnum};
-use keep::SharedRecorder;
 use local::{Local, LocalArgs, LocalServer};
 use serde_json::{Map, Value};
 use std::fs::File;
@@ -178,6 +181,11 @@ fn fired(text: &str) -> Result<Fired, String> {
     Ok(fired)
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError> {
     if let Some(path) = &args.scenario.scenario {
         return scenario::run(
@@ -200,22 +208,22 @@ pub(super) fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, Comman
         config.declare = args.declare.iter().cloned().collect();
     }
     config.revisions = Revision::ALL.into_iter().filter(|revision| args.era.has(revision.era())).collect();
-    config.settings = values::object(&args.settings)?.into_iter().collect();
+    config.settings = parameters::object(&args.settings)?.into_iter().collect();
     let local = args.local.prepare(args.common.listening.listen.is_some(), &mut config)?;
     config.check().map_err(|fault| CommandError::usage(format!("--set: {fault}")))?;
     config.plans = args.plans.clone();
     config.memory = args.watch.has_memory();
     let handlers = args.handlers.prepare()?;
-    let keep = match &args.record {
+    let recorder = match &args.record {
         None if handlers.is_none() => None,
         path => {
             // No handler runs without being recorded.
             let need = if handlers.is_some() { Need::ToBegin } else { Need::Wanted };
-            Some(SharedRecorder::start("serve", path.as_deref(), need, args.common.listening.on_existing(), context)?)
+            Some(SharedRecorder::start("serve", path.as_deref(), need, args.common.listening.on_existing(), note)?)
         }
     };
     let besides =
-        ServeExtras { on_signal: args.on_signal.clone(), watch: args.watch.prepare()?, handlers, keep, local };
+        ServeExtras { on_signal: args.on_signal.clone(), watch: args.watch.prepare()?, handlers, recorder, local };
     run_server("serve", config, besides, &args.common, context, |_| Reaction::Quiet)?;
     Ok(Outcome::Clean)
 }
@@ -236,9 +244,9 @@ impl ServeCommon {
     /// # Errors
     ///
     /// The file cannot be written.
-    pub(super) fn write_facts(&self, facts: &[Value]) -> Result<(), CommandError> {
+    pub(super) fn write_reports(&self, reports: &[Value]) -> Result<(), CommandError> {
         let Some(path) = &self.report else { return Ok(()) };
-        let lines: String = facts.iter().map(|fact| format!("{fact}\n")).collect();
+        let lines: String = reports.iter().map(|report| format!("{report}\n")).collect();
         output::write_whole(path, lines.as_bytes())
     }
 
@@ -305,19 +313,19 @@ impl Session for Serving {
         self.order(stream, ServerInput::Injected(message.to_vec())).map(|()| InjectionProgress::Queued)
     }
 
-    fn fire(&self, stream: u32, fired: Value, received: FactCallback) -> Result<(), String> {
+    fn fire(&self, stream: u32, fired: Value, received: FireReportCallback) -> Result<(), String> {
         let fired: Fired = serde_json::from_value(fired).map_err(|error| format!("invalid message: {error}"))?;
         fired.check().map_err(|fault| format!("invalid message: {fault}"))?;
-        let received = move |fact: &Report, last| received(serde_json::to_value(fact).unwrap_or_default(), last);
-        self.order(stream, ServerInput::Asked(fired, Box::new(received)))
+        let received = move |report: &Report, last| received(serde_json::to_value(report).unwrap_or_default(), last);
+        self.order(stream, ServerInput::Fire(fired, Box::new(received)))
     }
 
-    fn facts(&self) -> Map<String, Value> {
-        let fact = match self {
+    fn details(&self) -> Map<String, Value> {
+        let report = match self {
             Self::Stdio { client, .. } => client.get().map(|client| ("client".to_owned(), client.clone().into())),
             Self::Listening(sessions) => Some(("streams".to_owned(), sessions.numbers().into())),
         };
-        fact.into_iter().collect()
+        report.into_iter().collect()
     }
 }
 
@@ -331,7 +339,7 @@ pub(super) struct ServeExtras {
     /// The allowed handlers of subscriptions.
     pub handlers: Option<Allowed>,
     /// The recorder of its sessions.
-    pub keep: Option<SharedRecorder>,
+    pub recorder: Option<SharedRecorder>,
     /// Its local inputs.
     pub local: Local,
 }
@@ -381,7 +389,7 @@ struct Helpers {
 impl Helpers {
     /// Starts an I/O request of a session. The result is sent back to its engine.
     fn send_out(&self, stream: u32, io_request: IoRequest, back: Sender<ServerInput>) {
-        let complete_io = move |ticket, completed| drop(back.send(ServerInput::Brought(ticket, completed)));
+        let complete_io = move |ticket, completed| drop(back.send(ServerInput::IoDone(ticket, completed)));
         match (io_request, &self.jobs, &self.attendant) {
             (IoRequest { task: Task::Proposal(job), ticket }, Some(jobs), _) => {
                 jobs.attend((stream, ticket), job, move |outcome| {
@@ -395,20 +403,20 @@ impl Helpers {
     }
 
     /// What a host should know as soon as it is ready.
-    fn standing(&self, fact: &Report) -> Option<ServerInput> {
-        let known = self.attendant.as_ref().filter(|_| matches!(fact, Report::Ready))?.standing();
+    fn standing(&self, report: &Report) -> Option<ServerInput> {
+        let known = self.attendant.as_ref().filter(|_| matches!(report, Report::Ready))?.standing();
         (!known.is_empty()).then_some(ServerInput::Order(known))
     }
 }
 
 /// Passes reports on to the user.
-struct Facts<'a, F> {
+struct ReportWriter<'a, F> {
     file: Option<File>,
     is_verbose: bool,
     observer: &'a mut F,
 }
 
-impl<'a, F: FnMut(&Report) -> Reaction> Facts<'a, F> {
+impl<'a, F: FnMut(&Report) -> Reaction> ReportWriter<'a, F> {
     fn new(common: &ServeCommon, context: &Context, observer: &'a mut F) -> Result<Self, CommandError> {
         let file = match &common.report {
             Some(path) => Some(File::create(path).map_err(|error| CommandError::writing(path, &error))?),
@@ -417,12 +425,12 @@ impl<'a, F: FnMut(&Report) -> Reaction> Facts<'a, F> {
         Ok(Self { file, is_verbose: context.verbose > 0, observer })
     }
 
-    fn take(&mut self, fact: &Report) -> Reaction {
-        let line = text::json(&serde_json::to_value(fact).unwrap_or(Value::Null));
+    fn take(&mut self, report: &Report) -> Reaction {
+        let line = text::json(&serde_json::to_value(report).unwrap_or(Value::Null));
         if let Some(file) = &mut self.file {
             let _ = writeln!(file, "{line}");
         }
-        let reaction = (self.observer)(fact);
+        let reaction = (self.observer)(report);
         if reaction.is_reported() || self.is_verbose {
             let _ = writeln!(io::stderr(), "{line}");
         }
@@ -444,10 +452,10 @@ pub(super) fn run_server(
     context: &Context,
     mut observer: impl FnMut(&Report) -> Reaction,
 ) -> Result<(), CommandError> {
-    let facts = Facts::new(common, context, &mut observer)?;
+    let reports = ReportWriter::new(common, context, &mut observer)?;
     match &common.listening.listen {
-        Some(listen) => run_listening(name, config, besides, (common, listen), context, facts),
-        None => run_stdio(name, config, besides, (common.limits, context), facts),
+        Some(listen) => run_listening(name, config, besides, (common, listen), context, reports),
+        None => run_stdio(name, config, besides, (common.limits, context), reports),
     }
 }
 
@@ -460,7 +468,7 @@ fn open_socket(
     name: &str,
     (transport, listen): (&'static str, Option<String>),
     serving: Serving,
-    (answers, keep): (&Arc<Answers>, Option<&SharedRecorder>),
+    (answers, recorder): (&Arc<Answers>, Option<&SharedRecorder>),
 ) -> Result<Option<BoundSocket>, CommandError> {
     let server = format!("mcpreel {name}");
     let about = live::About {
@@ -469,7 +477,7 @@ fn open_socket(
         server,
         transport,
         listen,
-        recording: keep.map(SharedRecorder::status),
+        recording: recorder.map(SharedRecorder::status),
     };
     live::open(about, Arc::new(serving), answers, note)
 }
@@ -479,7 +487,7 @@ fn run_stdio(
     mut config: Config,
     besides: ServeExtras,
     (limits, context): (Limits, &Context),
-    mut facts: Facts<'_, impl FnMut(&Report) -> Reaction>,
+    mut reports: ReportWriter<'_, impl FnMut(&Report) -> Reaction>,
 ) -> Result<(), CommandError> {
     if io::stdin().is_terminal() {
         context.printer.note("this is an MCP server, to be started by a host: it reads messages from stdin");
@@ -487,33 +495,35 @@ fn run_stdio(
     let (sender, arrivals) = channel();
     let (answers, client) = (Arc::new(Answers::default()), Arc::new(OnceLock::new()));
     let helpers = besides.helpers(&mut config);
-    let keep = besides.keep.clone();
+    let recorder = besides.recorder.clone();
     let serving = Serving::Stdio { arrivals: sender.clone(), client: Arc::clone(&client) };
-    let _bound = open_socket(name, ("stdio", None), serving.clone(), (&answers, keep.as_ref()))?;
+    let _bound = open_socket(name, ("stdio", None), serving.clone(), (&answers, recorder.as_ref()))?;
     let begun = besides.start(&serving)?;
     startup_error::begin();
     read_messages(io::stdin(), limits.max_message, "the host", ServerInput::of_host(sender.clone())).map_err(failed)?;
-    let receive = |fact: &Report| {
-        keep.iter().for_each(|keep| keep.fact(0, fact));
-        if let Some(known) = helpers.standing(fact) {
+    let receive = |report: &Report| {
+        recorder.iter().for_each(|recorder| recorder.report(0, report));
+        if let Some(known) = helpers.standing(report) {
             let _ = sender.send(known);
         }
-        if let Report::Connected { client: name, .. } = fact {
+        if let Report::Connected { client: name, .. } = report {
             let _ = client.set(name.clone());
         }
-        begun.local.receive(fact);
-        facts.take(fact);
+        begun.local.receive(report);
+        reports.take(report);
     };
-    let sift = |message: Vec<u8>| {
-        keep.iter().for_each(|keep| keep.see(0, SessionTraffic::Message(Direction::ClientToServer, &message)));
+    let filter = |message: Vec<u8>| {
+        recorder
+            .iter()
+            .for_each(|recorder| recorder.traffic(0, SessionTraffic::Message(Direction::ClientToServer, &message)));
         answers.keep(0, Direction::ClientToServer, message)
     };
     let send_out = |io_request| helpers.send_out(0, io_request, sender.clone());
-    keep.iter().for_each(|keep| keep.see(0, SessionTraffic::Opened));
-    let out = keep::Copied { out: io::stdout().lock(), keep: keep.clone() };
-    let served = serve(Server::new(config), &arrivals, out, receive, sift, send_out);
-    keep.iter().for_each(|keep| keep.see(0, SessionTraffic::Closed("the host")));
-    keep.iter().for_each(|keep| keep.finish(context));
+    recorder.iter().for_each(|recorder| recorder.traffic(0, SessionTraffic::Opened));
+    let out = shared_recorder::Copied { out: io::stdout().lock(), recorder: recorder.clone() };
+    let served = serve(Server::new(config), &arrivals, out, receive, filter, send_out);
+    recorder.iter().for_each(|recorder| recorder.traffic(0, SessionTraffic::Closed("the host")));
+    recorder.iter().for_each(|recorder| recorder.finish(note));
     match served {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::InvalidData => {
@@ -529,30 +539,32 @@ fn run_listening(
     besides: ServeExtras,
     (common, listen): (&ServeCommon, &str),
     context: &Context,
-    mut facts: Facts<'_, impl FnMut(&Report) -> Reaction>,
+    mut reports: ReportWriter<'_, impl FnMut(&Report) -> Reaction>,
 ) -> Result<(), CommandError> {
     let answers = Arc::new(Answers::default());
     let (receives, mut received) = mpsc::unbounded_channel();
     let sifting = Arc::clone(&answers);
     let helpers = besides.helpers(&mut config);
-    let (attends, keep) = (helpers.clone(), besides.keep.clone());
-    let (hearing, seeing) = (keep.clone(), keep.clone());
-    let sessions = Arc::new(Sessions::new(
+    let (attends, recorder) = (helpers.clone(), besides.recorder.clone());
+    let (hearing, seeing) = (recorder.clone(), recorder.clone());
+    let sessions = Arc::new(Sessions::new(SessionHandlers {
         // Each session generates ids of its own.
-        Box::new(move |stream| Server::new(Config { seed: config.seed ^ u64::from(stream) << 32, ..config.clone() })),
-        Arc::new(move |stream, fact: &Report| {
-            hearing.iter().for_each(|keep| keep.fact(stream, fact));
-            let _ = receives.send((stream, fact.clone()));
+        make: Box::new(move |stream| {
+            Server::new(Config { seed: config.seed ^ u64::from(stream) << 32, ..config.clone() })
         }),
-        Arc::new(move |stream, message| sifting.keep(stream, Direction::ClientToServer, message)),
-        Arc::new(move |stream, io_request, back| attends.send_out(stream, io_request, back)),
-        Arc::new(move |stream, passing| seeing.iter().for_each(|keep| keep.see(stream, passing))),
-    ));
-    let served = listening::runtime()?.block_on(async {
-        let listening = listening::bind(listen, context).await?;
+        receive: Arc::new(move |stream, report: &Report| {
+            hearing.iter().for_each(|recorder| recorder.report(stream, report));
+            let _ = receives.send((stream, report.clone()));
+        }),
+        filter: Arc::new(move |stream, message| sifting.keep(stream, Direction::ClientToServer, message)),
+        perform: Arc::new(move |stream, io_request, back| attends.send_out(stream, io_request, back)),
+        observe: Arc::new(move |stream, passing| seeing.iter().for_each(|recorder| recorder.traffic(stream, passing))),
+    }));
+    let served = runtime::block_on_to_the_end(async {
+        let listening = listening::bind(listen, note).await?;
         let serving = Serving::Listening(Arc::clone(&sessions));
         let way_in = (listening.transport(), Some(listening.door("/mcp")));
-        let _bound = open_socket(name, way_in, serving.clone(), (&answers, keep.as_ref()))?;
+        let _bound = open_socket(name, way_in, serving.clone(), (&answers, recorder.as_ref()))?;
         let begun = besides.start(&serving)?;
         let options = &common.listening;
         let gateway =
@@ -563,12 +575,12 @@ fn run_listening(
             tokio::select! {
                 () = accepting => {}
                 () = async {
-                    while let Some((stream, fact)) = received.recv().await {
-                        if let Some(known) = helpers.standing(&fact) {
+                    while let Some((stream, report)) = received.recv().await {
+                        if let Some(known) = helpers.standing(&report) {
                             let _ = serving.order(stream, known);
                         }
-                        begun.local.receive(&fact);
-                        if facts.take(&fact).ends() {
+                        begun.local.receive(&report);
+                        if reports.take(&report).ends() {
                             return;
                         }
                     }
@@ -579,7 +591,7 @@ fn run_listening(
         gateway.finish().await;
         Ok(())
     });
-    keep.iter().for_each(|keep| keep.finish(context));
+    recorder.iter().for_each(|recorder| recorder.finish(note));
     served
 }
 

@@ -72,6 +72,11 @@ impl SessionFacts {
     }
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &SessionsArgs, context: &Context) -> Result<Outcome, CommandError> {
     let sessions = live::all()?;
     if sessions.is_empty() && args.format == Format::Human {
@@ -144,11 +149,11 @@ fn problems(sessions: &[Value]) -> Vec<String> {
 }
 
 /// A narrower table has no columns for the server and the reel.
-const ROOM_FOR_SERVERS: usize = 100;
+const RESERVED_SERVERS: usize = 100;
 
 fn table(sessions: &[Value], width: Option<usize>) -> String {
     let mut columns = vec!["name", "role", "client", "age", "messages", "errors", "waiting", "server", "reel"];
-    if width.is_some_and(|width| width < ROOM_FOR_SERVERS) {
+    if width.is_some_and(|width| width < RESERVED_SERVERS) {
         columns.truncate(7);
     }
     let mut rows = vec![columns.iter().map(|column| (*column).to_owned()).collect::<Vec<_>>()];

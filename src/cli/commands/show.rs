@@ -4,12 +4,12 @@ mod forms;
 mod print_worker;
 mod tree;
 
-use crate::cli::jq::Jq;
 use crate::cli::printer::note;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
-use crate::record::reels;
-use crate::session::filter::{Facts, Filter, TERMS};
+use crate::files::reels;
+use crate::render::jq::Jq;
+use crate::session::filter::{Filter, FilterInput, TERMS};
 use crate::session::view::{Viewer, Words};
 use crate::sessions::live::{self, Live};
 use crate::trace::{AheadReader, Block, EventHeader, Item, MessageHeader, ReelReader};
@@ -152,6 +152,11 @@ const FOLLOW_PAUSE: Duration = Duration::from_millis(40);
 /// How often a follower of a live session checks whether it is still running.
 const SESSION_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, CommandError> {
     let live = args.session.as_deref().map(live::find).transpose()?;
     let (path, words) = match &live {
@@ -191,7 +196,7 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
     let mut source = if ahead {
         let reader = AheadReader::within(reader.with_payloads(), show.form.reads_ahead())
             .map_err(|error| CommandError::reading(&path, &error))?;
-        show.form.work_aside(context, reader.returns())?;
+        show.form.print_on_thread(context, reader.returns())?;
         Source::Ahead(reader)
     } else {
         Source::AsAsked(Box::new(reader))
@@ -276,7 +281,7 @@ fn make_form(args: &ShowArgs, context: &Context, reader: &ReelReader) -> Result<
     let format = match (&args.jq, args.raw, args.full) {
         (Some(code), ..) => {
             let hint = "each event is an object, with its message in .message; for example: .message.params.name";
-            let jq = Jq::compile("--jq", code).map_err(|error| error.hint(hint))?;
+            let jq = Jq::compile("--jq", code).map_err(|error| CommandError::usage(error).hint(hint))?;
             forms::Kind::Jq(jq.printing(context.printer.is_terminal))
         }
         (None, true, _) => forms::Kind::Raw,
@@ -423,7 +428,7 @@ impl Show {
         let failed = |error| CommandError::reading(path, &error);
         while self.left != Some(0) {
             if source.would_wait() {
-                self.form.let_go(context)?;
+                self.form.release(context)?;
             }
             match source.next().map_err(failed)? {
                 Some(Item::Damage(damage)) => {
@@ -490,8 +495,8 @@ impl Show {
             // The method and latency of a response are not known yet here, so its payload is always needed.
             let paired = header.message.as_ref().is_some_and(|message| message.kind.is_response());
             let method = method_name(header.message.as_ref(), None, reader.methods());
-            let facts = Facts { header, method, latency: None, tool: None, body: None };
-            paired || self.filter.decide(&facts) != Some(false)
+            let input = FilterInput { header, method, latency: None, tool: None, body: None };
+            paired || self.filter.decide(&input) != Some(false)
         })
     }
 
@@ -503,7 +508,7 @@ impl Show {
                 false => self.viewer.place(header),
             };
             let method = method_name(header.message.as_ref(), placed.method, methods).or(placed.batched.as_deref());
-            let facts = Facts {
+            let input = FilterInput {
                 header,
                 method,
                 latency: placed.latency,
@@ -512,7 +517,7 @@ impl Show {
             };
             let shown = !self.start.is_before(header)
                 && (self.filter.names_events() || self.form.takes(&event))
-                && self.filter.decide(&facts).unwrap_or(false);
+                && self.filter.decide(&input).unwrap_or(false);
             let is_request = header.message.as_ref().is_some_and(|message| message.kind == MessageKind::Request);
             if (shown && self.form.reports_words()) || (is_request && block.is_loaded()) {
                 self.words.report(&event, method, &placed, self.form.reports_outcomes());

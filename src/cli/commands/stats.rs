@@ -5,7 +5,7 @@ mod audit;
 use crate::cli::printer::{Format, note};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
-use crate::record::reels;
+use crate::files::reels;
 use crate::render::line;
 use crate::render::table::{BLANK, fitted};
 use crate::session::Pairing;
@@ -53,6 +53,11 @@ pub(crate) struct StatsArgs {
     format: Format,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, CommandError> {
     let (reader, path, stream) = match &args.session {
         None => {
@@ -109,7 +114,7 @@ struct Slowest {
 
 /// A call without a response so far.
 #[derive(Debug)]
-struct Asked {
+struct PendingRequest {
     /// The method's number.
     method: u32,
     /// The event number and time of the request.
@@ -167,7 +172,7 @@ pub(super) struct Stats {
     last: i64,
     /// By method number.
     methods: Vec<MethodStats>,
-    open: Pairing<Asked>,
+    open: Pairing<PendingRequest>,
     orphans: u64,
     /// Failed HTTP exchanges.
     failures: u64,
@@ -265,7 +270,7 @@ impl Stats {
         let Some(id) = &message.id else { return };
         match (message.kind, message.method) {
             (MessageKind::Request, Some(number)) => {
-                let asked = Asked { method: number, seq: header.seq, time: header.time };
+                let asked = PendingRequest { method: number, seq: header.seq, time: header.time };
                 self.open.ask_in(header.exchange, header.stream, header.direction(), id.key(), asked);
             }
             (kind, _) if kind.is_response() => match self.open.answer(header.stream, header.direction(), id.key()) {
@@ -288,7 +293,7 @@ impl Stats {
         }
     }
 
-    fn answer(&mut self, asked: &Asked, header: &EventHeader) {
+    fn answer(&mut self, asked: &PendingRequest, header: &EventHeader) {
         let Some(method) = self.methods.get_mut(asked.method as usize) else { return };
         let latency = header.time.saturating_sub(asked.time);
         method.answers += 1;
@@ -399,7 +404,7 @@ impl Stats {
     }
 
     fn table(&self, names: &[Box<str>], width: Option<usize>) -> Table {
-        let is_narrow = width.is_some_and(|width| width < ROOM_FOR_ANSWERS);
+        let is_narrow = width.is_some_and(|width| width < RESERVED_ANSWERS);
         let heading = ["method", "calls", "responses", "errors", "open", "size", "median", "slowest", "seq"];
         let mut rows = vec![heading.map(str::to_owned).to_vec()];
         for (name, method, waiting) in self.by_name(names) {
@@ -426,7 +431,7 @@ impl Stats {
 }
 
 /// A narrower table has no column for answers, which are the calls minus the open ones.
-const ROOM_FOR_ANSWERS: usize = 100;
+const RESERVED_ANSWERS: usize = 100;
 
 /// What the request with this number is about. Empty if the reel cannot be read again.
 fn about(path: &Path, seq: u64) -> String {

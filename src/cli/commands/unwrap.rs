@@ -1,9 +1,9 @@
 //! `unwrap`: removes `mcpreel record` from a client's configuration.
 
 use super::wrap::Selection;
-use crate::cli::clients::file::ConfigFile;
 use crate::cli::{Context, Outcome};
 use crate::config::entry::Entry;
+use crate::config::file::ConfigFile;
 use crate::config::wrap::unwrap;
 use crate::error::CommandError;
 use clap::Args;
@@ -26,6 +26,11 @@ pub(crate) struct UnwrapArgs {
     selection: Selection,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &UnwrapArgs, context: &Context) -> Result<Outcome, CommandError> {
     let edit = |file: &ConfigFile, text: &str, entry: &Entry| unwrap(text, file.format, entry);
     args.selection.edit(&edit, "is not wrapped", context)

@@ -3,12 +3,11 @@
 use crate::cli::printer::{Format, note};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
-use crate::proposals::Severity;
-use crate::record::reels;
+use crate::files::reels;
+use crate::proposals::{Rule, Severity};
 use crate::render::findings;
 use crate::trace::{EventKind, Item};
-use crate::validate::{Options, Report, Validator, all_rules};
-use anstyle::Style;
+use crate::validate::{Options, Report, Validator, rule_groups};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -71,6 +70,11 @@ impl FailOn {
     }
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &ValidateArgs, context: &Context) -> Result<Outcome, CommandError> {
     if args.rules {
         return list_rules(args.format, context);
@@ -126,20 +130,19 @@ fn print(report: &Report, damages: &[String], format: Format, context: &Context)
 fn list_rules(format: Format, context: &Context) -> Result<Outcome, CommandError> {
     let printer = &context.printer;
     if format == Format::Json {
-        let rules: Vec<Value> = all_rules()
-            .map(|rule| {
-                json!({"rule": rule.id, "severity": rule.severity.name(), "text": rule.text, "source": rule.source})
-            })
-            .collect();
-        printer.json(&Value::Array(rules))?;
+        let rules = rule_groups();
+        let rules = rules.iter().flat_map(|group| group.rules.iter().map(|rule| rule_json(rule, &group.document)));
+        printer.json(&Value::Array(rules.collect()))?;
         return Ok(Outcome::Clean);
     }
-    let (bold, faint) = (printer.palette.bold, printer.palette.faint);
-    for rule in all_rules() {
-        let severity = rule.severity.name();
-        let mut reported = format!("{bold}{}{bold:#}  {severity}  {faint}{}{faint:#}\n", rule.id, rule.source);
-        let _ = findings::wrapped(rule.text, "    ", printer.width.unwrap_or(usize::MAX), Style::new(), &mut reported);
-        printer.text(&reported)?;
-    }
+    let mut out = String::new();
+    let width = printer.width.unwrap_or(usize::MAX);
+    let _ = findings::rules(&rule_groups(), width, &printer.palette, &mut out);
+    printer.text(&out)?;
     Ok(Outcome::Clean)
+}
+
+fn rule_json(rule: &Rule, document: &str) -> Value {
+    json!({"rule": rule.id, "severity": rule.severity.name(), "text": rule.text, "source": rule.source,
+        "document": document, "decision": rule.decision})
 }

@@ -1,14 +1,14 @@
 //! `wrap`: puts `mcpreel record` in front of servers in a client's configuration. Also contains what `unwrap` shares
 //! with it.
 
-use crate::cli::clients::file::ConfigFile;
-use crate::cli::clients::{is_shared, listed, unknown, usual_files, without_secrets};
 use crate::cli::{Context, Outcome};
+use crate::config::clients::{is_shared, listed, unknown, usual_files};
 use crate::config::entry::{Entry, read};
+use crate::config::file::ConfigFile;
+use crate::config::shown::without_secrets;
 use crate::config::wrap::{EditError, wrap};
 use crate::error::{CommandError, ErrorKind};
-use crate::render::diff::DiffStyle;
-use crate::render::unified::unified;
+use crate::render::diff::{DiffStyle, unified};
 use clap::Args;
 use std::cell::Cell;
 use std::io::{self, IsTerminal, Write};
@@ -64,6 +64,11 @@ pub(super) struct Selection {
     no_backup: bool,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &WrapArgs, context: &Context) -> Result<Outcome, CommandError> {
     let (own, shared) = (program(args.bin.as_deref())?, shared_program(args.bin.as_deref()));
     let is_warned = Cell::new(args.bin.is_some());
@@ -162,7 +167,7 @@ impl Selection {
     fn files(&self, context: &Context) -> Result<Vec<(ConfigFile, Vec<String>)>, CommandError> {
         let files = match &self.config {
             Some(path) => vec![ConfigFile::read(path)?],
-            None => usual_files(context)?,
+            None => usual_files(context.notices())?,
         };
         if self.names.is_empty() {
             return self.without_names(files);

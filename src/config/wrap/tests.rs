@@ -1,7 +1,7 @@
 //! Tests of what `wrap` writes, and that `unwrap` restores the original.
 
 use super::*;
-use crate::cli::clients::without_secrets;
+use crate::config::shown::without_secrets;
 use crate::config::tree::parse;
 use proptest::prelude::*;
 

@@ -65,7 +65,11 @@ fn spaces(place: Place<'_>) -> (&str, &str) {
 }
 
 /// Wraps the entry: replaces its URL by a command.
-pub(super) fn put_in(place: Place<'_>, program: &str) -> Result<String, EditError> {
+///
+/// # Errors
+///
+/// The entry cannot be edited: it contains nothing to wrap, or in a form that is not understood.
+pub(super) fn wrap_url(place: Place<'_>, program: &str) -> Result<String, EditError> {
     let Place { text, entry, .. } = place;
     let (url_member, url) = entry.url().ok_or(EditError::Nothing)?;
     let mut env = own_env(place);
@@ -134,7 +138,11 @@ fn env_vars(place: Place<'_>) -> Vec<String> {
 }
 
 /// Unwraps the entry: restores the original, or rebuilds it if the entry was changed.
-pub(super) fn take_out(place: Place<'_>) -> Result<String, EditError> {
+///
+/// # Errors
+///
+/// The entry cannot be rebuilt.
+pub(super) fn unwrap_url(place: Place<'_>) -> Result<String, EditError> {
     restore(place).map_or_else(|| rebuild(place), Ok)
 }
 
@@ -142,7 +150,7 @@ pub(super) fn take_out(place: Place<'_>) -> Result<String, EditError> {
 fn restore(place: Place<'_>) -> Option<String> {
     let (text, entry) = before(place)?;
     let program = *place.entry.words().first()?;
-    let wrapped = super::put_in(Place { text: &text, format: place.format, entry: &entry }, program).ok()?;
+    let wrapped = super::wrap_url(Place { text: &text, format: place.format, entry: &entry }, program).ok()?;
     (wrapped == place.text).then_some(text)
 }
 

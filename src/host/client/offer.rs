@@ -31,6 +31,10 @@ impl Offer {
     }
 
     /// The response to a request of the server, in either era.
+    ///
+    /// # Errors
+    ///
+    /// The refusal: the client does not offer the method.
     pub(super) fn answer(&self, method: &str) -> Result<Value, Refusal> {
         let refuse = |why: &str| Err((METHOD_NOT_FOUND, format!("{method}: {why}")));
         match method {

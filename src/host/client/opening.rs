@@ -2,7 +2,7 @@
 
 use super::handshake::{self, Handshake, Probed};
 use super::message::{self, Params};
-use super::{ClientEngine, EraChoice, Held, Output, Role, Stage, meta};
+use super::{ClientEngine, EraChoice, FailureReason, Held, Output, Role, Stage, meta};
 use crate::protocol::{Era, Revision};
 use crate::wire::{Envelope, MessageKind};
 use serde_json::{Value, json};
@@ -156,7 +156,8 @@ impl ClientEngine {
         }
     }
 
-    pub(super) fn fail(&mut self, reason: String, out: &mut Vec<Output>) {
+    pub(super) fn fail(&mut self, reason: impl Into<FailureReason>, out: &mut Vec<Output>) {
+        let reason = reason.into();
         self.stage = Stage::Failed(reason.clone());
         for held in std::mem::take(&mut self.held) {
             if let Held::Request(open) = held {
@@ -170,16 +171,16 @@ impl ClientEngine {
     pub(super) fn give_up(&mut self, now: Duration, id: i64, open: super::Open, out: &mut Vec<Output>) {
         match open.role {
             Role::Probe if self.refused.is_some() || self.config.era == EraChoice::Auto && !self.probed_again => {
-                self.fall_back(now, format!("no answer to server/discover within {:?}", open.timeout), out);
+                self.fall_back(now, format!("no response to server/discover within {:?}", open.timeout), out);
             }
             Role::Probe | Role::Initialize => {
                 let (handle, method, after) = (open.handle, open.method.clone(), open.timeout);
                 out.push(Output::TimedOut { handle, method, after });
-                self.fail(format!("the server did not answer {} within {:?}", open.method, open.timeout), out);
+                self.fail(format!("the server did not respond to {} within {:?}", open.method, open.timeout), out);
             }
             Role::Call => {
                 let params =
-                    json!({"requestId": self.id(id), "reason": format!("no answer within {:?}", open.timeout)});
+                    json!({"requestId": self.id(id), "reason": format!("no response within {:?}", open.timeout)});
                 out.extend(self.notify(now, "notifications/cancelled", params));
                 out.push(Output::TimedOut { handle: open.handle, method: open.method, after: open.timeout });
             }

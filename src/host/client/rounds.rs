@@ -59,7 +59,7 @@ impl ClientEngine {
         let state = result.get("requestState").filter(|state| !state.is_null());
         open.rounds += 1;
         if let Some(reason) = cannot_go_on(&open, &refused, responses.is_empty() && state.is_none()) {
-            return out.push(Output::Failed { handle: Some(open.handle), reason });
+            return out.push(Output::Failed { handle: Some(open.handle), reason: reason.into() });
         }
         let mut members = Vec::new();
         if !responses.is_empty() {

@@ -41,7 +41,7 @@ fn handshake(outputs: &[Output]) -> &Handshake {
 
 fn failure(outputs: &[Output]) -> (Option<RequestHandle>, String) {
     let found = outputs.iter().rev().find_map(|output| match output {
-        Output::Failed { handle, reason } => Some((*handle, reason.clone())),
+        Output::Failed { handle, reason } => Some((*handle, reason.to_string())),
         _ => None,
     });
     found.unwrap_or_else(|| panic!("no failure: {outputs:?}"))
@@ -527,7 +527,7 @@ fn a_session_that_cannot_be_opened_anew_fails_what_waits() {
     let (waiting, _) = client.request(ms(2), "a/b", Params::Absent);
     client.session_over(ms(3), b"2", "HTTP 404");
     let out = client.undelivered(ms(4), b"3", "HTTP 500", None);
-    assert!(out.contains(&Output::Failed { handle: Some(waiting), reason: "HTTP 500".to_owned() }), "{out:?}");
+    assert!(out.contains(&Output::Failed { handle: Some(waiting), reason: "HTTP 500".to_owned().into() }), "{out:?}");
     let mut client = legacy();
     assert_eq!(failure(&client.session_over(ms(1), b"\"x\"", "HTTP 404")), (None, "HTTP 404".to_owned()));
 }

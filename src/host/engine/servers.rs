@@ -171,7 +171,7 @@ impl Host {
                     *done = OrderResult::Failed(why);
                 }
             }
-            Effect::Report(fact) => self.out.push(Output::HostEvent(fact)),
+            Effect::Report(event) => self.out.push(Output::Report(event)),
         }
     }
 
@@ -186,6 +186,10 @@ impl Host {
     }
 
     /// Lets the proposals forbid a tool call or add to its params.
+    ///
+    /// # Errors
+    ///
+    /// Why a proposal forbids the call.
     pub(super) fn gate(&mut self, now: Duration, server: ServerId, params: &mut Value) -> Result<(), String> {
         let used = tool_use(server, params);
         let mut verdict = Ok(());
@@ -245,10 +249,10 @@ impl Host {
             ClientOutput::Failed { handle: Some(handle), reason } => {
                 self.calls.remove(&(server, handle));
                 if let Some(owner) = self.owners.remove(&(server, handle)) {
-                    self.replied(now, server, owner, &RequestOutcome::Failed(&reason), b"");
+                    self.replied(now, server, owner, &RequestOutcome::Failed(&reason.to_string()), b"");
                 }
             }
-            ClientOutput::Failed { handle: None, reason } => self.lose(now, server, &reason),
+            ClientOutput::Failed { handle: None, reason } => self.lose(now, server, &reason.to_string()),
             ClientOutput::Notification { message } => self.notified(now, server, message),
             ClientOutput::ServerRequest { method, message, answered_with: None } => {
                 self.asked(now, server, method, message);
@@ -366,7 +370,7 @@ impl Host {
                 }
                 self.replied(now, server, owner, &RequestOutcome::TimedOut, b"");
             }
-            None => self.lose(now, server, &format!("no answer to {method} within {after:?}")),
+            None => self.lose(now, server, &format!("no response to {method} within {after:?}")),
         }
     }
 
@@ -384,7 +388,7 @@ impl Host {
                     Some(used) => self.tool_answered(now, used, tool_result(reply)),
                     None => match reply {
                         RequestOutcome::Answered { .. } => self.finish(OrderResult::Answer(message.to_vec())),
-                        RequestOutcome::TimedOut => self.finish(OrderResult::Failed("no answer in time".to_owned())),
+                        RequestOutcome::TimedOut => self.finish(OrderResult::Failed("no response in time".to_owned())),
                         RequestOutcome::Failed(why) => self.finish(OrderResult::Failed((*why).to_owned())),
                     },
                 }
@@ -483,6 +487,11 @@ impl Host {
             .push(Output::Client { server, output: ClientOutput::ServerRequest { method, message, answered_with } });
     }
 
+    /// The server of this name.
+    ///
+    /// # Errors
+    ///
+    /// There is no such server; names those there are.
     pub(super) fn server_named(&self, name: &str) -> Result<ServerId, String> {
         match self.views.iter().position(|view| view.name == name) {
             Some(at) => Ok(ServerId(at)),
@@ -507,7 +516,7 @@ fn tool_result(reply: &RequestOutcome<'_>) -> Result<Value, String> {
         RequestOutcome::Answered { envelope, .. } => {
             serde_json::from_slice(envelope.result.unwrap_or_default()).map_err(|error| error.to_string())
         }
-        RequestOutcome::TimedOut => Err("no answer in time".to_owned()),
+        RequestOutcome::TimedOut => Err("no response in time".to_owned()),
         RequestOutcome::Failed(why) => Err((*why).to_owned()),
     }
 }

@@ -15,7 +15,7 @@ struct Stage {
     host: Host,
     scripts: Vec<Script>,
     now: Duration,
-    facts: Vec<HostEvent>,
+    events: Vec<HostEvent>,
     prompts: Vec<Prompt>,
     done: Vec<OrderResult>,
     /// The model's replies, prompt by prompt; after those, "ok".
@@ -59,10 +59,10 @@ fn stage(servers: Vec<(&str, Script)>, set: &[(&str, Option<&str>, Value)]) -> S
     let (names, scripts): (Vec<&str>, Vec<Script>) = servers.into_iter().unzip();
     let servers = names.iter().map(config).collect();
     let config = HostConfig { servers, policies, project: "demo".to_owned(), seed: 7, ..HostConfig::default() };
-    let (facts, prompts, done, replies, sent, fails, inferences) = Default::default();
+    let (events, prompts, done, replies, sent, fails, inferences) = Default::default();
     let host = Host::new(config);
     let mut stage =
-        Stage { host, scripts, now: Duration::ZERO, facts, prompts, done, replies, sent, fails, inferences };
+        Stage { host, scripts, now: Duration::ZERO, events, prompts, done, replies, sent, fails, inferences };
     let outputs = stage.host.start(Duration::ZERO);
     stage.play(outputs);
     stage
@@ -84,7 +84,7 @@ impl Stage {
                         outputs.extend(self.host.receive(self.now, server, answer.as_bytes()));
                     }
                 }
-                Output::HostEvent(fact) => self.facts.push(fact),
+                Output::Report(event) => self.events.push(event),
                 Output::Prompt(prompt) => {
                     self.prompts.push(prompt);
                     let ok = ModelReply { text: "ok".to_owned(), tool_calls: Vec::new() };
@@ -126,7 +126,7 @@ impl Stage {
     }
 
     fn reported(&self, what: &str) -> Vec<&HostEvent> {
-        self.facts.iter().filter(|fact| fact.what == what).collect()
+        self.events.iter().filter(|event| event.what == what).collect()
     }
 }
 
@@ -377,7 +377,7 @@ fn amb_a1_a_bare_answer_is_no_context_and_counts_as_none() {
         (stray.len(), stray[0].server, &stray[0].data["carrier"]),
         (2, Some(ServerId(0)), &json!("bare response"))
     );
-    let disabled: Vec<_> = stage.reported("disabled").iter().map(|fact| fact.server).collect();
+    let disabled: Vec<_> = stage.reported("disabled").iter().map(|event| event.server).collect();
     assert_eq!(disabled, [Some(ServerId(0))], "who answers a notification with silence says that it has nothing");
 }
 
@@ -485,7 +485,7 @@ fn b1_a_reminder_must_not_be_a_request() {
     stage.says(0, &request);
     assert!(!stage.turn("x").contains("body of one"));
     assert!(stage.sent.iter().any(|(_, text)| text.contains("\"r1\"") && text.contains("-32601")));
-    assert!(stage.reported("malformed")[0].text.contains("instead of a notification"), "{:?}", stage.facts);
+    assert!(stage.reported("malformed")[0].text.contains("instead of a notification"), "{:?}", stage.events);
 }
 
 #[test]
@@ -496,7 +496,7 @@ fn f3_whatever_a_reminder_says_it_begins_no_turn() {
         json!({"roleHint": "user_block", "propagate": "all"}),
         json!({"ttlTurns": 1, "preserveOnCompact": true}),
     ] {
-        stage.says(0, &reminder(&format!("r{}", stage.facts.len()), &more));
+        stage.says(0, &reminder(&format!("r{}", stage.events.len()), &more));
     }
     stage.says(
         0,
@@ -507,7 +507,7 @@ fn f3_whatever_a_reminder_says_it_begins_no_turn() {
     stage.order(Order::Compact { summary: None });
     assert_eq!((stage.prompts.len(), stage.reported("woken").len(), stage.done.len()), (0, 0, 2));
     let queued = stage.reported("queued");
-    assert_eq!((queued.len(), queued.iter().all(|fact| fact.data["wake"] == "no")), (4, true));
+    assert_eq!((queued.len(), queued.iter().all(|event| event.data["wake"] == "no")), (4, true));
     assert_eq!(stage.turn("x").matches("body of r").count(), 1, "one outlived the compaction");
 }
 
@@ -519,7 +519,7 @@ fn a_model_that_fails_ends_its_turn_and_leaves_nothing_behind() {
     stage.turn("one");
     let why = Err("no more tokens".to_owned());
     assert_eq!(stage.done.last(), Some(&OrderResult::Turn { turn: 1, answer: why }));
-    assert!(stage.reported("fires").is_empty(), "nothing was answered: {:?}", stage.facts);
+    assert!(stage.reported("fires").is_empty(), "nothing was answered: {:?}", stage.events);
     let prompt = stage.turn("two");
     assert!(prompt.contains("one"), "what the user said stays: {prompt}");
     let last = stage.prompts.last().expect("a prompt");
@@ -581,12 +581,12 @@ fn d21_all_six_events_fire_in_their_order() {
     stage.replies.push_back(ModelReply { text: String::new(), tool_calls: vec![call] });
     stage.turn("x");
     stage.order(Order::End);
-    let fired: Vec<&str> = stage.reported("fires").iter().filter_map(|fact| fact.data["event"].as_str()).collect();
+    let fired: Vec<&str> = stage.reported("fires").iter().filter_map(|event| event.data["event"].as_str()).collect();
     assert_eq!(fired, all);
     let [first, second] = &stage.prompts[..] else { panic!("two prompts") };
     assert!(first.to_text().contains("at session_start") && first.to_text().contains("at pre_request"));
     assert!(second.to_text().contains("at pre_tool_use") && second.to_text().contains("at post_tool_use"));
-    let unprompted: Vec<_> = stage.reported("unprompted").iter().map(|fact| fact.data["text"].clone()).collect();
+    let unprompted: Vec<_> = stage.reported("unprompted").iter().map(|event| event.data["text"].clone()).collect();
     assert_eq!(unprompted, ["at post_request", "at session_end"]);
     assert_eq!(stage.done.last(), Some(&OrderResult::Ended));
 }
@@ -618,7 +618,7 @@ fn d30_d35_d36_how_much_fires_at_one_event_is_bounded() {
     let mut short = stage(vec![("m", hooked(hooks.clone()))], &[("hooks.most_bytes", None, json!(5))]);
     let prompt = short.turn("x");
     assert!(prompt.contains("first") && !prompt.contains("> secon"), "{prompt}");
-    let left_out: Vec<&Value> = short.reported("over budget").iter().map(|fact| &fact.data["index"]).collect();
+    let left_out: Vec<&Value> = short.reported("over budget").iter().map(|event| &event.data["index"]).collect();
     assert_eq!(left_out, [1, 2]);
     // Behaviour D35.
     let mut few = stage(vec![("m", hooked(hooks))], &[("hooks.most_declarations", None, json!(1))]);
@@ -757,7 +757,7 @@ fn a_fan_out_to_a_hundred_servers_takes_the_deadline_and_names_the_silent() {
     let mut stage = stage(servers.collect(), &[]);
     stage.turn("x");
     assert_eq!(stage.now, Duration::from_millis(500));
-    let silent: Vec<usize> = stage.reported("timed out").iter().filter_map(|fact| Some(fact.server?.0)).collect();
+    let silent: Vec<usize> = stage.reported("timed out").iter().filter_map(|event| Some(event.server?.0)).collect();
     assert_eq!(silent, (0..100).step_by(10).collect::<Vec<_>>());
     assert_eq!(stage.reported("context").len(), 90);
 }

@@ -220,6 +220,10 @@ impl Host {
     }
 
     /// Finds the server of a tool.
+    ///
+    /// # Errors
+    ///
+    /// No server has the tool, or several have it.
     pub(super) fn resolve(&self, call: &ToolCall) -> Result<ToolUse, String> {
         let server = match &call.server {
             Some(name) => self.server_named(name)?,

@@ -18,7 +18,7 @@ const MAX_MESSAGES: usize = 256;
 /// The maximum number of connections. Later ones are not checked.
 const MAX_CONNECTIONS: usize = 1024;
 /// The time between the first and the last copy of a message, in nanoseconds.
-const FAN_OUT: i64 = 1_000_000_000;
+const FAN_OUT_NS: i64 = 1_000_000_000;
 
 /// One connection.
 #[derive(Debug, Default)]
@@ -135,7 +135,7 @@ impl FanOut {
         let Some(connection) = self.connections.get(&stream) else { return };
         let Some(from) = connection.next else { return };
         let end = connection.left.unwrap_or(i64::MAX).min(now);
-        let over = |message: &&Message| message.number >= from && message.time.saturating_add(FAN_OUT) < end;
+        let over = |message: &&Message| message.number >= from && message.time.saturating_add(FAN_OUT_NS) < end;
         let of_host = |other: &u32| {
             self.connections.get(other).is_some_and(|other| other.server != connection.server)
                 || connection.companions.contains(other)

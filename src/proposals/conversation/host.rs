@@ -12,7 +12,7 @@ pub(crate) mod side;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use context::{Context, DEFAULT_MOST_BYTES, render};
+pub(crate) use context::{Context, DEFAULT_MAX_BYTES, render};
 
 use super::{CONTEXT, DESCRIPTOR, USER_MESSAGE};
 use crate::protocol::errors::{INVALID_PARAMS, METHOD_NOT_FOUND};
@@ -116,7 +116,7 @@ pub(crate) struct DeliveryOutcome {
 
 /// What the driver has to do or to report.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Action {
+pub(crate) enum UserMessageOutput {
     /// Send a request. Pass the response to [`UserMessages::answered`] with this key.
     Request {
         /// Identifies the request.
@@ -175,21 +175,21 @@ impl UserMessages {
     }
 
     /// Sends a user message.
-    pub(crate) fn start(&mut self, now: Duration, message: UserMessage) -> Vec<Action> {
+    pub(crate) fn start(&mut self, now: Duration, message: UserMessage) -> Vec<UserMessageOutput> {
         let params = message.params();
         let as_request = self.carrier != Carrier::Notification;
         let key = as_request.then_some(self.next_key);
         let carrier = if as_request { Carrier::Request } else { Carrier::Notification };
         self.waiting.push(Waiting { message, key, carrier, since: now, expired: false });
-        let Some(key) = key else { return vec![Action::Notify { method: USER_MESSAGE, params }] };
+        let Some(key) = key else { return vec![UserMessageOutput::Notify { method: USER_MESSAGE, params }] };
         self.next_key += 1;
-        vec![Action::Request { key, method: USER_MESSAGE, params, timeout: self.deadline }]
+        vec![UserMessageOutput::Request { key, method: USER_MESSAGE, params, timeout: self.deadline }]
     }
 
     /// Handles the response to the request `key` (carrier a).
-    pub(crate) fn answered(&mut self, now: Duration, key: u64, answer: &Envelope<'_>) -> Vec<Action> {
+    pub(crate) fn answered(&mut self, now: Duration, key: u64, answer: &Envelope<'_>) -> Vec<UserMessageOutput> {
         let Some(at) = self.waiting.iter().position(|waiting| waiting.key == Some(key)) else {
-            return vec![Action::Stray("a response to a message that is already complete".to_owned())];
+            return vec![UserMessageOutput::Stray("a response to a message that is already complete".to_owned())];
         };
         match refusal(answer) {
             Some((code, text)) if self.carrier == Carrier::Auto && knows_no_such_method(code, &text) => self.resend(at),
@@ -210,18 +210,18 @@ impl UserMessages {
     }
 
     /// Handles any other message of the server. Everything except `conversation/context` is ignored.
-    pub(crate) fn receive(&mut self, now: Duration, envelope: &Envelope<'_>) -> Vec<Action> {
+    pub(crate) fn receive(&mut self, now: Duration, envelope: &Envelope<'_>) -> Vec<UserMessageOutput> {
         if envelope.method.as_deref() != Some(CONTEXT) {
             return Vec::new();
         }
         let mut actions = Vec::new();
         if let (MessageKind::Request, Some(id)) = (envelope.kind, envelope.id) {
-            actions.push(Action::Respond { id: id.0.to_vec(), result: json!({}) });
+            actions.push(UserMessageOutput::Respond { id: id.0.to_vec(), result: json!({}) });
         }
         let params = envelope.params.unwrap_or(b"{}");
         let named = json::str_member(params, "messageId");
         match self.correlate(named.as_deref()) {
-            Err(why) => actions.push(Action::Stray(why)),
+            Err(why) => actions.push(UserMessageOutput::Stray(why)),
             Ok(at) => {
                 let (context, mut remarks) = Context::read(params);
                 if named.is_none() {
@@ -241,14 +241,14 @@ impl UserMessages {
     }
 
     /// Handles the passing of time: messages stop waiting at their deadline (SEP-1975, Timeouts).
-    pub(crate) fn handle_timeout(&mut self, now: Duration) -> Vec<Action> {
+    pub(crate) fn handle_timeout(&mut self, now: Duration) -> Vec<UserMessageOutput> {
         let deadline = self.deadline;
         let due = |waiting: &&mut Waiting| !waiting.expired && waiting.since.saturating_add(deadline) <= now;
         let over = self.waiting.iter_mut().filter(due).map(|waiting| {
             waiting.expired = true;
-            Action::Done(DeliveryOutcome { timed_out: true, ..outcome(waiting, now) })
+            UserMessageOutput::Done(DeliveryOutcome { timed_out: true, ..outcome(waiting, now) })
         });
-        let over: Vec<Action> = over.collect();
+        let over: Vec<UserMessageOutput> = over.collect();
         let late = self.waiting.iter().filter(|waiting| waiting.expired).count();
         let mut extra = late.saturating_sub(MAX_LATE);
         self.waiting.retain(|waiting| {
@@ -261,7 +261,7 @@ impl UserMessages {
 
     /// The server does not know the request. Sends this message again as a notification if there is time, and all later
     /// messages as notifications. The server of the proposal's author behaves like this.
-    fn resend(&mut self, at: usize) -> Vec<Action> {
+    fn resend(&mut self, at: usize) -> Vec<UserMessageOutput> {
         self.carrier = Carrier::Notification;
         let waiting = &mut self.waiting[at];
         waiting.key = None;
@@ -270,7 +270,7 @@ impl UserMessages {
             return Vec::new();
         }
         waiting.carrier = Carrier::Notification;
-        vec![Action::Notify { method: USER_MESSAGE, params: waiting.message.params() }]
+        vec![UserMessageOutput::Notify { method: USER_MESSAGE, params: waiting.message.params() }]
     }
 
     /// Finds the message by its messageId; without one, the only waiting message. Messages past their deadline are
@@ -296,17 +296,17 @@ impl UserMessages {
         context: Option<Context>,
         refused: Option<(i64, String)>,
         remarks: Vec<String>,
-    ) -> Vec<Action> {
+    ) -> Vec<UserMessageOutput> {
         let waiting = self.waiting.remove(at);
         // A driver may deliver the response before it wakes this engine.
         let late = waiting.expired;
         let overdue = !late && waiting.since.saturating_add(self.deadline) < now;
         let outcome = DeliveryOutcome { context, refused, remarks, late: late || overdue, ..outcome(&waiting, now) };
         if !overdue {
-            return vec![if late { Action::Late(outcome) } else { Action::Done(outcome) }];
+            return vec![if late { UserMessageOutput::Late(outcome) } else { UserMessageOutput::Done(outcome) }];
         }
         let over = DeliveryOutcome { timed_out: true, late: false, context: None, refused: None, ..outcome.clone() };
-        vec![Action::Done(DeliveryOutcome { remarks: Vec::new(), ..over }), Action::Late(outcome)]
+        vec![UserMessageOutput::Done(DeliveryOutcome { remarks: Vec::new(), ..over }), UserMessageOutput::Late(outcome)]
     }
 }
 

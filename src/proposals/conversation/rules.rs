@@ -37,19 +37,24 @@ rules! {
         "SEP-1975, Timeouts";
     BARE_ANSWER = Error "conversation/bare-answer",
         "A server does not send a JSON-RPC response to a user message that was sent as a notification.",
-        "SEP-1975, Message Flow, AMB-A1";
+        "SEP-1975, Message Flow, AMB-A1",
+        "The proposal calls the user message a notification, but expects a response. mcpreel accepts requests and notifications; only a request may get a response.";
     UNCORRELATED = Error "conversation/uncorrelated-context",
         "A `conversation/context` message from the server names a user message that the host sent.",
-        "SEP-1975, conversation/context, AMB-A1";
+        "SEP-1975, conversation/context, AMB-A1",
+        "The proposal does not say if a context is the response or a message of its own. mcpreel accepts both; a message of its own must name its user message.";
     GUESSED = Info "conversation/guessed-context",
         "A `conversation/context` message contains the `messageId` of its user message, even if only one is waiting.",
-        "SEP-1975, conversation/context, AMB-A1";
+        "SEP-1975, conversation/context, AMB-A1",
+        "The proposal does not say how a context names its user message. Without a `messageId`, mcpreel accepts it only while a single user message waits.";
     CARRIER = Info "conversation/carrier",
-        "The proposal does not say clearly if user messages and contexts are requests, responses or notifications.",
-        "SEP-1975, Message Flow, AMB-A1";
+        "User messages and contexts are sent in one unambiguous form. The proposal defines none, so this always names the form in use.",
+        "SEP-1975, Message Flow, AMB-A1",
+        "mcpreel accepts requests, notifications and contexts as messages of their own.";
     BOTH_TEXTS = Warning "conversation/both-texts",
         "A server answers a user message with either `context` (plain text) or `structuredContext`, not both.",
-        "SEP-1975, conversation/context, AMB-A2";
+        "SEP-1975, conversation/context, AMB-A2",
+        "The proposal does not say if both may occur. mcpreel uses the text first, then the memories.";
     RELEVANCE = Info "conversation/relevance",
         "In a server's context, the `relevance` of each memory is a number from 0 to 1.",
         "SEP-1975, conversation/context";
@@ -58,22 +63,24 @@ rules! {
         "SEP-1975, Open Questions 1";
     HISTORY = Info "conversation/history-shared",
         "The host does not send `recentHistory`, which shares earlier messages with the server.",
-        "SEP-1975, Security Implications, AMB-A3";
+        "SEP-1975, Security Implications, AMB-A3",
+        "The proposal does not limit the history. mcpreel reports it once per session, for privacy.";
     FUTURE_KEY = Info "conversation/future-key",
         "`onUserMessage` is the only member that the proposal defines in `conversationEvents`.",
         "SEP-1975, Open Questions 3";
     NOT_TEXT = Warning "conversation/not-text",
         "The `content` of a user message is a string, even if the user sent more than text.",
-        "SEP-1975, conversation/userMessage, AMB-A5";
+        "SEP-1975, conversation/userMessage, AMB-A5",
+        "The proposal does not say what becomes of images and other content. mcpreel's host sends the text only.";
     UNUSED = Info "conversation/unused",
         "A server that declared `onUserMessage` receives at least one user message in the session.",
         "SEP-1975, Backward Compatibility";
 }
 
 /// The response time that the proposal recommends as the limit, in nanoseconds (SEP-1975, Timeouts).
-const LIMIT: i64 = 500_000_000;
+const RESPONSE_LIMIT_NS: i64 = 500_000_000;
 /// Larger contexts are reported. In bytes.
-const LARGE: usize = 16 * 1024;
+const MAX_CONTEXT_BYTES: usize = 16 * 1024;
 
 /// A user message that the host sent.
 #[derive(Debug)]
@@ -196,7 +203,8 @@ impl ConversationObserver {
 
     /// The model has answered. No message whose time limit has not passed may still be without a context.
     fn check_awaited(&self, seq: u64, time: i64, findings: &mut Findings) {
-        let early = |sent: &&Sent| !sent.answered && !sent.refused && time.saturating_sub(sent.time) < LIMIT;
+        let early =
+            |sent: &&Sent| !sent.answered && !sent.refused && time.saturating_sub(sent.time) < RESPONSE_LIMIT_NS;
         let early = self.sent.values().filter(early).count();
         if !self.sent.is_empty() && !self.lost {
             findings.check(&NOT_AWAITED, seq, early == 0, || {
@@ -247,7 +255,9 @@ impl ConversationObserver {
             findings.note(&CARRIER, seq, format!("this session uses {carrier}"));
         }
         let took = message.time.saturating_sub(asked);
-        findings.check(&SLOW, seq, took <= LIMIT, || format!("the server responded after {} ms", took / 1_000_000));
+        findings.check(&SLOW, seq, took <= RESPONSE_LIMIT_NS, || {
+            format!("the server responded after {} ms", took / 1_000_000)
+        });
         check_context(message, findings);
     }
 
@@ -296,5 +306,6 @@ fn check_context(message: &Observed<'_>, findings: &mut Findings) {
         });
     }
     let size = texts(content).map(str::len).sum::<usize>();
-    findings.check(&CONTEXT_SIZE, seq, size <= LARGE, || format!("the server sent {size} bytes of context"));
+    findings
+        .check(&CONTEXT_SIZE, seq, size <= MAX_CONTEXT_BYTES, || format!("the server sent {size} bytes of context"));
 }

@@ -160,6 +160,8 @@ pub enum Injection {
 pub enum Verdict {
     /// It fires and injects this.
     Fires(Injection),
+    /// It is declared for this event, which is another one.
+    OtherEvent(EventKind),
     /// It does not fire, for this reason.
     Skipped(String),
 }
@@ -185,9 +187,13 @@ pub fn select(declarations: &Declarations, event: &Event) -> Vec<Selected> {
     let mut selected = Vec::new();
     for hook in &declarations.hooks {
         let mut notes = Vec::new();
-        let mut verdict = match matching::judge(hook, event, &mut notes) {
-            Ok(()) => Verdict::Fires(injection(hook, &mut filling, &mut notes)),
-            Err(why) => Verdict::Skipped(why),
+        let mut verdict = if hook.event == event.kind {
+            match matching::judge(hook, event, &mut notes) {
+                Ok(()) => Verdict::Fires(injection(hook, &mut filling, &mut notes)),
+                Err(why) => Verdict::Skipped(why),
+            }
+        } else {
+            Verdict::OtherEvent(hook.event)
         };
         if let Verdict::Fires(Injection::Text(text)) = &verdict {
             match injected.get(text) {

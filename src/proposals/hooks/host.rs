@@ -194,11 +194,11 @@ impl HooksHostSide {
                 (Some(token), Some(ToolUse { server: Some(server), tool: name, arguments, output: None }), None)
             }
         };
-        let text_of_fact = match data["context_tool"].as_str() {
+        let text_of_event = match data["context_tool"].as_str() {
             Some(tool) => format!("hook {index} fires on {}: calls {tool}", event.name()),
             None => format!("hook {index} fires on {}", event.name()),
         };
-        cx.report("fires", Some(server), text_of_fact, data);
+        cx.report("fires", Some(server), text_of_event, data);
         let recurses = declarer.policy.flag("recursive") && !is_nested;
         let nested = call.as_ref().filter(|_| recurses).map(|call| self.tool_event(cx, EventKind::PreToolUse, call));
         self.firing.push(Firing { server, index, priority, event, token, call, is_nested, text });
@@ -272,7 +272,7 @@ impl Declarer {
     fn verdict(&self, selected: &Selected, now: Duration) -> Result<(), Option<String>> {
         let calls_tool = match &selected.verdict {
             Verdict::Fires(injected) => matches!(injected, Injected::CallTool { .. }),
-            Verdict::Skipped(why) if why.starts_with("declared for ") => return Err(None),
+            Verdict::OtherEvent(_) => return Err(None),
             Verdict::Skipped(why) => return Err(Some(why.clone())),
         };
         let is_trusted = self.policy.flag("trusted");

@@ -289,7 +289,7 @@ impl McpeHostSide {
             return;
         }
         if !view.is_legacy {
-            let text = format!("{} offers MCPE, which needs the legacy era", view.name);
+            let text = format!("{} offers MCPE in the modern era, which cannot carry the proposal", view.name);
             return cx.report("no carrier", Some(server), text, Value::Null);
         }
         if !offers {
@@ -424,7 +424,7 @@ impl HostSide for McpeHostSide {
             RequestOutcome::Answered { envelope, .. } => envelope,
             // A response may still come, and with it a subscription.
             RequestOutcome::TimedOut => {
-                return cx.report("timed out", Some(server), "the server did not answer in time", Value::Null);
+                return cx.report("timed out", Some(server), "the server did not respond in time", Value::Null);
             }
             RequestOutcome::Failed(why) => {
                 cx.report("failed", Some(server), format!("the tool call failed: {why}"), Value::Null);

@@ -12,41 +12,42 @@ use serde_json::Value;
 
 rules! {
     CAPABILITY_MISSING = Error "mcpe/capability-missing",
-        "A server that offers the tool events_subscribe, or sends events, declares the capability events.",
+        "A server that offers the tool `events_subscribe`, or sends events, declares the capability `events`.",
         "MCPE 2025-01-01 §1";
     TOOLS_MISSING = Error "mcpe/tools-missing",
-        "A server that declares the capability events offers the tool events_subscribe.",
+        "A server that declares the capability `events` offers the tool `events_subscribe`.",
         "MCPE 2025-01-01 §2";
     TOOL_SET = Warning "mcpe/tool-set",
-        "A server offers MCPE's six tools; events_pause and events_resume only if features.pause is not false.",
+        "A server offers MCPE's six tools; `events_pause` and `events_resume` only if `features.pause` is not false.",
         "MCPE 2025-01-01 §2";
     CHANNELS_FEATURES = Warning "mcpe/channels-features",
-        "In the capability events, deliveryChannels and features agree about cron and scheduled delivery.",
+        "In the capability `events`, `deliveryChannels` and `features` agree about cron and scheduled delivery.",
         "MCPE 2025-01-01 §1";
     FEATURE_UNSTATED = Warning "mcpe/feature-unstated",
-        "In the capability events, features contains all four features, each as true or false.",
+        "In the capability `events`, `features` contains all four features, each as true or false.",
         "MCPE 2025-01-01 §1 and Server SDK Changes";
     UNSUPPORTED = Error "mcpe/unsupported-subscribe",
-        "A client calls events_subscribe only if the server declares the capability events or offers the tool.",
+        "A client calls `events_subscribe` only if the server declares the capability `events` or offers the tool.",
         "MCPE 2025-01-01, Backwards Compatibility";
     UNDECLARED_CHANNEL = Error "mcpe/undeclared-channel",
-        "A server grants only delivery channels that it declared in deliveryChannels.",
+        "A server grants only delivery channels that it declared in `deliveryChannels`.",
         "MCPE 2025-01-01 §1";
     TOO_MANY = Error "mcpe/too-many-subscriptions",
-        "A server grants no more subscriptions at a time than its maxSubscriptions.",
+        "A server grants no more subscriptions at a time than its `maxSubscriptions`.",
         "MCPE 2025-01-01 §1";
     SCHEDULE_MISSING = Warning "mcpe/schedule-missing",
-        "A subscription to the cron channel has a cronSchedule, one to the scheduled channel a scheduledDelivery.",
+        "A subscription to the cron channel has a `cronSchedule`, one to the scheduled channel a `scheduledDelivery`.",
         "MCPE 2025-01-01 §2";
     WILDCARDS = Error "mcpe/wildcards-unsupported",
-        "A server that declares features.wildcards as false grants no event types with wildcards.",
+        "A server that declares `features.wildcards` as false grants no event types with wildcards.",
         "MCPE 2025-01-01 §1";
     ODD_GLOB = Warning "mcpe/odd-wildcard",
-        "A wildcard is the whole event type or its last segment: servers treat other wildcards differently.",
+        "A wildcard is the whole event type (`*`) or its last segment (`github.*`): servers treat other wildcards differently.",
         "MCPE 2025-01-01 §5";
     NESTED_UPDATE = Warning "mcpe/nested-update",
-        "In the arguments of events_update, the changes are next to subscriptionId, not nested.",
-        "MCPE 2025-01-01 §2, AMB-E12";
+        "In the arguments of `events_update`, the changes are next to `subscriptionId`, not in an object of their own.",
+        "MCPE 2025-01-01 §2, AMB-E12",
+        "The proposal shows both forms. mcpreel accepts both, with this warning.";
     WEBHOOK = Warning "mcpe/webhook-http",
         "The URL of a webhook uses HTTPS, unless it is on the local machine.",
         "MCPE 2025-01-01, Security Considerations 4";
@@ -57,10 +58,10 @@ rules! {
         "The ids of subscriptions and events are UUIDs.",
         "MCPE 2025-01-01 §3 and §4";
     TIMESTAMP = Warning "mcpe/timestamp",
-        "A timestamp is in ISO 8601, with date, time and time zone.",
+        "A timestamp is complete: it has a date, a time and a time zone, as in `2026-07-28T09:00:00Z`.",
         "MCPE 2025-01-01 §4";
     TIMESTAMP_UNREADABLE = Error "mcpe/timestamp-unreadable",
-        "A timestamp is in ISO 8601.",
+        "A timestamp is in a form of ISO 8601; other texts mean no point in time.",
         "MCPE 2025-01-01 §4";
     UNKNOWN_ACCEPTED = Warning "mcpe/unknown-accepted",
         "A server refuses tool calls about a subscription that does not exist or has expired.",
@@ -72,16 +73,16 @@ rules! {
         "A server delivers nothing to a subscription that it paused, removed or reported as expired.",
         "MCPE 2025-01-01 §2 and §3";
     DELIVERY_KIND = Error "mcpe/delivery-kind",
-        "The realtime channel delivers events/event; the cron and scheduled channels deliver events/batch.",
+        "The realtime channel delivers `events/event`; the cron and scheduled channels deliver `events/batch`.",
         "MCPE 2025-01-01 §3";
     FILTER = Error "mcpe/filter-mismatch",
         "A delivered event matches the filter of its subscription.",
         "MCPE 2025-01-01 §5";
     WILDCARD_READING = Warning "mcpe/wildcard-reading",
-        "A delivered event matches however servers treat wildcards: some let a.* match a, others only a.b.",
+        "A delivered event matches its filter whichever way wildcards are read: for some, `a.*` also matches `a`, for others only `a.b`.",
         "MCPE 2025-01-01 §5";
     BATCH_SIZE = Error "mcpe/batch-size",
-        "A batch contains no more events than maxEventsPerDelivery.",
+        "A batch contains no more events than `maxEventsPerDelivery`.",
         "MCPE 2025-01-01, Appendix A";
     EMPTY_BATCH = Info "mcpe/empty-batch",
         "A batch contains at least one event.",
@@ -96,38 +97,39 @@ rules! {
         "A server delivers nothing to a subscription after its `expiresAt`, even if it has not reported its expiry.",
         "MCPE 2025-01-01 §3";
     EXPIRY_UNTOLD = Warning "mcpe/expiry-untold",
-        "When the expiresAt of a subscription passes, the server sends events/subscription_expired.",
+        "When the `expiresAt` of a subscription passes, the server sends `events/subscription_expired`.",
         "MCPE 2025-01-01 §3";
     EXPIRED_FIRST = Warning "mcpe/expired-before-grant",
         "A server does not report a subscription as expired before it has granted it.",
         "MCPE 2025-01-01 §2 and §3";
     GRANTED_EXPIRED = Warning "mcpe/granted-expired",
-        "A server does not grant a subscription as active if its expiresAt has passed.",
+        "A server does not grant a subscription as active if its `expiresAt` has passed.",
         "MCPE 2025-01-01 §2";
     CRON_INSTANT = Warning "mcpe/cron-instant",
-        "A batch of a cron subscription comes within 2 s of a time of its cronSchedule.",
+        "A batch of a cron subscription comes within 2 s of a time of its `cronSchedule`.",
         "MCPE 2025-01-01, Cron-Based Batching";
     SCHEDULED_INSTANT = Warning "mcpe/scheduled-instant",
-        "A batch of a scheduled subscription comes within 2 s of its deliverAt, or at once if that has passed.",
+        "A batch of a scheduled subscription comes within 2 s of its `deliverAt`, or at once if that has passed.",
         "MCPE 2025-01-01, Scheduled Delivery";
     ORDER = Info "mcpe/order",
         "A subscription receives its events in the order of their timestamps.",
         "MCPE 2025-01-01, Open Questions 3";
     LIST_STATUS = Warning "mcpe/list-status",
-        "events_list shows each subscription with the status that results from the earlier messages.",
+        "`events_list` shows each subscription with the status that results from the earlier messages.",
         "MCPE 2025-01-01 §2";
     PASSED_OVER = Warning "mcpe/event-passed-over",
-        "A batch skips no earlier event of its subscription: maxEventsPerDelivery delays events, but drops none.",
+        "A batch skips no earlier event of its subscription: `maxEventsPerDelivery` delays events, but drops none.",
         "MCPE 2025-01-01 §3 and Appendix A";
     EXPIRED_COUNTED = Warning "mcpe/expired-counted",
         "A server does not count expired and removed subscriptions towards `maxSubscriptions`.",
         "MCPE 2025-01-01 §1 and §2";
     CRON_FIELDS = Info "mcpe/cron-fields",
-        "A cron expression has five fields: schedulers treat six fields, and names like @daily, differently.",
+        "A cron expression has five fields: schedulers treat six fields, and names like `@daily`, differently.",
         "MCPE 2025-01-01 §2 and Cron-Based Batching";
     OTHER_DIALECT = Info "mcpe/other-dialect",
-        "The messages follow MCPE, not another draft for events that uses the same names.",
-        "MCPE 2025-01-01, AMB-E6 and AMB-E11";
+        "The messages follow MCPE, not an older version or another draft for events that uses the same names.",
+        "MCPE 2025-01-01, AMB-E6 and AMB-E11",
+        "Other drafts use the same capability, and older packages use other methods. mcpreel recognises and reports them.";
 }
 
 /// The tool that makes a subscription.

@@ -115,7 +115,7 @@ impl McpeServerSide {
                     self.handlers.take(&id, &handler, delivered, &self.subscriptions.settings, cx);
                 }
                 SubscriptionAction::Forget(id) => self.handlers.forget(&id, cx),
-                SubscriptionAction::Report(fact) => cx.report(fact),
+                SubscriptionAction::Report(report) => cx.report(report),
             }
         }
     }

@@ -93,7 +93,7 @@ impl Peer {
 }
 
 /// An open request of this side.
-enum Asked {
+enum RequestKind {
     Before,
     After,
     Rollback { set: String, checkpoint: String },
@@ -103,7 +103,7 @@ enum Asked {
     List,
 }
 
-impl Asked {
+impl RequestKind {
     fn is_hook(&self) -> bool {
         matches!(self, Self::Before | Self::After)
     }
@@ -111,7 +111,7 @@ impl Asked {
 
 struct Open {
     server: ServerId,
-    asked: Asked,
+    asked: RequestKind,
     /// The conversation waits for its outcome.
     holds: bool,
     /// It timed out.
@@ -167,7 +167,7 @@ impl McplHostSide {
         server: ServerId,
         (method, params): (&str, Value),
         timeout: Duration,
-        asked: Asked,
+        asked: RequestKind,
         holds: bool,
     ) {
         let token = cx.request(server, method, params, timeout);
@@ -397,7 +397,7 @@ impl HostSide for McplHostSide {
             // Keep it, to recognise a late response.
             let holds = std::mem::replace(&mut open.holds, false);
             open.is_late = true;
-            let asked = std::mem::replace(&mut open.asked, Asked::List);
+            let asked = std::mem::replace(&mut open.asked, RequestKind::List);
             self.forget_late();
             return self.outcome(cx, server, (asked, holds), Err(NOT_IN_TIME.to_owned()));
         }
@@ -409,7 +409,7 @@ impl HostSide for McplHostSide {
             RequestOutcome::Answered { envelope, .. } if envelope.kind == MessageKind::Error => {
                 let error: Value = serde_json::from_slice(envelope.error.unwrap_or_default()).unwrap_or_default();
                 let code = error["code"].as_i64().unwrap_or_default();
-                if let (Asked::Rollback { set, checkpoint }, -32005) = (&open.asked, code)
+                if let (RequestKind::Rollback { set, checkpoint }, -32005) = (&open.asked, code)
                     && let Some(tree) = self.peers.get_mut(&server).and_then(|peer| peer.states.get_mut(set))
                 {
                     tree.forget(checkpoint);

@@ -20,34 +20,36 @@ use std::collections::HashSet;
 
 rules! {
     UNDECLARED = Error "mcpl/undeclared",
-        "Methods of MCPL are used only if both sides declared experimental.mcpl.",
+        "Methods of MCPL are used only if both sides declared `experimental.mcpl`.",
         "MCPL 0.4 §3.2 and §3.3";
     CAPABILITY = Warning "mcpl/capability-missing",
-        "A method of MCPL is used only if both sides declared its capability in experimental.mcpl.",
+        "A method of MCPL is used only if both sides declared its capability within `experimental.mcpl`.",
         "MCPL 0.4 §5.1 and §5.2";
     DECLARED_REFUSED = Warning "mcpl/declared-refused",
-        "A side does not answer 'method not found' to a method of MCPL whose capability it declared.",
+        "A side that declared a capability within `experimental.mcpl` does not answer one of its methods with -32601 (method not found).",
         "MCPL 0.4 §5.1 and §5.2";
     VERSION = Warning "mcpl/version",
-        "The capability experimental.mcpl contains a version, which is a string.",
+        "The capability `experimental.mcpl` contains a `version`, which is a string.",
         "MCPL 0.4 §5.1";
     OTHER_VERSION = Info "mcpl/other-version",
         "The session uses version 0.4 of MCPL, which is the version that mcpreel knows.",
-        "MCPL 0.4 title and changelog, AMB-C15";
+        "MCPL 0.4 title and changelog, AMB-C15",
+        "The proposal's title says 0.4.1, its messages say 0.4. mcpreel takes 0.4 and everything that begins with 0.4. as the same version.";
     AFTER_FLAG = Warning "mcpl/after-inference-flag",
-        "contextHooks.afterInference is an object such as {\"blocking\": true}, not a bare true or false.",
-        "MCPL 0.4 §5.1, AMB-C2";
+        "`contextHooks.afterInference` is an object such as `{\"blocking\": true}`, not a bare `true` or `false`.",
+        "MCPL 0.4 §5.1, AMB-C2",
+        "Both sides declare the flag. mcpreel takes the host's as its support for blocking hooks.";
     SETS_ARRAY = Warning "mcpl/feature-sets-array",
-        "The capability featureSets is an object whose keys are the names of the feature sets.",
+        "The capability `featureSets` is an object whose keys are the names of the feature sets, not an array.",
         "MCPL 0.4 §6.1";
     UNKNOWN_USE = Warning "mcpl/unknown-use",
         "The `uses` of a feature set are among those that MCPL defines.",
         "MCPL 0.4 §6.2";
     BEFORE_UPDATE = Info "mcpl/before-first-update",
-        "The host's first featureSets/update comes before any push event, hook, inference or scope request.",
+        "The host's first `featureSets/update` comes before any push event, context hook, inference request or scope request.",
         "MCPL 0.4 §5.3";
     NO_UPDATE = Warning "mcpl/no-initial-update",
-        "The host sends featureSets/update after the handshake.",
+        "The host sends `featureSets/update` after the handshake.",
         "MCPL 0.4 §5.3";
     UNKNOWN_SET = Error "mcpl/unknown-set",
         "A feature set that a message names was declared by the server.",
@@ -59,148 +61,156 @@ rules! {
         "A server sends no messages for a feature set that the host disabled.",
         "MCPL 0.4 §6.7";
     DISABLED_RACE = Info "mcpl/push-disabled-race",
-        "A server sends nothing for a disabled feature set, not even shortly after featureSets/update, when the two messages may have crossed.",
+        "A server sends nothing for a disabled feature set, not even in the 250 ms after `featureSets/update`, when the two messages may have crossed.",
         "MCPL 0.4 §6.7";
     DISABLED_ACCEPTED = Error "mcpl/disabled-set-accepted",
         "A host refuses messages of a feature set that it disabled, with error -32001.",
         "MCPL 0.4 §6.6";
     REFUSAL_FORM = Info "mcpl/refusal-form",
-        "A host refuses messages of disabled and unknown feature sets with an error, not with accepted: false.",
-        "MCPL 0.4 §6.6 and §9.3, AMB-C13";
+        "A host refuses messages of disabled and unknown feature sets with an error, not with `accepted: false`.",
+        "MCPL 0.4 §6.6 and §9.3, AMB-C13",
+        "§6.6 asks for an error, §9.3 for `accepted: false`. mcpreel accepts both; its host sends an error.";
     REFUSAL_DATA = Info "mcpl/refusal-data",
-        "The data of error -32001 contains featureSet and canEnable.",
+        "The `data` of error -32001 contains `featureSet` and `canEnable`.",
         "MCPL 0.4 §6.6";
     UNLISTED_USE = Warning "mcpl/unlisted-use",
         "A feature set is used only for what its `uses` list.",
         "MCPL 0.4 §6.2";
     HOOK_SET = Warning "mcpl/hook-feature-set",
-        "Only the response to a hook names a featureSet, not the request.",
+        "Only the response to a context hook names a `featureSet`, not the request.",
         "MCPL 0.4 §6.5";
     UPDATE_UNKNOWN = Warning "mcpl/update-unknown-set",
-        "featureSets/update names only feature sets that the server declared.",
+        "`featureSets/update` names only feature sets that the server declared.",
         "MCPL 0.4 §6.7";
     REMOVED_UNKNOWN = Warning "mcpl/removed-unknown-set",
         "A server removes only feature sets that it declared.",
         "MCPL 0.4 §6.7";
     SCOPE_UNSCOPED = Warning "mcpl/scope-unscoped-set",
-        "Scopes belong to feature sets that are declared with scoped: true.",
+        "Scopes are requested and granted only for feature sets that are declared with `scoped: true`.",
         "MCPL 0.4 §7.1";
     SCOPE_PAYLOAD = Info "mcpl/scope-payload",
-        "The host returns the payload of a scope that it approves; it may add members.",
+        "When the host approves a scope, it returns the `payload` of the request; it may add members.",
         "MCPL 0.4 §7.5";
     REFUSAL_REASON = Warning "mcpl/refusal-reason",
-        "A result that refuses a request contains a reason.",
+        "A result that refuses a request contains a `reason`.",
         "MCPL 0.4 §7.5 and §9.3";
     TIMESTAMP = Warning "mcpl/timestamp",
-        "A timestamp is in ISO 8601, with date, time and time zone.",
+        "A timestamp is complete: it has a date, a time and a time zone, as in `2026-07-28T09:00:00Z`.",
         "MCPL 0.4 §9.2 and §14.3";
     TIMESTAMP_UNREADABLE = Error "mcpl/timestamp-unreadable",
-        "A timestamp is in ISO 8601.",
+        "A timestamp is in a form of ISO 8601; other texts mean no point in time.",
         "MCPL 0.4 §9.2 and §14.3";
     CONTENT_STRING = Warning "mcpl/content-string",
-        "The content of events and channel messages is a list of content blocks; only hook injections may have a string.",
-        "MCPL 0.4 §9.2 and §10.3, AMB-C8";
+        "The `content` of events and channel messages is a list of content blocks; only the injections of context hooks may have a string.",
+        "MCPL 0.4 §9.2 and §10.3, AMB-C8",
+        "The proposal defines the short form for hooks only. mcpreel accepts it everywhere, with this warning.";
     CONTENT_BLOCKS = Warning "mcpl/content-blocks",
-        "Unlike elsewhere in MCPL, the content of each message in an inference/request is a string.",
-        "MCPL 0.4 §11.1, AMB-C8";
+        "Unlike elsewhere in MCPL, the `content` of each message in an `inference/request` is a string.",
+        "MCPL 0.4 §11.1, AMB-C8",
+        "The proposal defines a string here and blocks elsewhere. mcpreel accepts both, with this warning.";
     MEDIA_TYPE = Warning "mcpl/media-without-type",
-        "An image or audio block that contains data has a mimeType.",
-        "MCPL 0.4 §10.3 and Appendix B.1, AMB-C9";
+        "An image or audio block that contains `data` has a `mimeType`.",
+        "MCPL 0.4 §10.3 and Appendix B.1, AMB-C9",
+        "§10.3 and Appendix B disagree about the type. mcpreel accepts data without it, with this warning.";
     MCP_RESOURCE = Warning "mcpl/mcp-resource-block",
-        "A resource block has its uri next to its type, not embedded in a resource as in MCP.",
-        "MCPL 0.4 §10.3 and Appendix B.1, AMB-C16";
+        "A resource block has its `uri` next to its `type`, not in a `resource` object as in MCP.",
+        "MCPL 0.4 §10.3 and Appendix B.1, AMB-C16",
+        "The proposal's resource blocks differ from MCP's. mcpreel accepts both, with this warning.";
     EVENT_TWICE = Warning "mcpl/event-accepted-twice",
-        "A host accepts each eventId once.",
+        "A host accepts each `eventId` only once.",
         "MCPL 0.4 §9.4";
     TURN_ORDER = Error "mcpl/turn-order",
-        "The turnIndex of a conversation does not decrease.",
+        "The `turnIndex` of a conversation does not decrease.",
         "MCPL 0.4 §10.1";
     INFERENCE_REUSED = Error "mcpl/inference-id-reused",
-        "Each inference has an inferenceId of its own.",
+        "Each inference has an `inferenceId` of its own.",
         "MCPL 0.4 §10.1";
     AFTER_FORM = Error "mcpl/after-inference-form",
-        "context/afterInference is a request if both sides declared it as blocking, and a notification otherwise.",
-        "MCPL 0.4 §10.5, AMB-C2";
+        "`context/afterInference` is a request if both sides declared it as blocking, and a notification otherwise.",
+        "MCPL 0.4 §10.5, AMB-C2",
+        "Both sides declare the flag. mcpreel takes the hook as blocking if both say so.";
     AFTER_ORPHAN = Warning "mcpl/after-without-before",
-        "context/afterInference follows the context/beforeInference of the same inference.",
+        "`context/afterInference` follows the `context/beforeInference` of the same inference.",
         "MCPL 0.4 §10.5";
     SLOW_HOOK = Warning "mcpl/slow-hook",
-        "A server answers context/beforeInference within 5 s, and a blocking context/afterInference within 10 s.",
+        "A server responds to `context/beforeInference` within 5 s, and to a blocking `context/afterInference` within 10 s.",
         "MCPL 0.4 §10.6";
     INFERENCE_IN_HOOK = Warning "mcpl/inference-in-hook",
-        "A server sends no inference/request while it handles a hook.",
+        "A server sends no `inference/request` before it has responded to a context hook.",
         "MCPL 0.4 §10.7";
     CHUNK_UNKNOWN = Error "mcpl/chunk-unknown-request",
-        "A chunk belongs to an inference/request that has no response yet.",
+        "A chunk belongs to an `inference/request` that has no response yet.",
         "MCPL 0.4 §11.4";
     CHUNK_UNASKED = Error "mcpl/chunk-unasked",
-        "Chunks are sent only if the inference/request contains stream: true.",
+        "Chunks are sent only if the `inference/request` contains `stream: true`.",
         "MCPL 0.4 §11.4";
     CHUNK_ORDER = Error "mcpl/chunk-order",
         "The chunks of an inference are numbered from 0 without gaps.",
         "MCPL 0.4 §11.4";
     CHUNK_TEXT = Error "mcpl/chunk-text",
-        "The chunks of an inference, put together, equal the content of its response.",
+        "The chunks of an inference, put together, equal the `content` of its response.",
         "MCPL 0.4 §11.4";
     STATE_SHAPE = Error "mcpl/state-shape",
-        "The state in a tool's result has a checkpoint and a parent; a patch is a JSON Patch (RFC 6902).",
+        "The `state` in a tool's result has a `checkpoint` and a `parent`; a `patch` is a JSON Patch (RFC 6902).",
         "MCPL 0.4 §8.2 and §8.3";
     STATE_BOTH = Warning "mcpl/state-data-and-patch",
-        "The state in a tool's result contains data or a patch, not both.",
-        "MCPL 0.4 §8.3, AMB-C6";
+        "The `state` in a tool's result contains `data` or a `patch`, not both.",
+        "MCPL 0.4 §8.3, AMB-C6",
+        "The proposal does not say which one counts. mcpreel uses `data`.";
     UNKNOWN_PARENT = Error "mcpl/unknown-parent",
-        "The parent of a checkpoint is an earlier checkpoint of the server, or null.",
+        "The `parent` of a checkpoint is an earlier checkpoint of the server, or null.",
         "MCPL 0.4 §8.2";
     CHECKPOINT_REUSED = Warning "mcpl/checkpoint-reused",
-        "A checkpoint's id stands for one state: if it occurs again, data, patch and parent are the same.",
+        "A checkpoint's id stands for one state: if it occurs again, `data`, `patch` and `parent` are the same.",
         "MCPL 0.4 §8.2";
     CALL_MEMBERS = Error "mcpl/call-members",
-        "In a tools/call, `scope` and `checkpoint` have the types that MCPL defines.",
+        "In a `tools/call`, `scope` and `checkpoint` have the types that MCPL defines.",
         "MCPL 0.4 §7.7 and §8.4";
     STATE_AND_CHECKPOINT = Warning "mcpl/state-and-checkpoint",
-        "A tools/call contains the state or its checkpoint, not both.",
+        "A `tools/call` contains the `state` or its `checkpoint`, not both.",
         "MCPL 0.4 §8.4";
     STATE_WRAPPED = Warning "mcpl/state-wrapped",
-        "The state in a tools/call is the bare data, not an object with a checkpoint.",
-        "MCPL 0.4 §8.4, AMB-C7";
+        "The `state` in a `tools/call` is the bare data, not an object with a `checkpoint`.",
+        "MCPL 0.4 §8.4, AMB-C7",
+        "The proposal does not say in which form a state is returned to the server. mcpreel expects the bare data.";
     ROLLBACK_UNDECLARED = Error "mcpl/rollback-undeclared",
-        "A host rolls back only feature sets that are declared with rollback: true.",
+        "A host rolls back only feature sets that are declared with `rollback: true`.",
         "MCPL 0.4 §8.1 and §8.5";
     ROLLBACK_CHECKPOINT = Warning "mcpl/rollback-checkpoint",
-        "The result of state/rollback names the requested checkpoint.",
+        "The result of `state/rollback` names the requested checkpoint.",
         "MCPL 0.4 §8.6";
     ROLLBACK_UNKNOWN = Warning "mcpl/rollback-unknown",
         "A server refuses to roll back to an unknown checkpoint, with error -32005.",
         "MCPL 0.4 §8.7";
     ROLLBACK_PARENT = Warning "mcpl/rollback-parent",
-        "The parent of the first checkpoint after a rollback is the checkpoint that was rolled back to.",
+        "The `parent` of the first checkpoint after a rollback is the checkpoint that was rolled back to.",
         "MCPL 0.4 §8.2";
     CHANNEL_REUSED = Error "mcpl/channel-id-reused",
         "A channel's id stands for one channel of the connection, with one type and one address.",
         "MCPL 0.4 §14.2";
     CHANNEL_CHANGE = Warning "mcpl/channel-change-unknown",
-        "channels/changed updates and removes only channels that are registered.",
+        "`channels/changed` updates and removes only channels that are registered.",
         "MCPL 0.4 §14.3";
     UNREGISTERED = Error "mcpl/unregistered-channel",
-        "A channelId names a registered channel.",
+        "A `channelId` names a registered channel.",
         "MCPL 0.4 §14.3 and §14.6";
     CHANNEL_DIRECTION = Error "mcpl/channel-direction",
         "No message is published to an inbound channel, and none arrives from an outbound channel.",
         "MCPL 0.4 §14.2";
     PUBLISH_THINKING = Error "mcpl/publish-thinking",
-        "Nothing is published to the thinking channel.",
+        "The host publishes nothing to the channel `thinking`, which shows what the model thinks.",
         "MCPL 0.4 §14.5";
     OUTGOING_ORDER = Error "mcpl/outgoing-order",
-        "The channels/outgoing/chunk messages of an inference and channel are numbered from 0 without gaps.",
+        "The `channels/outgoing/chunk` messages of an inference and channel are numbered from 0 without gaps.",
         "MCPL 0.4 §14.3";
     OUTGOING_COMPLETED = Error "mcpl/outgoing-completed",
-        "No channels/outgoing message of an inference and channel follows its channels/outgoing/complete.",
+        "No `channels/outgoing/chunk` or second `channels/outgoing/complete` follows the `channels/outgoing/complete` of an inference and channel.",
         "MCPL 0.4 §14.3";
     OUTGOING_TEXT = Info "mcpl/outgoing-text",
-        "The outgoing chunks, put together, equal the completed text, unless moderation changed it.",
+        "The outgoing chunks, put together, equal the text in `channels/outgoing/complete`, unless moderation changed it.",
         "MCPL 0.4 §14.3";
     INCOMING_RESULTS = Error "mcpl/incoming-results",
-        "The result of channels/incoming has exactly one entry for each message.",
+        "The result of `channels/incoming` has exactly one entry for each message.",
         "MCPL 0.4 §14.3";
     CODE = Warning "mcpl/error-code",
         "An error code of MCPL occurs only in responses to the methods that it is meant for.",

@@ -24,17 +24,19 @@ rules! {
         "The `id` of a reminder is a version 7 UUID.",
         "Reminder RFC, Proposed wire format";
     SNAKE_CASE = Error "reminder/snake-case",
-        "The names of a reminder's members are in camelCase.",
+        "The names of a reminder's members are in camelCase (`ttlTurns`, not `ttl_turns`).",
         "Reminder RFC, Proposed wire format";
     NEAR_MISS = Warning "reminder/near-miss",
-        "The names of a reminder's members are spelled as in the proposal.",
+        "No member of a reminder has a name that is almost one of the proposal's, which suggests a typing error.",
         "Reminder RFC, Proposed wire format";
     FIRED_AT = Info "reminder/fired-at-turn",
         "A server leaves `firedAtTurn` null, because only the host knows the number of a turn.",
-        "Reminder RFC, Proposed wire format, AMB-B5";
+        "Reminder RFC, Proposed wire format, AMB-B5",
+        "The proposal does not say who sets `firedAtTurn`. mcpreel leaves it to the host.";
     RESENT = Info "reminder/resent",
         "A server reuses the `id` of a reminder only to repeat or update that reminder.",
-        "Reminder RFC, Proposed wire format, AMB-B4";
+        "Reminder RFC, Proposed wire format, AMB-B4",
+        "The proposal does not say what a repeated id means. mcpreel takes it as an update if the body changed, and as a duplicate otherwise.";
     BOTH_PATHS = Info "reminder/both-paths",
         "A server sends a reminder in one form only: `notifications/reminder`, or the older `_meta.harn.reminder`.",
         "Reminder RFC, Compatibility and migration";
@@ -49,10 +51,12 @@ rules! {
         "Reminder RFC, Reference implementation status";
     LEGACY_PLACE = Warning "reminder/legacy-place",
         "The older form `_meta.harn.reminder` is a member of the message's `params`, not next to `params`.",
-        "Reminder RFC, From the current _meta envelope, AMB-B8";
+        "Reminder RFC, From the current _meta envelope, AMB-B8",
+        "The proposal does not say where the older form is. mcpreel accepts both places.";
     NO_LIFETIME = Info "reminder/no-lifetime",
         "A reminder says with `ttlTurns` how many turns it lasts; without it, each host decides.",
-        "Reminder RFC, Proposed wire format, AMB-B1";
+        "Reminder RFC, Proposed wire format, AMB-B1",
+        "The proposal has no default. mcpreel counts such a reminder for one turn when it validates; its host keeps it for 20 turns.";
     PROVIDER_ROLE = Info "reminder/provider-role",
         "The `roleHint` of a reminder is one that all model providers support: `system` or `developer`.",
         "Reminder RFC, Open questions 4";
@@ -71,11 +75,11 @@ rules! {
 }
 
 /// The maximum number of reminders per minute.
-const MAX_A_MINUTE: usize = 60;
+const MAX_PER_MINUTE: usize = 60;
 /// The maximum number of reminders of one server in one turn.
-const MAX_A_TURN: usize = 10;
+const MAX_PER_TURN: usize = 10;
 /// A minute in nanoseconds.
-const MINUTE: i64 = 60_000_000_000;
+const MINUTE_NS: i64 = 60_000_000_000;
 
 /// The form in which a reminder was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,7 +167,7 @@ impl Observer for ReminderObserver {
             ConversationEvent::Turn => {
                 let count = self.pending.turn();
                 if count > 0 {
-                    findings.check(&TURN_BUDGET, seq, count <= MAX_A_TURN, || {
+                    findings.check(&TURN_BUDGET, seq, count <= MAX_PER_TURN, || {
                         format!("{count} reminders are waiting for this turn")
                     });
                 }
@@ -233,17 +237,17 @@ impl ReminderObserver {
 
     fn check_rate(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         self.times.push_back(message.time);
-        while self.times.front().is_some_and(|first| message.time.saturating_sub(*first) >= MINUTE) {
+        while self.times.front().is_some_and(|first| message.time.saturating_sub(*first) >= MINUTE_NS) {
             self.times.pop_front();
             self.flooding = false;
         }
-        let flood = self.times.len() > MAX_A_MINUTE;
+        let flood = self.times.len() > MAX_PER_MINUTE;
         if flood {
             self.times.pop_front();
         }
         // Reported once, until the rate has dropped again.
         findings.check(&RATE, message.seq, !flood || self.flooding, || {
-            format!("the server sent more than {MAX_A_MINUTE} reminders in a minute")
+            format!("the server sent more than {MAX_PER_MINUTE} reminders in a minute")
         });
         self.flooding |= flood;
     }

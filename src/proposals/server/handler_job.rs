@@ -8,7 +8,7 @@ use std::time::Duration;
 use url::Url;
 
 /// The maximum size of the output that is kept, in bytes.
-pub(crate) const OUTPUT_KEPT: usize = 16 << 10;
+pub(crate) const MAX_OUTPUT_BYTES: usize = 16 << 10;
 
 /// The kind of executor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -214,7 +214,7 @@ pub struct JobOutcome {
     /// How it ended.
     #[serde(flatten)]
     pub end: JobEnd,
-    /// The beginning of the output as text, at most [`OUTPUT_KEPT`] bytes.
+    /// The beginning of the output as text, at most [`MAX_OUTPUT_BYTES`] bytes.
     #[serde(default)]
     pub output: String,
     /// The size of the whole output, in bytes.

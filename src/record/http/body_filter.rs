@@ -32,7 +32,7 @@ impl BodyFilter for TapBodyFilter {
     fn pass(&mut self, bytes: Bytes) -> Bytes {
         let Self { cut, answers, stream, direction, .. } = self;
         if answers.awaits(*direction) {
-            return cut.sift(&bytes, &mut |message| answers.keep(*stream, *direction, message.to_vec())).into();
+            return cut.filter(&bytes, &mut |message| answers.keep(*stream, *direction, message.to_vec())).into();
         }
         let held = cut.release();
         cut.see(&bytes);

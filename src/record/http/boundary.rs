@@ -1,7 +1,7 @@
 //! Splits a passing stream of server-sent events or WebSocket frames at message ends. Finds the positions where another
 //! message can be inserted, and can remove messages.
 //!
-//! Pure; everything that is not removed passes byte for byte and in order. Only `sift` holds bytes back, and only those
+//! Pure; everything that is not removed passes byte for byte and in order. Only `filter` holds bytes back, and only those
 //! of an incomplete message.
 
 use crate::sessions::injection::may_be_answer;
@@ -34,10 +34,10 @@ impl MessageSplitter {
     }
 
     /// Takes bytes and removes what `keep` rejects. Returns the bytes that pass now.
-    pub fn sift(&mut self, bytes: &[u8], keep: AnswerDecision<'_>) -> Vec<u8> {
+    pub fn filter(&mut self, bytes: &[u8], keep: AnswerDecision<'_>) -> Vec<u8> {
         match self {
-            Self::Events(events) => events.sift(bytes, keep),
-            Self::Frames(frames) => frames.sift(bytes, keep),
+            Self::Events(events) => events.filter(bytes, keep),
+            Self::Frames(frames) => frames.filter(bytes, keep),
         }
     }
 
@@ -97,7 +97,7 @@ impl Events {
         [&b"\n\n"[..], b"\n\r\n", b"\r\r", b"\r\r\n"].iter().any(|end| self.tail.ends_with(end))
     }
 
-    fn sift(&mut self, bytes: &[u8], keep: AnswerDecision<'_>) -> Vec<u8> {
+    fn filter(&mut self, bytes: &[u8], keep: AnswerDecision<'_>) -> Vec<u8> {
         if self.framer.pending() == 0 && !self.is_between() {
             // The beginning of this event has already passed. Its last line ends determine where the event ends.
             let tail = self.tail;
@@ -177,7 +177,7 @@ impl Frames {
         }
     }
 
-    fn sift(&mut self, mut bytes: &[u8], keep: AnswerDecision<'_>) -> Vec<u8> {
+    fn filter(&mut self, mut bytes: &[u8], keep: AnswerDecision<'_>) -> Vec<u8> {
         let mut out = Vec::new();
         while !bytes.is_empty() {
             let has_gone = self.has_begun && self.held.is_empty();
@@ -286,8 +286,8 @@ mod tests {
         None
     }
 
-    fn sift(cut: &mut MessageSplitter, bytes: &[u8]) -> String {
-        String::from_utf8_lossy(&cut.sift(bytes, &mut none)).into_owned()
+    fn filter(cut: &mut MessageSplitter, bytes: &[u8]) -> String {
+        String::from_utf8_lossy(&cut.filter(bytes, &mut none)).into_owned()
     }
 
     fn any_events() -> impl Strategy<Value = Vec<Vec<u8>>> {
@@ -340,7 +340,7 @@ mod tests {
             let (chunk, after) = rest.split_at(rest.len().min(*length));
             rest = after;
             if *looks {
-                out.extend(cut.sift(chunk, keep));
+                out.extend(cut.filter(chunk, keep));
             } else {
                 out.extend(cut.release());
                 cut.see(chunk);
@@ -433,7 +433,7 @@ mod tests {
         cut.see(b"data: {\"begun\":1}\r\n");
         assert!(!cut.is_between());
         let ours = format!("\r\ndata: {OURS}\r\n\r\ndata: 2");
-        assert_eq!(sift(&mut cut, ours.as_bytes()), "\r\n");
+        assert_eq!(filter(&mut cut, ours.as_bytes()), "\r\n");
         assert!(cut.is_between(), "what is held back has not begun for the client");
         assert_eq!(cut.release(), b"data: 2");
         assert!(!cut.is_between());
@@ -442,9 +442,9 @@ mod tests {
     #[test]
     fn what_an_event_says_besides_its_message_stays() {
         let mut cut = MessageSplitter::Events(Events::default());
-        assert_eq!(sift(&mut cut, format!("id: 7\nevent: message\ndata: {OURS}\n\n").as_bytes()), "id: 7\n\n");
+        assert_eq!(filter(&mut cut, format!("id: 7\nevent: message\ndata: {OURS}\n\n").as_bytes()), "id: 7\n\n");
         let batch = format!("id: 8\ndata: [1,{OURS}]\n\n");
-        let cut_out = cut.sift(batch.as_bytes(), &mut |_| Some(b"[1]".to_vec()));
+        let cut_out = cut.filter(batch.as_bytes(), &mut |_| Some(b"[1]".to_vec()));
         assert_eq!(cut_out, b"id: 8\ndata: [1]\n\n");
     }
 
@@ -454,7 +454,7 @@ mod tests {
             let mut cut = MessageSplitter::Frames(Frames::new(false));
             assert!(cut.is_between());
             let all = [last, &frame(OURS.as_bytes(), None)].concat();
-            assert_eq!(cut.sift(&all, &mut none), all);
+            assert_eq!(cut.filter(&all, &mut none), all);
             assert!(cut.is_over() && !cut.is_between());
         }
     }

@@ -82,8 +82,8 @@ impl InjectionQueue {
         if state.is_over {
             return Err(InjectionFailure::Ended);
         }
-        let has_room = state.waiting.len() < MAX_WAITING && state.bytes + message.len() <= MAX_BYTES;
-        if !has_room && !state.waiting.is_empty() {
+        let has_space = state.waiting.len() < MAX_WAITING && state.bytes + message.len() <= MAX_BYTES;
+        if !has_space && !state.waiting.is_empty() {
             return Err(InjectionFailure::Full);
         }
         state.given += 1;
@@ -166,14 +166,14 @@ mod tests {
     fn what_waits_is_bounded_by_number_and_by_size() {
         let injection_queue = InjectionQueue::default();
         for _ in 0..MAX_WAITING {
-            injection_queue.offer(b"x").expect("room");
+            injection_queue.offer(b"x").expect("accepted");
         }
         assert_eq!(injection_queue.offer(b"x"), Err(InjectionFailure::Full));
         while next(&injection_queue).is_some() {}
         let long = vec![b'x'; MAX_BYTES + 1];
-        injection_queue.offer(&long).expect("one alone has room");
+        injection_queue.offer(&long).expect("one alone is accepted");
         assert_eq!(injection_queue.offer(b"x"), Err(InjectionFailure::Full));
         assert_eq!(next(&injection_queue).map(|message| message.len()), Some(long.len()));
-        injection_queue.offer(b"x").expect("room again");
+        injection_queue.offer(b"x").expect("accepted again");
     }
 }

@@ -41,6 +41,10 @@ impl Exchanges {
     }
 
     /// Chooses the session, and the route of a message to its server or its client.
+    ///
+    /// # Errors
+    ///
+    /// There is no such session, or no route to that side of it.
     pub(super) fn way(&self, stream: u32, toward: Direction) -> Result<(u32, InjectionRoute), String> {
         match toward {
             Direction::ClientToServer => {

@@ -85,7 +85,7 @@ impl Session for HttpSession {
         put.map(|()| InjectionProgress::Written)
     }
 
-    fn facts(&self) -> Map<String, Value> {
+    fn details(&self) -> Map<String, Value> {
         [("streams".to_owned(), self.exchanges.sessions().into())].into_iter().collect()
     }
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// How much of the end of its output to keep, in bytes.
 const KEPT: usize = 16 << 10;
 /// How long processes that it leaves behind may keep its output open.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The outcome of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,9 +113,9 @@ fn try_run(mut command: Command, limit: Duration, running: &RunningCommand) -> i
             (ended.recv().map_err(io::Error::other)?, true)
         }
     };
-    let output = kept.recv_timeout(LAST_WORDS).or_else(|_| {
+    let output = kept.recv_timeout(DRAIN_TIMEOUT).or_else(|_| {
         kill(group);
-        kept.recv_timeout(LAST_WORDS)
+        kept.recv_timeout(DRAIN_TIMEOUT)
     });
     running.set(None);
     let status = status?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// Maximum length of a burst, as a multiple of the quiet time.
-const LONGEST: u32 = 20;
+const MAX_DELAY_FACTOR: u32 = 20;
 
 /// The first thing that happened to a file since it was last reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl Debounce {
 
     /// When changes are to be reported.
     pub(super) fn due(&self) -> Option<Duration> {
-        self.times.map(|(first, last)| (last + self.quiet).min(first + self.quiet * LONGEST))
+        self.times.map(|(first, last)| (last + self.quiet).min(first + self.quiet * MAX_DELAY_FACTOR))
     }
 
     /// Returns the changes to report now.
@@ -78,6 +78,6 @@ mod tests {
     fn what_never_rests_is_reported_all_the_same() {
         let mut changes = Debounce::new(QUIET);
         (0..50).for_each(|step| changes.push(at(step * 100), "a".into(), Change::Other));
-        assert_eq!(changes.due(), Some(QUIET * LONGEST));
+        assert_eq!(changes.due(), Some(QUIET * MAX_DELAY_FACTOR));
     }
 }

@@ -18,7 +18,7 @@ const MAX_FILES: usize = 1000;
 /// Maximum number of entries to visit for that.
 const MAX_ENTRIES: usize = 50_000;
 /// Size of the largest file to serve, in bytes.
-const LARGEST: u64 = 1 << 20;
+const MAX_FILE_BYTES: u64 = 1 << 20;
 /// How much of a file's beginning decides whether it is text, in bytes.
 const LOOKED_AT: u64 = 1024;
 
@@ -44,6 +44,10 @@ pub(crate) enum FolderError {
 impl Folder {
     /// Opens the folder at this path. Globs in `ignored` match a file or folder by its name, or by its path relative to
     /// the folder.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be opened, or a glob is invalid.
     pub(crate) fn open(path: &Path, ignored: &[String]) -> Result<Self, FolderError> {
         let failed = |error| FolderError::System(path.to_owned(), error);
         let root = path.canonicalize().map_err(failed)?;
@@ -121,7 +125,7 @@ impl Folder {
         self.name(&path)?;
         // With a link anywhere on the way, the real path differs.
         let file = path.canonicalize().ok().filter(|real| *real == path).and_then(|path| open(&path).ok())?;
-        let text = String::from_utf8(read(file, LARGEST).ok()?).ok()?;
+        let text = String::from_utf8(read(file, MAX_FILE_BYTES).ok()?).ok()?;
         Some(json!({"uri": uri, "mimeType": "text/plain", "text": text}))
     }
 }
@@ -135,7 +139,7 @@ fn open(path: &Path) -> io::Result<File> {
     let flags = i32::try_from((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits()).unwrap_or_default();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     let about = file.metadata()?;
-    match about.is_file() && about.len() <= LARGEST {
+    match about.is_file() && about.len() <= MAX_FILE_BYTES {
         true => Ok(file),
         false => Err(io::Error::from(io::ErrorKind::InvalidInput)),
     }

@@ -30,7 +30,7 @@ pub(crate) struct ExpectPart {
     /// A prompt for the model.
     pub prompt: Option<PromptPart>,
     /// An event that the host reports.
-    pub fact: Option<FactPart>,
+    pub fact: Option<HostEventPart>,
     /// The result of the step's tool or request; an error is at `/error`.
     pub result: Option<ResultPart>,
     /// Whether the session must break no rule of `mcpreel validate`.
@@ -93,7 +93,7 @@ pub(crate) struct PromptPart {
 /// An event that the host reports.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct FactPart {
+pub(crate) struct HostEventPart {
     /// The proposal that it concerns, or `host`.
     pub room: Option<Placed<String>>,
     /// What happened.

@@ -2,20 +2,28 @@
 
 use super::{Resolver, Result, in_words, unknown, way};
 use crate::proposals::REGISTRY;
-use crate::scenario::expect::{Bound, Expectation, Want, WantFact, WantMessage, WantPrompt, WantResult};
+use crate::scenario::expect::{Bound, Expectation, Want, WantHostEvent, WantMessage, WantPrompt, WantResult};
 use crate::scenario::format::{
-    ExpectPart, FactPart, KindPart, MessagePart, Placed, PromptPart, ResultPart, TextPosition,
+    ExpectPart, HostEventPart, KindPart, MessagePart, Placed, PromptPart, ResultPart, TextPosition,
 };
 use crate::session::filter::Filter;
 use crate::wire::MessageKind;
 
 impl Resolver<'_> {
     /// Resolves expectations and returns their indices.
+    ///
+    /// # Errors
+    ///
+    /// An expectation is invalid.
     pub(super) fn expectations(&mut self, parts: Vec<Placed<ExpectPart>>) -> Result<Vec<usize>> {
         parts.into_iter().map(|part| self.expectation(part)).collect()
     }
 
     /// Resolves the ids in `after`.
+    ///
+    /// # Errors
+    ///
+    /// There is no expectation with such an id.
     pub(super) fn settle_waiting(&mut self) -> Result<()> {
         for (waits, id) in std::mem::take(&mut self.waiting) {
             let found = self.expectations.iter().position(|one| one.id.as_deref() == Some(id.value.as_str()));
@@ -46,7 +54,7 @@ impl Resolver<'_> {
         let mut wants = Vec::new();
         wants.extend(part.message.map(|part| self.message(part)).transpose()?);
         wants.extend(part.prompt.map(|part| self.prompt(part, place)).transpose()?);
-        wants.extend(part.fact.map(|part| self.fact(part)).transpose()?);
+        wants.extend(part.fact.map(|part| self.report(part)).transpose()?);
         wants.extend(part.result.map(|part| self.result(part, place)).transpose()?);
         wants.extend(part.validates.map(|is_clean| {
             (Want::Validates(is_clean), if is_clean { "no rule is broken" } else { "a rule is broken" }.to_owned())
@@ -150,7 +158,7 @@ impl Resolver<'_> {
         Ok((Want::Prompt(want), format!("prompt {what}")))
     }
 
-    fn fact(&self, part: FactPart) -> Result<(Want, String)> {
+    fn report(&self, part: HostEventPart) -> Result<(Want, String)> {
         if let Some(proposal) = part.room.as_ref().filter(|proposal| proposal.value != "host") {
             self.proposal(proposal)?;
         }
@@ -161,7 +169,7 @@ impl Resolver<'_> {
             ("contains", part.contains.as_ref().map(|text| format!("{text:?}"))),
             ("data", part.data.as_ref().map(ToString::to_string)),
         ]);
-        let want = WantFact {
+        let want = WantHostEvent {
             proposal: part.room.as_ref().map(|proposal| proposal.value.clone()),
             what: part.what,
             server: self.known_server(&part.server)?,

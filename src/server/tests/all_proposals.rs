@@ -54,14 +54,14 @@ fn user_messages_are_answered_in_kind() {
     let asked = host.request("conversation/userMessage", &about("m1", "What about the database schema?"));
     let memories = &asked["result"]["structuredContext"]["memories"];
     assert_eq!((memories.as_array().map(Vec::len), &memories[0]["relevance"]), (Some(1), &json!(1.0)));
-    assert_eq!(host.request("conversation/userMessage", &about("m2", "Tell me a joke"))["result"], json!({}));
+    assert_eq!(host.request("conversation/userMessage", &about("m2", "A joke, please"))["result"], json!({}));
     assert_eq!(host.request("conversation/userMessage", &json!({"messageId": "m"}))["error"]["code"], -32602);
     let reported = host.notify("conversation/userMessage", &about("m3", "mannequin"));
     assert_eq!(
         (&reported[0]["method"], &reported[0]["params"]["messageId"]),
         (&json!("conversation/context"), &json!("m3"))
     );
-    let reported = host.notify("conversation/userMessage", &about("m4", "Tell me a joke"));
+    let reported = host.notify("conversation/userMessage", &about("m4", "A joke, please"));
     assert_eq!(reported[0]["params"], json!({"messageId": "m4"}));
     assert!(host.notify("conversation/userMessage", &json!({"content": 3})).is_empty());
     let (mut host, _) = Host::ready(config_without("conversation"), "2025-11-25", &json!({}));

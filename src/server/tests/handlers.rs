@@ -48,12 +48,12 @@ impl Host {
 
     /// The last report about a run.
     fn run(&self) -> Value {
-        self.reports.iter().rfind(|fact| fact["report"] == "handler").cloned().unwrap_or_default()
+        self.reports.iter().rfind(|report| report["report"] == "handler").cloned().unwrap_or_default()
     }
 
     fn outcomes(&self) -> Vec<&str> {
-        let ended = self.reports.iter().filter(|fact| fact["report"] == "handler" && fact["state"] == "ended");
-        ended.filter_map(|fact| fact["outcome"].as_str()).collect()
+        let ended = self.reports.iter().filter(|report| report["report"] == "handler" && report["state"] == "ended");
+        ended.filter_map(|report| report["outcome"].as_str()).collect()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::proposals::server::{Answer, Declaration, Firing, Granted, ServerCx, ServerSide, ToolCall, Unsent, success};
-use crate::proposals::{CapabilityPlace, Descriptor, Observer, Proposal, Rule, Side, Spoken};
+use crate::proposals::{CapabilityPlace, Descriptor, Observer, Proposal, Rule, Side, SummarizedMessage};
 use crate::protocol::schema::SchemaSet;
 use crate::protocol::{MethodKind, MethodSpec, Sender};
 
@@ -32,7 +32,7 @@ impl Proposal for Bell {
         &DESCRIPTOR
     }
 
-    fn summarize(&self, _spoken: &Spoken<'_>, _out: &mut String) {}
+    fn summarize(&self, _spoken: &SummarizedMessage<'_>, _out: &mut String) {}
 
     fn rules(&self) -> &'static [Rule] {
         &[]

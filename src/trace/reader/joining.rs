@@ -8,7 +8,7 @@
 use super::{Block, Damage, Input, Item, ReelReader, is_long};
 use crate::trace::event::{EventHeader, Flags};
 use crate::trace::record::Piece;
-use crate::wire::{Framing, LONGEST_MESSAGE};
+use crate::wire::{Framing, MAX_MESSAGE_BYTES};
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 
@@ -169,7 +169,7 @@ impl ReelReader {
                 block.truncate_end(place);
                 continue;
             };
-            let max = LONGEST_MESSAGE - self.joining.kept.min(LONGEST_MESSAGE);
+            let max = MAX_MESSAGE_BYTES - self.joining.kept.min(MAX_MESSAGE_BYTES);
             let len = frame.len + u64::from(header.len);
             let is_full = !is_end && piece.first == piece.seq && self.joining.open.len() >= MAX_FRAMES;
             if len > max as u64 || is_full || is_long {
@@ -285,6 +285,10 @@ impl ReelReader {
     }
 
     /// Loads the payloads of a block's joined events, after its other payloads.
+    ///
+    /// # Errors
+    ///
+    /// The reel cannot be read. Damage is a value, not an error.
     pub(super) fn load_joined(&mut self, block: &mut Block) -> io::Result<Result<(), Damage>> {
         for origin in std::mem::take(&mut block.joined) {
             let Ok(place) = block.headers.binary_search_by_key(&origin.seq, |header| header.seq) else { continue };

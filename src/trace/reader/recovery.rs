@@ -27,12 +27,20 @@ impl ReelReader {
     }
 
     /// Reports that the rest of a group cannot be read, and continues with the next group.
+    ///
+    /// # Errors
+    ///
+    /// The reel cannot be read.
     pub(super) fn broken_group(&mut self, start: u64, reason: String) -> io::Result<Item> {
         self.group_broken = true;
         self.skip_group(start, &reason)
     }
 
     /// Skips segments up to the next group, and reports the loss.
+    ///
+    /// # Errors
+    ///
+    /// The reel cannot be read.
     pub(super) fn skip_group(&mut self, start: u64, reason: &str) -> io::Result<Item> {
         let expected = self.position.seq;
         let mut offset = start;
@@ -60,6 +68,10 @@ impl ReelReader {
     }
 
     /// Searches for the next segment that starts a group (or for the footer), after a place without a valid segment.
+    ///
+    /// # Errors
+    ///
+    /// The reel cannot be read.
     pub(super) fn resync(&mut self, reason: &str) -> io::Result<Item> {
         const WINDOW: usize = 256 << 10;
         let start = self.offset;

@@ -3,7 +3,7 @@
 //! Header names keep their spelling in both directions, because exchanges are recorded as they are.
 
 use super::error_response::TOKEN_ADVICE;
-use super::proxy_connector::ProxyConnector;
+use super::proxy_connector::{ProxyConnector, UnknownName};
 use super::remote::Remote;
 use crate::wire::Direction;
 use crate::wire::text::error_chain;
@@ -131,14 +131,16 @@ impl HttpError {
     fn read(place: &str, reported: String, error: &(dyn Error + 'static)) -> Self {
         let mut cause = Some(error);
         while let Some(found) = cause {
-            let text = found.to_string();
             if let Some(known) = found.downcast_ref::<Self>() {
                 return known.clone();
             }
             if found.downcast_ref().is_some_and(hyper::Error::is_parse_too_large) {
-                return Self::Exchange(format!("{place} answered with headers of more than {} KiB", HEAD_LIMIT >> 10));
+                return Self::Exchange(format!(
+                    "{place} answered with headers of more than {} KiB",
+                    MAX_HEAD_BYTES >> 10
+                ));
             }
-            if text.contains("dns error") || text.contains("failed to lookup address") {
+            if found.is::<UnknownName>() {
                 return Self::UnknownHost(reported);
             }
             match found.downcast_ref() {
@@ -195,13 +197,13 @@ pub trait ExchangeObserver: Send + Sync {
     /// An event of an exchange.
     fn see(&self, exchange: u32, seen: ExchangeEvent<'_>);
     /// A client's connection ended.
-    fn hung_up(&self, connection: u32);
-    /// Whether to hold back request bodies and pass them to [`ExchangeObserver::sift`] first.
+    fn client_closed(&self, connection: u32);
+    /// Whether to hold back request bodies and pass them to [`ExchangeObserver::filter`] first.
     fn sifts(&self) -> bool {
         false
     }
     /// The part of a request's complete body to send on; `None` if nothing is left, which is answered with 202.
-    fn sift(&self, exchange: u32, body: Bytes) -> Option<Bytes> {
+    fn filter(&self, exchange: u32, body: Bytes) -> Option<Bytes> {
         let _ = exchange;
         Some(body)
     }
@@ -237,7 +239,7 @@ pub(crate) type Stream = MaybeHttpsStream<super::proxy_connector::ProxiedConnect
 /// The time limit for connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The maximum size of a head. Bodies are read in pieces of this size, too, and a proxy holds several of them.
-pub(crate) const HEAD_LIMIT: usize = 128 << 10;
+pub(crate) const MAX_HEAD_BYTES: usize = 128 << 10;
 /// The maximum number of headers in a head.
 pub(crate) const MAX_HEADERS: usize = 512;
 /// How long an idle connection is kept. Common servers close it after 5 s, and a request must not be sent while that
@@ -273,7 +275,7 @@ impl HttpClient {
             .pool_idle_timeout(IDLE)
             .http1_preserve_header_case(true)
             .http1_max_headers(MAX_HEADERS)
-            .http1_max_buf_size(HEAD_LIMIT)
+            .http1_max_buf_size(MAX_HEAD_BYTES)
             .set_host(false)
             .build(connector);
         Ok(Self { client, reach, tls })
@@ -328,7 +330,7 @@ impl ExchangeObserver for NoObserver {
 
     fn see(&self, _exchange: u32, _seen: ExchangeEvent<'_>) {}
 
-    fn hung_up(&self, _connection: u32) {}
+    fn client_closed(&self, _connection: u32) {}
 }
 
 /// A shared observer.

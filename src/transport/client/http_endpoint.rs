@@ -22,7 +22,7 @@ use tokio::time::timeout;
 /// The maximum number of redirects of one request.
 const MAX_REDIRECTS: usize = 5;
 /// How many bytes of a redirect's body are read so that its connection can be reused.
-const REDIRECT_LIMIT: usize = 64 << 10;
+const MAX_REDIRECT_BYTES: usize = 64 << 10;
 
 /// The connection number for the observer: this is one client, however many connections it has.
 const CONNECTION: u32 = 1;
@@ -128,7 +128,7 @@ impl Endpoint {
                 "{method} → {}; following the redirect to {}{kept}",
                 head.status, next.url
             )));
-            let _ = Limited::new(answered, REDIRECT_LIMIT).collect().await;
+            let _ = Limited::new(answered, MAX_REDIRECT_BYTES).collect().await;
             here = next;
         }
         let place = super::http::place(&self.uri);
@@ -161,8 +161,8 @@ impl Endpoint {
     }
 
     /// Reports to the observer that there will be no more exchanges.
-    pub(crate) fn hang_up(&self) {
-        self.watch.hung_up(CONNECTION);
+    pub(crate) fn report_closed(&self) {
+        self.watch.client_closed(CONNECTION);
     }
 
     /// The headers of one request: its own and the shared ones, which take precedence.

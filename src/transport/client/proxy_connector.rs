@@ -6,6 +6,7 @@ use hyper::Uri;
 use hyper::header::HeaderValue;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_rustls::{HttpsConnector, MaybeHttpsStream};
+use hyper_util::client::legacy::connect::dns::{GaiAddrs, GaiResolver, Name};
 use hyper_util::client::legacy::connect::proxy::{SocksV4, SocksV5, Tunnel};
 use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
@@ -21,10 +22,34 @@ use tower_service::Service;
 /// The default port of a SOCKS proxy.
 const SOCKS_PORT: u16 = 1080;
 
+/// A host name that cannot be resolved.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub(crate) struct UnknownName(pub io::Error);
+
+/// The system's resolver. Its errors have a type, by which the cause of a failed connection is found.
+#[derive(Clone)]
+struct NameLookup(GaiResolver);
+
+impl Service<Name> for NameLookup {
+    type Response = GaiAddrs;
+    type Error = UnknownName;
+    type Future = Pin<Box<dyn Future<Output = Result<GaiAddrs, UnknownName>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), UnknownName>> {
+        self.0.poll_ready(context).map_err(UnknownName)
+    }
+
+    fn call(&mut self, name: Name) -> Self::Future {
+        let lookup = self.0.call(name);
+        Box::pin(async { lookup.await.map_err(UnknownName) })
+    }
+}
+
 /// Connects to hosts.
 #[derive(Clone)]
 pub(crate) struct ProxyConnector {
-    tcp: HttpConnector,
+    tcp: HttpConnector<NameLookup>,
     /// For proxies with https URLs.
     tls: Arc<rustls::ClientConfig>,
     proxies: Arc<Matcher>,
@@ -44,7 +69,7 @@ impl ProxyConnector {
     }
 
     fn by(proxies: Matcher, limit: Duration, tls: Arc<rustls::ClientConfig>) -> Self {
-        let mut tcp = HttpConnector::new();
+        let mut tcp = HttpConnector::new_with_resolver(NameLookup(GaiResolver::new()));
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
         tcp.set_connect_timeout(Some(limit));

@@ -238,7 +238,7 @@ async fn run(client: Arc<Client>, mut outgoing: Receiver<Vec<u8>>) {
     }
     client.settle(tasks).await;
     client.end_session().await;
-    client.endpoint.hang_up();
+    client.endpoint.report_closed();
     let _ = client.incoming.send(Incoming::Closed).await;
 }
 
@@ -655,7 +655,7 @@ impl Client {
         match timeout(DELETE_TIMEOUT, self.endpoint.ask(Method::DELETE, &headers, None)).await {
             Ok(Ok(answer)) => self.step(format!("DELETE → {}", answer.status())),
             Ok(Err(error)) => self.step(error.to_string()),
-            Err(_) => self.step(format!("no answer to DELETE within {DELETE_TIMEOUT:?}")),
+            Err(_) => self.step(format!("no response to DELETE within {DELETE_TIMEOUT:?}")),
         }
     }
 }

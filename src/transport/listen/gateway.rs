@@ -369,7 +369,7 @@ impl Gateway {
     fn shared_for(self: &Arc<Self>, message: &[u8]) -> Result<Arc<Session>, Refusal> {
         let mut shared = lock(&self.shared);
         shared.retain(|session| !session.is_closed());
-        if let Some(free) = shared.iter().find(|session| session.has_room_for(message)) {
+        if let Some(free) = shared.iter().find(|session| session.has_space_for(message)) {
             return Ok(Arc::clone(free));
         }
         if shared.len() >= MAX_SESSIONS {

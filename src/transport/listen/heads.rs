@@ -127,7 +127,7 @@ impl Heads {
 
 /// What is known of a connection's requests, for the service that answers them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ConnectionFacts(Arc<Flags>);
+pub(crate) struct ConnectionFlags(Arc<Flags>);
 
 #[derive(Debug, Default)]
 struct Flags {
@@ -135,7 +135,7 @@ struct Flags {
     is_over: AtomicBool,
 }
 
-impl ConnectionFacts {
+impl ConnectionFlags {
     /// Whether a request's length was uncertain: nothing after it on this connection can be trusted.
     pub(crate) fn is_ambiguous(&self) -> bool {
         self.0.is_ambiguous.load(Ordering::Acquire)
@@ -151,13 +151,13 @@ impl ConnectionFacts {
 pub(crate) struct Watched<S> {
     stream: S,
     heads: Heads,
-    known: ConnectionFacts,
+    known: ConnectionFlags,
 }
 
 impl<S> Watched<S> {
     /// Checks what is read from a stream.
-    pub(crate) fn new(stream: S) -> (Self, ConnectionFacts) {
-        let known = ConnectionFacts::default();
+    pub(crate) fn new(stream: S) -> (Self, ConnectionFlags) {
+        let known = ConnectionFlags::default();
         (Self { stream, heads: Heads::default(), known: known.clone() }, known)
     }
 }

@@ -5,8 +5,8 @@ use super::heads::{AmbiguousLength, Watched};
 use super::origin_check::Access;
 use super::upstream::Upstream;
 use crate::transport::client::http::{
-    Body, BodyError, BodyFilter, ExchangeEvent, HEAD_LIMIT, HttpClient, HttpError, MAX_HEADERS, SharedObserver, empty,
-    full,
+    Body, BodyError, BodyFilter, ExchangeEvent, HttpClient, HttpError, MAX_HEAD_BYTES, MAX_HEADERS, SharedObserver,
+    empty, full,
 };
 use crate::transport::client::http_endpoint::shared_headers;
 use crate::transport::client::remote::Remote;
@@ -121,7 +121,7 @@ impl Proxy {
         let from_client = head.extensions.remove::<OnUpgrade>();
         self.turn_to_server(&mut head, upgrade.as_ref());
         let body = if head.method == Method::POST && self.watch.sifts() {
-            match passage.sift(body, self.body_limit).await {
+            match passage.filter(body, self.body_limit).await {
                 Err(refused) => return refused,
                 Ok(None) => return passage.keep(),
                 Ok(Some(rest)) => {
@@ -219,6 +219,10 @@ pub(super) fn is_websocket(to: &HeaderValue) -> bool {
 }
 
 /// Accepts connections forever, numbered from 1. If too many are open, the next ones wait.
+///
+/// # Errors
+///
+/// The listener failed.
 pub(super) async fn accept<S, F>(mut next: impl AsyncFnMut() -> std::io::Result<S>, mut serve: impl FnMut(S, u32) -> F)
 where
     F: Future<Output = ()> + Send + 'static,
@@ -267,7 +271,7 @@ where
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
-        .max_buf_size(HEAD_LIMIT)
+        .max_buf_size(MAX_HEAD_BYTES)
         .max_headers(MAX_HEADERS)
         .preserve_header_case(true)
         .auto_date_header(false)
@@ -309,7 +313,7 @@ struct Line {
 
 impl Drop for Line {
     fn drop(&mut self) {
-        self.watch.hung_up(self.connection);
+        self.watch.client_closed(self.connection);
     }
 }
 
@@ -340,14 +344,14 @@ impl Passage {
     }
 
     /// Holds back a request's body for the observer. Returns the part to send on.
-    async fn sift(&mut self, body: Incoming, limit: u64) -> Result<Option<Bytes>, Response<Body>> {
+    async fn filter(&mut self, body: Incoming, limit: u64) -> Result<Option<Bytes>, Response<Body>> {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         match Limited::new(body, limit).collect().await {
             Ok(collected) => {
                 let bytes = collected.to_bytes();
                 self.see(ExchangeEvent::RequestBody(&bytes));
                 self.see(ExchangeEvent::RequestEnd(None));
-                Ok(self.watch.sift(self.exchange, bytes))
+                Ok(self.watch.filter(self.exchange, bytes))
             }
             Err(error) => Err(self.answer(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string())),
         }

@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout_at};
 /// The time limit for a body, before the time added for its length.
 const GRACE_PERIOD: Duration = Duration::from_secs(30);
 /// The number of bytes that extend the time limit by one second (16 KiB).
-const BYTES_A_SECOND: u32 = 16 << 10;
+const MIN_BYTES_PER_SECOND: u32 = 16 << 10;
 
 /// Why a body was not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl BodyFault {
             Self::Stalled => format!(
                 "the body arrives too slowly: it may take {} seconds, and one more for each {} KiB",
                 GRACE_PERIOD.as_secs(),
-                BYTES_A_SECOND >> 10
+                MIN_BYTES_PER_SECOND >> 10
             ),
             Self::Broken(why) => format!("cannot read the body: {why}"),
         }
@@ -69,7 +69,7 @@ where
         return Err(BodyFault::TooLong);
     }
     loop {
-        let earned = Duration::from_secs(all.len() as u64 / u64::from(BYTES_A_SECOND));
+        let earned = Duration::from_secs(all.len() as u64 / u64::from(MIN_BYTES_PER_SECOND));
         let frame = timeout_at(began + GRACE_PERIOD + earned, body.frame()).await.map_err(|_| BodyFault::Stalled)?;
         let Some(frame) = frame else { return Ok(all) };
         let frame = frame.map_err(|error| BodyFault::Broken(error_chain(&error)))?;

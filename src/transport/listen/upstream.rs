@@ -78,7 +78,7 @@ impl Upstream {
         let built = Builder::new()
             .preserve_header_case(true)
             .max_headers(crate::transport::client::http::MAX_HEADERS)
-            .max_buf_size(crate::transport::client::http::HEAD_LIMIT)
+            .max_buf_size(crate::transport::client::http::MAX_HEAD_BYTES)
             .handshake(stream)
             .await;
         let (sender, connection) = built.map_err(|error| self.failed(&error))?;

@@ -2,22 +2,24 @@
 
 use crate::transport::budget::{BudgetPermit, IntakeLimits, Receiver, Sender};
 use crate::transport::client::http::HttpError;
+use crate::transport::client::proxy_connector::UnknownName;
 use crate::transport::link::{Incoming, Link, Served};
 use crate::transport::local::stdio::{ByteObserver, Pipe};
 use crate::wire::MessageLimit;
 use crate::wire::Messages;
 use std::io;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::net::{TcpStream, UnixStream};
+use tokio::net::{TcpStream, UnixStream, lookup_host};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 /// How long to wait for the end of standard error after the end of standard output, so that a server's last output is
 /// received before its end is reported.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 /// The time limit for connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -45,9 +47,18 @@ pub(crate) async fn connect_tcp(
     observer: Option<ByteObserver>,
 ) -> Result<Link, HttpError> {
     let place = format!("tcp:{address}");
-    let stream = connected(&place, TcpStream::connect(address)).await?;
+    let stream = connected(&place, connect_by_name(address)).await?;
     let _ = stream.set_nodelay(true);
     Ok(carry(stream.into_split(), IntakeLimits::of_server(limit), observer))
+}
+
+async fn connect_by_name(address: &str) -> io::Result<TcpStream> {
+    let of_name = |error: io::Error| match error.kind() {
+        io::ErrorKind::InvalidInput => error,
+        _ => io::Error::other(UnknownName(error)),
+    };
+    let found: Vec<SocketAddr> = lookup_host(address).await.map_err(of_name)?.collect();
+    TcpStream::connect(&found[..]).await
 }
 
 async fn connected<S>(place: &str, connecting: impl Future<Output = io::Result<S>>) -> Result<S, HttpError> {
@@ -134,7 +145,7 @@ pub(crate) async fn read_lines(
         }
         drop(lines);
         if let Some(said) = said.filter(|_| failed.is_none()) {
-            let _ = timeout(LAST_WORDS, said).await;
+            let _ = timeout(DRAIN_TIMEOUT, said).await;
         }
         let _ = incoming.send(failed.map_or(Incoming::Closed, Incoming::Failed)).await;
         return;

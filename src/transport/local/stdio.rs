@@ -30,7 +30,7 @@ pub enum Pipe {
 pub(crate) type ByteObserver = Arc<dyn Fn(Pipe, Option<&[u8]>) + Send + Sync>;
 
 /// How long a server may take to exit after its input was closed, and again after SIGTERM.
-const GRACE: Duration = Duration::from_secs(2);
+const GRACE_PERIOD: Duration = Duration::from_secs(2);
 
 /// A running server.
 pub(crate) struct StdioServer {
@@ -110,7 +110,7 @@ impl StdioServer {
 
     /// As [`StdioServer::end`]; also returns whether a signal was sent, which then explains the exit status.
     pub(crate) async fn end_reported(mut self) -> (Option<ExitStatus>, bool) {
-        match timeout(GRACE, self.child.wait()).await {
+        match timeout(GRACE_PERIOD, self.child.wait()).await {
             Ok(status) => (status.ok(), false),
             Err(_) => (self.hurry().await, true),
         }
@@ -120,7 +120,7 @@ impl StdioServer {
         if let Some(pid) = self.child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)) {
             let _ = kill_process(pid, Signal::TERM);
         }
-        if let Ok(status) = timeout(GRACE, self.child.wait()).await {
+        if let Ok(status) = timeout(GRACE_PERIOD, self.child.wait()).await {
             return status.ok();
         }
         let _ = self.child.kill().await;

@@ -169,11 +169,11 @@ fn the_good_session_is_reported_nothing_above_info() {
     let report = super::run(SESSION);
     let above: Vec<_> = report.findings.iter().filter(|finding| finding.rule.severity > Severity::Info).collect();
     assert_eq!(above, Vec::<&super::Finding>::new());
-    let facts = &report.connections[0];
-    let declared: super::BTreeSet<_> = facts.declared.iter().map(|declaration| declaration.proposal).collect();
+    let summary = &report.connections[0];
+    let declared: super::BTreeSet<_> = summary.declared.iter().map(|declaration| declaration.proposal).collect();
     assert_eq!(declared.len(), 5);
-    assert_eq!(facts.client.as_ref().map(|peer| peer.name.as_str()), Some("c"));
-    assert_eq!(facts.revision.as_deref(), Some("2025-11-25"));
+    assert_eq!(summary.client.as_ref().map(|peer| peer.name.as_str()), Some("c"));
+    assert_eq!(summary.revision.as_deref(), Some("2025-11-25"));
 }
 
 /// Replaces every value in every message by something else: the validator must never fail.

@@ -306,12 +306,12 @@ impl<'a> Tap<'a> {
 
     pub(crate) fn in_front_of(stage: &'a Stage, url: &str, options: &[&str]) -> Self {
         // Standard error goes to a file that can be read while the process runs.
-        let mut words = vec!["sh", "-c", "exec \"$0\" \"$@\" 2>told", BINARY];
+        let mut words = vec!["sh", "-c", "exec \"$0\" \"$@\" 2>reported", BINARY];
         words.extend(["record", "--force", "-o", "t.reel", "--listen", "0", "--url", url]);
         words.extend(options);
         let live = Live::start(stage.command(&words));
         let address = until("the tap listens", || {
-            let reported = std::fs::read_to_string(stage.path("told")).unwrap_or_default();
+            let reported = std::fs::read_to_string(stage.path("reported")).unwrap_or_default();
             let (_, rest) = reported.split_once("listening on http://")?;
             rest.split_once('/')?.0.parse().ok()
         });

@@ -1,14 +1,15 @@
 //! `events watch`: a subscription whose events are printed as they arrive.
 
 use super::Priority;
-use crate::cli::client_session::{self, ClientOptions, Peer};
+use crate::cli::client_session::{self, ClientOptions};
 use crate::cli::target::Target;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
-use crate::host::client::{Handshake, Output, Params};
+use crate::host::client::{FailureReason, Handshake, Output, Params};
 use crate::proposals::mcpe::{BATCH, EVENT, EXPIRED, is_mcpe};
 use crate::proposals::tool_outcome;
 use crate::render::line::visible_text;
+use crate::runtime;
 use crate::runtime::{Connection, Failure};
 use crate::sessions::follow::notifications;
 use crate::wire::Envelope;
@@ -143,9 +144,9 @@ impl Trouble {
 
 /// How often a server that may vanish silently is sent a ping.
 const PULSE: Duration = Duration::from_secs(5);
-/// The delay before the first reconnect. It doubles each time, up to [`LONGEST`].
+/// The delay before the first reconnect. It doubles each time, up to [`MAX_BACK_OFF`].
 const BACK_OFF: Duration = Duration::from_millis(500);
-const LONGEST: Duration = Duration::from_secs(30);
+const MAX_BACK_OFF: Duration = Duration::from_secs(30);
 
 /// What a server's notification says about a subscription.
 #[derive(Debug, PartialEq)]
@@ -171,10 +172,15 @@ fn news(message: &[u8]) -> Option<(String, SubscriptionEvent)> {
     Some((id, said))
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &WatchArgs, context: &Context) -> Result<Outcome, CommandError> {
     let arguments = args.arguments()?;
     let until = args.time.map(|time| Instant::now() + time);
-    client_session::block_on_to_the_end(async {
+    runtime::block_on_to_the_end(async {
         let (mut events, mut wait, mut was_there) = (0, BACK_OFF, false);
         loop {
             let task = Task { args, arguments: &arguments, until, context };
@@ -194,11 +200,11 @@ pub(super) fn run(args: &WatchArgs, context: &Context) -> Result<Outcome, Comman
                 tokio::time::sleep(rest).await;
                 Ok(())
             };
-            client_session::unless_interrupted(slept).await?;
+            runtime::unless_interrupted(slept).await?;
             if until.is_some_and(|until| Instant::now() >= until) {
                 return outcome(End::Time, events, args.expect);
             }
-            wait = wait.saturating_mul(2).min(LONGEST);
+            wait = wait.saturating_mul(2).min(MAX_BACK_OFF);
         }
     })
 }
@@ -215,7 +221,7 @@ impl Task<'_> {
     /// Uses one connection until it ends. Also returns whether reconnecting makes no sense.
     async fn connect(&self, events: &mut u64, was_there: &mut bool) -> (Result<End, Trouble>, bool) {
         let Self { args, context, .. } = *self;
-        let started = client_session::unless_interrupted(Peer::start(&args.target, &args.client, context)).await;
+        let started = runtime::unless_interrupted(client_session::start(&args.target, &args.client, context)).await;
         let (link, server) = match started {
             Ok(started) => started,
             Err(error) => return (Err(lost(error)), false),
@@ -224,9 +230,9 @@ impl Task<'_> {
         let may_vanish = !server.is_started() && !server.is_joined();
         let options = args.client.with_handshake();
         let opening = client_session::open(&server, link, &options, json!({}), context);
-        let (mut connection, handshake) = match client_session::unless_interrupted(opening).await {
+        let (mut connection, handshake) = match runtime::unless_interrupted(opening).await {
             Ok(opened) => opened,
-            Err(error) => return (Err(lost(server.end_after(error, context).await)), is_ours),
+            Err(error) => return (Err(lost(server.end_after(error, context.notices()).await)), is_ours),
         };
         let followed = match server.session().map(notifications).transpose() {
             Ok(followed) => followed,
@@ -241,11 +247,11 @@ impl Task<'_> {
         connection.runner.close().await;
         let ended = match ended {
             Ok(end) => {
-                server.end(context).await;
+                server.end(context.notices()).await;
                 Ok(end)
             }
-            Err(Trouble::Lost(error)) => Err(Trouble::Lost(server.end_after(error, context).await)),
-            Err(Trouble::Final(error)) => Err(Trouble::Final(server.end_after(error, context).await)),
+            Err(Trouble::Lost(error)) => Err(Trouble::Lost(server.end_after(error, context.notices()).await)),
+            Err(Trouble::Final(error)) => Err(Trouble::Final(server.end_after(error, context.notices()).await)),
         };
         (ended, is_ours)
     }
@@ -320,7 +326,7 @@ impl ActiveSubscription<'_> {
                     unless_interrupted(self.feel_pulse()).await?;
                     pulse = self.connection.runner.now() + PULSE;
                 }
-                None => return Err(self.lost(Failure::Failed("the server ended".to_owned()))),
+                None => return Err(self.lost(Failure::Failed(FailureReason::Closed(String::new())))),
             }
         }
     }
@@ -334,7 +340,7 @@ impl ActiveSubscription<'_> {
         events: &mut u64,
     ) -> Result<Option<End>, Trouble> {
         match said {
-            SubscriptionEvent::Forgotten(reason) => return Err(self.lost(Failure::Failed(reason))),
+            SubscriptionEvent::Forgotten(reason) => return Err(self.lost(Failure::Failed(reason.into()))),
             _ if self.id.as_deref() != Some(id) => {}
             SubscriptionEvent::Events(all) => {
                 for event in &all {

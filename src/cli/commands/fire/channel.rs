@@ -1,10 +1,11 @@
 //! `fire channel`: messages about channels, from a server or a host (MCPL 0.4 §14).
 
 use super::emit::{self, DeliveryOptions};
-use super::host_request::{self, Call, Form, LIFECYCLE, LIST, OBSERVE, PUBLISH, Toward};
-use super::server_messages::{self, Shot};
-use crate::cli::{Context, Outcome, values};
+use super::host_request::{self, Call, Form, LIFECYCLE, LIST, OBSERVE, PUBLISH, Recipient};
+use super::server_messages::{self, ServerMessageRequest};
+use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
+use crate::runtime::parameters;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
@@ -33,6 +34,11 @@ pub(crate) enum ChannelCommand {
 }
 
 impl ChannelCommand {
+    /// Runs the command.
+    ///
+    /// # Errors
+    ///
+    /// The command failed; the error's kind decides the exit code.
     pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         match self {
             Self::Register(args) => args.run(context),
@@ -141,7 +147,7 @@ Examples:
 Exit codes: 0 valid response; 1 not declared, refused, or an invalid response; 4 the server failed; 5 no response in time.")]
 pub(crate) struct ListArgs {
     #[command(flatten)]
-    toward: Toward,
+    recipient: Recipient,
 }
 
 /// Ask a server to open a channel (`channels/open`), as its host.
@@ -159,7 +165,7 @@ pub(crate) struct OpenArgs {
     #[arg(value_name = "VALUE")]
     address: Vec<String>,
     #[command(flatten)]
-    toward: Toward,
+    recipient: Recipient,
 }
 
 /// Ask a server to close a channel (`channels/close`), as its host.
@@ -173,7 +179,7 @@ pub(crate) struct CloseArgs {
     /// The channel's id.
     channel: String,
     #[command(flatten)]
-    toward: Toward,
+    recipient: Recipient,
 }
 
 /// Ask a server to deliver content to a channel (`channels/publish`), as its host.
@@ -197,7 +203,7 @@ pub(crate) struct PublishArgs {
     #[arg(long)]
     notification: bool,
     #[command(flatten)]
-    toward: Toward,
+    recipient: Recipient,
 }
 
 /// Show a server what is being sent to a channel (`channels/outgoing/chunk`, then `…/complete`), as its host.
@@ -222,7 +228,7 @@ pub(crate) struct OutgoingArgs {
     #[arg(long, value_name = "ID", default_value = "conv_mcpreel")]
     conversation: String,
     #[command(flatten)]
-    toward: Toward,
+    recipient: Recipient,
 }
 
 /// Parses an id, or a descriptor as JSON or @file.
@@ -231,7 +237,7 @@ fn channel(text: &str) -> Result<Value, String> {
     if !is_json {
         return Ok(text.into());
     }
-    values::object(&[text.to_owned()]).map(Value::Object).map_err(|error| error.message)
+    parameters::object(&[text.to_owned()]).map(Value::Object).map_err(|error| error.message)
 }
 
 fn some<T>(list: &[T]) -> Option<&[T]> {
@@ -240,8 +246,8 @@ fn some<T>(list: &[T]) -> Option<&[T]> {
 
 impl RegisterArgs {
     fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
-        let shot = Shot::new(&server_messages::REGISTER, json!({"channels": self.channels}));
-        emit::run(&shot.with_channels(Vec::new()), &self.ways, context)
+        let request = ServerMessageRequest::new(&server_messages::REGISTER, json!({"channels": self.channels}));
+        emit::run(&request.with_channels(Vec::new()), &self.ways, context)
     }
 }
 
@@ -250,45 +256,54 @@ impl ChangedArgs {
         let params =
             json!({"added": some(&self.added), "removed": some(&self.removed), "updated": some(&self.updated)});
         let known = self.removed.iter().map(|id| id.as_str().into()).chain(self.updated.iter().cloned());
-        emit::run(&Shot::new(&server_messages::CHANGED, params).with_channels(known.collect()), &self.ways, context)
+        emit::run(
+            &ServerMessageRequest::new(&server_messages::CHANGED, params).with_channels(known.collect()),
+            &self.ways,
+            context,
+        )
     }
 }
 
 impl IncomingArgs {
     fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
-        let metadata = if self.metadata.is_empty() { None } else { Some(values::object(&self.metadata)?) };
+        let metadata = if self.metadata.is_empty() { None } else { Some(parameters::object(&self.metadata)?) };
         let author = self.author.as_ref().map(|name| json!({"id": name, "name": name}));
         let params = json!({"text": self.text, "channelId": self.channel, "messageId": self.message_id,
             "threadId": self.thread, "author": author, "metadata": metadata});
-        let shot = Shot::new(&server_messages::INCOMING, params).with_channels(vec![self.channel.as_str().into()]);
-        emit::run(&shot, &self.ways, context)
+        let request = ServerMessageRequest::new(&server_messages::INCOMING, params)
+            .with_channels(vec![self.channel.as_str().into()]);
+        emit::run(&request, &self.ways, context)
     }
 }
 
 impl ListHostArgs {
     fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
-        let shot = Shot::new(&server_messages::LIST, json!({}));
-        emit::run(&shot.with_channels(Vec::new()), &self.ways, context)
+        let request = ServerMessageRequest::new(&server_messages::LIST, json!({}));
+        emit::run(&request.with_channels(Vec::new()), &self.ways, context)
     }
 }
 
 impl ListArgs {
     fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
-        host_request::run(&LIST, &self.toward, context, |_, _| Ok(vec![request("channels/list", json!({}))]))
+        host_request::run(&LIST, &self.recipient, context, |_, _| Ok(vec![request("channels/list", json!({}))]))
     }
 }
 
 impl OpenArgs {
     fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
-        let params = json!({"type": self.kind, "address": values::object(&self.address)?});
-        host_request::run(&LIFECYCLE, &self.toward, context, |_, _| Ok(vec![request("channels/open", params.clone())]))
+        let params = json!({"type": self.kind, "address": parameters::object(&self.address)?});
+        host_request::run(&LIFECYCLE, &self.recipient, context, |_, _| {
+            Ok(vec![request("channels/open", params.clone())])
+        })
     }
 }
 
 impl CloseArgs {
     fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         let params = json!({"channelId": self.channel});
-        host_request::run(&LIFECYCLE, &self.toward, context, |_, _| Ok(vec![request("channels/close", params.clone())]))
+        host_request::run(&LIFECYCLE, &self.recipient, context, |_, _| {
+            Ok(vec![request("channels/close", params.clone())])
+        })
     }
 }
 
@@ -297,7 +312,7 @@ impl PublishArgs {
         let params = json!({"conversationId": self.conversation, "channelId": self.channel, "stream": false,
             "content": [{"type": "text", "text": self.text}]});
         let form = if self.notification { Form::Notification } else { Form::Request };
-        host_request::run(&PUBLISH, &self.toward, context, |_, _| {
+        host_request::run(&PUBLISH, &self.recipient, context, |_, _| {
             Ok(vec![Call { method: "channels/publish", form, params: params.clone() }])
         })
     }
@@ -305,7 +320,7 @@ impl PublishArgs {
 
 impl OutgoingArgs {
     fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
-        host_request::run(&OBSERVE, &self.toward, context, |done, _| Ok(self.calls(done)))
+        host_request::run(&OBSERVE, &self.recipient, context, |done, _| Ok(self.calls(done)))
     }
 
     fn calls(&self, done: u64) -> Vec<Call> {

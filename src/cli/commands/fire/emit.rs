@@ -1,16 +1,17 @@
 //! Messages that a server sends of its own accord: to the host that started it, to a host that connects, or in a live
 //! session, once or repeatedly. [`Emission`] is implemented by each kind of message.
 
+use super::Format;
 use super::repeat::{Repeating, Tally};
-use super::{Format, result_text};
 use crate::cli::commands::serve::{Reaction, ServeCommon, ServeExtras, run_server};
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
+use crate::host::client::Answer;
 use crate::host::client::message::with_members;
 use crate::proposals::mcpe::EVENT;
 use crate::proposals::{self, Declared, REGISTRY};
+use crate::render::fired;
 use crate::render::text;
-use crate::runtime::client::Answer;
 use crate::server::{Config, Fired, Output, Plan, Report, Server};
 use crate::sessions::live::{self, Live, RecordedHandshake};
 use crate::wire::Envelope;
@@ -73,11 +74,11 @@ pub(super) trait Emission {
     fn caution(&self, declared: &Declared) -> Option<String>;
 
     /// Whether the result is a success.
-    fn is_good(&self, fact: &Value) -> bool;
+    fn is_good(&self, report: &Value) -> bool;
 
     /// The result as text.
-    fn for_people(&self, fact: &Value) -> String {
-        result_text::of(self.method(), fact)
+    fn for_people(&self, report: &Value) -> String {
+        fired::text(self.method(), report)
     }
 }
 
@@ -130,13 +131,13 @@ fn as_server(
         ServeExtras { on_signal, ..ServeExtras::default() },
         &ways.common,
         context,
-        |fact| {
-            is_ready.set(is_ready.get() || *fact == Report::Ready);
-            let fact = serde_json::to_value(fact).unwrap_or_default();
-            if !watch.settles(&fact) {
+        |report| {
+            is_ready.set(is_ready.get() || *report == Report::Ready);
+            let report = serde_json::to_value(report).unwrap_or_default();
+            if !watch.settles(&report) {
                 return Reaction::Quiet;
             }
-            take(emission, &fact, tally, context);
+            take(emission, &report, tally, context);
             if wanted.is_some_and(|wanted| tally.taken() >= wanted) { Reaction::PrintAndEnd } else { Reaction::Print }
         },
     )?;
@@ -166,9 +167,9 @@ fn into_session(
             let mut watch = AnswerWatcher::new(emission.method());
             let fired = serde_json::to_value(emission.fired(done)?).unwrap_or_default();
             let (grace_period, fired_at) = (ways.common.answer_timeout(), Instant::now());
-            let reported = live::fire(session, &fired, grace_period, |fact| {
-                if watch.settles(fact) {
-                    outcome = Some(fact.clone());
+            let reported = live::fire(session, &fired, grace_period, |report| {
+                if watch.settles(report) {
+                    outcome = Some(report.clone());
                 }
             });
             match reported {
@@ -183,16 +184,16 @@ fn into_session(
         } else {
             outcome = beside(emission, session, done, &ways.common, context)?;
         }
-        if let Some(fact) = outcome {
+        if let Some(report) = outcome {
             let shown = match ways.format {
-                Format::Human => emission.for_people(&fact),
-                Format::Json => text::json(&fact),
+                Format::Human => emission.for_people(&report),
+                Format::Json => text::json(&report),
             };
             context.printer.line(&shown)?;
             context.printer.flush().map_err(CommandError::output)?;
-            take(emission, &fact, tally, context);
-            reported.push(fact);
-            ways.common.write_facts(&reported)?;
+            take(emission, &report, tally, context);
+            reported.push(report);
+            ways.common.write_reports(&reported)?;
         } else {
             tally.lose(1);
         }
@@ -244,8 +245,8 @@ fn beside(
             }
             None => stand_in.take(|server| server.handle_timeout(timeout)).1,
         };
-        if let Some(fact) = &mut settled {
-            fact["id"] = id.into();
+        if let Some(report) = &mut settled {
+            report["id"] = id.into();
         }
     }
     Ok(settled)
@@ -278,9 +279,9 @@ impl StandIn {
             match output {
                 Output::Send(bytes) => message = Some(bytes),
                 Output::Report(report) => {
-                    let fact = serde_json::to_value(report).unwrap_or_default();
-                    if self.watch.settles(&fact) {
-                        settled = Some(fact);
+                    let report = serde_json::to_value(report).unwrap_or_default();
+                    if self.watch.settles(&report) {
+                        settled = Some(report);
                     }
                 }
                 Output::IoRequest(_) => {}
@@ -290,10 +291,10 @@ impl StandIn {
     }
 }
 
-fn take(emission: &impl Emission, fact: &Value, tally: &mut Tally, context: &Context) {
-    let outcome = if emission.is_good(fact) { Outcome::Clean } else { Outcome::Findings };
-    let micros = fact["latency_us"].as_u64();
-    tally.take(fact, Ok(outcome), micros.map(Duration::from_micros), context);
+fn take(emission: &impl Emission, report: &Value, tally: &mut Tally, context: &Context) {
+    let outcome = if emission.is_good(report) { Outcome::Clean } else { Outcome::Findings };
+    let micros = report["latency_us"].as_u64();
+    tally.take(report, Ok(outcome), micros.map(Duration::from_micros), context);
 }
 
 /// Finds the results of messages with one method.
@@ -309,9 +310,9 @@ impl AnswerWatcher {
     }
 
     /// Whether a report is the result of a message that was sent or should have been.
-    fn settles(&mut self, fact: &Value) -> bool {
-        let (is_ours, id) = (fact["method"] == self.method, fact["id"].as_i64());
-        match (fact["report"].as_str(), id) {
+    fn settles(&mut self, report: &Value) -> bool {
+        let (is_ours, id) = (report["method"] == self.method, report["id"].as_i64());
+        match (report["report"].as_str(), id) {
             (Some("sent"), None) | (Some("not_sent"), _) => is_ours,
             // An event may match any number of subscriptions, even none: it is settled when it is published.
             (Some("published"), _) => self.method == EVENT,
@@ -334,14 +335,14 @@ mod tests {
     #[test]
     fn a_notification_is_settled_when_sent_and_a_request_when_answered() {
         let mut watch = AnswerWatcher::new("m");
-        let fact = |report: &str, method: &str, id: Value| json!({"report": report, "method": method, "id": id});
-        assert!(watch.settles(&fact("sent", "m", Value::Null)));
-        assert!(!watch.settles(&fact("sent", "other", Value::Null)));
-        assert!(watch.settles(&fact("not_sent", "m", Value::Null)));
-        assert!(!watch.settles(&fact("sent", "m", json!(4))));
-        assert!(!watch.settles(&fact("answered", "m", json!(3))), "another request's");
+        let report = |report: &str, method: &str, id: Value| json!({"report": report, "method": method, "id": id});
+        assert!(watch.settles(&report("sent", "m", Value::Null)));
+        assert!(!watch.settles(&report("sent", "other", Value::Null)));
+        assert!(watch.settles(&report("not_sent", "m", Value::Null)));
+        assert!(!watch.settles(&report("sent", "m", json!(4))));
+        assert!(!watch.settles(&report("answered", "m", json!(3))), "another request's");
         assert_eq!(watch.open.len(), 1);
-        assert!(watch.settles(&fact("refused", "m", json!(4))));
-        assert!(!watch.settles(&fact("refused", "m", json!(4))), "once");
+        assert!(watch.settles(&report("refused", "m", json!(4))));
+        assert!(!watch.settles(&report("refused", "m", json!(4))), "once");
     }
 }

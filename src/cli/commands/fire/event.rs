@@ -2,10 +2,11 @@
 
 use super::emit::{self, DeliveryOptions, Emission, PreparedMessage};
 use crate::cli::commands::events::Priority;
-use crate::cli::{Context, Outcome, values};
+use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::proposals::Declared;
 use crate::proposals::mcpe::EVENT;
+use crate::runtime::parameters;
 use crate::server::Fired;
 use clap::Args;
 use serde_json::{Map, Value, json};
@@ -42,6 +43,11 @@ pub(crate) struct EventArgs {
     ways: DeliveryOptions,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &EventArgs, context: &Context) -> Result<Outcome, CommandError> {
     emit::run(args, &args.ways, context)
 }
@@ -52,7 +58,7 @@ impl Emission for EventArgs {
     }
 
     fn fired(&self, _done: u64) -> Result<Fired, CommandError> {
-        let data = Value::Object(values::object(&self.data)?);
+        let data = Value::Object(parameters::object(&self.data)?);
         let members = [
             ("type", Some(json!(self.event_type))),
             ("data", (!self.data.is_empty()).then_some(data)),
@@ -82,20 +88,20 @@ impl Emission for EventArgs {
         None
     }
 
-    fn is_good(&self, fact: &Value) -> bool {
-        let some = |name: &str| fact[name].as_array().is_some_and(|ids| !ids.is_empty());
+    fn is_good(&self, report: &Value) -> bool {
+        let some = |name: &str| report[name].as_array().is_some_and(|ids| !ids.is_empty());
         some("subscriptions") || some("held")
     }
 
-    fn for_people(&self, fact: &Value) -> String {
-        let count = |name: &str| fact[name].as_array().map_or(0, Vec::len);
-        match (fact["report"].as_str(), count("subscriptions"), count("held")) {
+    fn for_people(&self, report: &Value) -> String {
+        let count = |name: &str| report[name].as_array().map_or(0, Vec::len);
+        match (report["report"].as_str(), count("subscriptions"), count("held")) {
             (Some("published"), sent, held) => {
-                let id = fact["event_id"].as_str().unwrap_or_default();
+                let id = report["event_id"].as_str().unwrap_or_default();
                 let noun = if sent == 1 { "subscription" } else { "subscriptions" };
                 format!("published {id}: sent to {sent} {noun}, kept for {held}")
             }
-            _ => format!("published nothing: {}", fact["reason"]),
+            _ => format!("published nothing: {}", report["reason"]),
         }
     }
 }

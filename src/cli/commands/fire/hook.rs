@@ -1,17 +1,18 @@
 //! `fire hook`: which declared hooks an event fires, and what they would inject (SEP-2282).
 
 use super::Format;
-use super::repeat::Repeating;
-use crate::cli::client_session::{self, ClientOptions, Peer};
-use crate::cli::target::Target;
-use crate::cli::{Context, Outcome, values};
+use super::ServerOptions;
+use crate::cli::client_session;
+use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::host::client::{Handshake, Params};
 use crate::proposals::hooks::engine::{
     Declarations, Event, EventKind, Injection, Verdict, client_capability, select, tool_result_text,
 };
 use crate::render::line::visible_text;
+use crate::runtime;
 use crate::runtime::Connection;
+use crate::runtime::parameters;
 use crate::wire::Envelope;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -56,15 +57,8 @@ pub(crate) struct HookArgs {
     /// Print the names of context tools without calling them.
     #[arg(long)]
     no_call: bool,
-    /// Output format.
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
     #[command(flatten)]
-    repeating: Repeating,
-    #[command(flatten)]
-    client: ClientOptions,
-    #[command(flatten)]
-    target: Target,
+    to: ServerOptions,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -101,22 +95,27 @@ struct Fired {
     notes: Vec<String>,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &HookArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let (event, mut tally) = (event(args)?, args.repeating.tally()?);
-    client_session::block_on(async {
-        let (link, server) = Peer::start(&args.target, &args.client, context).await?;
+    let (event, mut tally) = (event(args)?, args.to.repeating.tally()?);
+    runtime::block_on(async {
+        let (link, server) = client_session::start(&args.to.target, &args.to.client, context).await?;
         let supported = client_capability(&EventKind::ALL);
         let capabilities = json!({"hooks": supported, "experimental": {"hooks": supported}});
-        let options = args.client.with_handshake();
+        let options = args.to.client.with_handshake();
         let (mut connection, handshake) =
             match client_session::open(&server, link, &options, capabilities, context).await {
                 Ok(opened) => opened,
-                Err(error) => return Err(server.end_after(error, context).await),
+                Err(error) => return Err(server.end_after(error, context.notices()).await),
             };
         let name = handshake.server_info["name"].as_str().unwrap_or("the server");
         if let Err(error) = client_session::need_carrier(handshake.era, name, ErrorKind::Unmet) {
             connection.runner.close().await;
-            return Err(server.end_after(error, context).await);
+            return Err(server.end_after(error, context.notices()).await);
         }
         let mut event = event;
         event.tool_server_info_name = handshake.server_info["name"].as_str().map(str::to_owned);
@@ -130,7 +129,7 @@ pub(super) fn run(args: &HookArgs, context: &Context) -> Result<Outcome, Command
             let fired = fire(&mut connection, &declarations, &event, args, context).await;
             let latency = connection.runner.now().saturating_sub(began);
             let reported = to_json(args, &handshake, &declarations, &fired);
-            match args.format {
+            match args.to.format {
                 Format::Json => context.printer.json(&reported)?,
                 Format::Human => print(&handshake, &declarations, &fired, context)?,
             }
@@ -143,10 +142,10 @@ pub(super) fn run(args: &HookArgs, context: &Context) -> Result<Outcome, Command
                 Some(latency),
                 context,
             );
-            due = args.repeating.next(tally.taken(), began);
+            due = args.to.repeating.next(tally.taken(), began);
         }
         connection.runner.close().await;
-        server.end(context).await;
+        server.end(context.notices()).await;
         tally.finish(context)
     })
 }
@@ -164,6 +163,7 @@ async fn fire(
         let (index, priority, notes) = (selected.index, selected.priority.name(), selected.notes);
         let one = |tool, outcome, fires| Fired { index, priority, tool, outcome, fires, notes };
         fired.push(match selected.verdict {
+            Verdict::OtherEvent(event) => one(None, Err(format!("declared for {}", event.name())), false),
             Verdict::Skipped(why) => one(None, Err(why), false),
             Verdict::Fires(Injection::Text(text)) => one(None, Ok(text), true),
             Verdict::Fires(Injection::CallTool { name, arguments }) if args.no_call => {
@@ -193,10 +193,10 @@ fn event(args: &HookArgs) -> Result<Event, CommandError> {
     event.tool_name = args.tool.clone();
     event.tool_server = args.tool_server.clone();
     if event.kind.is_tool_event() {
-        event.tool_input = Value::Object(values::object(&args.input)?);
+        event.tool_input = Value::Object(parameters::object(&args.input)?);
     }
     if !args.output.is_empty() {
-        event.tool_output = Some(Value::Object(values::object(&args.output)?));
+        event.tool_output = Some(Value::Object(parameters::object(&args.output)?));
     }
     let folder = std::env::current_dir().ok();
     let folder = folder.as_deref().and_then(|folder| folder.file_name());

@@ -1,6 +1,6 @@
 //! Messages of an MCPL host to a server: hooks around an inference, feature sets, rollback.
 
-use super::host_request::{self, AFTER, BEFORE, Call, Form, ROLLBACK, Toward, UPDATE};
+use super::host_request::{self, AFTER, BEFORE, Call, Form, ROLLBACK, Recipient, UPDATE};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::proposals::host::{ModelView, tokens};
@@ -61,12 +61,17 @@ pub(crate) struct BeforeArgs {
     #[arg(long, value_name = "ID")]
     channel: Option<String>,
     #[command(flatten)]
-    toward: Toward,
+    recipient: Recipient,
 }
 
 impl BeforeArgs {
+    /// Runs the command.
+    ///
+    /// # Errors
+    ///
+    /// The command failed; the error's kind decides the exit code.
     pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
-        host_request::run(&BEFORE, &self.toward, context, |done, _| {
+        host_request::run(&BEFORE, &self.recipient, context, |done, _| {
             let mut params = self.about.params(done, self.message.as_deref());
             if let Some(channel) = &self.channel {
                 params["channels"] = json!({"incoming": {"channelId": channel},
@@ -102,7 +107,7 @@ pub(crate) struct AfterArgs {
     #[arg(long, value_enum, default_value_t = Carrier::Auto)]
     carrier: Carrier,
     #[command(flatten)]
-    toward: Toward,
+    recipient: Recipient,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -116,8 +121,13 @@ enum Carrier {
 }
 
 impl AfterArgs {
+    /// Runs the command.
+    ///
+    /// # Errors
+    ///
+    /// The command failed; the error's kind decides the exit code.
     pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
-        host_request::run(&AFTER, &self.toward, context, |done, block| {
+        host_request::run(&AFTER, &self.recipient, context, |done, block| {
             let mut params = self.about.params(done, self.message.as_deref());
             params["assistantMessage"] = self.response.as_str().into();
             let given = tokens(self.message.as_deref().unwrap_or_default());
@@ -156,7 +166,7 @@ pub(crate) struct UpdateArgs {
     #[arg(long = "deny", value_name = "SET=PATTERN", value_parser = pattern)]
     denied: Vec<(String, String)>,
     #[command(flatten)]
-    toward: Toward,
+    recipient: Recipient,
 }
 
 fn pattern(text: &str) -> Result<(String, String), String> {
@@ -165,12 +175,17 @@ fn pattern(text: &str) -> Result<(String, String), String> {
 }
 
 impl UpdateArgs {
+    /// Runs the command.
+    ///
+    /// # Errors
+    ///
+    /// The command failed; the error's kind decides the exit code.
     pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         if self.enabled.is_empty() && self.disabled.is_empty() && self.allowed.is_empty() && self.denied.is_empty() {
             return Err(CommandError::usage("nothing to send")
                 .hint("name feature sets with --enable and --disable, and scope patterns with --allow and --deny"));
         }
-        host_request::run(&UPDATE, &self.toward, context, |_, _| {
+        host_request::run(&UPDATE, &self.recipient, context, |_, _| {
             let params = self.params();
             Ok(vec![Call { method: "featureSets/update", form: Form::Notification, params }])
         })
@@ -216,12 +231,17 @@ pub(crate) struct RollbackArgs {
     #[arg(long, value_name = "NAME")]
     feature_set: Option<String>,
     #[command(flatten)]
-    toward: Toward,
+    recipient: Recipient,
 }
 
 impl RollbackArgs {
+    /// Runs the command.
+    ///
+    /// # Errors
+    ///
+    /// The command failed; the error's kind decides the exit code.
     pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
-        host_request::run(&ROLLBACK, &self.toward, context, |_, block| {
+        host_request::run(&ROLLBACK, &self.recipient, context, |_, block| {
             let sets = mcpl::feature_sets(&block["featureSets"]);
             let able = || sets.iter().find(|(_, set)| set["rollback"] == true).map(|(name, _)| name.clone());
             let set = self.feature_set.clone().or_else(able).ok_or_else(|| {

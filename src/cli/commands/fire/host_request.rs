@@ -2,15 +2,16 @@
 //! Responses are checked against the proposal's schema.
 
 use super::Format;
-use super::repeat::Repeating;
-use crate::cli::client_session::{self, ClientOptions, Peer};
-use crate::cli::target::Target;
+use super::ServerOptions;
+use crate::cli::client_session;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
+use crate::host::client::Answer;
 use crate::host::client::Handshake;
-use crate::proposals::{self, Declared, Proposal, Side, Spoken, mcpl};
+use crate::proposals::{self, Declared, Proposal, Side, SummarizedMessage, mcpl};
 use crate::render::line::{duration, visible_text};
-use crate::runtime::client::{Answer, Connection, Failure};
+use crate::runtime;
+use crate::runtime::client::{Connection, Failure};
 use crate::wire::units::parse_time;
 use crate::wire::{Direction, Envelope};
 use clap::Args;
@@ -19,22 +20,15 @@ use std::time::Duration;
 
 /// To whom, and how long the response may take.
 #[derive(Debug, Args)]
-pub(super) struct Toward {
+pub(super) struct Recipient {
     /// Response timeout (default: what the proposal recommends for the hook, else 30s).
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     deadline: Option<Duration>,
     /// Send the message even if the server has not declared support for it.
     #[arg(long)]
     force: bool,
-    /// Output format.
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
     #[command(flatten)]
-    repeating: Repeating,
-    #[command(flatten)]
-    client: ClientOptions,
-    #[command(flatten)]
-    target: Target,
+    to: ServerOptions,
 }
 
 /// The kind of a message.
@@ -54,7 +48,7 @@ pub(super) struct Call {
 }
 
 /// What the server must declare for a message, and how long its response may take.
-pub(super) struct Asking {
+pub(super) struct RequestKind {
     /// The path below the server's capability `mcpl`. `true` at a prefix of the path includes everything below.
     pub needs: &'static str,
     /// The response timeout if the user gives none.
@@ -64,23 +58,23 @@ pub(super) struct Asking {
 /// The timeout of responses for which MCPL 0.4 §10.6 recommends none.
 const GRACE_PERIOD: Duration = Duration::from_secs(30);
 /// A hook before an inference (MCPL 0.4 §10.6).
-pub(super) static BEFORE: Asking =
-    Asking { needs: "contextHooks.beforeInference", grace_period: Duration::from_secs(5) };
+pub(super) static BEFORE: RequestKind =
+    RequestKind { needs: "contextHooks.beforeInference", grace_period: Duration::from_secs(5) };
 /// A hook after an inference (MCPL 0.4 §10.6).
-pub(super) static AFTER: Asking =
-    Asking { needs: "contextHooks.afterInference", grace_period: Duration::from_secs(10) };
+pub(super) static AFTER: RequestKind =
+    RequestKind { needs: "contextHooks.afterInference", grace_period: Duration::from_secs(10) };
 /// Enabling and disabling feature sets (MCPL 0.4 §6.7).
-pub(super) static UPDATE: Asking = Asking { needs: "featureSets", grace_period: GRACE_PERIOD };
+pub(super) static UPDATE: RequestKind = RequestKind { needs: "featureSets", grace_period: GRACE_PERIOD };
 /// Returning to a checkpoint (MCPL 0.4 §8.5).
-pub(super) static ROLLBACK: Asking = Asking { needs: "featureSets", grace_period: GRACE_PERIOD };
+pub(super) static ROLLBACK: RequestKind = RequestKind { needs: "featureSets", grace_period: GRACE_PERIOD };
 /// Listing channels (MCPL 0.4 §14.3).
-pub(super) static LIST: Asking = Asking { needs: "channels", grace_period: GRACE_PERIOD };
+pub(super) static LIST: RequestKind = RequestKind { needs: "channels", grace_period: GRACE_PERIOD };
 /// Opening and closing channels (MCPL 0.4 §14).
-pub(super) static LIFECYCLE: Asking = Asking { needs: "channels.lifecycle", grace_period: GRACE_PERIOD };
+pub(super) static LIFECYCLE: RequestKind = RequestKind { needs: "channels.lifecycle", grace_period: GRACE_PERIOD };
 /// Publishing content to a channel (MCPL 0.4 §14).
-pub(super) static PUBLISH: Asking = Asking { needs: "channels.publish", grace_period: GRACE_PERIOD };
+pub(super) static PUBLISH: RequestKind = RequestKind { needs: "channels.publish", grace_period: GRACE_PERIOD };
 /// What is being sent to a channel, for servers that observe it (MCPL 0.4 §14).
-pub(super) static OBSERVE: Asking = Asking { needs: "channels.observe", grace_period: GRACE_PERIOD };
+pub(super) static OBSERVE: RequestKind = RequestKind { needs: "channels.observe", grace_period: GRACE_PERIOD };
 
 /// The enabled feature sets, sent before anything else (MCPL 0.4 §5.3).
 const SETS_UPDATE: &str = "featureSets/update";
@@ -97,29 +91,29 @@ const CHANNELS: &str = "channels/list";
 ///
 /// The server cannot be reached, has not declared what is needed, fails, or does not respond in time.
 pub(super) fn run(
-    asking: &Asking,
-    toward: &Toward,
+    kind: &RequestKind,
+    recipient: &Recipient,
     context: &Context,
     calls: impl Fn(u64, &Value) -> Result<Vec<Call>, CommandError>,
 ) -> Result<Outcome, CommandError> {
-    let mut tally = toward.repeating.tally()?;
-    client_session::block_on(async {
-        let (link, server) = Peer::start(&toward.target, &toward.client, context).await?;
+    let mut tally = recipient.to.repeating.tally()?;
+    runtime::block_on(async {
+        let (link, server) = client_session::start(&recipient.to.target, &recipient.to.client, context).await?;
         let capabilities = proposals::host_capabilities(&[&mcpl::Mcpl]);
-        let options = toward.client.with_handshake();
+        let options = recipient.to.client.with_handshake();
         let (mut connection, handshake) =
             match client_session::open(&server, link, &options, capabilities, context).await {
                 Ok(opened) => opened,
-                Err(error) => return Err(server.end_after(error, context).await),
+                Err(error) => return Err(server.end_after(error, context.notices()).await),
             };
         let fired = async {
-            let block = block(&handshake, asking, toward)?;
+            let block = block(&handshake, kind, recipient)?;
             let first = calls(0, &block)?;
             if !server.is_joined() && first.first().is_some_and(|call| call.method != SETS_UPDATE) {
                 let sets: Vec<String> = mcpl::feature_sets(&block["featureSets"]).into_keys().collect();
                 connection.notify(SETS_UPDATE, json!({"enabled": sets})).await;
                 connection.runner.engine.grant(REGISTER);
-                if asking.needs.starts_with("channels.") {
+                if kind.needs.starts_with("channels.") {
                     // The server registers its channels before it responds.
                     let asked =
                         connection.request(CHANNELS, json!({}), |output| client_session::report(output, context)).await;
@@ -132,14 +126,14 @@ pub(super) fn run(
                     client_session::report(&output, context);
                 }
                 let began = connection.runner.now();
-                let reported = fire(&mut connection, &handshake, calls_now, asking, toward, context).await;
+                let reported = fire(&mut connection, &handshake, calls_now, kind, recipient, context).await;
                 let reported =
                     reported.map_err(|failure| client_session::failed(failure, &connection.runner.stderr))?;
-                show(&reported, toward, context)?;
+                show(&reported, recipient, context)?;
                 let latency = reported["latency_ms"].as_f64().map(|milliseconds| milliseconds / 1e3);
                 let latency = latency.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-                tally.take(&reported, judge(&reported, asking, toward), latency, context);
-                if let Some(at) = toward.repeating.next(tally.taken(), began) {
+                tally.take(&reported, judge(&reported, kind, recipient), latency, context);
+                if let Some(at) = recipient.to.repeating.next(tally.taken(), began) {
                     due = Some((at, calls(tally.taken(), &block)?));
                 }
             }
@@ -148,24 +142,24 @@ pub(super) fn run(
         let fired = fired.await;
         connection.runner.close().await;
         match fired {
-            Ok(()) => drop(server.end(context).await),
-            Err(error) => return Err(server.end_after(error, context).await),
+            Ok(()) => drop(server.end(context.notices()).await),
+            Err(error) => return Err(server.end_after(error, context.notices()).await),
         }
         tally.finish(context)
     })
 }
 
 /// The server's capability `mcpl`, or an error if it does not declare what is needed.
-fn block(handshake: &Handshake, asking: &Asking, toward: &Toward) -> Result<Value, CommandError> {
+fn block(handshake: &Handshake, kind: &RequestKind, recipient: &Recipient) -> Result<Value, CommandError> {
     let declared = Declared { server: handshake.server_capabilities.clone(), ..Declared::default() };
     let block = declared.find(&mcpl::DESCRIPTOR, Side::Server).map(|(_, block)| block.clone()).unwrap_or_default();
-    if toward.force || mcpl::has(&block, asking.needs) {
+    if recipient.force || mcpl::has(&block, kind.needs) {
         return Ok(block);
     }
     let name = handshake.server_info["name"].as_str().unwrap_or("the server");
     client_session::need_carrier(handshake.era, name, ErrorKind::Unmet)
         .map_err(|error| error.hint("send it anyway with --force"))?;
-    let why = format!("{name} does not declare experimental.mcpl.{}", asking.needs);
+    let why = format!("{name} does not declare experimental.mcpl.{}", kind.needs);
     Err(CommandError::new(ErrorKind::Unmet, why).hint("send it anyway with --force"))
 }
 
@@ -174,8 +168,8 @@ async fn fire(
     connection: &mut Connection,
     handshake: &Handshake,
     calls: Vec<Call>,
-    asking: &Asking,
-    toward: &Toward,
+    kind: &RequestKind,
+    recipient: &Recipient,
     context: &Context,
 ) -> Result<Value, Failure> {
     let mut reported = Value::Null;
@@ -190,7 +184,7 @@ async fn fire(
             connection.notify(method, params).await;
             continue;
         }
-        let grace_period = toward.deadline.unwrap_or(asking.grace_period);
+        let grace_period = recipient.deadline.unwrap_or(kind.grace_period);
         match connection
             .request_within(grace_period, method, params, |output| client_session::report(output, context))
             .await
@@ -209,7 +203,7 @@ fn read(method: &str, answer: &Answer, reported: &mut Value) {
     let is_error = envelope.error.is_some();
     let content: Value = envelope.content().and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default();
     let mut words = String::new();
-    let spoken = Spoken { method, direction: Direction::ServerToClient, envelope: &envelope };
+    let spoken = SummarizedMessage { method, direction: Direction::ServerToClient, envelope: &envelope };
     if !is_error {
         mcpl::Mcpl.summarize(&spoken, &mut words);
     }
@@ -227,13 +221,13 @@ fn read(method: &str, answer: &Answer, reported: &mut Value) {
     }
 }
 
-fn judge(reported: &Value, asking: &Asking, toward: &Toward) -> Result<Outcome, CommandError> {
+fn judge(reported: &Value, kind: &RequestKind, recipient: &Recipient) -> Result<Outcome, CommandError> {
     let has_deviations = reported["deviations"].as_array().is_some_and(|all| !all.is_empty());
     // What was requested was not done, and the response says so.
     let is_undone = ["success", "delivered", "closed"].iter().any(|name| reported["result"][name] == false);
     match reported["outcome"].as_str() {
         Some("unanswered") => {
-            let after = toward.deadline.unwrap_or(asking.grace_period);
+            let after = recipient.deadline.unwrap_or(kind.grace_period);
             let error = CommandError::new(ErrorKind::Timeout, format!("no response within {after:?}"));
             Err(error.hint("allow more time with --deadline"))
         }
@@ -243,9 +237,9 @@ fn judge(reported: &Value, asking: &Asking, toward: &Toward) -> Result<Outcome, 
     }
 }
 
-fn show(reported: &Value, toward: &Toward, context: &Context) -> Result<(), CommandError> {
+fn show(reported: &Value, recipient: &Recipient, context: &Context) -> Result<(), CommandError> {
     let printer = &context.printer;
-    if toward.format == Format::Json {
+    if recipient.to.format == Format::Json {
         printer.json(reported)?;
         return printer.flush().map_err(CommandError::output);
     }

@@ -1,9 +1,10 @@
 //! `fire push`: a push event, sent as a server that a host has started (MCPL 0.4 §9).
 
 use super::emit::{self, DeliveryOptions};
-use super::server_messages::{PUSH, Shot};
-use crate::cli::{Context, Outcome, values};
+use super::server_messages::{PUSH, ServerMessageRequest};
+use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
+use crate::runtime::parameters;
 use clap::Args;
 use serde_json::json;
 
@@ -50,10 +51,15 @@ pub(crate) struct PushArgs {
     ways: DeliveryOptions,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &PushArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let origin = if args.origin.is_empty() { None } else { Some(values::object(&args.origin)?) };
+    let origin = if args.origin.is_empty() { None } else { Some(parameters::object(&args.origin)?) };
     let params = json!({
         "text": args.text, "eventId": args.event_id, "featureSet": args.feature_set, "origin": origin,
     });
-    emit::run(&Shot::new(&PUSH, params), &args.ways, context)
+    emit::run(&ServerMessageRequest::new(&PUSH, params), &args.ways, context)
 }

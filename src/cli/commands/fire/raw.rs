@@ -1,18 +1,21 @@
 //! `fire raw`: a message byte for byte, well-formed or not.
 
-use super::Format;
 use super::repeat::{Repeating, Tally};
-use crate::cli::client_session::{self, ClientOptions, Peer};
+use super::{Format, ServerOptions};
+use crate::cli::client_session;
 use crate::cli::commands::serve::{Reaction, ServeCommon, ServeExtras, run_server};
 use crate::cli::listening::ListenOptions;
-use crate::cli::target::{Target, TargetKind};
-use crate::cli::{Context, Outcome, values};
+use crate::cli::target::TargetKind;
+use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
+use crate::host::client::Answer;
 use crate::host::client::message::with_members;
-use crate::host::client::{Handshake, Joined, Output};
+use crate::host::client::{FailureReason, Handshake, Joined, Output};
 use crate::protocol::{Era, Revision};
 use crate::render::line::{duration, visible_text};
-use crate::runtime::client::{Answer, Connection, Failure};
+use crate::runtime;
+use crate::runtime::client::{Connection, Failure};
+use crate::runtime::parameters;
 use crate::server::{Fired, Plan, Report};
 use crate::sessions::injection::{Refused, request_id};
 use crate::sessions::live;
@@ -55,17 +58,10 @@ pub(crate) struct RawArgs {
     /// Send it to the started server as the very first message.
     #[arg(long, conflicts_with = "session")]
     no_handshake: bool,
-    /// Output format.
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
-    #[command(flatten)]
-    repeating: Repeating,
-    #[command(flatten)]
-    client: ClientOptions,
     #[command(flatten)]
     listening: ListenOptions,
     #[command(flatten)]
-    target: Target,
+    to: ServerOptions,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -76,27 +72,32 @@ enum Side {
     Server,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &RawArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let message = values::exact_text(&args.message)?;
+    let message = parameters::exact_text(&args.message)?;
     if message.contains(&b'\n') || message.contains(&b'\r') {
         return Err(CommandError::usage("the message contains a line break, but must be one line")
             .hint("put it on one line, for example: jq -c . message.json | mcpreel fire raw - …"));
     }
-    let mut tally = args.repeating.tally()?;
+    let mut tally = args.to.repeating.tally()?;
     if args.listening.listen.is_some() {
         to_first_host(args, &message, &mut tally, context)?;
         return tally.finish(context);
     }
-    match args.target.resolve(context)? {
+    match args.to.target.resolve(context)? {
         TargetKind::Session(name) => {
-            args.client.check_joined()?;
+            args.to.client.check_joined()?;
             into_session(&name, args, &message, &mut tally, context)?;
         }
         _ if args.side == Side::Server => {
             return Err(CommandError::usage("--as server requires a live session")
                 .hint("this command is the client of a server that it starts; name a session with --session"));
         }
-        _ => client_session::block_on(to_server(args, &message, &mut tally, context))?,
+        _ => runtime::block_on(to_server(args, &message, &mut tally, context))?,
     }
     tally.finish(context)
 }
@@ -125,18 +126,18 @@ fn to_first_host(args: &RawArgs, message: &[u8], tally: &mut Tally, context: &Co
                 .hint("any message can be sent in a live session: --session NAME"));
         }
     };
-    let common = ServeCommon::listening(args.listening.clone(), args.target.limits, args.client.timeout());
+    let common = ServeCommon::listening(args.listening.clone(), args.to.target.limits, args.to.client.timeout());
     let mut config = common.config();
-    let Repeating { repeat, interval, .. } = args.repeating;
+    let Repeating { repeat, interval, .. } = args.to.repeating;
     let every_ms = (repeat > 1).then(|| u64::try_from(interval.as_millis()).unwrap_or(u64::MAX));
     config.plans.push(Plan { after_ms: 0, every_ms, times: Some(repeat), fire });
     let mut done = Err(CommandError::new(ErrorKind::Interrupted, "ended before a host received the message"));
-    run_server("raw", config, ServeExtras::default(), &common, context, |fact| {
+    run_server("raw", config, ServeExtras::default(), &common, context, |report| {
         let answer = |content: Value, latency_us: u64| {
             let message = content.to_string().into_bytes();
             Ok(Some(Answer { message, latency: Duration::from_micros(latency_us) }))
         };
-        let settled = match fact {
+        let settled = match report {
             Report::Answered { id, result, latency_us, .. } => {
                 answer(json!({"jsonrpc": "2.0", "id": id, "result": result}), *latency_us)
             }
@@ -145,7 +146,7 @@ fn to_first_host(args: &RawArgs, message: &[u8], tally: &mut Tally, context: &Co
                 answer(json!({"jsonrpc": "2.0", "id": id, "error": error}), *latency_us)
             }
             Report::Unanswered { .. } => {
-                let after = args.client.timeout();
+                let after = args.to.client.timeout();
                 Err(CommandError::new(ErrorKind::Timeout, format!("no response from the host within {after:?}")))
             }
             Report::Sent { .. } if envelope.kind == MessageKind::Notification => Ok(None),
@@ -189,8 +190,8 @@ fn into_session(
             CommandError::usage("the message is not UTF-8, which a live session requires")
                 .hint("other bytes can be sent to a server that this command starts: put its command after --")
         })?;
-        let toward = if args.side == Side::Server { "client" } else { "server" };
-        let answer = live::send(&session, toward, &text, args.client.timeout(), |earlier| {
+        let recipient = if args.side == Side::Server { "client" } else { "server" };
+        let answer = live::send(&session, recipient, &text, args.to.client.timeout(), |earlier| {
             context.printer.note(&format!("before the response: {}", visible_text(&String::from_utf8_lossy(earlier))));
         });
         if let Some(replaced) = replaced {
@@ -200,15 +201,15 @@ fn into_session(
             Err(error) if error.kind == ErrorKind::Timeout => unanswered(text.as_bytes(), error, tally, context),
             answer => print(args, text.as_bytes(), answer?.as_ref(), tally, context)?,
         }
-        due = args.repeating.next(tally.taken(), began);
+        due = args.to.repeating.next(tally.taken(), began);
     }
     Ok(())
 }
 
 /// Sends the message to a server that is started for it.
 async fn to_server(args: &RawArgs, message: &[u8], tally: &mut Tally, context: &Context) -> Result<(), CommandError> {
-    let (link, server) = Peer::start(&args.target, &args.client, context).await?;
-    let mut config = server.config(&args.client, json!({}));
+    let (link, server) = client_session::start(&args.to.target, &args.to.client, context).await?;
+    let mut config = server.config(args.to.client.config(json!({})));
     if args.no_handshake {
         // As if the handshake had taken place: nothing is sent first.
         let version = Revision::NEWEST_LEGACY.as_str().to_owned();
@@ -221,10 +222,10 @@ async fn to_server(args: &RawArgs, message: &[u8], tally: &mut Tally, context: &
     connection.runner.close().await;
     match done? {
         None => {
-            server.end(context).await;
+            server.end(context.notices()).await;
             Ok(())
         }
-        Some(error) => Err(server.end_after(error, context).await),
+        Some(error) => Err(server.end_after(error, context.notices()).await),
     }
 }
 
@@ -246,7 +247,7 @@ async fn exchanges(
         }
         let began = connection.runner.now();
         let message = occurrence(message, tally.taken());
-        match exchange(connection, &message, args.client.timeout(), context).await {
+        match exchange(connection, &message, args.to.client.timeout(), context).await {
             Err(failure @ Failure::TimedOut { .. }) => {
                 let error = client_session::failed(failure, &connection.runner.stderr);
                 unanswered(&message, error, tally, context);
@@ -254,7 +255,7 @@ async fn exchanges(
             Err(failure) => return Ok(Some(failure)),
             Ok(answer) => print(args, &message, answer.as_ref(), tally, context)?,
         }
-        due = args.repeating.next(tally.taken(), began);
+        due = args.to.repeating.next(tally.taken(), began);
     }
     Ok(None)
 }
@@ -286,7 +287,7 @@ async fn exchange(
         }
     }
     if runner.now() < until {
-        return Err(Failure::Failed("the server closed the connection before it responded".to_owned()));
+        return Err(Failure::Failed(FailureReason::Closed(" before it responded".to_owned())));
     }
     Err(Failure::TimedOut { method: asked.method.as_deref().unwrap_or("the message").to_owned(), after: timeout })
 }
@@ -323,7 +324,7 @@ fn print(
     let reported = json!({
         "sent": text(sent), "answer": parsed, "latency_ms": latency.map(millis),
     });
-    match args.format {
+    match args.to.format {
         Format::Json => printer.json(&reported)?,
         Format::Human => {
             let is_toward_client = args.side == Side::Server || args.listening.listen.is_some();

@@ -88,6 +88,11 @@ enum Role {
     EphemeralCache,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &ReminderArgs, context: &Context) -> Result<Outcome, CommandError> {
     emit::run(args, &args.ways, context)
 }
@@ -140,15 +145,15 @@ impl Emission for ReminderArgs {
         (!emits).then(|| undeclared.to_owned())
     }
 
-    fn is_good(&self, fact: &Value) -> bool {
-        fact["report"] == "sent"
+    fn is_good(&self, report: &Value) -> bool {
+        report["report"] == "sent"
     }
 
-    fn for_people(&self, fact: &Value) -> String {
-        let reported = if fact["report"] == "sent" {
-            format!("sent    ← {} {}", self.method(), fact["reminder"])
+    fn for_people(&self, report: &Value) -> String {
+        let reported = if report["report"] == "sent" {
+            format!("sent    ← {} {}", self.method(), report["reminder"])
         } else {
-            format!("sent    ← nothing: {}", fact["reason"])
+            format!("sent    ← nothing: {}", report["reason"])
         };
         visible_text(&reported)
     }

@@ -1,9 +1,9 @@
 //! Repeated messages: how often to send them, what to expect of each result, and the summary.
 
-use crate::cli::jq::Jq;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::proposals::clip;
+use crate::render::jq::Jq;
 use crate::render::line::duration;
 use crate::wire::units::parse_time;
 use clap::Args;
@@ -35,7 +35,8 @@ impl Repeating {
     ///
     /// The expression of `--expect` is invalid.
     pub(super) fn tally(&self) -> Result<Tally, CommandError> {
-        let compile = |code: &String| Jq::compile("--expect", code).map(|jq| (code.clone(), jq));
+        let compile =
+            |code: &String| Jq::compile("--expect", code).map(|jq| (code.clone(), jq)).map_err(CommandError::usage);
         let expect = self.expect.as_ref().map(compile).transpose()?;
         Ok(Tally { expect, latencies: Vec::new(), taken: 0, failed: 0, error: None })
     }

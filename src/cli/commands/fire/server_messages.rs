@@ -58,13 +58,13 @@ pub(super) static INCOMING: Message =
 pub(super) static LIST: Message = message("channel-list", "channels/list", Takes::Nothing);
 
 /// One of these messages with its params.
-pub(super) struct Shot {
+pub(super) struct ServerMessageRequest {
     message: &'static Message,
     params: Map<String, Value>,
     settings: Settings,
 }
 
-impl Shot {
+impl ServerMessageRequest {
     /// A message with these members, except those that are `null`.
     pub(super) fn new(message: &'static Message, params: Value) -> Self {
         let params = match params {
@@ -107,7 +107,7 @@ impl Shot {
     }
 }
 
-impl Emission for Shot {
+impl Emission for ServerMessageRequest {
     fn name(&self) -> &'static str {
         self.message.kind
     }
@@ -138,7 +138,10 @@ impl Emission for Shot {
         let settings = self.settings_with(set.as_deref());
         let mut params = self.params.clone();
         params.extend(set.map(|set| ("featureSet".to_owned(), set.into())));
-        Ok((Shot { message: self.message, params, settings: Settings::default() }.fired(done)?, settings))
+        Ok((
+            ServerMessageRequest { message: self.message, params, settings: Settings::default() }.fired(done)?,
+            settings,
+        ))
     }
 
     fn caution(&self, declared: &Declared) -> Option<String> {
@@ -150,17 +153,17 @@ impl Emission for Shot {
     }
 
     /// Whether the host accepted the message, in time and with a valid response.
-    fn is_good(&self, fact: &Value) -> bool {
-        let has = |name: &str| fact[name].as_array().is_some_and(|list| !list.is_empty());
-        let is_granted = match fact["report"].as_str().unwrap_or_default() {
+    fn is_good(&self, report: &Value) -> bool {
+        let has = |name: &str| report[name].as_array().is_some_and(|list| !list.is_empty());
+        let is_granted = match report["report"].as_str().unwrap_or_default() {
             "sent" | "answered" | "channels_listed" => true,
-            "push_answered" => fact["accepted"] == true,
-            "scope_answered" => fact["approved"] == true,
-            "inference_answered" => fact["chunks_agree"] != false,
+            "push_answered" => report["accepted"] == true,
+            "scope_answered" => report["approved"] == true,
+            "inference_answered" => report["chunks_agree"] != false,
             "incoming_answered" => !["refused", "undecided", "missing", "twice", "unasked"].into_iter().any(has),
             _ => false,
         };
-        is_granted && fact["late"] != true && !has("deviations")
+        is_granted && report["late"] != true && !has("deviations")
     }
 }
 
@@ -198,7 +201,7 @@ mod tests {
             {"name": "a", "uses": ["tools"]}, {"name": "b", "uses": ["pushEvents"]}, {"name": "c", "scoped": true}]}}});
         let declared = Declared { server: block, ..Declared::default() };
         let spoken = |message, params: Value| {
-            let (fired, settings) = Shot::new(message, params).beside(&declared, 0)?;
+            let (fired, settings) = ServerMessageRequest::new(message, params).beside(&declared, 0)?;
             Ok::<_, CommandError>((json!(fired)["featureSet"].clone(), settings.map(|(_, it)| it["sets"].clone())))
         };
         let (set, sets) = spoken(&PUSH, json!({"text": "y"})).expect("fits");

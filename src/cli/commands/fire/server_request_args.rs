@@ -1,9 +1,10 @@
 //! Requests and notifications of an MCPL server of its own accord: inference, model, scope, feature sets.
 
 use super::emit::{self, DeliveryOptions};
-use super::server_messages::{INFERENCE, MODEL_INFO, SCOPE, SETS_CHANGED, Shot};
-use crate::cli::{Context, Outcome, values};
+use super::server_messages::{INFERENCE, MODEL_INFO, SCOPE, SETS_CHANGED, ServerMessageRequest};
+use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
+use crate::runtime::parameters;
 use clap::Args;
 use serde_json::{Map, Value, json};
 
@@ -44,12 +45,17 @@ pub(crate) struct InferenceArgs {
 }
 
 impl InferenceArgs {
+    /// Runs the command.
+    ///
+    /// # Errors
+    ///
+    /// The command failed; the error's kind decides the exit code.
     pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         let params = json!({
             "prompt": self.prompt, "featureSet": self.feature_set, "conversationId": self.conversation,
             "stream": self.stream, "maxTokens": self.max_tokens, "temperature": self.temperature,
         });
-        emit::run(&Shot::new(&INFERENCE, params), &self.ways, context)
+        emit::run(&ServerMessageRequest::new(&INFERENCE, params), &self.ways, context)
     }
 }
 
@@ -68,8 +74,13 @@ pub(crate) struct ModelInfoArgs {
 }
 
 impl ModelInfoArgs {
+    /// Runs the command.
+    ///
+    /// # Errors
+    ///
+    /// The command failed; the error's kind decides the exit code.
     pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
-        emit::run(&Shot::new(&MODEL_INFO, json!({})), &self.ways, context)
+        emit::run(&ServerMessageRequest::new(&MODEL_INFO, json!({})), &self.ways, context)
     }
 }
 
@@ -96,10 +107,15 @@ pub(crate) struct ScopeArgs {
 }
 
 impl ScopeArgs {
+    /// Runs the command.
+    ///
+    /// # Errors
+    ///
+    /// The command failed; the error's kind decides the exit code.
     pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
-        let payload = if self.payload.is_empty() { None } else { Some(values::object(&self.payload)?) };
+        let payload = if self.payload.is_empty() { None } else { Some(parameters::object(&self.payload)?) };
         let params = json!({"label": self.label, "payload": payload, "featureSet": self.feature_set});
-        emit::run(&Shot::new(&SCOPE, params), &self.ways, context)
+        emit::run(&ServerMessageRequest::new(&SCOPE, params), &self.ways, context)
     }
 }
 
@@ -123,11 +139,16 @@ pub(crate) struct ChangedArgs {
 }
 
 impl ChangedArgs {
+    /// Runs the command.
+    ///
+    /// # Errors
+    ///
+    /// The command failed; the error's kind decides the exit code.
     pub(crate) fn run(&self, context: &Context) -> Result<Outcome, CommandError> {
         let added = (!self.added.is_empty()).then(|| self.added.iter().cloned().collect::<Map<_, _>>());
         let removed = if self.removed.is_empty() { None } else { Some(&self.removed) };
-        let shot = Shot::new(&SETS_CHANGED, json!({"added": added, "removed": removed}));
-        emit::run(&shot.with_sets(self.removed.clone()), &self.ways, context)
+        let request = ServerMessageRequest::new(&SETS_CHANGED, json!({"added": added, "removed": removed}));
+        emit::run(&request.with_sets(self.removed.clone()), &self.ways, context)
     }
 }
 

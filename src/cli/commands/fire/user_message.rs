@@ -1,18 +1,17 @@
 //! `fire user-message`: a user's message to a server that subscribes to them (SEP-1975).
 
-use super::Format;
-use super::repeat::Repeating;
-use crate::cli::client_session::{self, ClientOptions, Peer};
-use crate::cli::target::Target;
+use super::{Format, ServerOptions};
+use crate::cli::client_session;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::host::client::Output;
-use crate::host::fire_user_message::{Firing, Report, UserMessageFire};
+use crate::host::fire_user_message::{Firing, Output as FireOutput, UserMessageFire};
 use crate::proposals::conversation::host::{
     self, Carrier, DeliveryOutcome as Said, HistoryEntry, Subscription, UserMessage,
 };
 use crate::protocol::Era;
 use crate::render::line::{duration, visible_text};
+use crate::runtime;
 use crate::runtime::Failure;
 use crate::runtime::client::Runner;
 use crate::wire::units::millis;
@@ -59,15 +58,8 @@ pub(crate) struct UserMessageArgs {
     /// Send the message even if the server has not subscribed.
     #[arg(long)]
     force: bool,
-    /// Output format.
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
     #[command(flatten)]
-    repeating: Repeating,
-    #[command(flatten)]
-    client: ClientOptions,
-    #[command(flatten)]
-    target: Target,
+    to: ServerOptions,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -100,15 +92,21 @@ struct MessageReport {
     failure: Option<Failure>,
 }
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let mut tally = args.repeating.tally()?;
-    client_session::block_on(async {
-        let (link, server) = Peer::start(&args.target, &args.client, context).await?;
+    let mut tally = args.to.repeating.tally()?;
+    runtime::block_on(async {
+        let (link, server) = client_session::start(&args.to.target, &args.to.client, context).await?;
         if server.is_joined() && args.carrier == CarrierArg::Notification {
             let reported = "the session's own client receives the response to a notification; see it with `mcpreel show --session`";
             context.printer.note(reported);
         }
-        let engine = UserMessageFire::new(server.config(&args.client.with_handshake(), json!({})), firing(args));
+        let config = server.config(args.to.client.with_handshake().config(json!({})));
+        let engine = UserMessageFire::new(config, firing(args));
         let mut runner = Runner::start(engine, link).await;
         let (mut reported, mut began) =
             (watch(&mut runner, MessageReport::default(), args, context).await, Duration::ZERO);
@@ -116,7 +114,7 @@ pub(super) fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, 
             show(&reported, args, context)?;
             let latency = reported.outcome.as_ref().map(|said| said.latency);
             tally.take(&to_json(&reported), judge(&reported, args), latency, context);
-            let Some(at) = args.repeating.next(tally.taken(), began) else { break };
+            let Some(at) = args.to.repeating.next(tally.taken(), began) else { break };
             while let Some(report) = runner.next(Some(at)).await {
                 meanwhile(&report, context);
             }
@@ -134,15 +132,15 @@ pub(super) fn run(args: &UserMessageArgs, context: &Context) -> Result<Outcome, 
         let stderr = std::mem::take(&mut runner.stderr);
         runner.close().await;
         if let Some(failure) = reported.failure {
-            return Err(server.end_after(client_session::failed(failure, &stderr), context).await);
+            return Err(server.end_after(client_session::failed(failure, &stderr), context.notices()).await);
         }
-        server.end(context).await;
+        server.end(context.notices()).await;
         tally.finish(context)
     })
 }
 
 fn show(reported: &MessageReport, args: &UserMessageArgs, context: &Context) -> Result<(), CommandError> {
-    match args.format {
+    match args.to.format {
         Format::Json => context.printer.json(&to_json(reported))?,
         Format::Human => print(reported, args, context)?,
     }
@@ -150,12 +148,12 @@ fn show(reported: &MessageReport, args: &UserMessageArgs, context: &Context) -> 
 }
 
 /// Reports what happens between two messages.
-fn meanwhile(report: &Report, context: &Context) {
+fn meanwhile(report: &FireOutput, context: &Context) {
     match report {
-        Report::Client(output) => client_session::report(output, context),
-        Report::Note(note) => context.printer.note(note),
-        Report::Late(late) => report_late(late, context),
-        Report::Subscription(_) | Report::Done(_) => {}
+        FireOutput::Client(output) => client_session::report(output, context),
+        FireOutput::Note(note) => context.printer.note(note),
+        FireOutput::Late(late) => report_late(late, context),
+        FireOutput::Subscription(_) | FireOutput::Done(_) => {}
     }
 }
 
@@ -202,27 +200,29 @@ async fn watch(
     while reported.late.is_none() {
         let Some(report) = runner.next(until).await else { break };
         match report {
-            Report::Client(Output::Ready(handshake)) => {
+            FireOutput::Client(Output::Ready(handshake)) => {
                 reported.era = Some(handshake.era);
                 reported.server = handshake.server_info["name"].as_str().unwrap_or("server").to_owned();
-                client_session::report_handshake(&handshake, &args.client, context);
+                client_session::report_handshake(&handshake, &args.to.client, context);
             }
-            Report::Client(Output::Failed { reason, .. }) => {
+            FireOutput::Client(Output::Failed { reason, .. }) => {
                 reported.failure = Some(Failure::Failed(reason));
                 break;
             }
-            Report::Client(Output::TimedOut { method, after, .. }) if reported.server.is_empty() => {
+            FireOutput::Client(Output::TimedOut { method, after, .. }) if reported.server.is_empty() => {
                 reported.failure = Some(Failure::TimedOut { method, after });
                 break;
             }
-            Report::Client(output) => client_session::report(&output, context),
-            Report::Subscription(subscription) => reported.subscription = Some(subscription),
-            Report::Note(note) => reported.notes.push(note),
-            Report::Late(late) if reported.outcome.as_ref().is_some_and(|said| said.message_id == late.message_id) => {
+            FireOutput::Client(output) => client_session::report(&output, context),
+            FireOutput::Subscription(subscription) => reported.subscription = Some(subscription),
+            FireOutput::Note(note) => reported.notes.push(note),
+            FireOutput::Late(late)
+                if reported.outcome.as_ref().is_some_and(|said| said.message_id == late.message_id) =>
+            {
                 reported.late = Some(late);
             }
-            Report::Late(late) => report_late(&late, context),
-            Report::Done(outcome) => {
+            FireOutput::Late(late) => report_late(&late, context),
+            FireOutput::Done(outcome) => {
                 if outcome.timed_out {
                     until = Some(runner.now() + args.linger);
                 } else {
@@ -302,7 +302,7 @@ fn print(reported: &MessageReport, args: &UserMessageArgs, context: &Context) ->
             .line(&format!("{server} did not respond within {limit}; continued without it (sent as a {carrier})"))?;
     } else if let Some(found) = &said.context {
         printer.note(&format!("{} responded in {took} (sent as a {carrier})", reported.server));
-        let text = host::render(&reported.server, found, host::DEFAULT_MOST_BYTES);
+        let text = host::render(&reported.server, found, host::DEFAULT_MAX_BYTES);
         text.trim_end().lines().try_for_each(|line| printer.line(&visible_text(line)))?;
     } else {
         printer.line(&format!("{server} has no context for this message ({took}, sent as a {carrier})"))?;

@@ -1,19 +1,24 @@
 //! `host --scenario`: plays a scenario and reports the result.
 
 use super::{ClockArg, Format, HostArgs, setup};
-use crate::cli::hosting::play;
-use crate::cli::hosting::verdict::{self, Junit};
-use crate::cli::{Context, Outcome, client_session};
+use crate::cli::target::{Limits, Target};
+use crate::cli::verdict::{self, Junit};
+use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::host::client::EraChoice;
 use crate::host::engine::HostConfig;
 use crate::proposals::host::ServerView;
 use crate::record::recording::Need;
 use crate::render;
+use crate::runtime;
+use crate::runtime::host_servers::{NamedServer, ServerLocation};
 use crate::runtime::model::Model;
-use crate::scenario::Observation;
+use crate::runtime::play;
+use crate::runtime::play::real_time::RealTimePlay;
+use crate::runtime::play::virtual_time::record_play;
+use crate::scenario::{Clock, Observation, Player, Report, Scenario, ServerKind};
 use serde_json::json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Plays a scenario and reports the result.
@@ -26,45 +31,28 @@ pub(super) fn run(path: &Path, model: &Model, args: &HostArgs, context: &Context
     let junit = args.junit.as_deref().map(Junit::open).transpose()?;
     let servers: Vec<ServerView> =
         scenario.servers.iter().map(|plan| ServerView { name: plan.name.clone(), ..ServerView::default() }).collect();
-    let mut observe = |at: Duration, seen: &Observation<'_>| match args.trace {
+    let observe = |at: Duration, seen: &Observation<'_>| match args.trace {
         true => show_seen(at, seen, &servers, args, context),
         false => Ok(()),
     };
-    let is_virtual = play::is_virtual(&scenario, args.clock.map(|clock| clock == ClockArg::Virtual));
-    let (mut report, reel) = if is_virtual {
-        let reel = args.client.reel("host")?;
-        (play::play_virtual(&scenario, &reel, model, &mut observe)?, reel)
-    } else {
-        client_session::block_on(async {
-            let recording = args.client.recording("host", Need::ToBegin)?;
-            let lay_over = |config: &mut HostConfig| {
-                for server in &mut config.servers {
-                    let own = std::mem::replace(&mut server.client, args.client.with_handshake().config(json!({})));
-                    if own.era != EraChoice::Auto {
-                        server.client.era = own.era;
-                    }
-                }
-                args.client.timeout_given().map_or(Ok(()), |time| setup::bound_answers(&mut config.policies, time))
-            };
-            let played = play::play_real(
-                (&scenario, args.target.limits),
-                lay_over,
-                (recording.recorder(), model),
-                &mut observe,
-                context,
-            )
-            .await;
-            let (_, end) = recording.finish();
-            Ok((played?, end.place()))
-        })?
+    let clock = args.clock.unwrap_or(match scenario.clock {
+        Clock::Real => ClockArg::Real,
+        Clock::Virtual => ClockArg::Virtual,
+    });
+    let (mut report, reel) = match clock {
+        ClockArg::Virtual => {
+            let reel = args.client.reel("host")?;
+            (record_play(&scenario, &reel, model, observe)?, reel)
+        }
+        ClockArg::Real => play_real(&scenario, model, args, observe, context)?,
     };
-    report.validated(&play::errors(&reel)?);
+    report.validated(&play::validation_errors(&reel)?);
     let file = path.display().to_string();
     if let Some(junit) = junit {
         junit.write(&report, &file)?;
     }
     match args.format {
-        Format::Json => context.printer.json(&play::to_json(&report, Some(&reel)))?,
+        Format::Json => context.printer.json(&verdict::to_json(&report, Some(&reel)))?,
         Format::Human => {
             let text = verdict::text(&report, &file, context.verbose > 0, &context.printer.palette);
             context.printer.text(&text)?;
@@ -74,6 +62,67 @@ pub(super) fn run(path: &Path, model: &Model, args: &HostArgs, context: &Context
     Ok(verdict::outcome(&report))
 }
 
+/// Plays in real time. Returns the path of the reel, too.
+fn play_real(
+    scenario: &Scenario,
+    model: &Model,
+    args: &HostArgs,
+    observe: impl FnMut(Duration, &Observation<'_>) -> Result<(), CommandError>,
+    context: &Context,
+) -> Result<(Report, PathBuf), CommandError> {
+    runtime::block_on(async {
+        let recording = args.client.recording("host", Need::ToBegin)?;
+        let played = async {
+            let play = RealTimePlay {
+                player: Player::new(scenario),
+                config: config(scenario, args)?,
+                servers: &servers(scenario, args.target.limits, context)?,
+                model: model.clone(),
+                recorder: recording.recorder(),
+            };
+            play.run(observe, context.notices()).await
+        };
+        let played = played.await;
+        let (_, end) = recording.finish();
+        Ok((played?, end.place()))
+    })
+}
+
+/// The scenario's configuration of the host, with what the options change.
+fn config(scenario: &Scenario, args: &HostArgs) -> Result<HostConfig, CommandError> {
+    let mut config = scenario.host_config();
+    for server in &mut config.servers {
+        let own = std::mem::replace(&mut server.client, args.client.with_handshake().config(json!({})));
+        if own.era != EraChoice::Auto {
+            server.client.era = own.era;
+        }
+    }
+    args.client.timeout_given().map_or(Ok(()), |time| setup::bound_answers(&mut config.policies, time))?;
+    Ok(config)
+}
+
+/// The locations of the scenario's servers.
+///
+/// # Errors
+///
+/// A server cannot be found.
+fn servers(scenario: &Scenario, limits: Limits, context: &Context) -> Result<Vec<NamedServer>, CommandError> {
+    let now = i64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX);
+    let place = |kind: &ServerKind| match kind {
+        ServerKind::BuiltIn(config) => {
+            let mut config = config.clone();
+            config.wall_base_ns = now;
+            Ok(ServerLocation::Builtin(config))
+        }
+        ServerKind::Command { command, env, cwd } => {
+            Target::of_command_in(command, env, cwd.as_deref()).within(limits).location(context)
+        }
+        ServerKind::Url { url, headers } => Target::of_url(url, headers).within(limits).location(context),
+    };
+    scenario.servers.iter().map(|plan| Ok(NamedServer { name: plan.name.clone(), place: place(&plan.kind)? })).collect()
+}
+
+/// Shows what happens, if it belongs to the transcript.
 fn show_seen(
     at: Duration,
     seen: &Observation<'_>,
@@ -83,9 +132,9 @@ fn show_seen(
 ) -> Result<(), CommandError> {
     let palette = &context.printer.palette;
     let line = match (seen, args.format) {
-        (Observation::HostEvent(fact), Format::Human) => render::host::fact(fact, servers, palette),
-        (Observation::HostEvent(fact), Format::Json) => {
-            render::text::json(&render::host::fact_value(fact, servers, at))
+        (Observation::HostEvent(event), Format::Human) => render::host::event_line(event, servers, palette),
+        (Observation::HostEvent(event), Format::Json) => {
+            render::text::json(&render::host::event_value(event, servers, at))
         }
         (Observation::Prompt(prompt), Format::Human) if args.prompts => render::host::prompt(prompt, palette),
         (Observation::Prompt(prompt), Format::Json) => render::text::json(&render::host::prompt_value(prompt, at)),

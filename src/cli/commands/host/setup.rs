@@ -1,17 +1,22 @@
 //! What the options of `host` define: its servers, its policies and its own settings; and the list of all options.
 
 use super::{Format, HostArgs};
-use crate::cli::hosting::{self, NamedServer, ServerLocation};
-use crate::cli::{Context, Outcome, values};
+use crate::cli::target::{Limits, Target};
+use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::host::client::ClientConfig;
 use crate::host::engine::{self, HostConfig, ServerConfig};
 use crate::host::prompt::Layout;
 use crate::proposals;
-use crate::proposals::policy::Policies;
 use crate::render;
+use crate::runtime::host_servers::{NamedServer, ServerLocation};
 use crate::runtime::model::Model;
+use crate::runtime::parameters;
+use crate::scenario::ScenarioError;
+use crate::server::Config;
+use proposals::policy::Policies;
 use serde_json::{Value, json};
+use std::path::Path;
 use std::time::Duration;
 
 /// The servers that the options name, in the order of the options.
@@ -22,13 +27,13 @@ use std::time::Duration;
 pub(super) fn servers(args: &HostArgs, context: &Context) -> Result<Vec<NamedServer>, CommandError> {
     let mut named = Vec::new();
     for word in &args.add {
-        named.push(hosting::named(word, args.target.limits, context)?);
+        named.push(specified(word, args.target.limits, context)?);
     }
     for (at, word) in args.builtin.iter().enumerate() {
-        named.push(hosting::builtin_named(word, args.seed + at as u64)?);
+        named.push(builtin_named(word, args.seed + at as u64)?);
     }
     for target in args.target.each()? {
-        named.push(NamedServer { name: target.name(context)?, place: ServerLocation::of(&target, context)? });
+        named.push(NamedServer { name: target.name(context)?, place: target.location(context)? });
     }
     if named.is_empty() {
         return Err(CommandError::usage("no server given")
@@ -45,6 +50,58 @@ pub(super) fn servers(args: &HostArgs, context: &Context) -> Result<Vec<NamedSer
     }
 }
 
+/// Parses `NAME=SPEC`: a server's name, and a URL, a live session or a command.
+///
+/// # Errors
+///
+/// The word is malformed, or the server cannot be found.
+fn specified(word: &str, limits: Limits, context: &Context) -> Result<NamedServer, CommandError> {
+    let (name, spec) = word.split_once('=').filter(|(name, _)| is_name(name)).ok_or_else(|| {
+        CommandError::usage(format!("invalid server {word:?}: expected NAME=COMMAND or NAME=URL"))
+            .hint("for example: -s memory='npx -y some-server'")
+    })?;
+    Ok(NamedServer { name: name.to_owned(), place: Target::of_word(spec)?.within(limits).location(context)? })
+}
+
+/// Parses `NAME` or `NAME:PROPOSAL,PROPOSAL`: the built-in server's name, and the proposals that it declares.
+///
+/// # Errors
+///
+/// The name is invalid, or a proposal is unknown.
+fn builtin_named(word: &str, seed: u64) -> Result<NamedServer, CommandError> {
+    let (name, proposals) = word.split_once(':').map_or((word, None), |(name, proposals)| (name, Some(proposals)));
+    if !is_name(name) {
+        return Err(CommandError::usage(format!("invalid server name {word:?}")).hint("for example: --builtin memory"));
+    }
+    let mut config = Config { seed, ..Config::default() };
+    if let Some(proposals) = proposals {
+        config.declare = proposals.split(',').filter(|proposal| !proposal.is_empty()).map(str::to_owned).collect();
+        if let Some(unknown) = config.declare.iter().find(|proposal| proposals::by_name(proposal).is_none()) {
+            let known: Vec<_> = proposals::REGISTRY.iter().map(|proposal| proposal.descriptor().name).collect();
+            return Err(CommandError::usage(format!("unknown proposal {unknown:?}"))
+                .hint(format!("the proposals are {}", known.join(", "))));
+        }
+    }
+    let time = jiff::Timestamp::now().as_nanosecond();
+    config.wall_base_ns = i64::try_from(time).unwrap_or(i64::MAX);
+    Ok(NamedServer { name: name.to_owned(), place: ServerLocation::Builtin(Box::new(config)) })
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|found| found.is_ascii_alphanumeric() || matches!(found, '-' | '_' | '.'))
+}
+
+/// Reads a file in YAML or JSON.
+///
+/// # Errors
+///
+/// The file cannot be read or parsed.
+fn read_yaml(path: &Path) -> Result<Value, CommandError> {
+    let text = std::fs::read_to_string(path).map_err(|error| CommandError::reading(path, &error))?;
+    serde_saphyr::from_str(&text)
+        .map_err(|error| CommandError::document(path, &ScenarioError::from_yaml(&text, &error)))
+}
+
 /// The host's configuration.
 ///
 /// # Errors
@@ -55,7 +112,7 @@ pub(super) fn config(args: &HostArgs, named: &[NamedServer], model: &Model) -> R
     let mut layout = Layout::default();
     let refused = |error: &dyn std::fmt::Display| CommandError::usage(error.to_string());
     if let Some(path) = &args.policy {
-        let mut file = hosting::read_yaml(path)?;
+        let mut file = read_yaml(path)?;
         let reported = |error: String| CommandError::new(ErrorKind::Input, format!("{}: {error}", path.display()));
         if let Some(wanted) = file.as_object_mut().and_then(|file| file.remove("layout")) {
             layout = Layout::read(&wanted).map_err(reported)?;
@@ -72,7 +129,7 @@ pub(super) fn config(args: &HostArgs, named: &[NamedServer], model: &Model) -> R
         return Err(refused(&format!("options are set for {unknown:?}, but there is no such server"))
             .hint(format!("the servers are: {}", known.join(", "))));
     }
-    let system = args.system.as_deref().map(values::exact_text).transpose()?.unwrap_or_default();
+    let system = args.system.as_deref().map(parameters::exact_text).transpose()?.unwrap_or_default();
     let folder = std::env::current_dir().unwrap_or_default();
     let folder = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let client = |one: &NamedServer| {
@@ -106,12 +163,20 @@ fn set(policies: &mut Policies, word: &str) -> Result<(), CommandError> {
 }
 
 /// Applies `--timeout` to all responses, whatever the request.
+///
+/// # Errors
+///
+/// A policy does not accept the value.
 pub(super) fn bound_answers(policies: &mut Policies, timeout: Duration) -> Result<(), CommandError> {
     let value = Value::from(format!("{}us", timeout.as_micros()));
     policies.set(None, "host.tool_timeout", &value).map_err(|error| CommandError::usage(error.to_string()))
 }
 
 /// Lists all options.
+///
+/// # Errors
+///
+/// The output cannot be written.
 pub(super) fn list(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> {
     for (proposal, settings) in engine::policies().known() {
         for setting in *settings {

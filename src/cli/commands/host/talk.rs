@@ -4,15 +4,13 @@ mod transcript;
 
 use super::{Format, HostArgs};
 use crate::cli::Context;
-use crate::cli::hosting::editor::{Lines, Typed};
-use crate::cli::hosting::lines::{self, Line};
 use crate::error::{CommandError, ErrorKind};
 use crate::host::engine::{Order, OrderResult, Output};
 use crate::host::prompt::Prompt;
 use crate::runtime::event_routes::Routes;
 use crate::runtime::host::{HostNotice, HostRunner};
-use crate::runtime::inferences::{Inferences, Saying};
-use crate::runtime::model::{Model, Progress, Replying};
+use crate::runtime::interactive::editor::{Lines, Typed};
+use crate::runtime::interactive::lines::{self, Line};
 use crate::runtime::sleep_until;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -28,13 +26,10 @@ pub(super) struct Talk<'a> {
     args: &'a HostArgs,
     context: &'a Context,
     pub runner: HostRunner,
-    model: Model,
     /// The source of further lines.
     lines: Option<Lines>,
     /// What to do next, in order.
     queue: VecDeque<Line>,
-    replying: Option<Replying>,
-    inferences: Inferences,
     /// Nothing is started before this time.
     waiting: Option<Instant>,
     /// The time of the last event; `None` after the silence since then was reported.
@@ -51,11 +46,17 @@ pub(super) struct Talk<'a> {
     pub interrupted: bool,
 }
 
+/// What a conversation is told to do.
+pub(super) struct Input {
+    /// What to do first, in order.
+    pub queue: VecDeque<Line>,
+    /// The source of further lines.
+    pub lines: Option<Lines>,
+}
+
 /// What happened next.
 enum Happened {
-    HostNotice(HostNotice),
-    Reply(Progress),
-    Inferred(u64, Saying),
+    HostNotice(Box<HostNotice>),
     Typed(Option<Typed>),
     Waited,
     Silence,
@@ -92,21 +93,18 @@ async fn received(signal: &mut Option<Signal>) {
 impl<'a> Talk<'a> {
     /// A conversation that has not begun. It does what is in the queue, then what the lines say, then it ends.
     pub(super) fn new(
-        (args, context): (&'a HostArgs, &'a Context),
+        args: &'a HostArgs,
+        context: &'a Context,
         runner: HostRunner,
-        model: Model,
-        (queue, lines): (VecDeque<Line>, Option<Lines>),
+        input: Input,
         routes: Routes,
     ) -> Self {
         Self {
             args,
             context,
             runner,
-            model,
-            lines,
-            queue,
-            replying: None,
-            inferences: Inferences::new(),
+            lines: input.lines,
+            queue: input.queue,
             waiting: None,
             received: Some(Instant::now()),
             last_prompt: None,
@@ -156,19 +154,15 @@ impl<'a> Talk<'a> {
 
     /// Whether nothing is in progress.
     fn is_free(&self) -> bool {
-        let is_busy = !self.runner.is_idle() || self.replying.is_some() || !self.inferences.is_idle();
-        self.waiting.is_none() && !is_busy
+        self.waiting.is_none() && self.runner.is_free()
     }
 
     async fn next(&mut self, ends: &mut Ends) -> Happened {
         // Lines from a pipe are a script: each is read when the one before it is done.
         let may_read = self.is_interactive() || self.is_free() && self.queue.is_empty();
-        let is_waited_for = !self.runner.is_idle() && self.replying.is_none();
-        let silence = self.received.filter(|_| is_waited_for).map(|received| received + SILENCE);
+        let silence = self.received.filter(|_| self.runner.awaits_servers()).map(|received| received + SILENCE);
         tokio::select! {
-            reported = self.runner.next() => Happened::HostNotice(reported),
-            progress = Replying::next(&mut self.replying) => Happened::Reply(progress),
-            (token, saying) = self.inferences.next() => Happened::Inferred(token, saying),
+            reported = self.runner.next() => Happened::HostNotice(Box::new(reported)),
             typed = typed(&mut self.lines), if may_read => Happened::Typed(typed),
             () = sleep_until(self.waiting) => Happened::Waited,
             () = sleep_until(silence) => Happened::Silence,
@@ -182,34 +176,31 @@ impl<'a> Talk<'a> {
             Happened::Interrupted => self.interrupt()?,
             Happened::Waited => self.waiting = None,
             Happened::Silence => self.report_silence()?,
-            Happened::Reply(Progress::Piece(piece)) => self.show_piece(&piece)?,
-            Happened::Reply(Progress::Reply(reply)) => {
-                self.show_rest(reply.as_ref().ok())?;
-                self.runner.model(reply);
-            }
-            Happened::Inferred(token, Saying::Piece(piece)) => self.runner.inferred_piece(token, &piece),
-            Happened::Inferred(token, Saying::End(outcome)) => {
-                self.inferences.begin_next(&self.model);
-                self.runner.inferred(token, outcome);
-            }
             Happened::Typed(None) => self.lines = None,
             Happened::Typed(Some(typed)) => self.take_typed(typed)?,
-            Happened::HostNotice(HostNotice::Host(Output::Prompt(prompt))) => {
+            Happened::HostNotice(reported) => return self.take_notice(*reported),
+        }
+        Ok(false)
+    }
+
+    /// Handles what the host reports. Returns whether the session is over.
+    fn take_notice(&mut self, reported: HostNotice) -> Result<bool, CommandError> {
+        match reported {
+            HostNotice::Piece(piece) => self.show_piece(&piece)?,
+            HostNotice::Replied(reply) => self.show_rest(reply.as_ref())?,
+            HostNotice::Host(Output::Prompt(prompt)) => {
                 self.show_prompt(&prompt)?;
                 self.last_prompt = Some(prompt.clone());
                 self.streamed.begin(self.columns());
-                self.replying = Some(Replying::begin(&self.model, prompt));
+                self.runner.ask(prompt);
             }
-            Happened::HostNotice(HostNotice::Host(Output::Infer(inference))) => {
-                self.inferences.take(inference, &self.model)
-            }
-            Happened::HostNotice(HostNotice::Host(Output::OrderResult(done))) => {
+            HostNotice::Host(Output::OrderResult(done)) => {
                 self.show_done(&done)?;
                 return Ok(done == OrderResult::Ended);
             }
-            Happened::HostNotice(reported) => {
-                if let HostNotice::Host(Output::HostEvent(fact)) = &reported {
-                    self.routes.receive(fact);
+            reported => {
+                if let HostNotice::Host(Output::Report(event)) = &reported {
+                    self.routes.receive(event);
                 }
                 self.show(&reported)?;
             }
@@ -219,11 +210,8 @@ impl<'a> Talk<'a> {
 
     /// The first interrupt stops the model, the next one ends the conversation, the third exits at once.
     fn interrupt(&mut self) -> Result<(), CommandError> {
-        if let Some(replying) = self.replying.take() {
-            replying.abort();
-            self.show_rest(None)?;
-            self.runner.model(Err("interrupted".to_owned()));
-            return Ok(());
+        if self.runner.interrupt_model() {
+            return self.show_rest(None);
         }
         if self.interrupted || !self.runner.is_idle() {
             self.interrupted = true;

@@ -1,7 +1,6 @@
 //! `record --url`: connects a client on stdin and stdout to a server that runs elsewhere.
 
 use super::{RecordArgs, about};
-use crate::cli::client_session::{self, RemoteLink};
 use crate::cli::printer::note;
 use crate::cli::{Context, Outcome, url_name};
 use crate::error::{CommandError, ErrorKind};
@@ -9,6 +8,8 @@ use crate::record::recording::OnExisting;
 use crate::record::startup_error;
 use crate::record::stdio_to_url::{self, SharedSession};
 use crate::redact;
+use crate::runtime;
+use crate::runtime::server_link;
 use crate::sessions::control::Session;
 use crate::sessions::live;
 use crate::trace::EventKind;
@@ -20,16 +21,21 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 /// Records until either side ends.
+///
+/// # Errors
+///
+/// A side cannot be reached, or the reel cannot be written and the user requires it.
 pub(super) fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Result<Outcome, CommandError> {
     args.keeping.check_free_output()?;
     let name = args.keeping.session_name(url_name(&remote.url));
     let recording = args.keeping.start(&name, OnExisting::by_stdin())?;
     let recorder = recording.recorder();
     let limit = args.target.limits.max_message;
-    let carried = client_session::block_on(async {
+    let carried = runtime::block_on(async {
         let failed = |error: std::io::Error| CommandError::new(ErrorKind::Internal, error.to_string());
         let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-        let RemoteLink { link, exchanges, .. } = client_session::attach(remote, Some(recorder), None, context).await?;
+        let server_link::RemoteLink { link, exchanges, .. } =
+            server_link::attach(remote, Some(recorder), None, context.notices()).await?;
         let (orders, taken) = mpsc::channel(16);
         // Over HTTP, sessions are numbered, and a stdio client has the first one.
         let stream = u32::from(exchanges.is_some());

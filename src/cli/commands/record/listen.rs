@@ -1,9 +1,8 @@
 //! `record --listen`: a recording reverse proxy in front of a server.
 
 use super::RecordArgs;
-use crate::cli::listening::Listening;
 use crate::cli::printer::note;
-use crate::cli::{Context, Outcome, listening, url_name};
+use crate::cli::{Context, Outcome, url_name};
 use crate::error::CommandError;
 use crate::process::child::ServerCommand;
 use crate::record::http::Exchanges;
@@ -11,6 +10,8 @@ use crate::record::http::live::HttpSession;
 use crate::record::recording::{OnExisting, Recording};
 use crate::record::stdio_gateway::{Bridge, GatewaySession};
 use crate::redact;
+use crate::runtime;
+use crate::runtime::listening::{self, Listening};
 use crate::sessions::live;
 use crate::trace::EventKind;
 use crate::transport::Remote;
@@ -32,14 +33,18 @@ pub(super) enum Upstream<'a> {
 }
 
 /// Records until the user ends it.
+///
+/// # Errors
+///
+/// The listener or the upstream cannot be used, or the reel cannot be written and the user requires it.
 pub(super) fn run(
     args: &RecordArgs,
     listen: &str,
     behind: &Upstream<'_>,
     context: &Context,
 ) -> Result<Outcome, CommandError> {
-    listening::runtime()?.block_on(async {
-        let listening = listening::bind(listen, context).await?;
+    runtime::block_on_to_the_end(async {
+        let listening = listening::bind(listen, note).await?;
         match behind {
             Upstream::Remote(remote) => proxy(args, listening, remote, context).await,
             Upstream::Command(command) => gateway(args, listening, command, context).await,
@@ -96,7 +101,7 @@ async fn gateway(
     command: &ServerCommand,
     context: &Context,
 ) -> Result<Outcome, CommandError> {
-    command.prepare().map_err(super::spawn_error)?;
+    command.prepare().map_err(CommandError::spawning)?;
     let words = command.words();
     let name = args.keeping.session_name(super::server_name(&words));
     let recording = args.keeping.start(&name, OnExisting::Fail)?;

@@ -80,14 +80,18 @@ impl LocalArgs {
 
 impl Local {
     /// Starts reading the inputs.
+    ///
+    /// # Errors
+    ///
+    /// An input cannot be opened.
     pub(super) fn start(self, serving: &Serving) -> Result<LocalServer, CommandError> {
         let failed = |error| CommandError::new(ErrorKind::Internal, format!("cannot start the local inputs: {error}"));
         let serving = serving.clone();
         let order: Order = Arc::new(move |fired: &Fired, receives: ReportCallback| {
             let into = |stream: &u32| {
                 let receives = Arc::clone(&receives);
-                let received = Box::new(move |fact: &Report, _: bool| receives(fact));
-                serving.order(*stream, ServerInput::Asked(fired.clone(), received)).is_ok()
+                let received = Box::new(move |report: &Report, _: bool| receives(report));
+                serving.order(*stream, ServerInput::Fire(fired.clone(), received)).is_ok()
             };
             serving.streams().iter().filter(|stream| into(stream)).count()
         });
@@ -121,12 +125,12 @@ impl Local {
 
 impl LocalServer {
     /// Passes on a session's report.
-    pub(super) fn receive(&self, fact: &Report) {
+    pub(super) fn receive(&self, report: &Report) {
         if let Some(connector) = &self.connector {
-            connector.receive(fact);
+            connector.receive(report);
         }
         if let Some(feed) = &self.feed {
-            feed.receive(fact);
+            feed.receive(report);
         }
     }
 }

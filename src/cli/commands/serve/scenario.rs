@@ -1,12 +1,10 @@
 //! `serve --scenario`: plays the part of one built-in server of a scenario, on any transport.
 
 use super::failed;
-use super::keep::SharedRecorder;
-use crate::cli::hosting::play;
-use crate::cli::hosting::verdict::{self, Junit};
-use crate::cli::listening::{self, ListenOptions};
-use crate::cli::printer::Format;
+use crate::cli::listening::ListenOptions;
+use crate::cli::printer::{Format, note};
 use crate::cli::target::Limits;
+use crate::cli::verdict::{self, Junit};
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::host::client::EraChoice;
@@ -14,9 +12,13 @@ use crate::protocol::Era;
 use crate::record::recording::Need;
 use crate::record::startup_error;
 use crate::render::text;
-use crate::runtime::scenario_server::{self, Entered, ScenarioServer, ScenarioServerEvent};
-use crate::runtime::scenario_sessions::{ScenarioNotice, ScenarioSessions};
+use crate::runtime;
+use crate::runtime::listening;
+use crate::runtime::play;
+use crate::runtime::play::external_host::{self, Entered, ScenarioServer, ScenarioServerEvent};
+use crate::runtime::play::sessions::{ScenarioNotice, ScenarioSessions};
 use crate::runtime::sessions::TrafficObserver;
+use crate::runtime::shared_recorder::SharedRecorder;
 use crate::scenario::{Player, Report, Scenario, ServerKind};
 use crate::server::Server;
 use crate::transport::Link;
@@ -36,7 +38,7 @@ const SILENCE: Duration = Duration::from_secs(5);
 /// How long a host may take to read the last messages after it closed its side.
 const UNREAD: Duration = Duration::from_secs(1);
 /// How long the last messages may take to reach the network.
-const LAST_WORDS: Duration = Duration::from_millis(100);
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// A scenario, and where to write its report.
 #[derive(Debug, Args)]
@@ -74,24 +76,24 @@ pub(super) fn run(
     let scenario = play::read(path)?;
     let junit = args.junit.as_deref().map(Junit::open).transpose()?;
     let begin = part_of(&scenario, args.part.as_deref())?;
-    let keep =
-        record.map(|path| SharedRecorder::start("serve", Some(path), Need::Wanted, listening.on_existing(), context));
-    let keep = keep.transpose()?;
-    let seeing = keep.clone();
+    let recorder =
+        record.map(|path| SharedRecorder::start("serve", Some(path), Need::Wanted, listening.on_existing(), note));
+    let recorder = recorder.transpose()?;
+    let seeing = recorder.clone();
     let observe: TrafficObserver =
-        Arc::new(move |stream, passing| seeing.iter().for_each(|keep| keep.see(stream, passing)));
+        Arc::new(move |stream, passing| seeing.iter().for_each(|recorder| recorder.traffic(stream, passing)));
     let report = match &listening.listen {
         Some(listen) => play_listening(begin, observe, (listen, listening, limits), context),
-        None => listening::runtime()?.block_on(play_stdio(begin(), limits, observe)),
+        None => runtime::block_on_to_the_end(play_stdio(begin(), limits, observe)),
     };
-    keep.iter().for_each(|keep| keep.finish(context));
+    recorder.iter().for_each(|recorder| recorder.finish(note));
     let (report, file) = (report?, path.display().to_string());
     if let Some(junit) = junit {
         junit.write(&report, &file)?;
     }
     context.printer.report(|palette| match args.format {
         Format::Human => verdict::text(&report, &file, context.verbose > 0, palette),
-        Format::Json => format!("{}\n", text::json(&play::to_json(&report, None))),
+        Format::Json => format!("{}\n", text::json(&verdict::to_json(&report, None))),
     });
     Ok(verdict::outcome(&report))
 }
@@ -145,7 +147,7 @@ async fn play_stdio(part: ScenarioServer, limits: Limits, observe: TrafficObserv
         ScenarioServerEvent::Waits => close(),
         ScenarioServerEvent::OrderResult(_) => {}
     };
-    let (mut playing, mut over) = (pin!(scenario_server::play(part, enters, report)), None);
+    let (mut playing, mut over) = (pin!(external_host::play_server(part, enters, report)), None);
     listening::until_ended(async { over = Some(playing.as_mut().await) }).await?;
     let report = match over {
         Some(report) => report,
@@ -165,8 +167,8 @@ fn play_listening(
     (listen, options, limits): (&str, &ListenOptions, Limits),
     context: &Context,
 ) -> Result<Report, CommandError> {
-    listening::runtime()?.block_on(async {
-        let listening = listening::bind(listen, context).await?;
+    runtime::block_on_to_the_end(async {
+        let listening = listening::bind(listen, note).await?;
         let (plays, mut news) = ScenarioSessions::start(begin, observe);
         let gateway =
             Gateway::new(Arc::new(plays.clone()) as Arc<dyn Backend>, options.access(), options.limit(limits));
@@ -181,7 +183,7 @@ fn play_listening(
         })
         .await?;
         gateway.finish().await;
-        tokio::time::sleep(LAST_WORDS).await;
+        tokio::time::sleep(DRAIN_TIMEOUT).await;
         let report = over.or_else(|| oldest(&mut news));
         if report.is_none() {
             // No host has connected, or reconnected.

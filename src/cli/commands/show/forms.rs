@@ -2,10 +2,10 @@
 
 use super::print_worker::PrintWorker;
 use crate::cli::Context;
-use crate::cli::jq::Jq;
 use crate::cli::printer::{OwnOutput, Printer};
 use crate::error::CommandError;
 use crate::formats::jsonl;
+use crate::render::jq::Jq;
 use crate::render::line::{self, Arrow, Emphasis, Line};
 use crate::render::output_buffer::OutputBuffer;
 use crate::render::pretty::{Layout, pretty};
@@ -14,7 +14,7 @@ use crate::render::table::{LINES, fitted};
 use crate::render::text::Escaping;
 use crate::session::view::{Placed, Words, head_lines, is_carrier, write_id};
 use crate::sessions::injection::MARK;
-use crate::trace::{Block, BlockPool, Event, EventKind, Flags, MAX_OUT};
+use crate::trace::{Block, BlockPool, Event, EventKind, Flags, MAX_BORROWED_BYTES};
 use crate::wire::units::millis_of;
 use crate::wire::{Direction, MessageKind, json};
 use std::fmt::Write as _;
@@ -98,10 +98,10 @@ impl Form {
     pub(super) fn reads_ahead(&self) -> usize {
         match self.kind {
             // Three threads need something to work on.
-            Kind::Full { .. } | Kind::Json => 2 * MAX_OUT,
+            Kind::Full { .. } | Kind::Json => 2 * MAX_BORROWED_BYTES,
             // Each message is also held as a value.
-            Kind::Jq(_) => MAX_OUT / 2,
-            _ => MAX_OUT,
+            Kind::Jq(_) => MAX_BORROWED_BYTES / 2,
+            _ => MAX_BORROWED_BYTES,
         }
     }
 
@@ -130,7 +130,7 @@ impl Form {
     /// # Errors
     ///
     /// The output or the thread cannot be created.
-    pub(super) fn work_aside(&mut self, context: &Context, returns: BlockPool) -> Result<(), CommandError> {
+    pub(super) fn print_on_thread(&mut self, context: &Context, returns: BlockPool) -> Result<(), CommandError> {
         let begun = match self.kind {
             Kind::Full { fold } => {
                 let layout = laid_out(self.palette, fold);
@@ -148,6 +148,11 @@ impl Form {
         Ok(())
     }
 
+    /// Prints an event.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub(super) fn show(&mut self, shown: &Shown<'_>, context: &Context) -> Result<(), CommandError> {
         if let Some(mut print_worker) = self.print_worker.take() {
             match self.kind {
@@ -174,6 +179,10 @@ impl Form {
     }
 
     /// Keeps a block until its events are printed. Returns it if it is not needed.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub(super) fn done_with(&mut self, block: Block) -> Result<Option<Block>, CommandError> {
         match &mut self.print_worker {
             Some(print_worker) => print_worker.take(block).map(|()| None).map_err(CommandError::output),
@@ -182,7 +191,11 @@ impl Form {
     }
 
     /// Prints what is ready, and releases the blocks that were kept for it.
-    pub(super) fn let_go(&mut self, context: &Context) -> Result<(), CommandError> {
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
+    pub(super) fn release(&mut self, context: &Context) -> Result<(), CommandError> {
         let printed = self.print_worker.as_mut().map_or_else(|| context.printer.flush(), PrintWorker::hand_over);
         printed.map_err(CommandError::output)
     }
@@ -264,6 +277,10 @@ impl Form {
     }
 
     /// Prints what is left.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub(super) fn finish(&mut self, context: &Context) -> Result<(), CommandError> {
         if let Some(more) = self.failures.checked_sub(FAILURES_REPORTED).filter(|more| *more > 0) {
             context.printer.note(&format!("… and {more} more"));

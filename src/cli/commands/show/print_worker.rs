@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
 
 /// The number of bytes that are passed on at once: waking a thread costs more than printing a few small messages.
-const HANDED_OVER: usize = 128 << 10;
+const BATCH_BYTES: usize = 128 << 10;
 
 /// What to print: text, and events at certain places in it.
 #[derive(Debug, Default)]
@@ -107,7 +107,7 @@ impl PrintWorker {
             self.batch.held += block.size();
             self.batch.blocks.push(block);
         }
-        if self.batch.held + self.batch.text.len() < HANDED_OVER { Ok(()) } else { self.hand_over() }
+        if self.batch.held + self.batch.text.len() < BATCH_BYTES { Ok(()) } else { self.hand_over() }
     }
 
     /// Passes the batch to the thread.

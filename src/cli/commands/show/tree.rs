@@ -4,15 +4,18 @@ use super::{Format, ShowArgs};
 use crate::cli::printer::note;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
-use crate::proposals::checkpoint_tree::CheckpointTree;
-use crate::record::reels;
+use crate::files::reels;
 use crate::render::checkpoint_tree;
 use crate::render::line::visible_text;
-use crate::session::checkpoint_trees::CheckpointTrees;
+use crate::session::checkpoint_tree::CheckpointTrees;
 use crate::sessions::live::Live;
-use serde_json::{Value, json};
 use std::path::Path;
 
+/// Runs the command.
+///
+/// # Errors
+///
+/// The command failed; the error's kind decides the exit code.
 pub(super) fn run(
     args: &ShowArgs,
     live: Option<&Live>,
@@ -41,7 +44,7 @@ pub(super) fn run(
     for (stream, server, tree) in checkpoint_trees.all().filter(|(stream, ..)| wanted == 0 || *stream == wanted) {
         shown += 1;
         if args.format == Format::Json {
-            context.printer.json(&to_json(stream, &server, tree))?;
+            context.printer.json(&checkpoint_tree::value(stream, &server, tree))?;
             continue;
         }
         let mut text = format!("{}\n", visible_text(&server));
@@ -53,25 +56,4 @@ pub(super) fn run(
         context.printer.note("no server returned a checkpoint");
     }
     Ok(if damaged { Outcome::Findings } else { Outcome::Clean })
-}
-
-fn to_json(stream: u32, server: &str, tree: &CheckpointTree) -> Value {
-    let checkpoints: Vec<Value> = tree
-        .all()
-        .map(|(name, found)| {
-            let rollbacks: Vec<Value> = found
-                .rollbacks
-                .iter()
-                .map(|back| {
-                    json!({"seq": back.seq, "feature_set": back.feature_set, "success": back.failed.is_none(),
-                        "reason": back.failed})
-                })
-                .collect();
-            json!({"checkpoint": name, "parent": found.parent, "seq": found.seq,
-                "seconds": found.time.map(|time| time as f64 / 1e9), "keeps": found.keeps, "tool": found.by,
-                "rollbacks": rollbacks, "pruned_seq": found.gone})
-        })
-        .collect();
-    json!({"stream": stream, "server": server, "current": tree.current, "left_out": tree.left_out,
-        "checkpoints": checkpoints})
 }

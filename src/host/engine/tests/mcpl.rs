@@ -126,7 +126,7 @@ impl Stage {
     }
 
     fn odd(&self, word: &str) -> bool {
-        self.reported("odd").iter().any(|fact| fact.text.contains(word))
+        self.reported("odd").iter().any(|event| event.text.contains(word))
     }
 }
 
@@ -207,7 +207,7 @@ fn c4_c60_any_version_and_flattened_channels_are_taken_and_c_v05_is_named() {
         newer["version"] = json!(version);
         newer["channels"] = json!(true);
         let mut stage = stage(vec![("m", live(newer, silent))], &[]);
-        assert!(stage.odd(word), "{:?}", stage.facts);
+        assert!(stage.odd(word), "{:?}", stage.events);
         stage.says(0, &event(1, "memory.proactive", "e"));
         assert_eq!(stage.answer(json!(1))["accepted"], true);
     }
@@ -380,7 +380,7 @@ fn f7_hooks_fire_before_the_gate_and_a_context_tool_goes_through_it() {
     });
     let mut stage = stage(vec![("m", script)], &[("mcpl.disabled", None, json!("files.edit"))]);
     stage.order(call("edit", json!({})));
-    let fired: Vec<&str> = stage.reported("fires").iter().filter_map(|fact| fact.data["event"].as_str()).collect();
+    let fired: Vec<&str> = stage.reported("fires").iter().filter_map(|event| event.data["event"].as_str()).collect();
     assert_eq!(fired, ["pre_tool_use"]);
     stage.turn("x");
     assert!(stage.reported("tool failed")[0].text.contains("files.edit is disabled"));
@@ -626,11 +626,11 @@ fn c49_f5_a_hook_that_is_silent_holds_nothing_up_beyond_its_time() {
     assert_eq!(stage.now, Duration::from_secs(5));
     assert!(prompt.contains("n system"));
     let timed_out =
-        stage.facts.iter().find(|fact| fact.proposal == "mcpl" && fact.what == "timed out").expect("reported");
+        stage.events.iter().find(|event| event.proposal == "mcpl" && event.what == "timed out").expect("reported");
     assert_eq!(timed_out.data["outcome"], "timeout");
     let id = stage.by("context/beforeInference")[0]["id"].clone();
     stage.says(0, &json!({"jsonrpc": "2.0", "id": id, "result": {"featureSet": "memory.retrieval"}}));
-    assert!(stage.facts.iter().any(|fact| fact.proposal == "mcpl" && fact.what == "late"));
+    assert!(stage.events.iter().any(|event| event.proposal == "mcpl" && event.what == "late"));
 }
 
 /// A server that changes answers, by replacing `from`.
@@ -673,8 +673,8 @@ fn c46_c47_c48_f6_answers_go_through_a_chain_and_everybody_else_sees_what_came_o
     assert_eq!(seen, [(true, "ok"), (true, "fine"), (false, "splendid")]);
     assert_eq!(after[0]["params"]["inferenceId"], stage.by("context/beforeInference")[0]["params"]["inferenceId"]);
     assert_eq!(after[0]["params"]["usage"], json!({"inputTokens": 1, "outputTokens": 1}));
-    let at = |what: &str| stage.facts.iter().position(|fact| fact.what == what).expect(what);
-    assert!(at("rewritten") < stage.facts.iter().rposition(|fact| fact.what == "fires").expect("fired"));
+    let at = |what: &str| stage.events.iter().position(|event| event.what == what).expect(what);
+    assert!(at("rewritten") < stage.events.iter().rposition(|event| event.what == "fires").expect("fired"));
     assert!(stage.turn("y").contains("splendid"));
     stage.fits();
 }

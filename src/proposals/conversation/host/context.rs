@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::fmt::Write;
 
 /// The default size limit of a context in the prompt, in bytes (SEP-1975, Open Questions 1).
-pub(crate) const DEFAULT_MOST_BYTES: usize = 16 * 1024;
+pub(crate) const DEFAULT_MAX_BYTES: usize = 16 * 1024;
 
 /// A memory.
 #[derive(Clone, Debug, PartialEq)]

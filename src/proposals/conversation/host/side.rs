@@ -4,7 +4,8 @@
 //! It must never handle request ids, use clocks, or print.
 
 use super::{
-    Action, Carrier, DeliveryOutcome, HistoryEntry, Subscription, UserMessage, UserMessages, context, subscription,
+    Carrier, DeliveryOutcome, HistoryEntry, Subscription, UserMessage, UserMessageOutput, UserMessages, context,
+    subscription,
 };
 use crate::proposals::host::{
     HostCx, HostSide, Inbound, Injection, LifecycleEvent, PromptPlace, RequestOutcome, ServerId, Slot, Utterance, cut,
@@ -111,27 +112,27 @@ impl ConversationHostSide {
         Self { policies: policies.clone(), subscribers: BTreeMap::new() }
     }
 
-    fn act(&mut self, cx: &mut HostCx<'_>, server: ServerId, actions: Vec<Action>) {
+    fn act(&mut self, cx: &mut HostCx<'_>, server: ServerId, actions: Vec<UserMessageOutput>) {
         let Some(subscriber) = self.subscribers.get_mut(&server) else { return };
         for action in actions {
             match action {
-                Action::Request { key, method, params, timeout } => {
+                UserMessageOutput::Request { key, method, params, timeout } => {
                     let token = cx.request(server, method, params, timeout);
                     subscriber.keys.insert(token, key);
                     if subscriber.keys.len() > MAX_KEYS {
                         subscriber.keys.pop_first();
                     }
                 }
-                Action::Notify { method, params } => cx.notify(server, method, params),
-                Action::Respond { id, result } => cx.respond(server, &id, Ok(result)),
+                UserMessageOutput::Notify { method, params } => cx.notify(server, method, params),
+                UserMessageOutput::Respond { id, result } => cx.respond(server, &id, Ok(result)),
                 // Only the context of the message that the current turn waits for is injected.
-                Action::Done(outcome) if subscriber.waits.as_ref() == Some(&outcome.message_id) => {
+                UserMessageOutput::Done(outcome) if subscriber.waits.as_ref() == Some(&outcome.message_id) => {
                     subscriber.waits = None;
                     done(cx, server, subscriber, &outcome);
                 }
-                Action::Done(outcome) => late(cx, server, &outcome),
-                Action::Late(outcome) => late(cx, server, &outcome),
-                Action::Stray(why) => cx.report("stray", Some(server), why, Value::Null),
+                UserMessageOutput::Done(outcome) => late(cx, server, &outcome),
+                UserMessageOutput::Late(outcome) => late(cx, server, &outcome),
+                UserMessageOutput::Stray(why) => cx.report("stray", Some(server), why, Value::Null),
             }
         }
     }
@@ -171,7 +172,7 @@ impl HostSide for ConversationHostSide {
         }
         if !view.is_legacy {
             let text = format!(
-                "{} declares conversationEvents, which does not exist in the modern era; it gets no user messages",
+                "{} declares conversationEvents in the modern era, which cannot carry the proposal; it gets no user messages",
                 view.name
             );
             return cx.report("no carrier", Some(server), text, Value::Null);

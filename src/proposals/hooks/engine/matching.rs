@@ -6,14 +6,11 @@ use super::declaration::{Hook, Matcher, ToolGlob};
 use super::{Event, EventKind};
 use serde_json::Value;
 
-/// Checks a hook against an event, and adds notes about what matched.
+/// Checks a hook against an event of its kind, and adds notes about what matched.
 ///
 /// # Errors
 /// Why the hook does not fire.
 pub(super) fn judge(hook: &Hook, event: &Event, notes: &mut Vec<String>) -> Result<(), String> {
-    if hook.event != event.kind {
-        return Err(format!("declared for {}", hook.event.name()));
-    }
     let Some(matcher) = &hook.matcher else { return Ok(()) };
     if !event.kind.is_tool_event() {
         notes.push(ignored_matcher(event.kind));

@@ -103,7 +103,7 @@ fn d16_d17_every_part_of_a_matcher_must_match() {
     assert!(!fires(json!({"tool_name": "Bash", "input_contains": "git push"}), &event));
     assert!(!fires(json!({"tool_name": "Edit", "input_contains": "git commit"}), &event));
     let other = first(json!([{"event": "session_end", "context": "c", "priority": "required"}]), &event);
-    assert_eq!(other.verdict, Verdict::Skipped("declared for session_end".to_owned()));
+    assert_eq!(other.verdict, Verdict::OtherEvent(EventKind::SessionEnd));
 }
 
 #[test]

@@ -59,9 +59,9 @@ impl Bench {
         self.ask(|side, cx| side.called(cx, &used, &json!({"structuredContent": outcome, "content": []})));
     }
 
-    fn fact(&self, what: &str) -> Option<&str> {
+    fn text_of(&self, what: &str) -> Option<&str> {
         self.effects.iter().rev().find_map(|effect| match effect {
-            Effect::Report(fact) if fact.what == what => Some(fact.text.as_str()),
+            Effect::Report(event) if event.what == what => Some(event.text.as_str()),
             _ => None,
         })
     }
@@ -108,7 +108,7 @@ impl Bench {
     }
 
     fn reported(&self, what: &str) -> usize {
-        self.effects.iter().filter(|effect| matches!(effect, Effect::Report(fact) if fact.what == what)).count()
+        self.effects.iter().filter(|effect| matches!(effect, Effect::Report(event) if event.what == what)).count()
     }
 
     /// The injections for the next prompt.
@@ -142,14 +142,14 @@ fn event(id: &str) -> Value {
 fn e1_e2_support_is_the_capability_or_the_tool_and_is_checked_before() {
     let set = [("mcpe.subscribe", json!("github.*"))];
     let declared = json!({"events": {"maxSubscriptions": 1}});
-    for (capabilities, tools, supported, fact) in [
+    for (capabilities, tools, supported, event) in [
         (declared.clone(), &[SUBSCRIBE][..], true, "declared"),
         (json!({}), &[SUBSCRIBE], true, "declared"),
         (json!({}), &["echo"], false, "unsupported"),
         (declared, &[], false, "no tool"),
     ] {
         let bench = Bench::new(&set, capabilities, tools);
-        assert_eq!((bench.called(SUBSCRIBE).is_some(), bench.reported(fact)), (supported, 1), "{fact}");
+        assert_eq!((bench.called(SUBSCRIBE).is_some(), bench.reported(event)), (supported, 1), "{event}");
     }
 }
 
@@ -278,7 +278,7 @@ fn f3_events_go_where_their_route_says_and_begin_turns_within_limits() {
     bench.prompt();
     bench.event("a", "six");
     let held = bench.effects.iter().find_map(|effect| match effect {
-        Effect::Report(fact) if fact.what == "event" => Some(fact.data["wake"].clone()),
+        Effect::Report(event) if event.what == "event" => Some(event.data["wake"].clone()),
         _ => None,
     });
     assert_eq!((wakes(&bench), held), (0, Some(json!("too many"))));
@@ -300,12 +300,12 @@ fn f3_events_of_subscriptions_that_others_make_count_as_the_hosts_own() {
     let granted = json!({"content": [{"type": "text", "text": json!({"subscriptionId": "m"}).to_string()}]});
     bench.with(|side, cx| side.called(cx, &used, &granted));
     bench.event("m", "2");
-    assert_eq!(bench.fact("subscribed"), Some("subscription m: github.*; tags: ci"));
+    assert_eq!(bench.text_of("subscribed"), Some("subscription m: github.*; tags: ci"));
     assert_eq!((bench.reported("event"), bench.reported("stray")), (2, 1));
     assert_eq!(bench.prompt().len(), 2);
     // A renewal uses the changed arguments, and a removed subscription is forgotten.
     bench.others(UPDATE, json!({"subscriptionId": "m", "filter": {"tags": ["x"]}}), &json!({"status": "active"}));
-    assert_eq!(bench.fact("updated"), Some("subscription m: all types; tags: x"));
+    assert_eq!(bench.text_of("updated"), Some("subscription m: all types; tags: x"));
     bench.receive(EXPIRED, &json!({"subscriptionId": "m"}));
     assert_eq!(bench.called(SUBSCRIBE).expect("made again").1, &json!({"filter": {"tags": ["x"]}}));
     bench.others(SUBSCRIBE, json!({}), &json!({"subscriptionId": "n"}));

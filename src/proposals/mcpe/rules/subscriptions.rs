@@ -9,9 +9,9 @@ use crate::proposals::timestamp;
 use std::collections::{BTreeSet, VecDeque};
 
 /// How long after a subscription was stopped a delivery may arrive that was sent before, in nanoseconds.
-const GRACE: i64 = 250_000_000;
+const GRACE_PERIOD_NS: i64 = 250_000_000;
 /// How far from its scheduled time a delivery may be, in nanoseconds.
-const SLACK: i64 = 2_000_000_000;
+const SLACK_NS: i64 = 2_000_000_000;
 /// How many deliveries wait for the response that makes their subscription known.
 const MAX_PARKED: usize = 256;
 /// How many single events are remembered that should also come in a batch.
@@ -115,7 +115,7 @@ impl Subscriptions {
     }
 
     /// Handles the response to a call about a subscription.
-    fn changed(&mut self, asked: &crate::proposals::Asked) {
+    fn changed(&mut self, asked: &crate::proposals::PendingRequest) {
         let id = asked.params["arguments"]["subscriptionId"].as_str().unwrap_or_default();
         if let Some(subscription) = self.known.get_mut(&id.to_owned()) {
             subscription.changing.retain(|change| change.seq != asked.seq);
@@ -292,7 +292,7 @@ impl Subscriptions {
             return;
         }
         for subscription in self.known.values() {
-            let now = subscription.own_time(time.saturating_sub(SLACK));
+            let now = subscription.own_time(time.saturating_sub(SLACK_NS));
             let Some((now, expires)) = now.zip(subscription.expires) else { continue };
             if now > expires && matches!(subscription.state, State::Active | State::Paused) {
                 findings.check_overall(&EXPIRY_UNTOLD, false, || {
@@ -340,7 +340,7 @@ impl Subscriptions {
             findings.hold(&EXPIRY_UNTOLD);
             return subscription.enter(State::Expired, message.time);
         }
-        let late = message.time.saturating_sub(subscription.since) > GRACE;
+        let late = message.time.saturating_sub(subscription.since) > GRACE_PERIOD_NS;
         let resumes = subscription.changing.iter().any(|change| change.resumes);
         findings.check(&INACTIVE, seq, subscription.state == State::Active || !late || resumes, || {
             format!("the server delivered to {id}, which is {}", subscription.state.name())
@@ -394,7 +394,7 @@ impl Subscription {
         }
         let Some(now) = self.own_time(message.time) else { return };
         if let Some(expires) = self.expires {
-            let over = now.duration_since(expires).as_nanos() > i128::from(GRACE);
+            let over = now.duration_since(expires).as_nanos() > i128::from(GRACE_PERIOD_NS);
             findings.check(&PAST_EXPIRY, seq, !over, || {
                 format!("the delivery came at {now}, the subscription expired at {expires}")
             });
@@ -404,7 +404,7 @@ impl Subscription {
             (true, true, false) => check_cron(&self.delivery["cronSchedule"], now, seq, findings),
             (true, false, true) if !self.changed => {
                 let Some(at) = deliver_at(&self.delivery["scheduledDelivery"]).max(self.created) else { return };
-                let off = now.duration_since(at).as_nanos().unsigned_abs() > u128::from(SLACK.unsigned_abs());
+                let off = now.duration_since(at).as_nanos().unsigned_abs() > u128::from(SLACK_NS.unsigned_abs());
                 findings
                     .check(&SCHEDULED_INSTANT, seq, !off, || format!("the delivery came at {now}, it was due at {at}"));
             }
@@ -487,8 +487,8 @@ fn check_cron(schedule: &Value, now: jiff::Timestamp, seq: u64, findings: &mut F
     let expression = schedule["expression"].as_str().unwrap_or_default();
     let Ok(read) = Schedule::read(expression, schedule["timezone"].as_str()) else { return };
     let Ok(now_ns) = i64::try_from(now.as_nanosecond()) else { return };
-    let near = read.next(now_ns.saturating_sub(SLACK + 1_000_000_000));
-    let fires = near.is_some_and(|at| at <= now_ns.saturating_add(SLACK));
+    let near = read.next(now_ns.saturating_sub(SLACK_NS + 1_000_000_000));
+    let fires = near.is_some_and(|at| at <= now_ns.saturating_add(SLACK_NS));
     findings
         .check(&CRON_INSTANT, seq, fires, || format!("the batch came at {now}, which is not a time of {expression:?}"));
 }

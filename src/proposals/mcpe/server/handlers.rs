@@ -9,7 +9,7 @@ mod input;
 
 use super::settings::Settings;
 use crate::proposals::server::ServerCx;
-use crate::proposals::server::handler_job::{JobEnd, JobOutcome, OUTPUT_KEPT};
+use crate::proposals::server::handler_job::{JobEnd, JobOutcome, MAX_OUTPUT_BYTES};
 use handler::Handler;
 use input::Input;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ use std::time::Duration;
 /// How long to wait before a webhook is tried again. The time doubles with each attempt.
 const BACK_OFF: Duration = Duration::from_secs(1);
 /// The maximum wait, whatever the webhook's server asks for.
-const LONGEST: Duration = Duration::from_secs(60);
+const MAX_BACK_OFF: Duration = Duration::from_secs(60);
 /// How often one attempt of a webhook may be redirected on its host.
 const MAX_HOPS: u32 = 3;
 
@@ -221,7 +221,7 @@ impl Run {
             return Verdict::Over("failed");
         }
         let back_off = BACK_OFF.saturating_mul(1 << (self.attempt - 1).min(16));
-        Verdict::Again(asked.unwrap_or_default().max(back_off).min(LONGEST))
+        Verdict::Again(asked.unwrap_or_default().max(back_off).min(MAX_BACK_OFF))
     }
 
     /// The target of a redirect, if it is on the same host.
@@ -238,12 +238,12 @@ impl Run {
     }
 
     fn report(&self, state: &str, what: Value, cx: &mut dyn ServerCx) {
-        let mut fact = json!({"report": "handler", "state": state, "kind": self.handler.kind().name(),
+        let mut report = json!({"report": "handler", "state": state, "kind": self.handler.kind().name(),
             "subscription": self.subscription, "event_ids": self.input.ids(), "attempt": self.attempt});
-        if let (Some(fact), Value::Object(what)) = (fact.as_object_mut(), what) {
-            fact.extend(what);
+        if let (Some(report), Value::Object(what)) = (report.as_object_mut(), what) {
+            report.extend(what);
         }
-        cx.report(fact);
+        cx.report(report);
     }
 }
 
@@ -260,7 +260,7 @@ fn reported(outcome: &JobOutcome) -> Value {
     if !outcome.output.is_empty() {
         reported["output"] = json!(outcome.output);
     }
-    if outcome.bytes > OUTPUT_KEPT as u64 {
+    if outcome.bytes > MAX_OUTPUT_BYTES as u64 {
         reported["truncated"] = json!(true);
     }
     if outcome.left > 0 {

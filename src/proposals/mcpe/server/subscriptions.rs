@@ -69,11 +69,11 @@ pub(crate) struct Subscriptions {
 /// The report that a subscription is now `active`, `paused`, `expired` or `removed`, with the number of undelivered
 /// events.
 fn became(id: &str, status: &str, undelivered: usize) -> SubscriptionAction {
-    let mut fact = json!({"report": "subscription", "id": id, "became": status});
+    let mut report = json!({"report": "subscription", "id": id, "became": status});
     if undelivered > 0 {
-        fact["undelivered"] = json!(undelivered);
+        report["undelivered"] = json!(undelivered);
     }
-    SubscriptionAction::Report(fact)
+    SubscriptionAction::Report(report)
 }
 
 impl Subscription {
@@ -354,12 +354,12 @@ fn subscription_id(arguments: &Value) -> &str {
 }
 
 /// The maximum length of a filter as JSON, in bytes.
-const LONGEST_FILTER: usize = 16 << 10;
+const MAX_FILTER_BYTES: usize = 16 << 10;
 
 fn read_filter(arguments: &Value) -> Result<Option<Filter>, String> {
     let Some(given) = arguments.get("filter") else { return Ok(None) };
-    if given.to_string().len() > LONGEST_FILTER {
-        return Err(format!("the filter is too long: it may have at most {LONGEST_FILTER} bytes"));
+    if given.to_string().len() > MAX_FILTER_BYTES {
+        return Err(format!("the filter is too long: it may have at most {MAX_FILTER_BYTES} bytes"));
     }
     let filter: Filter = serde_json::from_value(given.clone()).map_err(|error| format!("filter: {error}"))?;
     match filter.odd_pattern() {

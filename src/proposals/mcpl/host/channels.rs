@@ -3,7 +3,7 @@
 
 use super::push::Event;
 use super::sets::advertises;
-use super::{Asked, McplHostSide, Peer, blocks};
+use super::{McplHostSide, Peer, RequestKind, blocks};
 use crate::proposals::host::{HostCx, Refusal, ServerId, label};
 use crate::proposals::recent::Recent;
 use crate::protocol::errors;
@@ -336,7 +336,7 @@ impl McplHostSide {
             "content": [{"type": "text", "text": text}]});
         if is_request {
             let timeout = peer.policy.time("channel_timeout");
-            let asked = Asked::Publish { channel: channel.to_owned() };
+            let asked = RequestKind::Publish { channel: channel.to_owned() };
             self.ask(cx, server, ("channels/publish", params), timeout, asked, holds);
         } else {
             cx.notify(server, "channels/publish", params);
@@ -353,12 +353,12 @@ impl McplHostSide {
         &mut self,
         cx: &mut HostCx<'_>,
         server: ServerId,
-        asked: &Asked,
+        asked: &RequestKind,
         result: &Value,
     ) -> Result<(), String> {
         let Some(peer) = self.peers.get_mut(&server) else { return Ok(()) };
         match asked {
-            Asked::Open => {
+            RequestKind::Open => {
                 let channel = &result["channel"];
                 if channel["id"].as_str().is_none() {
                     return Err("the response contains no channel".to_owned());
@@ -368,16 +368,18 @@ impl McplHostSide {
                 peer.channels.add(channel, is_new);
                 cx.report("opened", Some(server), format!("{} is open", channel["id"]), channel.clone());
             }
-            Asked::Close { channel } if result["closed"] == true => {
+            RequestKind::Close { channel } if result["closed"] == true => {
                 peer.channels.closed.push(channel.clone());
                 cx.report("closed", Some(server), format!("{channel} is closed"), json!({"channel": channel}));
             }
-            Asked::Close { channel } => return Err(format!("the server did not close {channel}")),
-            Asked::Publish { channel } if result["delivered"] == true => {
+            RequestKind::Close { channel } => return Err(format!("the server did not close {channel}")),
+            RequestKind::Publish { channel } if result["delivered"] == true => {
                 let data = json!({"channel": channel, "message_id": result["messageId"], "outcome": "success"});
                 cx.report("published", Some(server), format!("to {channel}"), data);
             }
-            Asked::Publish { channel } => return Err(format!("the server did not deliver the text to {channel}")),
+            RequestKind::Publish { channel } => {
+                return Err(format!("the server did not deliver the text to {channel}"));
+            }
             _ => {
                 let text = format!("the server's channels: {}", result["channels"]);
                 cx.report("channels", Some(server), text, result["channels"].clone());

@@ -2,7 +2,7 @@
 
 use super::channels::Origin;
 use super::sets::advertises;
-use super::{AFTER_USER, Asked, BEFORE_USER, EVENT, McplHostSide, Peer, SYSTEM, blocks, model_info};
+use super::{AFTER_USER, BEFORE_USER, EVENT, McplHostSide, Peer, RequestKind, SYSTEM, blocks, model_info};
 use crate::proposals::host::{Agent, Beginning, HostCx, Injection, ServerId, Usage};
 use crate::proposals::mcpl::{AFTER_INFERENCE, BEFORE_INFERENCE};
 use serde_json::{Value, json};
@@ -97,7 +97,7 @@ impl McplHostSide {
                 params["channels"] = channels;
             }
             let timeout = peer.policy.time("before_timeout");
-            self.ask(cx, server, (BEFORE_INFERENCE, params), timeout, Asked::Before, true);
+            self.ask(cx, server, (BEFORE_INFERENCE, params), timeout, RequestKind::Before, true);
         }
         self.turn = Some(turn);
     }
@@ -155,7 +155,7 @@ impl McplHostSide {
         while let Some(server) = chain.left.pop_front() {
             let Some(peer) = self.peers.get(&server) else { continue };
             let (params, timeout) = (turn.params_after(cx, &chain.text), peer.policy.time("after_timeout"));
-            return self.ask(cx, server, (AFTER_INFERENCE, params), timeout, Asked::After, true);
+            return self.ask(cx, server, (AFTER_INFERENCE, params), timeout, RequestKind::After, true);
         }
         if let Some(chain) = self.chain.take().filter(|chain| chain.is_changed) {
             cx.rewrite(Ok(chain.text));

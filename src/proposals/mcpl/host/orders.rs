@@ -2,7 +2,7 @@
 //! outcomes of requests.
 
 use super::scopes::{approval, denial};
-use super::{Asked, McplHostSide, model_info};
+use super::{McplHostSide, RequestKind, model_info};
 use crate::proposals::host::{HostCx, ServerId};
 use serde_json::{Value, json};
 
@@ -93,7 +93,7 @@ impl McplHostSide {
             None => needed(params, "checkpoint", usage)?,
         };
         let timeout = peer.policy.time("channel_timeout");
-        let asked = Asked::Rollback { set: set.clone(), checkpoint: checkpoint.clone() };
+        let asked = RequestKind::Rollback { set: set.clone(), checkpoint: checkpoint.clone() };
         let params = json!({"featureSet": set, "checkpoint": checkpoint});
         self.ask(cx, server, ("state/rollback", params), timeout, asked, true);
         Ok(())
@@ -153,13 +153,13 @@ impl McplHostSide {
                 let kind = needed(params, "type", usage)?;
                 let object = |name: &str| params.get(name).cloned().unwrap_or_else(|| json!({}));
                 let params = json!({"type": kind, "address": object("address"), "metadata": object("metadata")});
-                self.ask(cx, server, ("channels/open", params), timeout, Asked::Open, true);
+                self.ask(cx, server, ("channels/open", params), timeout, RequestKind::Open, true);
             }
             "channel-close" => {
                 let channel = needed(params, "channel", "channel-close [server=NAME] channel=ID")?;
                 self.is_registered(server, &channel)?;
                 let params = json!({"channelId": channel});
-                self.ask(cx, server, ("channels/close", params), timeout, Asked::Close { channel }, true);
+                self.ask(cx, server, ("channels/close", params), timeout, RequestKind::Close { channel }, true);
             }
             "channel-publish" => {
                 let usage = "channel-publish [server=NAME] channel=ID text=TEXT [notify=true]";
@@ -168,7 +168,7 @@ impl McplHostSide {
                 self.publish(cx, server, &channel, &said, is_request, true)
                     .map_err(|refused| format!("{} {}", refused.code, refused.message))?;
             }
-            _ => self.ask(cx, server, ("channels/list", json!({})), timeout, Asked::List, true),
+            _ => self.ask(cx, server, ("channels/list", json!({})), timeout, RequestKind::List, true),
         }
         Ok(())
     }
@@ -178,14 +178,14 @@ impl McplHostSide {
         &mut self,
         cx: &mut HostCx<'_>,
         server: ServerId,
-        (asked, holds): (Asked, bool),
+        (asked, holds): (RequestKind, bool),
         outcome: Result<Value, String>,
     ) {
         let done = match (&asked, outcome) {
-            (Asked::Before, outcome) => return self.prepared(cx, server, outcome),
-            (Asked::After, outcome) => return self.reviewed(cx, server, outcome),
+            (RequestKind::Before, outcome) => return self.prepared(cx, server, outcome),
+            (RequestKind::After, outcome) => return self.reviewed(cx, server, outcome),
             (_, Err(why)) => Err(why),
-            (Asked::Rollback { set, checkpoint }, Ok(result)) => {
+            (RequestKind::Rollback { set, checkpoint }, Ok(result)) => {
                 self.rolled_back(cx, server, (set, checkpoint), &result)
             }
             (_, Ok(result)) => self.channel_answered(cx, server, &asked, &result),
@@ -224,7 +224,7 @@ impl McplHostSide {
     }
 }
 
-impl Asked {
+impl RequestKind {
     /// The method of the request.
     fn name(&self) -> &'static str {
         match self {

@@ -28,6 +28,10 @@ impl Peer {
 impl McplHostSide {
     /// Prepares a tool call: refuses it if its set is disabled or its scope denied, and adds scope and state
     /// (MCPL 0.4 §7.7 and §8.4).
+    ///
+    /// # Errors
+    ///
+    /// Why the call is refused.
     pub(super) fn gate_tool(&mut self, cx: &mut HostCx<'_>, used: &ToolUse, params: &mut Value) -> Result<(), String> {
         let Some((server, peer)) = used.server.and_then(|server| Some((server, self.peers.get(&server)?))) else {
             return Ok(());

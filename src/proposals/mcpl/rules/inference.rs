@@ -9,7 +9,7 @@ const BEFORE: &str = "context/beforeInference";
 const AFTER: &str = "context/afterInference";
 
 /// A hook without a response is considered finished after this time, in nanoseconds.
-const HOOK_OVER: i64 = 10_000_000_000;
+const HOOK_LIMIT_NS: i64 = 10_000_000_000;
 /// How many open hooks are remembered.
 const MAX_HOOKS: usize = 256;
 
@@ -65,7 +65,7 @@ impl Inferences {
     }
 
     fn hook_asked(&mut self, message: &Observed<'_>) {
-        self.hooks.retain(|(_, time)| message.time.saturating_sub(*time) < HOOK_OVER);
+        self.hooks.retain(|(_, time)| message.time.saturating_sub(*time) < HOOK_LIMIT_NS);
         if message.envelope.kind == MessageKind::Request {
             if self.hooks.len() >= MAX_HOOKS {
                 self.hooks.remove(0);
@@ -131,7 +131,7 @@ impl Inferences {
 
     fn asked(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         let (seq, time) = (message.seq, message.time);
-        self.hooks.retain(|(_, asked)| time.saturating_sub(*asked) < HOOK_OVER);
+        self.hooks.retain(|(_, asked)| time.saturating_sub(*asked) < HOOK_LIMIT_NS);
         findings.hold(&CONTENT_BLOCKS);
         findings.check(&INFERENCE_IN_HOOK, seq, self.hooks.is_empty(), || {
             format!(

@@ -5,7 +5,7 @@ use crate::proposals::mcpl::feature_sets;
 use std::collections::BTreeMap;
 
 /// How long after an update a message may arrive that the server sent before it, in nanoseconds.
-const GRACE: i64 = 250_000_000;
+const GRACE_PERIOD_NS: i64 = 250_000_000;
 /// How many switched patterns are kept. They are the host's own patterns, so there are few.
 const MAX_SWITCHES: usize = 4096;
 
@@ -119,7 +119,7 @@ impl Sets {
         }
         let Some(switch) = self.switch_of(set, i64::MAX) else { return };
         let age = message.time.saturating_sub(switch.time);
-        let crossed = age <= GRACE;
+        let crossed = age <= GRACE_PERIOD_NS;
         findings.check(&DISABLED_SET, message.seq, switch.enabled || crossed, || {
             format!("the host disabled {set:?} {} ms earlier", age / 1_000_000)
         });

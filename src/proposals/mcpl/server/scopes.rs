@@ -173,6 +173,10 @@ impl McplServerSide {
     }
 
     /// Requests a scope on its own, without a call.
+    ///
+    /// # Errors
+    ///
+    /// Why nothing was sent.
     pub(super) fn elevate(&self, draft: &Value, cx: &mut dyn ServerCx) -> Result<String, Unsent> {
         let Draft { label, payload, feature_set } = Draft::deserialize(draft).map_err(Unsent::invalid)?;
         let set = feature_set.as_deref().unwrap_or(PAGES);

@@ -11,7 +11,7 @@ use crate::proposals::{Findings, Observed};
 use std::collections::VecDeque;
 
 /// The maximum time between the two messages, in nanoseconds.
-const APART: i64 = 2_000_000_000;
+const MAX_DISTANCE_NS: i64 = 2_000_000_000;
 /// The maximum number of entries of each kind.
 const MAX: usize = 256;
 
@@ -65,7 +65,7 @@ impl Files {
                 .is_some_and(|before| before.is_empty() || before.ends_with(['/', ':']) || path.starts_with('/'))
         };
         let Some(uri) = self.subscribed.keys().find(names) else { return };
-        let is_recent = |time: &i64| message.time.saturating_sub(*time) <= APART;
+        let is_recent = |time: &i64| message.time.saturating_sub(*time) <= MAX_DISTANCE_NS;
         if self.updated.get(uri).is_some_and(is_recent) {
             findings.hold(&NO_UPDATE);
         } else if self.awaited.len() < MAX {
@@ -76,7 +76,7 @@ impl Files {
     /// Handles the passing of time.
     pub(super) fn pass(&mut self, now: i64, findings: &mut Findings) {
         while let Some(awaited) = self.awaited.front()
-            && now.saturating_sub(awaited.time) > APART
+            && now.saturating_sub(awaited.time) > MAX_DISTANCE_NS
         {
             findings.note(
                 &NO_UPDATE,

@@ -75,6 +75,10 @@ impl Client {
     }
 
     /// Posts a message; its answer arrives on the stream.
+    ///
+    /// # Errors
+    ///
+    /// The message was not delivered.
     pub(super) async fn hand_in(&self, endpoint: &Endpoint, call: &Call) -> Result<(), Failure> {
         let answer = endpoint.ask(Method::POST, &call.headers, Some(call.message.clone())).await?;
         if answer.status().is_success() {

@@ -1,10 +1,10 @@
 //! Sessions with one connection each: WebSockets, lines over sockets, and HTTP+SSE (2024-11-05). Everything that one
 //! side sends goes to the other.
 
-use super::session::LAST_WORDS;
+use super::session::DRAIN_TIMEOUT;
 use super::{Backend, Gateway, MAX_SESSIONS, Opened, Refusal, SERVER_ENDED, full_up, lock, plain};
 use crate::process::supervisor::NO_HANDLERS;
-use crate::process::supervisor::is_kept;
+use crate::process::supervisor::is_supervised;
 use crate::transport::budget::{Receiver, Sender, WeakSender};
 use crate::transport::client::http::{Body, BodyError};
 use crate::transport::client::websocket;
@@ -125,7 +125,7 @@ impl Gateway {
             let gateway = Arc::clone(&self);
             async move {
                 let peer = stream.peer_cred().ok().and_then(|peer| peer.pid());
-                if peer.is_some_and(|peer| is_kept(peer) != Some(false)) {
+                if peer.is_some_and(|peer| is_supervised(peer) != Some(false)) {
                     let refusal = plain(StatusCode::FORBIDDEN, NO_HANDLERS).as_error();
                     let _ = stream.into_split().1.write_all(format!("{refusal}\n").as_bytes()).await;
                 } else {
@@ -152,6 +152,10 @@ impl Gateway {
     }
 
     /// Accepts a client's WebSocket.
+    ///
+    /// # Errors
+    ///
+    /// The response that refuses the WebSocket.
     pub(super) fn upgrade(
         self: &Arc<Self>,
         headers: &HeaderMap,
@@ -171,6 +175,10 @@ impl Gateway {
 
     /// Begins HTTP+SSE: a stream of all server messages, which announces where to post messages. The server starts with
     /// the first of these.
+    ///
+    /// # Errors
+    ///
+    /// The response that refuses the stream.
     pub(super) fn begin_sse(&self) -> Result<Response<Body>, Refusal> {
         let (client, Served { outgoing, incoming }) = Link::served();
         let id = uuid::Uuid::new_v4().to_string();
@@ -201,6 +209,10 @@ impl Gateway {
     }
 
     /// Passes a message of HTTP+SSE to its session, which begins with the first message.
+    ///
+    /// # Errors
+    ///
+    /// The response that refuses the message.
     pub(super) async fn post_sse(self: &Arc<Self>, query: &str, line: Vec<u8>) -> Result<(), Refusal> {
         let unknown = || plain(StatusCode::NOT_FOUND, "this session does not exist or has ended");
         let session = {
@@ -247,7 +259,7 @@ impl Gateway {
             is_left.store(true, Ordering::Relaxed);
             // Still deliver pending answers: the client may have closed only its sending direction.
             if failed.is_none() {
-                tokio::time::sleep(LAST_WORDS).await;
+                tokio::time::sleep(DRAIN_TIMEOUT).await;
             }
             failed
         };

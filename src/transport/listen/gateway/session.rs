@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 /// How long a server may continue to send after the session ends.
-pub(super) const LAST_WORDS: Duration = Duration::from_secs(2);
+pub(super) const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// See the module.
 pub(super) struct Session {
@@ -109,8 +109,8 @@ impl Session {
     }
 
     /// Whether answers, progress and log messages for others cannot be confused with those for this message.
-    pub(super) fn has_room_for(&self, message: &[u8]) -> bool {
-        self.lock().has_room_for(message)
+    pub(super) fn has_space_for(&self, message: &[u8]) -> bool {
+        self.lock().has_space_for(message)
     }
 
     /// Since when the client neither sends nor waits for anything; `None` if it does, or if an answer is pending that
@@ -230,7 +230,7 @@ impl Session {
                 },
                 // Nothing new is sent to the server, but its remaining messages are still read.
                 () = self.ending.notified(), if until.is_none() => {
-                    until = Some(tokio::time::Instant::now() + LAST_WORDS);
+                    until = Some(tokio::time::Instant::now() + DRAIN_TIMEOUT);
                     to_server.close();
                 }
                 () = tokio::time::sleep_until(until.unwrap_or_else(tokio::time::Instant::now)), if until.is_some() => break,

@@ -20,7 +20,7 @@ const MAX_KEPT: usize = 4096;
 /// The maximum number of waiting POSTs whose client has disconnected.
 const MAX_LEFT: usize = 1024;
 /// How long the answer to an abandoned request may still arrive; until then, its id cannot be reused.
-const LATE_ANSWER_LIMIT: Duration = Duration::from_secs(60);
+const LATE_ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 /// The number of the stream for messages that belong to no request.
 const LISTENER: u64 = 0;
 
@@ -160,8 +160,8 @@ impl Waiting {
     fn add(&self, bytes: usize, in_any_case: bool) -> bool {
         let (waiting, share) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let most = waiting.saturating_add(bytes);
-        let has_room = share.hold(most) && (most <= MAX_BYTES || *waiting == 0);
-        if has_room || in_any_case {
+        let has_space = share.hold(most) && (most <= MAX_BYTES || *waiting == 0);
+        if has_space || in_any_case {
             *waiting = most;
             return true;
         }
@@ -335,8 +335,8 @@ impl Streams {
     }
 
     /// Whether messages for others cannot be confused with those for this message.
-    pub(super) fn has_room_for(&mut self, message: &[u8]) -> bool {
-        self.abandoned.retain(|(_, since)| since.elapsed() < LATE_ANSWER_LIMIT);
+    pub(super) fn has_space_for(&mut self, message: &[u8]) -> bool {
+        self.abandoned.retain(|(_, since)| since.elapsed() < LATE_ANSWER_TIMEOUT);
         let abandoned = self.abandoned.iter().map(|(asked, _)| asked);
         let mut others = self.posts.iter().flat_map(|post| &post.waiting).chain(abandoned);
         let asked = ClientRequest::read(message);

@@ -1,16 +1,14 @@
 //! What is shown of a conversation, as a transcript or as one JSON object per line.
 
 use super::{Format, Talk};
-use crate::cli::client_session;
-use crate::cli::hosting::lines::{COMMANDS, Line};
 use crate::error::CommandError;
 use crate::host::engine::{ModelReply, OrderResult, Output};
 use crate::host::prompt::Prompt;
 use crate::proposals::host::{HostEvent, ServerId, ServerView};
 use crate::render;
 use crate::render::line::visible_text;
-use crate::render::rows::Rows;
 use crate::runtime::host::HostNotice;
+use crate::runtime::interactive::lines::{COMMANDS, Line};
 use crate::runtime::model::Model;
 use crate::wire::Envelope;
 use serde_json::{Value, json};
@@ -50,11 +48,11 @@ pub(super) struct Repeats {
 
 impl Repeats {
     /// Whether the event is to be shown now.
-    fn takes(&mut self, fact: &HostEvent) -> bool {
-        if !render::host::is_refusal(fact) {
+    fn takes(&mut self, event: &HostEvent) -> bool {
+        if !render::host::is_refusal(event) {
             return true;
         }
-        let key = (fact.server, fact.proposal, fact.what, fact.text.clone());
+        let key = (event.server, event.proposal, event.what, event.text.clone());
         let is_full = self.reported.len() >= MAX_REPEATED;
         match self.reported.get_mut(&key) {
             Some((_, times)) => {
@@ -62,7 +60,7 @@ impl Repeats {
                 false
             }
             None if is_full => true,
-            None => self.reported.insert(key, (fact.clone(), 0)).is_none(),
+            None => self.reported.insert(key, (event.clone(), 0)).is_none(),
         }
     }
 
@@ -77,6 +75,11 @@ impl Talk<'_> {
         self.args.format == Format::Human
     }
 
+    /// Prints a text.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub(super) fn print(&self, text: &str) -> Result<(), CommandError> {
         let is_coloured = !self.context.printer.palette.is_plain();
         match &self.lines {
@@ -103,6 +106,10 @@ impl Talk<'_> {
     }
 
     /// Reports which servers the conversation waits for.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub(super) fn report_silence(&mut self) -> Result<(), CommandError> {
         self.received = None;
         let awaited = self.runner.host.awaited();
@@ -117,10 +124,16 @@ impl Talk<'_> {
     /// The width in which the model's answer is shown as it arrives; `None` if it is shown only when complete.
     pub(super) fn columns(&self) -> Option<usize> {
         // Servers may remove parts of the answer, which must not be shown before.
-        let is_shown = self.is_human() && matches!(self.model, Model::Program { .. }) && !self.runner.host.rewrites();
+        let is_shown =
+            self.is_human() && matches!(self.runner.model, Model::Program { .. }) && !self.runner.host.rewrites();
         self.context.printer.width.filter(|_| is_shown).map(|width| width.saturating_sub("model> ".len() + 1))
     }
 
+    /// Shows a piece of an answer as it arrives.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub(super) fn show_piece(&mut self, piece: &str) -> Result<(), CommandError> {
         let Some(rows) = &mut self.streamed.rows else { return Ok(()) };
         self.streamed.bytes += piece.len();
@@ -136,6 +149,10 @@ impl Talk<'_> {
     }
 
     /// Shows the end of an answer that was shown as it arrived.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub(super) fn show_rest(&mut self, reply: Option<&ModelReply>) -> Result<(), CommandError> {
         if self.streamed.bytes > 0 {
             let rest = reply.and_then(|reply| reply.text.get(self.streamed.bytes..)).unwrap_or_default().to_owned();
@@ -149,6 +166,10 @@ impl Talk<'_> {
     }
 
     /// Shows the user's message, unless it is on the screen already.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub(super) fn show_said(&mut self, text: &str) -> Result<(), CommandError> {
         let bold = self.context.printer.palette.bold;
         if std::mem::take(&mut self.is_on_screen) || !self.is_human() {
@@ -158,6 +179,10 @@ impl Talk<'_> {
     }
 
     /// Shows what a line asks to see.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub(super) fn look(&mut self, line: &Line) -> Result<(), CommandError> {
         let host = &self.runner.host;
         match (line, self.is_human()) {
@@ -192,21 +217,26 @@ impl Talk<'_> {
         }
     }
 
+    /// Shows what the host reports.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub(super) fn show(&mut self, reported: &HostNotice) -> Result<(), CommandError> {
         let (at, palette) = (self.runner.now(), self.context.printer.palette);
         match reported {
-            HostNotice::Host(Output::HostEvent(fact)) => {
+            HostNotice::Host(Output::Report(event)) => {
                 let servers = self.runner.host.servers();
                 match self.args.format {
-                    Format::Json => self.print_json(&render::host::fact_value(fact, servers, at)),
-                    Format::Human if self.repeats.takes(fact) => {
-                        self.print(&render::host::fact(fact, servers, &palette))
+                    Format::Json => self.print_json(&render::host::event_value(event, servers, at)),
+                    Format::Human if self.repeats.takes(event) => {
+                        self.print(&render::host::event_line(event, servers, &palette))
                     }
                     Format::Human => Ok(()),
                 }
             }
             HostNotice::Host(Output::Client { server, output }) if self.context.verbose > 0 => {
-                client_session::in_words(output, self.name(*server)).iter().for_each(|text| self.note(text));
+                render::host::client_output(output, self.name(*server)).iter().for_each(|text| self.note(text));
                 Ok(())
             }
             HostNotice::Stderr(server, bytes) if self.context.verbose > 0 => {
@@ -218,6 +248,11 @@ impl Talk<'_> {
         }
     }
 
+    /// Shows the prompt, if the user wants to see prompts.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub(super) fn show_prompt(&mut self, prompt: &Prompt) -> Result<(), CommandError> {
         let at = self.runner.now();
         match self.args.format {
@@ -230,6 +265,11 @@ impl Talk<'_> {
         }
     }
 
+    /// Shows how an order ended.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
     pub(super) fn show_done(&mut self, done: &OrderResult) -> Result<(), CommandError> {
         self.failed |= match done {
             OrderResult::Failed(_) | OrderResult::Tool(Err(_)) => true,
@@ -239,8 +279,8 @@ impl Talk<'_> {
             _ => false,
         };
         let palette = self.context.printer.palette;
-        for (fact, times) in self.repeats.take() {
-            self.print(&render::host::again(&fact, times, self.runner.host.servers(), &palette))?;
+        for (event, times) in self.repeats.take() {
+            self.print(&render::host::again(&event, times, self.runner.host.servers(), &palette))?;
         }
         let is_turn = matches!(done, OrderResult::Turn { .. } | OrderResult::Woken { .. });
         if is_turn && std::mem::take(&mut self.streamed.is_whole) {
@@ -254,13 +294,55 @@ impl Talk<'_> {
     }
 }
 
+/// Splits streamed text into rows: a terminal on which the user is typing accepts whole rows only.
+#[derive(Debug)]
+struct Rows {
+    width: usize,
+    waiting: String,
+}
+
+impl Rows {
+    /// Creates a splitter for rows of at most `width` characters.
+    fn new(width: usize) -> Self {
+        Self { width: width.max(1), waiting: String::new() }
+    }
+
+    /// Adds a piece. Returns the rows that are complete: up to a line break, or as much as fits, split between words.
+    fn take(&mut self, piece: &str) -> Vec<String> {
+        self.waiting.push_str(piece);
+        let mut rows = Vec::new();
+        while let Some((end, next)) = self.cut() {
+            rows.push(self.waiting[..end].to_owned());
+            self.waiting.drain(..next);
+        }
+        rows
+    }
+
+    /// Returns the last, incomplete row.
+    fn rest(&mut self) -> Option<String> {
+        Some(std::mem::take(&mut self.waiting)).filter(|rest| !rest.is_empty())
+    }
+
+    /// Returns where the first row ends, and where the next one begins.
+    fn cut(&self) -> Option<(usize, usize)> {
+        let full = self.waiting.char_indices().nth(self.width).map(|(at, _)| at);
+        let line = self.waiting.find('\n').filter(|line| full.is_none_or(|full| *line <= full));
+        line.map(|line| (line, line + 1)).or_else(|| {
+            let full = full?;
+            let fits = if self.waiting[full..].starts_with(' ') { full + 1 } else { full };
+            let space = self.waiting[..fits].rfind(' ').filter(|space| *space > 0);
+            Some(space.map_or((full, full), |space| (space, space + 1)))
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn only_the_same_text_folds() {
-        let fact = |text: &str| HostEvent {
+        let event = |text: &str| HostEvent {
             proposal: "mcpe",
             what: "stray",
             server: Some(ServerId(0)),
@@ -268,13 +350,24 @@ mod tests {
             data: Value::Null,
         };
         let mut repeats = Repeats::default();
-        let reported: Vec<bool> = ["a", "b", "a", "a"].iter().map(|text| repeats.takes(&fact(text))).collect();
+        let reported: Vec<bool> = ["a", "b", "a", "a"].iter().map(|text| repeats.takes(&event(text))).collect();
         assert_eq!(reported, [true, true, false, false]);
-        assert_eq!(repeats.take(), [(fact("a"), 2)]);
-        assert!(repeats.takes(&fact("a")), "counting starts anew");
+        assert_eq!(repeats.take(), [(event("a"), 2)]);
+        assert!(repeats.takes(&event("a")), "counting starts anew");
         for text in 0..MAX_REPEATED {
-            repeats.takes(&fact(&text.to_string()));
+            repeats.takes(&event(&text.to_string()));
         }
-        assert!(repeats.takes(&fact("late")) && repeats.takes(&fact("late")) && repeats.reported.len() == MAX_REPEATED);
+        assert!(
+            repeats.takes(&event("late")) && repeats.takes(&event("late")) && repeats.reported.len() == MAX_REPEATED
+        );
+    }
+
+    #[test]
+    fn rows_end_with_lines_or_between_words() {
+        let mut rows = Rows::new(7);
+        assert_eq!(rows.take("one t"), Vec::<String>::new());
+        assert_eq!(rows.take("wo three\n"), ["one two", "three"]);
+        assert_eq!(rows.take("longest-word\n\nüüüüüüüü"), ["longest", "-word", "", "üüüüüüü"]);
+        assert_eq!((rows.rest().as_deref(), rows.rest()), (Some("ü"), None));
     }
 }

@@ -11,8 +11,8 @@ use std::time::Duration;
 use url::{Host, Position, Url};
 
 /// How many bytes one variable or argument may have, and all arguments together: operating systems accept little more.
-const MAX_IN_WORD: usize = 96 << 10;
-const MAX_IN_WORDS: usize = 1 << 20;
+const MAX_ARGUMENT_BYTES: usize = 96 << 10;
+const MAX_ARGUMENTS_BYTES: usize = 1 << 20;
 /// Headers that HTTP itself sets.
 const OWN_HEADERS: [&str; 9] = [
     "host",
@@ -192,15 +192,15 @@ impl Bash {
     fn script(&self, input: &Input, limit: Duration) -> Result<Script, String> {
         let too_much = || {
             format!(
-                "the event is too long for arguments or variables, which may have at most {MAX_IN_WORD} bytes each \
-                   and {MAX_IN_WORDS} in all; use stdin"
+                "the event is too long for arguments or variables, which may have at most {MAX_ARGUMENT_BYTES} bytes each \
+                   and {MAX_ARGUMENTS_BYTES} in all; use stdin"
             )
         };
         // Only the event's variables are expanded, and only with the input `env`.
         let environment = if self.input == Way::Env { input.variables() } else { Vec::new() };
-        let (mut arguments, mut proposal) = (Vec::new(), MAX_IN_WORDS);
+        let (mut arguments, mut proposal) = (Vec::new(), MAX_ARGUMENTS_BYTES);
         for argument in &self.args {
-            let argument = expand(argument, &environment, proposal.min(MAX_IN_WORD)).ok_or_else(too_much)?;
+            let argument = expand(argument, &environment, proposal.min(MAX_ARGUMENT_BYTES)).ok_or_else(too_much)?;
             proposal -= argument.len();
             arguments.push(argument);
         }
@@ -214,7 +214,7 @@ impl Bash {
             false => format!("{exports}{} \"$@\"", self.command),
         };
         let words = environment.iter().map(|(_, value)| value).chain(&arguments).chain([&text]);
-        if words.map(String::len).max() > Some(MAX_IN_WORD) {
+        if words.map(String::len).max() > Some(MAX_ARGUMENT_BYTES) {
             return Err(too_much());
         }
         let stdin = if self.input == Way::Stdin { input.json() + "\n" } else { String::new() };

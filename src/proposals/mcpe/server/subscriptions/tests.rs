@@ -101,12 +101,12 @@ fn timed(acts: &[(i64, SubscriptionAction)]) -> Vec<(i64, &'static str, Vec<u64>
     acts.iter().filter_map(one).collect()
 }
 
-fn facts<'a>(acts: &'a [SubscriptionAction], report: &str) -> Vec<&'a Value> {
-    let fact = |act: &'a SubscriptionAction| match act {
-        SubscriptionAction::Report(fact) if fact["report"] == report => Some(fact),
+fn reports<'a>(acts: &'a [SubscriptionAction], kind: &str) -> Vec<&'a Value> {
+    let of_kind = |act: &'a SubscriptionAction| match act {
+        SubscriptionAction::Report(report) if report["report"] == kind => Some(report),
         _ => None,
     };
-    acts.iter().filter_map(fact).collect()
+    acts.iter().filter_map(of_kind).collect()
 }
 
 fn cron(expression: &str, most: u64) -> Value {
@@ -163,13 +163,13 @@ fn e20_what_waits_goes_when_the_filter_or_the_delivery_no_longer_wants_it() {
     shared.publish(2, json!({"type": "tock"}));
     let update = json!({"subscriptionId": id, "filter": {"eventTypes": ["tock"]}});
     let done = shared.call("events_update", update).expect("updated");
-    let gone = facts(&done.acts, "dropped");
+    let gone = reports(&done.acts, "dropped");
     assert_eq!((gone.len(), &gone[0]["why"], &gone[0]["event_id"]), (1, &json!("filter_changed"), &json!(Desk::id(1))));
     assert_eq!(timed(&shared.pass(START + HOUR)), [(START + HOUR, BATCH, vec![2])]);
     shared.publish(3, json!({"type": "tock"}));
     let update = json!({"subscriptionId": id, "delivery": {"channels": ["realtime"]}});
     let done = shared.call("events_update", update).expect("updated");
-    assert_eq!(facts(&done.acts, "dropped")[0]["why"], "delivery_changed");
+    assert_eq!(reports(&done.acts, "dropped")[0]["why"], "delivery_changed");
     assert_eq!(sent(&shared.publish(4, json!({"type": "tock"}))), [(EVENT, vec![4])]);
 }
 
@@ -242,7 +242,7 @@ fn e38_rates_are_held_and_what_is_lost_is_reported() {
     assert!(shared.refused(json!({})).contains("in a minute"));
     assert_eq!((sent(&shared.tick(1)).len(), sent(&shared.tick(2)).len()), (1, 1));
     let third = shared.tick(3);
-    assert_eq!((sent(&third).len(), &facts(&third, "dropped")[0]["why"]), (0, &json!("rate")));
+    assert_eq!((sent(&third).len(), &reports(&third, "dropped")[0]["why"]), (0, &json!("rate")));
     shared.pass(START + MINUTE);
     assert_eq!(sent(&shared.tick(4)), [(EVENT, vec![4])]);
     shared.subscribe(json!({}));
@@ -256,7 +256,7 @@ fn e17_e22_e23_cron_gathers_and_nothing_is_sent_where_nothing_waits() {
     shared.now += MINUTE;
     assert_eq!(sent(&shared.tick(1)), []);
     let held = shared.tick(2);
-    assert_eq!(facts(&held, "published")[0]["held"], json!([Desk::id(1)]));
+    assert_eq!(reports(&held, "published")[0]["held"], json!([Desk::id(1)]));
     assert_eq!(timed(&shared.pass(START + 6 * HOUR)), [(START + 4 * HOUR, BATCH, vec![1, 2])]);
 }
 
@@ -271,7 +271,7 @@ fn e23_what_exceeds_a_delivery_waits_for_the_next_one() {
         [(START + ten, BATCH, vec![1, 2]), (START + 2 * ten, BATCH, vec![3, 4]), (START + 3 * ten, BATCH, vec![5])];
     assert_eq!(timed(&acts), batches);
     let acts: Vec<SubscriptionAction> = acts.into_iter().map(|(_, act)| act).collect();
-    let left: Vec<&Value> = facts(&acts, "delivered").iter().map(|fact| &fact["left"]).collect();
+    let left: Vec<&Value> = reports(&acts, "delivered").iter().map(|report| &report["left"]).collect();
     assert_eq!(left, [&json!(3), &json!(1), &json!(0)]);
 }
 
@@ -279,9 +279,9 @@ fn e23_what_exceeds_a_delivery_waits_for_the_next_one() {
 fn e23_the_oldest_give_way_and_that_is_reported() {
     let mut shared = Desk::new(Settings { most_kept: 2, ..Settings::default() });
     shared.subscribe(cron("0 * * * *", 100));
-    assert_eq!(facts(&shared.tick(1), "dropped").len() + facts(&shared.tick(2), "dropped").len(), 0);
+    assert_eq!(reports(&shared.tick(1), "dropped").len() + reports(&shared.tick(2), "dropped").len(), 0);
     let full = shared.tick(3);
-    let gone = facts(&full, "dropped");
+    let gone = reports(&full, "dropped");
     assert_eq!((&gone[0]["event_id"], &gone[0]["why"]), (&json!(Desk::id(1)), &json!("full")));
     assert_eq!(timed(&shared.pass(START + HOUR)), [(START + HOUR, BATCH, vec![2, 3])]);
 }
@@ -324,7 +324,7 @@ fn e25_one_batch_at_its_time_and_then_the_end() {
     let stays = shared.subscribe(scheduled(shared.now + HOUR, false));
     shared.tick(3);
     assert_eq!(timed(&shared.pass(START + 4 * HOUR)), [(START + 3 * HOUR, BATCH, vec![3])]);
-    assert_eq!(facts(&shared.tick(4), "published")[0]["held"], json!([]), "its only delivery is over");
+    assert_eq!(reports(&shared.tick(4), "published")[0]["held"], json!([]), "its only delivery is over");
     let mut again = scheduled(shared.now + HOUR, true);
     again["subscriptionId"] = json!(stays);
     shared.call("events_update", again).expect("another time");
@@ -349,7 +349,7 @@ fn e26_events_that_waited_in_vain_are_reported() {
     shared.subscribe(arguments);
     shared.tick(1);
     let acts: Vec<SubscriptionAction> = shared.pass(START + HOUR).into_iter().map(|(_, act)| act).collect();
-    assert_eq!(facts(&acts, "subscription")[0]["undelivered"], json!(1));
+    assert_eq!(reports(&acts, "subscription")[0]["undelivered"], json!(1));
 }
 
 #[test]
@@ -367,11 +367,11 @@ fn e27_e41_one_event_has_one_id_for_all_and_order_is_kept() {
 fn e32_where_other_servers_read_a_wildcard_otherwise_is_reported() {
     let mut shared = Desk::new(Settings::default());
     let done = shared.call("events_subscribe", json!({"filter": {"eventTypes": ["*"]}})).expect("subscribed");
-    assert_eq!(facts(&done.acts, "read_otherwise")[0]["pattern"], "*");
+    assert_eq!(reports(&done.acts, "read_otherwise")[0]["pattern"], "*");
     shared.subscribe(json!({"filter": {"eventTypes": ["tick.*"]}}));
     let acts = shared.tick(1);
     assert_eq!(sent(&acts).len(), 1, "not below tick");
-    assert_eq!(facts(&acts, "read_otherwise")[0]["pattern"], "tick.*");
+    assert_eq!(reports(&acts, "read_otherwise")[0]["pattern"], "tick.*");
 }
 
 #[test]

@@ -209,13 +209,13 @@ fn in_the_stateless_era_nothing_goes_to_a_client_that_it_does_not_belong_to() {
     let mut curious = expect(&mut streams, 2, LOGS);
     assert_eq!(streams.hand_on(log("for the one who asked")), None);
     assert_eq!((messages(&mut quiet).len(), messages(&mut curious).len()), (0, 1));
-    assert!(!streams.has_room_for(&request(3, LOGS)), "log messages could not be assigned");
-    assert!(streams.has_room_for(&request(3, "")));
+    assert!(!streams.has_space_for(&request(3, LOGS)), "log messages could not be assigned");
+    assert!(streams.has_space_for(&request(3, "")));
     assert_eq!(streams.abandon(curious.stream).len(), 1);
-    assert!(!streams.has_room_for(&request(3, LOGS)), "late ones may still come");
+    assert!(!streams.has_space_for(&request(3, LOGS)), "late ones may still come");
     assert_eq!(streams.hand_on(log("late")), Some(NO_REQUEST));
     streams.hand_on(result(2));
-    assert!(streams.has_room_for(&request(3, LOGS)));
+    assert!(streams.has_space_for(&request(3, LOGS)));
     assert!(streams.kept.is_empty(), "no client can resume");
 }
 
@@ -225,12 +225,12 @@ fn who_reuses_an_id_does_not_get_the_answer_to_another() {
     let again = request(1, r#""progressToken":7"#);
     let said = streams.expect(ClientRequest::read(&again));
     streams.abandon(said.stream);
-    assert!(!streams.has_room_for(&again), "the answer may still come");
+    assert!(!streams.has_space_for(&again), "the answer may still come");
     streams.hand_on(result(1));
-    assert!(streams.has_room_for(&again));
+    assert!(streams.has_space_for(&again));
     let _said = streams.expect(ClientRequest::read(&again));
-    assert!(!streams.has_room_for(&request(2, r#""progressToken":7"#)), "its progress would go to the first");
-    assert!(streams.has_room_for(&request(2, "")));
+    assert!(!streams.has_space_for(&request(2, r#""progressToken":7"#)), "its progress would go to the first");
+    assert!(streams.has_space_for(&request(2, "")));
 }
 
 #[test]

@@ -1,0 +1,64 @@
+//! Writes the report of a scenario: as text, as one JSON object, as JUnit XML.
+
+use super::Outcome;
+use crate::error::CommandError;
+use crate::files::output::{self, Output};
+use crate::render::scenario as render;
+use crate::render::style::Palette;
+use crate::scenario::Report;
+use serde_json::json;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// A JUnit file, created before the scenario is played, so that a file that cannot be written is noticed at once.
+pub(crate) struct Junit {
+    path: PathBuf,
+    out: Output,
+}
+
+impl Junit {
+    /// Begins the file. The report of an earlier run is kept until this one is complete.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub(crate) fn open(path: &Path) -> Result<Self, CommandError> {
+        let out = Output::begin(path, true, output::SHARED).map_err(|error| {
+            CommandError::usage(format!("--junit: {}", error.message)).hint("its folder must exist")
+        })?;
+        Ok(Self { path: path.to_owned(), out })
+    }
+
+    /// Writes the report. `scenario` is the path of the scenario.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub(crate) fn write(mut self, report: &Report, scenario: &str) -> Result<(), CommandError> {
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        let _ = render::junit(report, scenario, &mut text);
+        self.out.write_all(text.as_bytes()).map_err(|error| CommandError::writing(&self.path, &error))?;
+        self.out.finish()
+    }
+}
+
+/// The report as text. With `all`, it includes what passed.
+pub(crate) fn text(report: &Report, scenario: &str, all: bool, palette: &Palette) -> String {
+    let mut text = String::new();
+    let _ = render::text(report, scenario, all, palette, &mut text);
+    text
+}
+
+/// A report as JSON, with the path of the reel, if there is one.
+pub(crate) fn to_json(report: &Report, reel: Option<&Path>) -> serde_json::Value {
+    let mut value = report.to_json();
+    value["event"] = json!("report");
+    value["reel"] = json!(reel.map(|reel| reel.display().to_string()));
+    value
+}
+
+/// The outcome of a command, which determines the exit code.
+pub(crate) fn outcome(report: &Report) -> Outcome {
+    if report.is_passed() { Outcome::Clean } else { Outcome::Findings }
+}

@@ -1,0 +1,8 @@
+//! Files on disk: which folders and reels there are, how a reel is opened, and how a file is replaced safely.
+//!
+//! Never says what is in a file.
+
+pub(crate) mod created;
+pub(crate) mod output;
+pub(crate) mod places;
+pub(crate) mod reels;

@@ -1,0 +1,144 @@
+//! The server of a command: a process, a remote server or a live session, with its recording.
+
+use super::server_link::{Advice, RemoteLink, attach, copy_to};
+use crate::error::{CommandError, Notices};
+use crate::host::client::{ClientConfig, Joined};
+use crate::process::child::ServerCommand;
+use crate::record::http::Exchanges;
+use crate::record::recording::Recording;
+use crate::redact;
+use crate::sessions::live::{self, Live};
+use crate::trace::EventKind;
+use crate::transport::local::stdio::{self, StdioServer};
+use crate::transport::{Link, Remote};
+use serde_json::json;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A server that was started or connected to for a command, and its recorder.
+#[derive(Default)]
+pub(crate) struct Peer {
+    /// The process, if one was started.
+    server: Option<StdioServer>,
+    recording: Option<Recording>,
+    /// Records HTTP exchanges.
+    exchanges: Option<Arc<Exchanges>>,
+    /// The transport's advice about its failures.
+    advice: Advice,
+    /// The live session that was joined, and the state it was joined with.
+    joined: Option<(Live, Joined)>,
+}
+
+impl Peer {
+    /// Starts a server.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be started.
+    pub(crate) fn spawn(command: &ServerCommand, recording: Option<Recording>) -> Result<(Link, Self), CommandError> {
+        let recorder = recording.as_ref().map(Recording::recorder);
+        let (link, server) = stdio::spawn(command, recorder.map(copy_to)).map_err(CommandError::spawning)?;
+        if let Some(recorder) = recorder {
+            let reported = json!({"transport": "stdio", "command": redact::redact_arguments(&command.words())});
+            recorder.note(EventKind::StreamOpened, &reported);
+        }
+        Ok((link, Self { server: Some(server), recording, ..Self::default() }))
+    }
+
+    /// Connects to a server.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be reached.
+    pub(crate) async fn attach(
+        remote: &Remote,
+        recording: Option<Recording>,
+        notices: Notices,
+    ) -> Result<(Link, Self), CommandError> {
+        let recorder = recording.as_ref().map(Recording::recorder);
+        let RemoteLink { link, exchanges, advice } = attach(remote, recorder, None, notices).await?;
+        Ok((link, Self { recording, exchanges, advice, ..Self::default() }))
+    }
+
+    /// Joins a live session in addition to its client.
+    ///
+    /// # Errors
+    ///
+    /// There is no such session, or it cannot be joined.
+    pub(crate) fn join(name: &str) -> Result<(Link, Self), CommandError> {
+        let live = live::find(name)?;
+        let joined = live::join(&live)?;
+        let link = live::link(&live)?;
+        Ok((link, Self { joined: Some((live, joined)), ..Self::default() }))
+    }
+
+    /// The settings of a client of this peer.
+    pub(crate) fn config(&self, config: ClientConfig) -> ClientConfig {
+        ClientConfig { join: self.joined.as_ref().map(|(_, joined)| joined.clone()), ..config }
+    }
+
+    /// Whether the server was started for this command, and ends with it.
+    pub(crate) fn is_started(&self) -> bool {
+        self.server.is_some()
+    }
+
+    /// Whether this is a live session that was joined.
+    pub(crate) fn is_joined(&self) -> bool {
+        self.joined.is_some()
+    }
+
+    /// The live session that was joined.
+    pub(crate) fn session(&self) -> Option<&Live> {
+        self.joined.as_ref().map(|(live, _)| live)
+    }
+
+    /// Lets the server end, finishes the reel, and completes the error with how the server ended, if it did so by
+    /// itself.
+    pub(crate) async fn end_after(self, mut error: CommandError, notices: Notices) -> CommandError {
+        let since = Instant::now();
+        let advice = Arc::clone(&self.advice);
+        let status = self.end(notices).await.filter(|_| since.elapsed() < BY_ITSELF);
+        let when = ["the server closed the connection", "the server ended"]
+            .into_iter()
+            .find_map(|beginning| error.message.strip_prefix(beginning));
+        if let (Some(status), Some(when)) = (status, when) {
+            error.message = format!("the server ended{}{when}", end_text(status));
+        }
+        let mut advice = std::mem::take(&mut *advice.lock().unwrap_or_else(PoisonError::into_inner));
+        advice.dedup();
+        error.hints.extend(advice);
+        error
+    }
+
+    /// Lets the server end and finishes the reel.
+    pub(crate) async fn end(self, notices: Notices) -> Option<ExitStatus> {
+        let status = match self.server {
+            Some(server) => server.end().await,
+            None => None,
+        };
+        if let Some(exchanges) = &self.exchanges {
+            exchanges.finish();
+        }
+        if let Some(recording) = self.recording {
+            let (code, signal) = status.map_or((None, None), |status| (status.code(), status.signal()));
+            recording.recorder().note(EventKind::StreamClosed, &json!({"exit_code": code, "signal": signal}));
+            let (summary, end) = recording.finish();
+            // The reel was optional, so a failure to write it is only reported.
+            let _ = end.report(&summary, notices.is_verbose, notices.warn);
+        }
+        status
+    }
+}
+
+/// A server that ends this soon after closing its output was not asked to end.
+const BY_ITSELF: Duration = Duration::from_secs(1);
+
+fn end_text(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!(" with exit code {code}"),
+        (None, Some(signal)) => format!(" by signal {signal}"),
+        (None, None) => String::new(),
+    }
+}

@@ -15,6 +15,7 @@ pub(crate) mod normalise;
 mod print;
 pub(crate) mod report;
 mod sequence;
+pub mod surface;
 mod volatile;
 
 pub use compare::compare;

@@ -3,26 +3,38 @@
 //! There are four steps. [`exchange`] collects the events of a reel into units (a request with its response, a
 //! notification). [`normalise`] parses payloads and masks what differs between any two runs. [`align`] decides which
 //! unit of one side corresponds to which unit of the other. [`mod@compare`] finds the changes within each pair. The
-//! result is a [`Report`].
+//! result is a [`Report`]. [`complete`] adds what readers need, [`narrowed`] keeps a part of it, [`summary()`] counts, and
+//! [`latency`] compares times. [`surface`] compares what servers offer.
 //!
 //! This module must never use tokio, open a file, read a clock or print.
 
 pub(crate) mod align;
 pub mod compare;
+mod document;
 pub(crate) mod exchange;
+pub(crate) mod latency;
 pub(crate) mod node;
 pub(crate) mod normalise;
+mod order;
 mod print;
+pub(crate) mod rename;
 pub(crate) mod report;
+mod scope;
 mod sequence;
-pub mod surface;
+mod summary;
+pub(crate) mod surface;
+#[cfg(test)]
+pub(crate) mod testing;
 mod volatile;
 
 pub use compare::compare;
+pub(crate) use document::complete;
 pub(crate) use exchange::UnitKind;
 pub use exchange::{Collector, Recording};
 pub use report::Report;
 pub(crate) use report::{Change, ChangeKind, Status, UnitDiff};
+pub(crate) use scope::{Scope, narrowed};
+pub(crate) use summary::{SummaryRow, summary};
 
 /// Options of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -13,6 +13,7 @@ pub(crate) mod rules;
 mod schema;
 mod shape;
 
+pub(crate) use compare::in_words;
 pub use compare::{SurfaceChange, SurfaceReport, compare};
 pub use extract::Extractor;
 pub(crate) use likeness::{Likeness, renamed_tools};

@@ -34,6 +34,8 @@ pub struct Extractor {
     /// Lists whose last page is still missing, by stream.
     open: HashMap<(u32, ListKind), List>,
     names: BTreeSet<String>,
+    /// The number of requests without a result so far, at most.
+    waiting: usize,
 }
 
 impl Extractor {
@@ -41,6 +43,14 @@ impl Extractor {
     pub fn take(&mut self, event: &Event<'_>) {
         if event.header.kind == EventKind::Message {
             self.take_message(event.header.stream, event.header.direction(), event.payload);
+        }
+    }
+
+    /// Takes an event like [`Self::take`], but reads only requests whose text mentions a method that lists, and results
+    /// while one of them is pending. That is enough for the lists of a session, and fast.
+    pub fn glance(&mut self, event: &Event<'_>) {
+        if self.waiting > 0 || memchr::memmem::find(event.payload, b"/list\"").is_some() {
+            self.take(event);
         }
     }
 
@@ -60,12 +70,14 @@ impl Extractor {
     fn take_request(&mut self, stream: u32, direction: Direction, envelope: &Envelope<'_>) {
         if let (Some(id), Some(asked)) = (envelope.id, asked(envelope)) {
             self.pending.ask(stream, direction, id.key(), asked);
+            self.waiting += 1;
         }
     }
 
     fn take_result(&mut self, stream: u32, direction: Direction, envelope: &Envelope<'_>) {
         let asked = envelope.id.and_then(|id| self.pending.answer(stream, direction, id.key()));
         let (Some(asked), Some(text)) = (asked, envelope.result) else { return };
+        self.waiting = self.waiting.saturating_sub(1);
         let Ok(result) = serde_json::from_slice::<Value>(text) else { return };
         match asked {
             Asked::Initialize => {

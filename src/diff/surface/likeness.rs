@@ -103,7 +103,7 @@ fn alike(one: &[String], other: &[String]) -> u32 {
 }
 
 fn percent(part: usize, whole: usize) -> u32 {
-    if whole == 0 { 100 } else { u32::try_from(part * 100 / whole).unwrap_or(100) }
+    (part * 100).checked_div(whole).and_then(|found| u32::try_from(found).ok()).unwrap_or(100)
 }
 
 #[cfg(test)]

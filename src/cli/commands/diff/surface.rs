@@ -1,0 +1,324 @@
+//! `diff --surface`: compares what servers offer, and checks a server against a lock file.
+
+use super::DiffFormat;
+use crate::cli::client_session::{self, ClientOptions, Peer};
+use crate::cli::printer::note;
+use crate::cli::target::Target;
+use crate::cli::{Context, Outcome};
+use crate::diff::surface::{self, Effect, Extractor, List, ListKind, Surface, SurfaceReport};
+use crate::error::{CommandError, ErrorKind};
+use crate::formats::{self, Importer};
+use crate::host::client::{Handshake, Params};
+use crate::record::{output, reels};
+use crate::render::diff::surface as shown;
+use crate::runtime::{Connection, Failure};
+use crate::trace::EventKind;
+use crate::wire::Envelope;
+use crate::wire::text::counted;
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+/// At most this many pages of a list are requested.
+const MAX_PAGES: usize = 1000;
+
+/// The size limit of a lock file.
+const MAX_LOCK_BYTES: u64 = 256 << 20;
+
+/// The error with which a server refuses a method that it does not know.
+const METHOD_NOT_FOUND: i64 = -32601;
+
+/// The options of `diff --surface`.
+#[derive(Debug, Args)]
+pub(super) struct SurfaceArgs {
+    /// Compare what the servers offer (tools, prompts, resources, capabilities), not what was said. A and B can be
+    /// reels, JSON lines or lock files. Without B, list everything that the server named by the target options offers.
+    #[arg(long, help_heading = "Server surface")]
+    pub surface: bool,
+    /// Write the surface of B, or of the live server, to the lock file A.
+    #[arg(long, requires = "surface", help_heading = "Server surface")]
+    update: bool,
+    /// Exit with 1 if a change is at least this severe.
+    #[arg(long, value_enum, default_value_t = FailOn::Breaking, value_name = "SEVERITY", requires = "surface",
+        help_heading = "Server surface")]
+    fail_on: FailOn,
+    /// List the rules by which surfaces are compared, and exit.
+    #[arg(long, help_heading = "Server surface")]
+    pub rules: bool,
+    #[command(flatten, next_help_heading = "Live server")]
+    client: ClientOptions,
+    #[command(flatten)]
+    target: Target,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FailOn {
+    /// Only breaking changes.
+    Breaking,
+    /// Breaking changes and risks.
+    Risk,
+    /// Any change.
+    Any,
+    /// Never: the exit code only says whether the surfaces could be read.
+    Never,
+}
+
+impl FailOn {
+    fn is_met(self, worst: Option<Effect>) -> bool {
+        let least = match self {
+            Self::Breaking => Effect::Breaking,
+            Self::Risk => Effect::Risk,
+            Self::Any => Effect::Harmless,
+            Self::Never => return false,
+        };
+        worst.is_some_and(|worst| worst >= least)
+    }
+}
+
+impl SurfaceArgs {
+    /// Refuses options that say which server to start or reach: without `--surface`, nothing is started.
+    pub(super) fn check_unused(&self) -> Result<(), CommandError> {
+        if !self.target.is_given() {
+            return Ok(());
+        }
+        Err(CommandError::usage("a live server can only be compared with --surface")
+            .hint("to compare what it says, record it: mcpreel record -o b.reel -- SERVER-COMMAND"))
+    }
+}
+
+/// Compares two surfaces, or writes a lock file.
+pub(super) fn run(
+    args: &SurfaceArgs,
+    left: &Path,
+    right: Option<&Path>,
+    format: DiffFormat,
+    context: &Context,
+) -> Result<Outcome, CommandError> {
+    let new = match (right, args.target.is_given()) {
+        (Some(_), true) => {
+            return Err(CommandError::usage("both B and a live server are given").hint("omit one of them"));
+        }
+        (Some(path), false) => read(path)?,
+        (None, true) => client_session::block_on(live(args, context))?,
+        (None, false) => {
+            return Err(CommandError::usage("nothing to compare with: neither B nor a server is given")
+                .hint("name a second reel or lock file, or put a server's command after --"));
+        }
+    };
+    if args.update && !left.exists() {
+        return update(left, &new, context);
+    }
+    let old = read(left).map_err(|error| with_update_hint(error, left))?;
+    if args.update {
+        check_is_lock(left)?;
+    }
+    let report = surface::compare(&old, &new);
+    print(&report, format, context)?;
+    if args.update {
+        return update(left, &new, context);
+    }
+    Ok(if args.fail_on.is_met(report.worst()) { Outcome::Findings } else { Outcome::Clean })
+}
+
+fn with_update_hint(error: CommandError, path: &Path) -> CommandError {
+    if path.exists() { error } else { error.hint("to create the lock file, add --update") }
+}
+
+fn check_is_lock(path: &Path) -> Result<(), CommandError> {
+    if lock_text(path)?.is_some() {
+        return Ok(());
+    }
+    Err(CommandError::usage(format!("{} is not a lock file, so --update does not replace it", path.display()))
+        .hint("name a lock file, such as server.lock.json, as A"))
+}
+
+fn update(path: &Path, surface: &Surface, context: &Context) -> Result<Outcome, CommandError> {
+    for kind in surface.incomplete() {
+        context
+            .printer
+            .note(&format!("the last page of {} is missing, so the lock file has only a part", kind.method()));
+    }
+    output::write_whole(path, surface.to_lock().as_bytes())?;
+    let counts = ListKind::ALL.iter().filter_map(|kind| {
+        let list = surface.lists.get(kind)?;
+        Some(counted(list.items.len() as u64, kind.noun()))
+    });
+    let counts: Vec<String> = counts.collect();
+    let about = if counts.is_empty() { "no lists".to_owned() } else { counts.join(", ") };
+    context.printer.note(&format!("wrote {}: {about}", path.display()));
+    Ok(Outcome::Clean)
+}
+
+fn print(report: &SurfaceReport, format: DiffFormat, context: &Context) -> Result<(), CommandError> {
+    let printer = &context.printer;
+    let mut out = String::new();
+    match format {
+        DiffFormat::Json => return printer.json(&report.to_json()),
+        DiffFormat::Markdown => shown::markdown(report, &mut out),
+        DiffFormat::Human => shown::text(report, printer.width, &printer.palette, &mut out),
+    }
+    printer.text(&out)
+}
+
+/// Lists the rules.
+pub(super) fn list_rules(format: DiffFormat, context: &Context) -> Result<Outcome, CommandError> {
+    let printer = &context.printer;
+    let rules = surface::rules::RULES;
+    if format == DiffFormat::Json {
+        let rules: Vec<Value> = rules
+            .iter()
+            .map(|rule| {
+                json!({"rule": rule.id, "severity": rule.effect.name(), "text": rule.text, "source": rule.source})
+            })
+            .collect();
+        printer.json(&Value::Array(rules))?;
+        return Ok(Outcome::Clean);
+    }
+    let mut out = String::new();
+    shown::rules(rules, printer.width, &printer.palette, &mut out);
+    printer.text(&out)?;
+    Ok(Outcome::Clean)
+}
+
+/// Reads a surface from a lock file, a reel or JSON lines.
+fn read(path: &Path) -> Result<Surface, CommandError> {
+    if let Some(text) = lock_text(path)? {
+        return Surface::from_lock(&text)
+            .map_err(|error| CommandError::new(ErrorKind::Input, format!("{}: {error}", path.display())));
+    }
+    let mut extractor = Extractor::default();
+    if starts_as_text(path)? {
+        read_lines(path, &mut extractor)?
+    } else {
+        read_reel(path, &mut extractor)?
+    }
+    let names = extractor.server_names();
+    if names.len() > 1 {
+        let names = names.iter().cloned().collect::<Vec<_>>().join(", ");
+        note(&format!("{}: it has several servers ({names}); the last of each list counts", path.display()));
+    }
+    let surface = extractor.finish();
+    if surface.is_empty() {
+        let what = format!("{}: neither a handshake nor a list of tools, prompts or resources", path.display());
+        return Err(CommandError::new(ErrorKind::Input, what)
+            .hint("record a session whose client lists the tools, or list them live: mcpreel diff --surface A -- SERVER-COMMAND"));
+    }
+    Ok(surface)
+}
+
+fn open(path: &Path) -> Result<BufReader<File>, CommandError> {
+    File::open(path).map(BufReader::new).map_err(|error| CommandError::reading(path, &error))
+}
+
+/// Returns whether a file begins like JSON. A pipe, which could be read only once, counts as a reel.
+fn starts_as_text(path: &Path) -> Result<bool, CommandError> {
+    if !path.is_file() {
+        return Ok(false);
+    }
+    let mut file = open(path)?;
+    let start = file.fill_buf().map_err(|error| CommandError::reading(path, &error))?;
+    Ok(start.trim_ascii_start().starts_with(b"{"))
+}
+
+/// Returns the text of a lock file; `None` if the file is something else.
+fn lock_text(path: &Path) -> Result<Option<Vec<u8>>, CommandError> {
+    if !starts_as_text(path)? {
+        return Ok(None);
+    }
+    let mut file = open(path)?;
+    let start = file.fill_buf().map_err(|error| CommandError::reading(path, &error))?;
+    if !Surface::is_lock(start) {
+        return Ok(None);
+    }
+    let mut text = Vec::new();
+    file.take(MAX_LOCK_BYTES).read_to_end(&mut text).map_err(|error| CommandError::reading(path, &error))?;
+    Ok(Some(text))
+}
+
+fn read_lines(path: &Path, extractor: &mut Extractor) -> Result<(), CommandError> {
+    let bad = |error| CommandError::new(ErrorKind::Input, format!("{}: {error}", path.display()));
+    let mut input = open(path)?;
+    let start = input.fill_buf().map_err(|error| CommandError::reading(path, &error))?;
+    let format = formats::IMPORT.iter().find(|format| (format.detect)(start)).unwrap_or(&formats::jsonl::IMPORT);
+    let mut reader: Box<dyn Importer> = (format.open)(Box::new(input)).map_err(bad)?;
+    while let Some(event) = reader.next_event().map_err(bad)? {
+        if event.kind == EventKind::Message {
+            extractor.take_message(event.stream, event.flags.direction(), event.payload);
+        }
+    }
+    Ok(())
+}
+
+fn read_reel(path: &Path, extractor: &mut Extractor) -> Result<(), CommandError> {
+    let (reader, path) = reels::open_whole(Some(path), note)?;
+    reels::each_event(reader, &path, note, |event| {
+        extractor.take(event);
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// Lists everything that a live server offers.
+async fn live(args: &SurfaceArgs, context: &Context) -> Result<Surface, CommandError> {
+    let (link, server) = Peer::start(&args.target, &args.client, context).await?;
+    let (mut connection, handshake) = match client_session::open(&server, link, &args.client, json!({}), context).await
+    {
+        Ok(opened) => opened,
+        Err(error) => return Err(server.end_after(error, context).await),
+    };
+    let listed = list_all(&mut connection, handshake, context).await;
+    let listed = listed.map_err(|failure| client_session::failed(failure, &connection.runner.stderr));
+    connection.runner.close().await;
+    match listed {
+        Ok(surface) => {
+            server.end(context).await;
+            Ok(surface)
+        }
+        Err(error) => Err(server.end_after(error, context).await),
+    }
+}
+
+async fn list_all(connection: &mut Connection, handshake: Handshake, context: &Context) -> Result<Surface, Failure> {
+    let mut surface = Surface {
+        server: handshake.server_info,
+        revision: Some(handshake.version_text),
+        capabilities: handshake.server_capabilities,
+        instructions: handshake.instructions,
+        ..Surface::default()
+    };
+    for kind in ListKind::ALL {
+        if !surface.capabilities[kind.capability()].is_null() {
+            surface.lists.extend(list(connection, kind, context).await?.map(|list| (kind, list)));
+        }
+    }
+    Ok(surface)
+}
+
+/// Requests all pages of a list; `None` if the server does not know the method.
+async fn list(connection: &mut Connection, kind: ListKind, context: &Context) -> Result<Option<List>, Failure> {
+    let (mut list, mut cursor) = (List::default(), None);
+    for _ in 0..MAX_PAGES {
+        let params = cursor.as_ref().map_or(Params::Absent, |cursor| Params::Value(json!({ "cursor": cursor })));
+        let report = |output: &_| client_session::report(output, context);
+        let answer = connection.request(kind.method(), params, report).await?;
+        let envelope = Envelope::scan(&answer.message);
+        if envelope.error_code() == Some(METHOD_NOT_FOUND) && cursor.is_none() {
+            return Ok(None);
+        }
+        let result = envelope.result.and_then(|result| serde_json::from_slice(result).ok());
+        let Some(result): Option<Value> = result else {
+            let error = String::from_utf8_lossy(envelope.error.unwrap_or(&answer.message)).into_owned();
+            let error = crate::wire::text::excerpt(&error, 300);
+            return Err(Failure::Failed(format!("the server returned no list for {}: {error}", kind.method())));
+        };
+        let next = list.add_page(kind, &result);
+        if next.is_none() || next == cursor {
+            return Ok(Some(list));
+        }
+        cursor = next;
+    }
+    context.printer.note(&format!("{}: read only the first {MAX_PAGES} pages", kind.method()));
+    Ok(Some(list))
+}

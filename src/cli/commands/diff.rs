@@ -22,6 +22,10 @@ use view::DiffFormat;
 /// changed, it prints only the changes. Concurrent messages in a different order are not a difference. Exits with 1 if
 /// A and B differ, and with 3 if neither contains a message.
 #[derive(Debug, Args)]
+#[command(
+    override_usage = "mcpreel diff [OPTIONS] <A> <B>\n       mcpreel diff --surface [OPTIONS] <A> [B] [-- <CMD>...]"
+)]
+#[command(mut_arg("era", |era| era.help("The era to use; auto tries `server/discover`, then `initialize`")))]
 #[command(after_help = "\
 Examples:
   mcpreel diff before.reel after.reel                         # A and B

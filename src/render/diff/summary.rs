@@ -11,6 +11,9 @@ use std::fmt::Write;
 use tabled::settings::object::Columns;
 use tabled::settings::{Alignment, Style};
 
+/// On terminals with fewer columns, the table of response times has no 95th percentiles.
+const WIDE: usize = 90;
+
 /// At most this many places are listed.
 const MAX_PLACES: usize = 12;
 
@@ -69,6 +72,9 @@ pub(super) fn latency(rows: &[Latency], style: &DiffStyle, width: Option<usize>,
     let heading = ["response times", "n A", "n B", "median A", "median B", "p95 A", "p95 B", ""];
     let mut cells: Vec<Vec<String>> = vec![heading.map(str::to_owned).to_vec()];
     cells.extend(rows.iter().map(latency_cells));
+    if width.is_some_and(|width| width < WIDE) {
+        cells.iter_mut().for_each(|row| drop(row.drain(5..7)));
+    }
     table(cells, width, out);
     if rows.iter().any(|row| row.verdict == Verdict::TooFew) {
         let faint = style.faint;

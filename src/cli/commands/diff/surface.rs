@@ -8,7 +8,7 @@ use crate::cli::{Context, Outcome};
 use crate::diff::surface::{self, Effect, Extractor, List, ListKind, Surface, SurfaceReport};
 use crate::error::{CommandError, ErrorKind};
 use crate::formats::{self, Importer};
-use crate::host::client::{Handshake, Params};
+use crate::host::client::{Handshake, Output, Params};
 use crate::record::{output, reels};
 use crate::render::diff::surface as shown;
 use crate::runtime::{Connection, Failure};
@@ -23,6 +23,9 @@ use std::path::Path;
 
 /// At most this many pages of a list are requested.
 const MAX_PAGES: usize = 1000;
+
+/// How often the lists are requested if the server says that they changed meanwhile.
+const MAX_LISTINGS: usize = 3;
 
 /// The size limit of a lock file.
 const MAX_LOCK_BYTES: u64 = 256 << 20;
@@ -110,7 +113,11 @@ pub(super) fn run(
     if args.update && !left.exists() {
         return update(left, &new, context);
     }
-    let old = read(left).map_err(|error| with_update_hint(error, left))?;
+    if !left.exists() {
+        return Err(CommandError::new(ErrorKind::Input, format!("{} does not exist", left.display()))
+            .hint("to create it as a lock file, add --update"));
+    }
+    let old = read(left)?;
     if args.update {
         check_is_lock(left)?;
     }
@@ -120,10 +127,6 @@ pub(super) fn run(
         return update(left, &new, context);
     }
     Ok(if args.fail_on.is_met(report.worst()) { Outcome::Findings } else { Outcome::Clean })
-}
-
-fn with_update_hint(error: CommandError, path: &Path) -> CommandError {
-    if path.exists() { error } else { error.hint("to create the lock file, add --update") }
 }
 
 fn check_is_lock(path: &Path) -> Result<(), CommandError> {
@@ -260,14 +263,19 @@ fn read_reel(path: &Path, extractor: &mut Extractor) -> Result<(), CommandError>
     Ok(())
 }
 
+/// The capabilities to declare: some servers offer tools only to clients that have them.
+fn capabilities() -> Value {
+    json!({"roots": {"listChanged": true}, "sampling": {}, "elicitation": {}})
+}
+
 /// Lists everything that a live server offers.
 async fn live(args: &SurfaceArgs, context: &Context) -> Result<Surface, CommandError> {
     let (link, server) = Peer::start(&args.target, &args.client, context).await?;
-    let (mut connection, handshake) = match client_session::open(&server, link, &args.client, json!({}), context).await
-    {
-        Ok(opened) => opened,
-        Err(error) => return Err(server.end_after(error, context).await),
-    };
+    let (mut connection, handshake) =
+        match client_session::open(&server, link, &args.client, capabilities(), context).await {
+            Ok(opened) => opened,
+            Err(error) => return Err(server.end_after(error, context).await),
+        };
     let listed = list_all(&mut connection, handshake, context).await;
     let listed = listed.map_err(|failure| client_session::failed(failure, &connection.runner.stderr));
     connection.runner.close().await;
@@ -288,20 +296,41 @@ async fn list_all(connection: &mut Connection, handshake: Handshake, context: &C
         instructions: handshake.instructions,
         ..Surface::default()
     };
-    for kind in ListKind::ALL {
-        if !surface.capabilities[kind.capability()].is_null() {
-            surface.lists.extend(list(connection, kind, context).await?.map(|list| (kind, list)));
+    let declared = |kind: &ListKind| !surface.capabilities[kind.capability()].is_null();
+    let kinds: Vec<ListKind> = ListKind::ALL.into_iter().filter(declared).collect();
+    // A server that has just begun may still be adding tools.
+    for _ in 0..MAX_LISTINGS {
+        let mut has_changed = false;
+        for kind in &kinds {
+            let found = list(connection, *kind, &mut has_changed, context).await?;
+            surface.lists.extend(found.map(|list| (*kind, list)));
+        }
+        if !has_changed {
+            break;
         }
     }
     Ok(surface)
 }
 
+fn is_list_change(output: &Output) -> bool {
+    let Output::Notification { message } = output else { return false };
+    Envelope::scan(message).method.is_some_and(|method| method.ends_with("/list_changed"))
+}
+
 /// Requests all pages of a list; `None` if the server does not know the method.
-async fn list(connection: &mut Connection, kind: ListKind, context: &Context) -> Result<Option<List>, Failure> {
+async fn list(
+    connection: &mut Connection,
+    kind: ListKind,
+    has_changed: &mut bool,
+    context: &Context,
+) -> Result<Option<List>, Failure> {
     let (mut list, mut cursor) = (List::default(), None);
     for _ in 0..MAX_PAGES {
         let params = cursor.as_ref().map_or(Params::Absent, |cursor| Params::Value(json!({ "cursor": cursor })));
-        let report = |output: &_| client_session::report(output, context);
+        let report = |output: &Output| {
+            *has_changed |= is_list_change(output);
+            client_session::report(output, context);
+        };
         let answer = connection.request(kind.method(), params, report).await?;
         let envelope = Envelope::scan(&answer.message);
         if envelope.error_code() == Some(METHOD_NOT_FOUND) && cursor.is_none() {

@@ -3,7 +3,7 @@
 use crate::cli::Context;
 use crate::diff::latency::{self, Latency};
 use crate::diff::surface::Likeness;
-use crate::diff::{Recording, Report, Scope, complete, narrowed, summary};
+use crate::diff::{Recording, Report, Scope, SummaryRow, complete, narrowed, summary};
 use crate::error::CommandError;
 use crate::render::diff::{DiffStyle, Shown, View, markdown, text};
 use clap::{Args, ValueEnum};
@@ -105,6 +105,21 @@ impl Found {
         let is_slower_or_faster = |rows: &Vec<Latency>| rows.iter().any(|row| row.verdict.is_difference());
         !self.report.is_empty() || !self.renamed.is_empty() || self.latency.as_ref().is_some_and(is_slower_or_faster)
     }
+
+    /// Returns the members of the report, with `renamed` (`[{"kind":"tool", "from":TEXT, "to":TEXT, "percent":N,
+    /// "basis":TEXT}…]`), `summary`, and `latency` if response times were compared.
+    fn to_json(&self, rows: &[SummaryRow]) -> Value {
+        let mut value = self.report.to_json();
+        let renamed = self.renamed.iter().map(|tool| {
+            json!({"kind": "tool", "from": tool.from, "to": tool.to, "percent": tool.percent, "basis": tool.basis})
+        });
+        value["renamed"] = renamed.collect();
+        value["summary"] = rows.iter().map(SummaryRow::to_json).collect();
+        if let Some(latency) = &self.latency {
+            value["latency"] = latency.iter().map(Latency::to_json).collect();
+        }
+        value
+    }
 }
 
 impl ViewArgs {
@@ -121,9 +136,8 @@ impl ViewArgs {
         let is_only_latency = !self.only.is_empty() && scopes.is_empty();
         let mut report = if is_only_latency { Report::default() } else { narrowed(report, &scopes, left) };
         complete(&mut report, left);
-        if !scopes.is_empty() && !scopes.iter().any(|scope| matches!(scope, Scope::Server | Scope::Tools))
-            || is_only_latency
-        {
+        let has_names = self.only.is_empty() || scopes.iter().any(|it| matches!(it, Scope::Server | Scope::Tools));
+        if !has_names {
             renamed.clear();
         }
         let latency = wants_latency.then(|| latency::compare(left, right));
@@ -139,9 +153,10 @@ impl ViewArgs {
         context: &Context,
     ) -> Result<(), CommandError> {
         let printer = &context.printer;
-        let rows = summary(&found.report, left);
+        let is_counted = self.format != DiffFormat::Human || self.view == ViewArg::Summary;
+        let rows = if is_counted { summary(&found.report, left) } else { Vec::new() };
         if self.format == DiffFormat::Json {
-            return printer.json(&self.json(found, &rows.iter().map(|row| row.to_json()).collect::<Vec<_>>()));
+            return printer.json(&found.to_json(&rows));
         }
         let names = paths.map(|path| path.display().to_string());
         let shown = Shown {
@@ -159,19 +174,5 @@ impl ViewArgs {
             _ => text(&shown, self.view.into(), &DiffStyle::from(&printer.palette), printer.width, &mut out),
         }
         printer.text(&out)
-    }
-
-    /// The report's members, and `renamed`, `summary` and `latency`.
-    fn json(&self, found: &Found, rows: &[Value]) -> Value {
-        let mut value = found.report.to_json();
-        let renamed = found.renamed.iter().map(|tool| {
-            json!({"kind": "tool", "from": tool.from, "to": tool.to, "percent": tool.percent, "basis": tool.basis})
-        });
-        value["renamed"] = renamed.collect();
-        value["summary"] = rows.into();
-        if let Some(latency) = &found.latency {
-            value["latency"] = latency.iter().map(Latency::to_json).collect();
-        }
-        value
     }
 }

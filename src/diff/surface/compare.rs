@@ -6,7 +6,7 @@ use super::schema::{Delta, from_to};
 use super::{List, ListKind, Surface, items};
 use crate::wire::text::counted;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// One change of a surface.
 #[derive(Clone, Debug, PartialEq)]
@@ -214,10 +214,12 @@ fn lists(kind: ListKind, old: &List, new: &List, report: &mut SurfaceReport) {
             (None, None) => {}
         }
     }
-    let has_old_name = |name: &String| renamed.values().any(|(to, _)| to == name);
+    let new_names: BTreeSet<&String> = renamed.values().map(|(to, _)| to).collect();
+    let has_old_name = |name: &String| new_names.contains(name);
     let added = new.items.iter().filter(|(name, _)| !old.items.contains_key(*name) && !has_old_name(name));
+    let names = plain_names(new);
     for (name, after) in added.filter(|_| old.is_complete) {
-        added_item(kind, name, after, new, report);
+        added_item(kind, name, after, &names, report);
     }
 }
 
@@ -242,7 +244,13 @@ fn item(kind: ListKind, name: &str, old: &Value, new: &Value, report: &mut Surfa
     has_changed
 }
 
-fn added_item(kind: ListKind, name: &str, item: &Value, list: &List, report: &mut SurfaceReport) {
+fn added_item(
+    kind: ListKind,
+    name: &str,
+    item: &Value,
+    names: &HashMap<String, Vec<&str>>,
+    report: &mut SurfaceReport,
+) {
     let mut add = |rule, place: &str, seen: String| {
         report.add(kind.noun(), name, Delta { rule, place: place.to_owned(), seen }, [None, Some(item)]);
     };
@@ -250,12 +258,20 @@ fn added_item(kind: ListKind, name: &str, item: &Value, list: &List, report: &mu
     if kind != ListKind::Tools {
         return;
     }
-    if let Some(twin) = list.items.keys().find(|other| *other != name && plain(other) == plain(name)) {
+    let alike = names.get(&plain(name)).into_iter().flatten();
+    if let Some(twin) = alike.copied().find(|other| *other != name) {
         add(&TOOL_CONFUSABLE, "/name", format!("there is also {twin:?}"));
     }
     if let Some(sign) = item["description"].as_str().and_then(items::sign_of_poisoning) {
         add(&TOOL_SUSPICIOUS, "/description", format!("it contains {sign}"));
     }
+}
+
+/// Returns all names of a list by what is left of them without what is easily overlooked.
+fn plain_names(list: &List) -> HashMap<String, Vec<&str>> {
+    let mut names: HashMap<String, Vec<&str>> = HashMap::new();
+    list.items.keys().for_each(|name| names.entry(plain(name)).or_default().push(name));
+    names
 }
 
 /// Returns a name without what is easily overlooked.

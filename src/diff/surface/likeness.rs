@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const ENOUGH: u32 = 70;
 
 /// At most this many removed tools are compared with as many added ones.
-const MAX_TOOLS: usize = 200;
+const MAX_TOOLS: usize = 100;
 
 /// Why two tools may be the same.
 #[derive(Clone, Debug, PartialEq, Eq)]

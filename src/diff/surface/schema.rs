@@ -14,6 +14,12 @@ const MAX_DEPTH: usize = 48;
 /// The maximum length of a value in what was seen, in characters.
 const MAX_SHOWN: usize = 80;
 
+/// With more alternatives than this, whether they exclude each other is not decided.
+const MAX_BRANCHES: usize = 200;
+
+/// At most this many values are shown.
+const MAX_VALUES: usize = 20;
+
 /// At most this many findings for one schema.
 const MAX_FOUND: usize = 1000;
 
@@ -199,9 +205,13 @@ impl Walker<'_> {
     }
 
     fn values(&mut self, old: &Shape, new: &Shape) {
-        let all = |values: &[Value]| values.iter().map(Value::to_string).collect::<Vec<_>>().join(", ");
+        let all = |values: &[Value]| {
+            let texts: Vec<String> = values.iter().take(MAX_VALUES).map(Value::to_string).collect();
+            excerpt(&texts.join(", "), 2 * MAX_SHOWN)
+        };
         let without = |values: &[Value], others: &[Value]| -> Vec<Value> {
-            values.iter().filter(|value| !others.contains(value)).cloned().collect()
+            let others: HashSet<String> = others.iter().map(canonical).collect();
+            values.iter().filter(|value| !others.contains(&canonical(value))).cloned().collect()
         };
         let (removed, added) = match (&old.values, &new.values) {
             (None, None) => return,
@@ -380,17 +390,15 @@ impl Walker<'_> {
             return self.below(&[new.keyword, &at.to_string()], |walker| walker.schemas(&one.1, other));
         }
         // With oneOf, a value that matches two alternatives is invalid.
+        let is_small = old.branches.len() + new.branches.len() <= MAX_BRANCHES;
         let is_exclusive = [old, new].iter().any(|union| union.keyword == "oneOf" && union.branches.len() > 1);
         for (keyword, branches, others, pair, what) in [
             (old.keyword, gone, &new.branches, narrowed, "an alternative was removed"),
             (new.keyword, come, &old.branches, widened, "an alternative was added"),
         ] {
             for (at, branch) in branches {
-                let pair = if is_exclusive && !others.iter().all(|other| are_disjoint(&branch, other)) {
-                    (&INPUT_UNDECIDED, &RESULT_UNDECIDED)
-                } else {
-                    pair
-                };
+                let is_decided = || is_small && others.iter().all(|other| are_disjoint(&branch, other));
+                let pair = if is_exclusive && !is_decided() { (&INPUT_UNDECIDED, &RESULT_UNDECIDED) } else { pair };
                 self.below(&[keyword, &at.to_string()], |walker| walker.report(pair, what));
             }
         }
@@ -462,11 +470,17 @@ fn as_schema(shape: &Shape) -> Value {
 
 type Branches = Vec<(usize, Value)>;
 
+/// Returns a value as text that is the same for equal values.
+fn canonical(value: &Value) -> String {
+    super::sorted(value).to_string()
+}
+
 /// Returns the schemas of each list that the other one does not have, with their places.
 fn unmatched(old: &[Value], new: &[Value]) -> (Branches, Branches) {
+    let text = |schema: &Value| canonical(&bare(schema));
     let without = |some: &[Value], others: &[Value]| -> Branches {
-        let others: Vec<Value> = others.iter().map(bare).collect();
-        some.iter().cloned().enumerate().filter(|(_, schema)| !others.contains(&bare(schema))).collect()
+        let others: HashSet<String> = others.iter().map(text).collect();
+        some.iter().cloned().enumerate().filter(|(_, schema)| !others.contains(&text(schema))).collect()
     };
     (without(old, new), without(new, old))
 }

@@ -56,13 +56,18 @@ pub(super) struct Shape {
 impl Shape {
     /// Reads a schema whose references are resolved.
     pub(super) fn of(schema: &Value, root: &Value) -> Self {
+        Self::within(schema, root, MAX_HOPS)
+    }
+
+    /// Reads a schema, and at most `hops` alternatives that are the only one of their schema.
+    fn within(schema: &Value, root: &Value, hops: usize) -> Self {
         let mut rest = match schema {
             Value::Object(members) => members.clone(),
             Value::Bool(false) => return Self { types: Some(BTreeSet::new()), ..Self::default() },
             _ => Map::new(),
         };
         let mut nullable = rest.shift_remove("nullable") == Some(Value::Bool(true));
-        let union = take_union(&mut rest, root, &mut nullable);
+        let union = take_union(&mut rest, root, &mut nullable, hops);
         let mut types = rest.shift_remove("type").and_then(type_set);
         if let Some(types) = types.as_mut().filter(|types| types.len() > 1) {
             nullable |= types.remove("null");
@@ -119,15 +124,15 @@ fn take_values(rest: &mut Map<String, Value>) -> Option<Vec<Value>> {
 
 /// Takes the alternatives out of a schema. An alternative that is only null makes the schema nullable, and a single
 /// alternative, or alternatives that are only types, become part of the schema itself.
-fn take_union(rest: &mut Map<String, Value>, root: &Value, nullable: &mut bool) -> Option<Union> {
+fn take_union(rest: &mut Map<String, Value>, root: &Value, nullable: &mut bool, hops: usize) -> Option<Union> {
     let keyword = ["anyOf", "oneOf"].into_iter().find(|keyword| rest.get(*keyword).is_some_and(Value::is_array))?;
     let Some(Value::Array(mut branches)) = rest.shift_remove(keyword) else { return None };
     let before = branches.len();
     branches.retain(|branch| !is_null(branch));
     *nullable |= branches.len() < before;
-    if let [only] = &branches[..] {
+    if let (Some(hops), [only]) = (hops.checked_sub(1), &branches[..]) {
         let merged = resolve(only, root).unwrap_or_else(|| only.clone());
-        let inner = Shape::of(&merged, root);
+        let inner = Shape::within(&merged, root, hops);
         *nullable |= inner.nullable;
         let Value::Object(members) = merged else { return None };
         for (name, value) in members.into_iter().filter(|(name, _)| !["anyOf", "oneOf", "nullable"].contains(&&**name))
@@ -243,6 +248,13 @@ mod tests {
         for lost in ["#/$defs/loop", "#/$defs/none", "https://example.com/x.json"] {
             assert_eq!(resolve(&json!({ "$ref": lost }), &root), None, "{lost}");
         }
+    }
+
+    #[test]
+    fn alternatives_that_refer_to_themselves_end() {
+        let root = json!({"$defs": {"a": {"anyOf": [{"$ref": "#/$defs/a"}]}}});
+        let shape = Shape::of(&root["$defs"]["a"], &root);
+        assert!(shape.union.is_some());
     }
 
     #[test]

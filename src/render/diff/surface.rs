@@ -8,7 +8,7 @@ use crate::render::findings::wrapped;
 use crate::render::style::Palette;
 use crate::render::text::visible_text;
 use anstyle::Style;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 /// The width if there is no terminal, in columns.
@@ -39,12 +39,13 @@ pub(crate) fn text(report: &SurfaceReport, width: Option<usize>, palette: &Palet
 /// Returns the changes of each item, in the order of the items' first changes.
 fn by_item(report: &SurfaceReport) -> Vec<(String, Vec<&SurfaceChange>)> {
     let mut items: Vec<(String, Vec<&SurfaceChange>)> = Vec::new();
+    let mut places: HashMap<(&str, &str), usize> = HashMap::new();
     for change in &report.changes {
-        let item = format!("{} {}", change.kind, change.name);
-        match items.iter_mut().find(|(known, _)| *known == item) {
-            Some((_, changes)) => changes.push(change),
-            None => items.push((item, vec![change])),
-        }
+        let place = *places.entry((change.kind, &change.name)).or_insert_with(|| {
+            items.push((format!("{} {}", change.kind, change.name), Vec::new()));
+            items.len() - 1
+        });
+        items[place].1.push(change);
     }
     items
 }

@@ -2,7 +2,7 @@
 //! and a JSON Patch for each message.
 
 use super::exchange::{Recording, Unit};
-use super::report::{Change, ChangeKind, Report, Status, UnitDiff, UnitPlace, parsed};
+use super::report::{Change, ChangeKind, Report, Status, UnitDiff, UnitPlace, UnitSide, parsed};
 use serde_json::{Map, Value, json};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -145,7 +145,8 @@ impl Operation {
 
 /// Returns the JSON Patch that makes the changes in a document.
 fn patch(document: &Value, changes: &[Change]) -> Vec<Value> {
-    let operations = changes.iter().filter(|change| change.kind != ChangeKind::Reordered).map(|change| {
+    let is_content = |change: &&Change| change.kind != ChangeKind::Reordered && change.side != UnitSide::Envelope;
+    let operations = changes.iter().filter(is_content).map(|change| {
         let text = if change.kind == ChangeKind::Removed { &change.left } else { &change.right };
         let value = text.as_deref().map_or(Value::Null, parsed);
         Operation { path: steps(&change.pointer()), kind: change.kind, value }
@@ -207,7 +208,7 @@ mod tests {
     }
 
     fn completed(left: &Value, right: &Value) -> Report {
-        let options = Options { exact: true, keep_ids: true, keep_times: true, ..Options::default() };
+        let options = Options { exact: true, ..Options::default() };
         let [left, right] = [left, right].map(|result| recorded(&call(result), &options));
         let mut report = compare(&left, &right, &options).expect("all texts");
         complete(&mut report, &left);

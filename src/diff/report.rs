@@ -79,6 +79,13 @@ pub struct Hunk {
     pub lines: Vec<(LineTag, String)>,
 }
 
+impl Change {
+    /// Returns the place in the message, as [`Options::ignore`](super::Options::ignore) takes it.
+    pub fn pointer(&self) -> String {
+        format!("/{}{}", self.side.name(), self.place)
+    }
+}
+
 /// One change within a pair of units.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
@@ -97,16 +104,6 @@ pub struct Change {
     pub hunks: Vec<Hunk>,
     /// The name of the innermost list item around the place, such as a tool's.
     pub label: Option<String>,
-}
-
-impl Change {
-    /// Returns the place as a JSON pointer from the root of the message.
-    pub fn pointer(&self) -> String {
-        match self.side {
-            UnitSide::Envelope => self.place.clone(),
-            side => format!("/{}{}", side.name(), self.place),
-        }
-    }
 }
 
 /// The status of a unit.

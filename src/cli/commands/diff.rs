@@ -6,8 +6,8 @@ mod view;
 use crate::cli::printer::note;
 use crate::cli::{Context, Outcome};
 use crate::diff::rename::{self, OldNames};
-use crate::diff::surface::{Extractor, Surface};
-use crate::diff::{Collector, Options, Recording, compare};
+use crate::diff::surface::{Extractor, Likeness, Surface};
+use crate::diff::{Collector, Options, Recording, Report, compare};
 use crate::error::{CommandError, ErrorKind};
 use crate::record::reels;
 use crate::render::progress::SharedProgress;
@@ -89,11 +89,6 @@ pub(super) fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, Command
     }
     args.surface.check_unused()?;
     let Some(right) = args.right.as_deref() else { return Err(CommandError::usage("B is missing")) };
-    messages(args, [left, right], context)
-}
-
-/// Compares what was said.
-fn messages(args: &DiffArgs, paths: [&Path; 2], context: &Context) -> Result<Outcome, CommandError> {
     let options = Options {
         exact: args.exact,
         order: args.order,
@@ -101,12 +96,33 @@ fn messages(args: &DiffArgs, paths: [&Path; 2], context: &Context) -> Result<Out
         keep_ids: args.ids,
         ignore: args.ignore.clone(),
     };
+    let paths = [left, right];
+    let Compared { report, renamed, recordings: [left, right] } = compare_files(paths, &options, args, context)?;
+    let found = args.view.select(report, renamed, &left, &right);
+    args.view.print(&found, paths, &left, context)?;
+    Ok(if found.differs() { Outcome::Findings } else { Outcome::Clean })
+}
+
+/// Two recordings and their differences.
+struct Compared {
+    report: Report,
+    /// The tools that have another name on the right; their messages have the old names there.
+    renamed: Vec<Likeness>,
+    recordings: [Recording; 2],
+}
+
+fn compare_files(
+    paths: [&Path; 2],
+    options: &Options,
+    args: &DiffArgs,
+    context: &Context,
+) -> Result<Compared, CommandError> {
     let sizes = paths.map(|path| std::fs::metadata(path).map_or(0, |about| about.len()));
     let progress = SharedProgress::new(context.printer.progress("comparing", sizes.iter().sum()));
     // A pipe can be read only once, so all of its content is kept.
     let collectors = || {
         paths.map(|path| {
-            let collector = Collector::new(&options).with_stderr(args.stderr);
+            let collector = Collector::new(options).with_stderr(args.stderr);
             if path.is_file() { collector.without_texts() } else { collector }
         })
     };
@@ -115,14 +131,7 @@ fn messages(args: &DiffArgs, paths: [&Path; 2], context: &Context) -> Result<Out
     for (path, pass) in paths.iter().zip(&passes) {
         pass.damage.iter().for_each(|damage| context.printer.note(&format!("{}: {damage}", path.display())));
     }
-    match passes.each_ref().map(|pass| pass.messages) {
-        // Stderr can be compared without messages.
-        [0, 0] if args.stderr => {}
-        [0, 0] => return Err(reels::without_messages(paths[0])),
-        [0, _] => context.printer.note(&format!("{}: no messages", paths[0].display())),
-        [_, 0] => context.printer.note(&format!("{}: no messages", paths[1].display())),
-        _ => {}
-    }
+    check_messages(paths, passes.each_ref().map(|pass| pass.messages), args.stderr, context)?;
     // Tools with another name in B are compared under their names in A, for which B is read again.
     let is_readable_again = paths[1].is_file();
     let renamed = rename::renamed(&passes[0].surface, &passes[1].surface);
@@ -139,7 +148,7 @@ fn messages(args: &DiffArgs, paths: [&Path; 2], context: &Context) -> Result<Out
     let mut passes = 0;
     let report = loop {
         progress.work();
-        let missing = match compare(&left, &right, &options) {
+        let missing = match compare(&left, &right, options) {
             Ok(report) => break report,
             Err(missing) if passes < MAX_PASSES => missing,
             Err(_) => {
@@ -150,15 +159,31 @@ fn messages(args: &DiffArgs, paths: [&Path; 2], context: &Context) -> Result<Out
         passes += 1;
         progress.restart();
         let collectors = [missing.left, missing.right]
-            .map(|wanted| Collector::new(&options).with_stderr(args.stderr).only_texts_of(wanted));
+            .map(|wanted| Collector::new(options).with_stderr(args.stderr).only_texts_of(wanted));
         let [texts, others] = read_both(paths, collectors, &old_names, &progress, |path| reels::open(Some(path)))?;
         left.fill(texts.recording);
         right.fill(others.recording);
     };
     progress.finish();
-    let found = args.view.select(report, renamed, &left, &right);
-    args.view.print(&found, paths, &left, context)?;
-    Ok(if found.differs() { Outcome::Findings } else { Outcome::Clean })
+    Ok(Compared { report, renamed, recordings: [left, right] })
+}
+
+/// Reports recordings without messages; if there are none at all, there is nothing to compare.
+fn check_messages(
+    paths: [&Path; 2],
+    messages: [u64; 2],
+    with_stderr: bool,
+    context: &Context,
+) -> Result<(), CommandError> {
+    match messages {
+        // Stderr can be compared without messages.
+        [0, 0] if with_stderr => {}
+        [0, 0] => return Err(reels::without_messages(paths[0])),
+        [0, _] => context.printer.note(&format!("{}: no messages", paths[0].display())),
+        [_, 0] => context.printer.note(&format!("{}: no messages", paths[1].display())),
+        _ => {}
+    }
+    Ok(())
 }
 
 /// How often recordings are read again for texts: those of changed messages, and of units whose ids do not

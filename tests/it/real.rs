@@ -14,6 +14,7 @@ mod recordings;
 #[cfg(target_os = "linux")]
 mod smoke;
 mod stdio;
+mod surface;
 mod survive;
 
 use crate::common::BINARY;

@@ -5,6 +5,7 @@ mod commands;
 mod handlers;
 mod listening;
 mod printer;
+mod progress;
 mod project;
 mod recordings;
 mod target;

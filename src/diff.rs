@@ -3,31 +3,43 @@
 //! There are four steps. [`pairs`] collects the events of a reel into units (a request with its response, a
 //! notification). [`normalise`] parses payloads and masks what differs between any two runs. [`align`] decides which
 //! unit of one side corresponds to which unit of the other. [`mod@compare`] finds the changes within each pair. The
-//! result is a [`Report`].
+//! result is a [`Report`]. [`complete`] adds what readers need, [`narrowed`] keeps a part of it, [`summary()`] counts, and
+//! [`latency`] compares times. [`surface`] compares what servers offer.
 //!
 //! This module must never use tokio, open a file, read a clock or print.
 
 pub(crate) mod align;
 pub mod compare;
 mod correspondence;
+mod document;
+pub(crate) mod latency;
 mod learned;
 pub(crate) mod node;
 pub(crate) mod normalise;
+mod order;
 pub(crate) mod pairs;
 mod places;
 mod print;
+pub(crate) mod rename;
 pub(crate) mod report;
+mod scope;
 mod sequence;
+mod summary;
+pub(crate) mod surface;
+#[cfg(test)]
+pub(crate) mod testing;
 mod tolerance;
 pub(crate) mod volatile;
 
 pub use compare::compare;
+pub(crate) use document::complete;
+pub(crate) use learned::Learned;
 pub(crate) use pairs::UnitKind;
 pub use pairs::{Collector, Recording};
 pub use report::Report;
 pub(crate) use report::{Change, ChangeKind, Status, UnitDiff};
-
-pub(crate) use learned::Learned;
+pub(crate) use scope::{Scope, narrowed};
+pub(crate) use summary::{SummaryRow, summary};
 pub(crate) use tolerance::Tolerance;
 
 /// Options of a comparison.

@@ -71,14 +71,19 @@ fn is_text(beginning: &[u8]) -> bool {
 }
 
 impl Recorded {
-    /// Passes every event to `take`, in order. Returns the damage of a reel.
+    /// Passes every event to `take`, in order, and the number of bytes that were read since the last call to `advance`.
+    /// Returns the damage of a reel.
     ///
     /// # Errors
     ///
     /// Reading failed, or the text is not in a known format.
-    pub(super) fn each_event(self, mut take: impl FnMut(&Event<'_>)) -> Result<Vec<Damage>, CommandError> {
+    pub(super) fn each_event(
+        self,
+        mut advance: impl FnMut(u64),
+        mut take: impl FnMut(&Event<'_>),
+    ) -> Result<Vec<Damage>, CommandError> {
         match self.kind {
-            Kind::Reel(reader) => each_of_reel(*reader, &self.path, take),
+            Kind::Reel(reader) => each_of_reel(*reader, &self.path, advance, take),
             Kind::Text(input) => {
                 let bad = |error: JsonlError| {
                     let reported = format!("{}: {error}", self.path.display());
@@ -86,7 +91,7 @@ impl Recorded {
                     formats::IMPORT.iter().rev().fold(error, |error, format| error.hint(format.hint))
                 };
                 let mut importer = formats::open_any(input).map_err(bad)?;
-                each_of_text(&mut *importer, &mut take).map_err(bad)?;
+                each_of_text(&mut *importer, &mut advance, &mut take).map_err(bad)?;
                 Ok(Vec::new())
             }
         }
@@ -96,16 +101,19 @@ impl Recorded {
 fn each_of_reel(
     reader: ReelReader,
     path: &Path,
+    mut advance: impl FnMut(u64),
     mut take: impl FnMut(&Event<'_>),
 ) -> Result<Vec<Damage>, CommandError> {
     let mut reader = reader.with_payloads();
-    let mut damage = Vec::new();
+    let (mut damage, mut reached) = (Vec::new(), reader.offset());
     while let Some(item) = reader.next().map_err(|error| CommandError::reading(path, &error))? {
         match item {
             Item::Damage(found) => damage.push(found),
             Item::Block(block) => {
                 block.events().for_each(|event| take(&event));
                 reader.recycle(block);
+                advance(reader.offset().saturating_sub(reached));
+                reached = reader.offset();
             }
         }
     }
@@ -113,8 +121,12 @@ fn each_of_reel(
 }
 
 /// Numbers the events as an import would.
-fn each_of_text(importer: &mut dyn Importer, take: &mut impl FnMut(&Event<'_>)) -> Result<(), JsonlError> {
-    let mut seq = 0;
+fn each_of_text(
+    importer: &mut dyn Importer,
+    advance: &mut impl FnMut(u64),
+    take: &mut impl FnMut(&Event<'_>),
+) -> Result<(), JsonlError> {
+    let (mut seq, mut unreported) = (0, 0);
     while let Some(event) = importer.next_event()? {
         let header = EventHeader {
             seq,
@@ -130,6 +142,10 @@ fn each_of_text(importer: &mut dyn Importer, take: &mut impl FnMut(&Event<'_>)) 
         };
         take(&Event { header: &header, payload: event.payload });
         seq += 1;
+        unreported += event.payload.len();
+        if unreported >= BEGINNING {
+            advance(std::mem::take(&mut unreported) as u64);
+        }
     }
     Ok(())
 }

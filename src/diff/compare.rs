@@ -5,6 +5,7 @@ use super::align::{self, Alignment};
 use super::correspondence::Correspondence;
 use super::node::{Node, masked, pieces, quote};
 use super::normalise::Normaliser;
+use super::order;
 use super::pairs::{Recording, Unit};
 use super::places::Pattern;
 use super::report::{Change, ChangeKind, Hunk, LineTag, Report, Status, UnitDiff, UnitPlace, UnitSide};
@@ -60,7 +61,9 @@ pub fn compare(left: &Recording, right: &Recording, options: &Options) -> Result
     alignment.restore_sides();
     alignment.match_ids();
     let pairs = alignment.pairs();
-    let moved = if options.order { align::out_of_order(&pairs) } else { HashSet::new() };
+    let crossed = if options.order { order::crossed(left, right, &pairs) } else { HashSet::new() };
+    let mut moved = if options.order { align::out_of_order(&pairs) } else { HashSet::new() };
+    moved.extend(&crossed);
     let mut report = Report::default();
     let mut found: Vec<((usize, usize), UnitDiff)> = Vec::new();
     for (at, (one, other)) in pairs.into_iter().enumerate() {
@@ -74,7 +77,8 @@ pub fn compare(left: &Recording, right: &Recording, options: &Options) -> Result
         if let Some(status) = status {
             let (left, right) = (UnitPlace::of(&left[one]), UnitPlace::of(&right[other]));
             let unit = describe(status, &alignment.left.units[one], Some(left), Some(right));
-            found.push(((one, 0), UnitDiff { moved: moved.contains(&at), changes, ..unit }));
+            let (moved, crossed) = (moved.contains(&at), crossed.contains(&at));
+            found.push(((one, 0), UnitDiff { moved, crossed, changes, ..unit }));
         }
     }
     if !missing.is_empty() {
@@ -110,6 +114,8 @@ fn describe(status: Status, unit: &Unit, left: Option<UnitPlace>, right: Option<
         left,
         right,
         moved: false,
+        crossed: false,
+        patch: Vec::new(),
         changes: Vec::new(),
     }
 }
@@ -192,8 +198,8 @@ struct Comparer<'c> {
 
 impl Comparer<'_> {
     fn change(&mut self, kind: ChangeKind, left: Option<String>, right: Option<String>) {
-        let change = Change { side: self.side, place: self.place.clone(), kind, left, right, hunks: Vec::new() };
-        self.changes.push(change);
+        let (side, place) = (self.side, self.place.clone());
+        self.changes.push(Change { side, place, kind, left, right, hunks: Vec::new(), label: None });
     }
 
     fn maybe(&mut self, left: Option<&Node>, right: Option<&Node>) {
@@ -406,10 +412,7 @@ impl Comparer<'_> {
         } else {
             Vec::new()
         };
-        if hunks.is_empty() {
-            return self.change(ChangeKind::Changed, Some(quote(left)), Some(quote(right)));
-        }
-        self.change(ChangeKind::Changed, None, None);
+        self.change(ChangeKind::Changed, Some(quote(left)), Some(quote(right)));
         if let Some(change) = self.changes.last_mut() {
             change.hunks = hunks;
         }

@@ -97,12 +97,14 @@ pub struct Change {
     pub place: String,
     /// The kind of change.
     pub kind: ChangeKind,
-    /// The JSON text on the left; absent if the value was added or there are hunks.
+    /// The JSON text on the left; absent if the value was added.
     pub left: Option<String>,
-    /// The JSON text on the right; absent if the value was removed or there are hunks.
+    /// The JSON text on the right; absent if the value was removed.
     pub right: Option<String>,
     /// The changed lines, for texts of several lines.
     pub hunks: Vec<Hunk>,
+    /// The name of the innermost list item around the place, such as a tool's.
+    pub label: Option<String>,
 }
 
 /// The status of a unit.
@@ -119,6 +121,16 @@ pub enum Status {
 }
 
 impl Status {
+    /// Returns it in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::OnlyLeft => "only in A",
+            Self::OnlyRight => "only in B",
+            Self::Changed => "changed",
+            Self::Moved => "moved",
+        }
+    }
+
     /// Returns the name in JSON.
     pub fn name(self) -> &'static str {
         match self {
@@ -169,6 +181,10 @@ pub struct UnitDiff {
     pub right: Option<UnitPlace>,
     /// It has another place among the units (checked only with [`Options::order`](super::Options::order)).
     pub moved: bool,
+    /// It is a notification that came before the result of its request on one side, and after it on the other.
+    pub crossed: bool,
+    /// For a pair with changes, the JSON Patch that makes the left side the right one; see [`Report::to_json`].
+    pub patch: Vec<Value>,
     /// The changes within it, in the order envelope, params, result, error.
     pub changes: Vec<Change>,
 }
@@ -246,15 +262,19 @@ impl Report {
     /// VOLATILE: {"mapped":N, "kinds":{KIND:N…}, "values":[{"kind":KIND, "left":TEXT, "right":TEXT, "count":N}…]}
     /// UNIT:   {"status":"only_left|only_right|changed|moved", "kind":"request|notification|orphan|line|stderr",
     ///          "direction":"c2s|s2c", "method":TEXT|null, "subject":TEXT|null, "moved":BOOL,
-    ///          "left":PLACE|null, "right":PLACE|null, "changes":[CHANGE…]}
+    ///          "left":PLACE|null, "right":PLACE|null, "changes":[CHANGE…], "crossed_result":true,
+    ///          "patch":[OPERATION…]}
     /// PLACE:  {"seq":N, "answer_seq":N|null, "time_ns":N, "latency_ns":N|null}
     /// CHANGE: {"side":"envelope|params|result|error|line", "place":POINTER, "pointer":POINTER,
-    ///          "kind":"added|removed|changed|reordered", "left":ANY, "right":ANY, "hunks":[HUNK…]}
+    ///          "kind":"added|removed|changed|reordered", "label":TEXT, "left":ANY, "right":ANY, "hunks":[HUNK…]}
     /// HUNK:   {"left_line":N, "right_line":N, "lines":[["both|removed|added", TEXT]…]}
     /// ```
     ///
-    /// Absent values of `left`, `right` and `hunks` are left out. A number that a double cannot represent in its
-    /// notation is given as a string.
+    /// Absent values of `label`, `left`, `right`, `hunks`, `crossed_result` and `patch` are left out. A number that a double cannot represent in
+    /// its notation is given as a string.
+    ///
+    /// `patch` is a JSON Patch (RFC 6902) for the object `{"params":…, "result":…, "error":…}` of the left side. It
+    /// makes only the reported changes, and none for a different order.
     pub fn to_json(&self) -> Value {
         json!({
             "only_left": self.only_left,
@@ -270,7 +290,7 @@ impl Report {
 }
 
 fn unit_json(unit: &UnitDiff) -> Value {
-    json!({
+    let mut value = json!({
         "status": unit.status.name(),
         "kind": unit.kind.name(),
         "direction": unit.direction.short(),
@@ -280,7 +300,14 @@ fn unit_json(unit: &UnitDiff) -> Value {
         "left": unit.left.as_ref().map(place_json),
         "right": unit.right.as_ref().map(place_json),
         "changes": unit.changes.iter().map(change_json).collect::<Vec<_>>(),
-    })
+    });
+    if unit.crossed {
+        value["crossed_result"] = true.into();
+    }
+    if !unit.patch.is_empty() {
+        value["patch"] = unit.patch.clone().into();
+    }
+    value
 }
 
 fn place_json(place: &UnitPlace) -> Value {
@@ -299,6 +326,9 @@ fn change_json(change: &Change) -> Value {
         "pointer": change.pointer(),
         "kind": change.kind.name(),
     });
+    if let Some(label) = &change.label {
+        value["label"] = label.as_str().into();
+    }
     if let Some(text) = &change.left {
         value["left"] = parsed(text);
     }
@@ -311,7 +341,8 @@ fn change_json(change: &Change) -> Value {
     value
 }
 
-fn parsed(text: &str) -> Value {
+/// Returns the value of a JSON text; a number that a double cannot represent in its notation as a string.
+pub(super) fn parsed(text: &str) -> Value {
     match serde_json::from_str::<Value>(text) {
         Ok(Value::Number(number)) if number.to_string() != text => Value::from(text),
         Ok(value) => value,

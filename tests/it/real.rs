@@ -15,6 +15,7 @@ mod recordings;
 #[cfg(target_os = "linux")]
 mod smoke;
 mod stdio;
+mod surface;
 mod survive;
 
 use crate::common::{self, BINARY};

@@ -35,7 +35,8 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('events', 'events', [CompletionResultType]::ParameterValue, 'Subscribe to a server''s events (MCPE proposal)')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show recorded messages: one line per message, in full, as a table or as JSON')
             [CompletionResult]::new('stats', 'stats', [CompletionResultType]::ParameterValue, 'Count messages, bytes, errors, latencies and unanswered requests by method')
-            [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Check a session against JSON-RPC, MCP and the five proposals')
+            [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Check sessions against JSON-RPC, MCP and the five proposals')
+            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a method, a capability, an error code or a rule of `validate`')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two reels by what was requested and answered')
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Run the built-in server, which implements all five proposals (see docs/proposals.md)')
             [CompletionResult]::new('host', 'host', [CompletionResultType]::ParameterValue, 'Act as a host: hold a conversation with one or more servers')
@@ -90,6 +91,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more detail to stderr (-vv for even more)')
             [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Overwrite an existing file')
             [CompletionResult]::new('--require-recording', '--require-recording', [CompletionResultType]::ParameterName, 'If the reel cannot be created, do not start the server; if writing fails later, stop it and exit with 4')
+            [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Check the session while it runs, and report findings on stderr, as `validate` does. The server''s exit code stays')
             [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Do not verify the server''s certificate')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -1113,6 +1115,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'Show at most this many events')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more detail to stderr (-vv for even more)')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more detail to stderr (-vv for even more)')
+            [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Check the messages, and print findings below them, as `validate` does. The counts go to stderr')
             [CompletionResult]::new('--full', '--full', [CompletionResultType]::ParameterName, 'Short for `--format full`')
             [CompletionResult]::new('--raw', '--raw', [CompletionResultType]::ParameterName, 'Print the exact bytes of messages and stderr, each followed by a line break. Other events are printed only with event:KIND in the filter')
             [CompletionResult]::new('--no-fold', '--no-fold', [CompletionResultType]::ParameterName, 'Do not shorten long strings in the full format')
@@ -1134,11 +1137,32 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
         }
         'mcpreel;validate' {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour the output')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
-            [CompletionResult]::new('--fail-on', '--fail-on', [CompletionResultType]::ParameterName, 'Exit with 1 if a finding is at least this severe')
+            [CompletionResult]::new('--fail-on', '--fail-on', [CompletionResultType]::ParameterName, 'Exit with 1 if a finding is at least this severe (default: error)')
+            [CompletionResult]::new('--only', '--only', [CompletionResultType]::ParameterName, 'Check only these rules: names or patterns such as ''schema/*'', separated by commas')
+            [CompletionResult]::new('--skip', '--skip', [CompletionResultType]::ParameterName, 'Do not check these rules')
+            [CompletionResult]::new('--injected', '--injected', [CompletionResultType]::ParameterName, 'What to do with findings in messages that mcpreel injected (default: report)')
+            [CompletionResult]::new('--baseline', '--baseline', [CompletionResultType]::ParameterName, 'Findings in this file are known and do not count. An entry is stale, and fails, if its rule was checked and nothing violates it')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Check the reel of a live session. `mcpreel sessions` lists the sessions')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more detail to stderr (-vv for even more)')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more detail to stderr (-vv for even more)')
+            [CompletionResult]::new('--write-baseline', '--write-baseline', [CompletionResultType]::ParameterName, 'Write all findings to the --baseline file, so that they do not count any more. Entries whose rules were not checked stay in it')
+            [CompletionResult]::new('--follow', '--follow', [CompletionResultType]::ParameterName, 'Keep reading while the reel grows, and print findings as they come (with --format json, one object per line). Ctrl-C ends the check with its summary')
             [CompletionResult]::new('--rules', '--rules', [CompletionResultType]::ParameterName, 'List all rules and exit')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;explain' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour the output')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'Print the JSON Schema of a method, and nothing else')
+            [CompletionResult]::new('--part', '--part', [CompletionResultType]::ParameterName, 'Which part of the method --schema prints')
+            [CompletionResult]::new('--revision', '--revision', [CompletionResultType]::ParameterName, 'Explain it as it is in this revision of MCP (default: the newest revision that has it)')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more detail to stderr (-vv for even more)')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more detail to stderr (-vv for even more)')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
@@ -1485,7 +1509,8 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('events', 'events', [CompletionResultType]::ParameterValue, 'Subscribe to a server''s events (MCPE proposal)')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show recorded messages: one line per message, in full, as a table or as JSON')
             [CompletionResult]::new('stats', 'stats', [CompletionResultType]::ParameterValue, 'Count messages, bytes, errors, latencies and unanswered requests by method')
-            [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Check a session against JSON-RPC, MCP and the five proposals')
+            [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Check sessions against JSON-RPC, MCP and the five proposals')
+            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a method, a capability, an error code or a rule of `validate`')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two reels by what was requested and answered')
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Run the built-in server, which implements all five proposals (see docs/proposals.md)')
             [CompletionResult]::new('host', 'host', [CompletionResultType]::ParameterValue, 'Act as a host: hold a conversation with one or more servers')
@@ -1628,6 +1653,9 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             break
         }
         'mcpreel;help;validate' {
+            break
+        }
+        'mcpreel;help;explain' {
             break
         }
         'mcpreel;help;diff' {

@@ -31,6 +31,9 @@ _mcpreel() {
             mcpreel,events)
                 cmd="mcpreel__subcmd__events"
                 ;;
+            mcpreel,explain)
+                cmd="mcpreel__subcmd__explain"
+                ;;
             mcpreel,export)
                 cmd="mcpreel__subcmd__export"
                 ;;
@@ -310,6 +313,9 @@ _mcpreel() {
             mcpreel__subcmd__help,events)
                 cmd="mcpreel__subcmd__help__subcmd__events"
                 ;;
+            mcpreel__subcmd__help,explain)
+                cmd="mcpreel__subcmd__help__subcmd__explain"
+                ;;
             mcpreel__subcmd__help,export)
                 cmd="mcpreel__subcmd__help__subcmd__export"
                 ;;
@@ -506,7 +512,7 @@ _mcpreel() {
 
     case "${cmd}" in
         mcpreel)
-            opts="-v -h -V --color --verbose --help --version demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help"
+            opts="-v -h -V --color --verbose --help --version demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -852,6 +858,44 @@ _mcpreel() {
                     ;;
                 --era)
                     COMPREPLY=($(compgen -W "auto legacy modern" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mcpreel__subcmd__explain)
+            opts="-v -f -h --color --verbose --format --schema --part --revision --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    return 0
+                    ;;
+                --schema)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --part)
+                    COMPREPLY=($(compgen -W "params result" -- "${cur}"))
+                    return 0
+                    ;;
+                --revision)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)
@@ -3868,7 +3912,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__help)
-            opts="demo record call fire events show stats validate diff serve host overlay survive sessions reel export import wrap unwrap completions man help"
+            opts="demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3954,6 +3998,20 @@ _mcpreel() {
         mcpreel__subcmd__help__subcmd__events__subcmd__watch)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mcpreel__subcmd__help__subcmd__explain)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -4942,7 +5000,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__record)
-            opts="-v -o -H -e -h --color --verbose --output --force --require-recording --label --note --on-overload --queue-bytes --listen --allow-host --allow-origin --max-body --url --header --header-env --cacert --insecure --config --server --env --cwd --max-message --session --help"
+            opts="-v -o -H -e -h --color --verbose --output --force --require-recording --label --note --on-overload --queue-bytes --check --listen --allow-host --allow-origin --max-body --url --header --header-env --cacert --insecure --config --server --env --cwd --max-message --session --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5486,7 +5544,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__show)
-            opts="-v -f -n -h --color --verbose --format --view --full --raw --no-fold --jq --follow --session --time --from --seq --limit --help"
+            opts="-v -f -n -h --color --verbose --format --view --check --full --raw --no-fold --jq --follow --session --time --from --seq --limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5642,7 +5700,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__validate)
-            opts="-v -h --color --verbose --format --fail-on --rules --help"
+            opts="-v -f -h --color --verbose --format --fail-on --only --skip --injected --baseline --write-baseline --session --follow --rules --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5653,11 +5711,35 @@ _mcpreel() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json junit sarif github markdown" -- "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -W "human json junit sarif github markdown" -- "${cur}"))
                     return 0
                     ;;
                 --fail-on)
                     COMPREPLY=($(compgen -W "info warning error never" -- "${cur}"))
+                    return 0
+                    ;;
+                --only)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --skip)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --injected)
+                    COMPREPLY=($(compgen -W "report include exclude only" -- "${cur}"))
+                    return 0
+                    ;;
+                --baseline)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)

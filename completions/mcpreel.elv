@@ -32,7 +32,8 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand events 'Subscribe to a server''s events (MCPE proposal)'
             cand show 'Show recorded messages: one line per message, in full, as a table or as JSON'
             cand stats 'Count messages, bytes, errors, latencies and unanswered requests by method'
-            cand validate 'Check a session against JSON-RPC, MCP and the five proposals'
+            cand validate 'Check sessions against JSON-RPC, MCP and the five proposals'
+            cand explain 'Explain a method, a capability, an error code or a rule of `validate`'
             cand diff 'Compare two reels by what was requested and answered'
             cand serve 'Run the built-in server, which implements all five proposals (see docs/proposals.md)'
             cand host 'Act as a host: hold a conversation with one or more servers'
@@ -85,6 +86,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --verbose 'Print more detail to stderr (-vv for even more)'
             cand --force 'Overwrite an existing file'
             cand --require-recording 'If the reel cannot be created, do not start the server; if writing fails later, stop it and exit with 4'
+            cand --check 'Check the session while it runs, and report findings on stderr, as `validate` does. The server''s exit code stays'
             cand --insecure 'Do not verify the server''s certificate'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
@@ -1033,6 +1035,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --limit 'Show at most this many events'
             cand -v 'Print more detail to stderr (-vv for even more)'
             cand --verbose 'Print more detail to stderr (-vv for even more)'
+            cand --check 'Check the messages, and print findings below them, as `validate` does. The counts go to stderr'
             cand --full 'Short for `--format full`'
             cand --raw 'Print the exact bytes of messages and stderr, each followed by a line break. Other events are printed only with event:KIND in the filter'
             cand --no-fold 'Do not shorten long strings in the full format'
@@ -1052,11 +1055,31 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
         }
         &'mcpreel;validate'= {
             cand --color 'When to colour the output'
+            cand -f 'Output format'
             cand --format 'Output format'
-            cand --fail-on 'Exit with 1 if a finding is at least this severe'
+            cand --fail-on 'Exit with 1 if a finding is at least this severe (default: error)'
+            cand --only 'Check only these rules: names or patterns such as ''schema/*'', separated by commas'
+            cand --skip 'Do not check these rules'
+            cand --injected 'What to do with findings in messages that mcpreel injected (default: report)'
+            cand --baseline 'Findings in this file are known and do not count. An entry is stale, and fails, if its rule was checked and nothing violates it'
+            cand --session 'Check the reel of a live session. `mcpreel sessions` lists the sessions'
             cand -v 'Print more detail to stderr (-vv for even more)'
             cand --verbose 'Print more detail to stderr (-vv for even more)'
+            cand --write-baseline 'Write all findings to the --baseline file, so that they do not count any more. Entries whose rules were not checked stay in it'
+            cand --follow 'Keep reading while the reel grows, and print findings as they come (with --format json, one object per line). Ctrl-C ends the check with its summary'
             cand --rules 'List all rules and exit'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;explain'= {
+            cand --color 'When to colour the output'
+            cand -f 'Output format'
+            cand --format 'Output format'
+            cand --schema 'Print the JSON Schema of a method, and nothing else'
+            cand --part 'Which part of the method --schema prints'
+            cand --revision 'Explain it as it is in this revision of MCP (default: the newest revision that has it)'
+            cand -v 'Print more detail to stderr (-vv for even more)'
+            cand --verbose 'Print more detail to stderr (-vv for even more)'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
@@ -1375,7 +1398,8 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand events 'Subscribe to a server''s events (MCPE proposal)'
             cand show 'Show recorded messages: one line per message, in full, as a table or as JSON'
             cand stats 'Count messages, bytes, errors, latencies and unanswered requests by method'
-            cand validate 'Check a session against JSON-RPC, MCP and the five proposals'
+            cand validate 'Check sessions against JSON-RPC, MCP and the five proposals'
+            cand explain 'Explain a method, a capability, an error code or a rule of `validate`'
             cand diff 'Compare two reels by what was requested and answered'
             cand serve 'Run the built-in server, which implements all five proposals (see docs/proposals.md)'
             cand host 'Act as a host: hold a conversation with one or more servers'
@@ -1484,6 +1508,8 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
         &'mcpreel;help;stats'= {
         }
         &'mcpreel;help;validate'= {
+        }
+        &'mcpreel;help;explain'= {
         }
         &'mcpreel;help;diff'= {
         }

@@ -1,5 +1,6 @@
 //! The command line: arguments, context, printer, errors and exit codes. Each subcommand has a file below `commands`.
 
+mod checking;
 mod client_session;
 mod commands;
 mod handlers;

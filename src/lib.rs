@@ -5,10 +5,12 @@
 //! `ARCHITECTURE.md` describes the layers. Each module's documentation begins with what the module does and what it
 //! must never do.
 
+mod check;
 mod cli;
 mod config;
 mod diff;
 mod error;
+mod explain;
 mod files;
 mod formats;
 mod host;

@@ -120,6 +120,8 @@ pub struct Rule {
     pub source: &'static str,
     /// For a source that leaves a question open (`AMB-A1`): the question, and what mcpreel assumes.
     pub decision: Option<&'static str>,
+    /// What to do about a violation, as a sentence, if the requirement does not say it.
+    pub fix: Option<&'static str>,
 }
 
 /// The rules that follow from one document.
@@ -128,7 +130,7 @@ pub(crate) struct RuleGroup {
     /// The document: its short citation and its title.
     pub document: String,
     /// Its rules.
-    pub rules: &'static [Rule],
+    pub rules: Vec<&'static Rule>,
 }
 
 /// A violation of a rule in a session.
@@ -140,17 +142,21 @@ pub struct Finding {
     pub seq: Option<u64>,
     /// What was found, as a sentence fragment.
     pub seen: String,
+    /// The method of the message at that event, or of the request that it answers.
+    pub method: Option<String>,
+    /// JSON Pointer to the place in that message.
+    pub path: Option<String>,
 }
 
 impl Finding {
     /// A violation at an event.
     pub fn at(rule: &'static Rule, seq: u64, seen: impl fmt::Display) -> Self {
-        Self { rule, seq: Some(seq), seen: seen.to_string() }
+        Self { rule, seq: Some(seq), seen: seen.to_string(), method: None, path: None }
     }
 
     /// A violation that concerns the whole session.
     pub fn overall(rule: &'static Rule, seen: impl fmt::Display) -> Self {
-        Self { rule, seq: None, seen: seen.to_string() }
+        Self { rule, seq: None, seen: seen.to_string(), method: None, path: None }
     }
 }
 

@@ -4,6 +4,7 @@
 //!
 //! This module must never use tokio, open a file or read a clock.
 
+pub(crate) mod capabilities;
 pub(crate) mod errors;
 pub(crate) mod http;
 pub(crate) mod methods;

@@ -3,17 +3,19 @@
 //! This module must never run an engine or read files.
 
 pub(crate) mod audit;
+pub(crate) mod checked;
 pub(crate) mod checkpoint_tree;
 pub(crate) mod diff;
+pub(crate) mod explain;
 pub(crate) mod findings;
 pub(crate) mod fired;
 pub(crate) mod host;
 pub(crate) mod jq;
-pub(crate) mod junit;
 pub(crate) mod line;
 pub(crate) mod output_buffer;
 pub(crate) mod pretty;
 pub(crate) mod probe;
+pub(crate) mod results;
 pub mod scenario;
 pub(crate) mod style;
 pub(crate) mod table;

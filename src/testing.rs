@@ -210,7 +210,7 @@ pub mod validate {
 }
 
 pub mod wire {
-    pub use crate::wire::{Direction, Envelope, Frame, Framing, LineFramer, MessageKind, json};
+    pub use crate::wire::{Direction, Envelope, Frame, Framing, LineFramer, MessageKind, json, pointer};
     pub mod sse {
         pub use crate::wire::sse::{SseEvent, SseFramer};
     }

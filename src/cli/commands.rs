@@ -5,6 +5,7 @@ mod completions;
 mod demo;
 mod diff;
 mod events;
+mod explain;
 mod export;
 mod fire;
 mod host;
@@ -40,6 +41,7 @@ pub(super) enum Command {
     Show(show::ShowArgs),
     Stats(stats::StatsArgs),
     Validate(validate::ValidateArgs),
+    Explain(explain::ExplainArgs),
     Diff(diff::DiffArgs),
     Serve(serve::ServeArgs),
     Host(host::HostArgs),
@@ -72,6 +74,7 @@ impl Command {
             Self::Show(args) => show::run(args, context),
             Self::Stats(args) => stats::run(args, context),
             Self::Validate(args) => validate::run(args, context),
+            Self::Explain(args) => explain::run(args, context),
             Self::Diff(args) => diff::run(args, context),
             Self::Serve(args) => serve::run(args, context),
             Self::Host(args) => host::run(args, context),

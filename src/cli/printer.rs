@@ -170,6 +170,11 @@ impl Printer {
         let _ = io::stderr().write_all(shown.as_bytes());
     }
 
+    /// The colours of stderr.
+    pub(super) fn complaint_palette(&self) -> Palette {
+        self.complaint_palette
+    }
+
     /// Prints an error with its hints to stderr. Control characters are escaped.
     pub(super) fn complain(&self, error: &CommandError) {
         let _ = self.flush();

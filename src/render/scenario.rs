@@ -1,11 +1,12 @@
-//! Formats the report of a scenario: as text, and as the cases of a JUnit suite.
+//! Formats the report of a scenario: as text, and as cases for other programs.
 
-use super::junit::{self, Case, CaseOutcome};
 use super::line::{duration, visible_text};
+use super::results::{Case, CaseVerdict, Form, Level, Location, Problem as CaseProblem, Results, Suite};
 use super::style::Palette;
 use crate::scenario::{Failure, Judged, Problem, Report, Verdict};
 use crate::wire::text::counted;
 use std::fmt::{self, Write};
+use std::time::Duration;
 
 /// Writes the report: expectations that did not pass, problems, then a summary line. With `all`, expectations that
 /// passed, too. `file` is the scenario's file name.
@@ -87,33 +88,53 @@ fn summary(report: &Report, palette: &Palette, out: &mut impl Write) -> fmt::Res
 ///
 /// If writing fails.
 pub fn junit(report: &Report, file: &str, out: &mut impl Write) -> fmt::Result {
-    let expectation = |one: &Judged| {
-        let outcome = match (one.verdict(), &one.failure) {
-            (Verdict::Passed, _) => CaseOutcome::Passed,
-            (Verdict::NotReached, _) => CaseOutcome::Skipped("not reached".to_owned()),
-            (Verdict::Failed, failure) => {
-                let line = failure.as_ref().map(why).unwrap_or_default();
-                let nearest = failure.as_ref().and_then(|failure| failure.nearest.clone());
-                let all = nearest.map_or_else(|| line.clone(), |nearest| format!("{line}\nnearest: {nearest}"));
-                CaseOutcome::Failed(line, all)
-            }
-        };
-        Case { name: one.what.clone(), class: place(file, one.place.line), outcome }
+    Form::Junit.write(&results(report, file), out)
+}
+
+/// Returns the report as results for other programs: one case for each expectation, and one for each problem.
+pub(crate) fn results(report: &Report, file: &str) -> Results {
+    let expectations = report.expectations.iter().map(|one| expectation(one, file));
+    let problems = report.problems.iter().map(|one| problem(one, file));
+    let cases = expectations.chain(problems).collect();
+    let suite = Suite { name: report.name.clone(), began: 0, took: report.took, cases };
+    Results { title: report.name.clone(), suites: vec![suite], ..Results::default() }
+}
+
+fn expectation(one: &Judged, file: &str) -> Case {
+    let verdict = match one.verdict() {
+        Verdict::Passed => CaseVerdict::Passed,
+        Verdict::NotReached => CaseVerdict::Skipped("not reached".to_owned()),
+        Verdict::Failed => CaseVerdict::Failed,
     };
-    let problem = |problem: &Problem| {
-        let outcome = CaseOutcome::Failed(problem.why.clone(), format!("at {:?}: {}", problem.at, problem.why));
-        Case { name: "nothing goes wrong".to_owned(), class: place(file, problem.place.line), outcome }
-    };
-    let cases: Vec<Case> =
-        report.expectations.iter().map(expectation).chain(report.problems.iter().map(problem)).collect();
-    junit::suite(&report.name, report.took, &cases, out)
+    let failures = one.failure.iter().filter(|_| verdict == CaseVerdict::Failed).map(|failure| {
+        let details = failure.nearest.as_ref().map(|nearest| format!("nearest: {nearest}"));
+        case_problem(why(failure), details, file, one.place.line)
+    });
+    let problems = failures.collect();
+    Case { name: one.what.clone(), class: place(file, one.place.line), verdict, took: Duration::ZERO, problems }
+}
+
+fn problem(problem: &Problem, file: &str) -> Case {
+    let line = problem.place.line;
+    let what = case_problem(format!("at {:?}: {}", problem.at, problem.why), None, file, line);
+    Case {
+        name: "nothing goes wrong".to_owned(),
+        class: place(file, line),
+        verdict: CaseVerdict::Failed,
+        took: Duration::ZERO,
+        problems: vec![what],
+    }
+}
+
+fn case_problem(message: String, details: Option<String>, file: &str, line: u64) -> CaseProblem {
+    let location = Location { file: file.to_owned(), line, path: String::new(), snippet: None };
+    CaseProblem { level: Level::Error, message, details, location: Some(location), excused: None, fingerprint: None }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::scenario::{Observation, Player, Scenario};
-    use std::time::Duration;
 
     /// Returns the report of a scenario in which nothing ever happens.
     fn report() -> Report {
@@ -154,7 +175,8 @@ faults:
         let mut out = String::new();
         junit(&report(), "a.yaml", &mut out).expect("written");
         assert!(out.contains(r#"tests="5" failures="3""#), "{out}");
-        assert!(out.contains(r#"<failure message="at 2s: not seen">at 2s: not seen</failure>"#), "{out}");
+        let failure = r#"<failure message="at 2s: not seen" type="error">a.yaml:3: at 2s: not seen</failure>"#;
+        assert!(out.contains(failure), "{out}");
     }
 
     #[test]

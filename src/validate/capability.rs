@@ -1,9 +1,9 @@
 //! The proposals' capability blocks: where they are declared, whether they fit their schemas, and which clients see
 //! them.
 
-use super::connection::Message;
 use super::report::Declaration;
 use super::rules;
+use super::subject::Message;
 use crate::proposals::{CapabilityPlace, Findings, Proposal, REGISTRY, Side};
 use crate::wire::MessageKind;
 use serde_json::Value;
@@ -12,14 +12,15 @@ use serde_json::Value;
 pub(super) fn check(message: &Message<'_>, findings: &mut Findings) {
     let Some((side, capabilities)) = declared_in(message) else { return };
     let seq = message.observed.seq;
-    let definition = match side {
-        Side::Client => "capability:client",
-        Side::Server => "capability:server",
+    let (definition, part) = match side {
+        Side::Client => ("capability:client", "params"),
+        Side::Server => ("capability:server", "result"),
     };
     for &proposal in REGISTRY {
         let blocks: Vec<_> = blocks(proposal, side, capabilities).collect();
-        for (_, value) in &blocks {
-            super::schema::check_proposal(proposal, definition, value, &rules::CAPABILITY_SHAPE, seq, findings);
+        for (place, value) in &blocks {
+            let base = format!("/{part}/capabilities/{}", place.path.join("/"));
+            super::schema::check_proposal(proposal, definition, value, &base, &rules::CAPABILITY_SHAPE, seq, findings);
         }
         if side == Side::Server
             && let Some((place, _)) = blocks.first()

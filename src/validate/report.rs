@@ -1,6 +1,7 @@
 //! The result of a validation: findings, counts, and summary about each connection.
 
-use crate::proposals::{Rule, Severity, Side};
+use crate::proposals::findings::Tally;
+use crate::proposals::{self, Rule, Severity, Side};
 use crate::protocol::Era;
 use crate::wire::Direction;
 use serde_json::{Value, json};
@@ -19,6 +20,18 @@ pub struct Finding {
     pub direction: Option<Direction>,
     /// What was found, as a sentence without a full stop.
     pub seen: String,
+    /// The method of the message at that event, or of the request that it answers, if it is known.
+    pub method: Option<String>,
+    /// JSON Pointer to the place in that message, if it is a single one.
+    pub path: Option<String>,
+}
+
+impl Finding {
+    /// Adds the connection to what a rule found.
+    pub(super) fn of(stream: u32, direction: Option<Direction>, found: proposals::Finding) -> Self {
+        let proposals::Finding { rule, seq, seen, method, path } = found;
+        Self { stream, rule, seq, direction, seen, method, path }
+    }
 }
 
 /// The name and version of the program at one end of a connection.
@@ -64,6 +77,10 @@ pub struct ConnectionSummary {
     pub exercised: Vec<&'static str>,
     /// The ids of the rules that had nothing to check. They did not pass; they were not observed.
     pub not_observed: Vec<&'static str>,
+    /// The ids of the rules that are about another revision or another transport.
+    pub not_applicable: Vec<&'static str>,
+    /// How often each rule was checked, and how often it failed.
+    pub tallies: BTreeMap<&'static str, Tally>,
 }
 
 /// The report of a validation.
@@ -139,13 +156,16 @@ impl Report {
     /// ```json
     /// {"counts": {"error": 1, "warning": 0, "info": 0}, "messages": 12,
     ///  "findings": [{"rule": "proposal/what", "severity": "error", "text": "…", "source": "…",
-    ///                "stream": 0, "seq": 7, "direction": "s2c", "seen": "…"}],
+    ///                "stream": 0, "seq": 7, "direction": "s2c", "method": "tools/call", "path": "/params/name",
+    ///                "seen": "…"}],
     ///  "notKept": {"proposal/what": 3},
     ///  "connections": [{"stream": 0, "era": "legacy", "revision": "2025-11-25", "messages": 12,
     ///                   "client": {"name": "…", "version": "…"}, "server": null,
     ///                   "declared": [{"proposal": "mcpl", "side": "server", "place": "experimental.mcpl",
     ///                                 "canonical": true}],
-    ///                   "exercised": ["proposal/what"], "notObserved": ["proposal/other"]}],
+    ///                   "exercised": ["proposal/what"], "notObserved": ["proposal/other"],
+    ///                   "notApplicable": ["tasks/what"], "checked": {"proposal/what": 3},
+    ///                   "failed": {"proposal/what": 1}}],
     ///  "moreConnections": 0}
     /// ```
     ///
@@ -163,7 +183,8 @@ impl Report {
     }
 }
 
-fn finding_json(finding: &Finding) -> Value {
+/// Returns a finding as a JSON object.
+pub(crate) fn finding_json(finding: &Finding) -> Value {
     json!({
         "rule": finding.rule.id,
         "severity": finding.rule.severity.name(),
@@ -172,11 +193,14 @@ fn finding_json(finding: &Finding) -> Value {
         "stream": finding.stream,
         "seq": finding.seq,
         "direction": finding.direction.map(Direction::short),
+        "method": finding.method,
+        "path": finding.path,
         "seen": finding.seen,
     })
 }
 
-fn connection_json(summary: &ConnectionSummary) -> Value {
+/// Returns the summary of a connection as a JSON object.
+pub(crate) fn connection_json(summary: &ConnectionSummary) -> Value {
     let peer = |peer: &Option<Peer>| peer.as_ref().map(|peer| json!({"name": peer.name, "version": peer.version}));
     let declared = summary.declared.iter().map(|declaration| {
         json!({
@@ -196,6 +220,10 @@ fn connection_json(summary: &ConnectionSummary) -> Value {
         "declared": declared.collect::<Vec<_>>(),
         "exercised": summary.exercised,
         "notObserved": summary.not_observed,
+        "notApplicable": summary.not_applicable,
+        "checked": summary.tallies.iter().map(|(id, tally)| (*id, tally.checked)).collect::<BTreeMap<_, _>>(),
+        "failed": summary.tallies.iter().filter(|(_, tally)| tally.failed > 0).map(|(id, tally)| (*id, tally.failed))
+            .collect::<BTreeMap<_, _>>(),
     })
 }
 

@@ -1,8 +1,8 @@
 //! Checks params and results against their schemas: MCP's own by era, or those of a proposal, which may grant
 //! exemptions.
 
-use super::connection::Message;
 use super::rules;
+use super::subject::Message;
 use crate::proposals::{self, Exemption, Findings, Observed, Proposal, Rule};
 use crate::protocol::Era;
 use crate::protocol::schema::{self, SchemaViolation};
@@ -42,7 +42,7 @@ fn check_content(
     let seq = message.observed.seq;
     let definition = format!("{method}:{part}");
     if let Some(proposal) = proposals::of_method(method) {
-        return check_proposal(proposal, &definition, value, rule, seq, findings);
+        return check_proposal(proposal, &definition, value, &format!("/{part}"), rule, seq, findings);
     }
     let mut era = message.era;
     if part == "result" && era == Era::Modern && method != "server/discover" {
@@ -52,17 +52,19 @@ fn check_content(
             era = Era::Legacy;
         }
     }
-    if let Some(violations) = schema::core(era).check(&definition, value) {
+    if let Some(violations) = schema::check_core(era, message.revision(), &definition, value) {
         findings.hold(rule);
-        report(&definition, violations, rule, seq, findings);
+        report(&definition, violations, &format!("/{part}"), rule, seq, findings);
     }
 }
 
-/// Checks a value against a definition of a proposal, which may exempt violations.
+/// Checks a value against a definition of a proposal, which may exempt violations. `base` is the JSON Pointer to the
+/// value in its message.
 pub(super) fn check_proposal(
     proposal: &'static dyn Proposal,
     definition: &str,
     value: &Value,
+    base: &str,
     rule: &'static Rule,
     seq: u64,
     findings: &mut Findings,
@@ -73,18 +75,28 @@ pub(super) fn check_proposal(
     for violation in violations {
         match proposal.exemption(definition, value, &violation) {
             Exemption::None => strict.push(violation),
-            Exemption::Instead(other) => findings.note(other, seq, at_place(&describe(definition), &violation)),
+            Exemption::Instead(other) => {
+                let path = format!("{base}{}", violation.place);
+                findings.note_at(other, seq, path, at_place(&describe(definition), &violation));
+            }
             Exemption::Accepted => {}
         }
     }
-    report(definition, strict, rule, seq, findings);
+    report(definition, strict, base, rule, seq, findings);
 }
 
-fn report(definition: &str, violations: Vec<SchemaViolation>, rule: &'static Rule, seq: u64, findings: &mut Findings) {
+fn report(
+    definition: &str,
+    violations: Vec<SchemaViolation>,
+    base: &str,
+    rule: &'static Rule,
+    seq: u64,
+    findings: &mut Findings,
+) {
     let what = describe(definition);
     let more = violations.len().saturating_sub(MAX_VIOLATIONS);
     for violation in violations.iter().take(MAX_VIOLATIONS) {
-        findings.note(rule, seq, at_place(&what, violation));
+        findings.note_at(rule, seq, format!("{base}{}", violation.place), at_place(&what, violation));
     }
     if more > 0 {
         let s = if more == 1 { "" } else { "s" };
@@ -119,6 +131,7 @@ fn check_tool_arguments(observed: &Observed<'_>, method: &str, findings: &mut Fi
         proposal,
         &format!("tool:{tool}:arguments"),
         arguments,
+        "/params/arguments",
         &rules::TOOL_ARGUMENTS,
         observed.seq,
         findings,
@@ -134,9 +147,20 @@ fn check_tool_result(observed: &Observed<'_>, method: &str, findings: &mut Findi
     let seq = observed.seq;
     match proposals::tool_outcome(observed.content) {
         Some(outcome) => {
-            check_proposal(proposal, &format!("tool:{tool}:result"), &outcome, &rules::TOOL_RESULT, seq, findings);
+            let definition = format!("tool:{tool}:result");
+            let base = outcome_place(observed.content);
+            check_proposal(proposal, &definition, &outcome, base, &rules::TOOL_RESULT, seq, findings);
         }
         None => findings.note(&rules::TOOL_RESULT, seq, format!("the result of the tool {tool} is not an object")),
+    }
+}
+
+/// Returns where [`proposals::tool_outcome`] finds the object in the message, as far as a JSON Pointer can say it.
+fn outcome_place(result: &Value) -> &'static str {
+    match (result["structuredContent"].is_object(), result["content"].is_array()) {
+        (true, _) => "/result/structuredContent",
+        (false, true) => "/result/content",
+        (false, false) => "/result",
     }
 }
 

@@ -1,6 +1,7 @@
 //! `record`: records a session without changing it.
 
 mod attach;
+mod check;
 mod listen;
 
 use crate::cli::listening::ListenOptions;
@@ -36,6 +37,7 @@ use std::sync::Arc;
 Examples:
   mcpreel record -- npx -y @modelcontextprotocol/server-everything
   mcpreel record -o session.reel --label ci --note build=1234 -- my-server
+  mcpreel record --check -- my-server
   mcpreel record -e API_KEY=… -- my-server   # the value is not recorded
   mcpreel record -o - -- my-server <requests.jsonl | mcpreel show -
 
@@ -67,6 +69,9 @@ use the session, and the server's output is only in the reel.")]
 pub(crate) struct RecordArgs {
     #[command(flatten)]
     keeping: Keeping,
+    /// Check the session while it runs, and report findings on stderr, as `validate` does. The server's exit code stays.
+    #[arg(long)]
+    check: bool,
     #[command(flatten)]
     listening: ListenOptions,
     #[command(flatten)]
@@ -134,6 +139,7 @@ pub(crate) fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, Comma
     server.prepare().map_err(CommandError::spawning)?;
     let name = args.keeping.session_name(server_name(&words));
     let recording = args.keeping.start(&name, OnExisting::by_stdin())?;
+    let watch = check::Watch::start(args.check, &recording, context)?;
     let path = recording.place();
     let to_client = if path == Path::new("-") { ToClient::Nowhere } else { ToClient::Stdout };
     if context.verbose > 0 {
@@ -146,6 +152,7 @@ pub(crate) fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, Comma
     startup_error::begin();
     let outcome =
         stdio::run(&server, recorder, to_client, control, describe(&server)).map_err(CommandError::spawning)?;
+    watch.into_iter().for_each(check::Watch::finish);
     end.report(&outcome.summary, context.verbose > 0, note)?;
     Ok(Outcome::Server(outcome.status))
 }

@@ -1,5 +1,6 @@
 //! `show`: prints, filters and follows reels.
 
+mod check;
 mod forms;
 mod print_worker;
 mod tree;
@@ -15,6 +16,7 @@ use crate::sessions::live::{self, Live};
 use crate::trace::{AheadReader, Block, EventHeader, Item, MessageHeader, ReelReader};
 use crate::wire::MessageKind;
 use crate::wire::text::counted;
+use check::Checking;
 use clap::{Args, ValueEnum};
 use forms::{Form, Shown};
 use std::path::{Path, PathBuf};
@@ -37,6 +39,9 @@ pub(crate) struct ShowArgs {
     #[arg(long, value_enum, default_value_t = View::Events, conflicts_with_all = ["full", "raw", "jq", "follow", "from", "seq",
         "limit"])]
     view: View,
+    /// Check the messages, and print findings below them, as `validate` does. The counts go to stderr.
+    #[arg(long, conflicts_with_all = ["raw", "jq", "view"])]
+    check: bool,
     /// Short for `--format full`.
     #[arg(long, conflicts_with = "format")]
     full: bool,
@@ -181,18 +186,25 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
     }
     let start = Start::of(args, &filter, &mut reader, &path, context)?;
     let form = make_form(args, context, &reader)?;
+    if args.check && args.format == Format::Table {
+        return Err(CommandError::usage("--check prints findings below messages, and a table has no space for them")
+            .hint("use another format: list, full or json"));
+    }
+    let prepared = args.check.then(check::prepare).transpose()?;
+    let checking = prepared.as_ref().map(|prepared| Checking::new(prepared, &path));
     let mut show = Show {
         filter,
         viewer: Viewer::default(),
         words: Words::default(),
         form,
+        checking,
         start,
         left: args.limit,
         read: 0,
         shown: 0,
     };
     // Formatting a whole reel needs every payload; a few events of it, or a growing one, are not worth a thread.
-    let ahead = show.form.reports_words() && !args.follow && args.limit.is_none();
+    let ahead = show.form.reports_words() && !args.follow && args.limit.is_none() && !args.check;
     let mut source = if ahead {
         let reader = AheadReader::within(reader.with_payloads(), show.form.reads_ahead())
             .map_err(|error| CommandError::reading(&path, &error))?;
@@ -223,10 +235,15 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
         (source, path) = (Source::AsAsked(Box::new(reels::open(Some(&next))?.0.following())), next);
     }
     show.form.finish(context)?;
+    // After a limited number of events, the rest of the sessions is unknown.
+    let checking = show.checking.take().filter(|_| show.left != Some(0));
+    let is_text = args.format != Format::Json;
+    let verdict = checking.map(|checking| checking.finish(is_text, context)).transpose()?;
     if let Some(why) = show.why_nothing().filter(|_| !damaged) {
         context.printer.note(&why);
     }
-    Ok(if damaged || show.form.has_failed() { Outcome::Findings } else { Outcome::Clean })
+    let has_findings = matches!(verdict, Some(Outcome::Findings));
+    Ok(if damaged || has_findings || show.form.has_failed() { Outcome::Findings } else { Outcome::Clean })
 }
 
 /// Waits until a session records to another file than this one, which has ended or is gone. Returns `None` when the
@@ -321,7 +338,8 @@ impl Start {
         let mut start = Self::default();
         let failed = |error| CommandError::reading(path, &error);
         // A response after this point may belong to a call before it, and only the call names the tool.
-        let may_skip = !filter.needs_calls();
+        // A check needs all messages.
+        let may_skip = !filter.needs_calls() && !args.check;
         if let Some(seq) = args.seq {
             start.seq = Some(seq);
             if may_skip && let Some(damage) = reader.seek_seq(seq).map_err(failed)? {
@@ -402,11 +420,12 @@ impl Source {
     }
 }
 
-struct Show {
+struct Show<'a> {
     filter: Filter,
     viewer: Viewer,
     words: Words,
     form: Form,
+    checking: Option<Checking<'a>>,
     start: Start,
     left: Option<u64>,
     /// The number of events that were read, and of those that were shown.
@@ -414,7 +433,7 @@ struct Show {
     shown: u64,
 }
 
-impl Show {
+impl Show<'_> {
     /// Shows everything. Returns whether the reel is damaged.
     fn run(
         &mut self,
@@ -433,6 +452,7 @@ impl Show {
             match source.next().map_err(failed)? {
                 Some(Item::Damage(damage)) => {
                     damaged = true;
+                    self.checking.iter_mut().for_each(|checking| checking.take_damage(&damage));
                     context.printer.note(&damage.to_string());
                 }
                 Some(Item::Block(mut block)) => {
@@ -480,6 +500,9 @@ impl Show {
 
     /// Whether an event of a block may have to be shown, or is needed to describe one that may.
     fn needs_payload(&self, block: &Block, reader: &ReelReader) -> bool {
+        if self.checking.is_some() {
+            return true;
+        }
         if self.filter.needs_calls() && block.headers.iter().any(|header| is_tool_call(header, reader.methods())) {
             return true;
         }
@@ -503,6 +526,7 @@ impl Show {
     fn block(&mut self, block: &Block, methods: &[Box<str>], context: &Context) -> Result<(), CommandError> {
         for (place, header) in block.headers.iter().enumerate() {
             let event = block.event(header);
+            self.checking.iter_mut().for_each(|checking| checking.observe(&event));
             let placed = match block.is_loaded() && is_batch(header) {
                 true => self.viewer.place_batch(&event, methods),
                 false => self.viewer.place(header),
@@ -530,7 +554,12 @@ impl Show {
             self.read += u64::from(!self.start.is_before(header));
             if shown {
                 self.shown += 1;
-                self.form.show(&Shown { event, place, method, placed: &placed, words: &self.words }, context)?;
+                let findings = self.checking.as_ref().map(Checking::json).unwrap_or_default();
+                let (placed, words) = (&placed, &self.words);
+                self.form.show(&Shown { event, place, method, placed, words, findings }, context)?;
+                if let Some(checking) = self.checking.as_ref().filter(|_| !self.form.is_json()) {
+                    checking.print(context)?;
+                }
                 if let Some(left) = &mut self.left {
                     *left -= 1;
                     if *left == 0 {

@@ -1,72 +1,108 @@
-//! `validate`: checks a reel against schemas and rules.
+//! `validate`: checks reels against schemas and rules.
 
-use crate::cli::printer::{Format, note};
+mod live;
+pub(crate) mod options;
+
+use crate::check::settings::ValidateSection;
+use crate::check::{Check, CheckedReel, Run};
+use crate::cli::checking::{self, Opened};
+use crate::cli::printer::note;
 use crate::cli::{Context, Outcome};
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
 use crate::files::reels;
-use crate::proposals::{Rule, Severity};
-use crate::render::findings;
-use crate::trace::{EventKind, Item};
-use crate::validate::{Options, Report, Validator, rule_groups};
+use crate::proposals::Rule;
+use crate::render::{checked, findings, results};
+use crate::sessions::live::{self as sessions, Live};
+use crate::trace::Item;
+use crate::validate::rule_groups;
 use clap::{Args, ValueEnum};
+use options::{CheckOptions, Prepared};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// Check a session against JSON-RPC, MCP and the five proposals.
+/// The width of the report if stdout is not a terminal.
+const LIVE_LINES: usize = 100;
+
+/// Check sessions against JSON-RPC, MCP and the five proposals.
 ///
-/// Exits with 1 if a finding is at or above the --fail-on severity or the reel is damaged, and with 3 if the reel
-/// contains no messages.
+/// Exits with 1 if a finding is at or above the --fail-on severity, an entry of the baseline is stale, or a reel is
+/// damaged; with 3 if a file cannot be read or no file contains messages.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   mcpreel validate                      # the newest reel
-  mcpreel validate session.reel --format json | jq '.findings[].rule'
   mcpreel validate session.reel --fail-on warning
+  mcpreel validate runs/ other.jsonl    # all reels of a folder, and JSON lines
+  mcpreel validate --follow --session everything
+  mcpreel validate session.reel --format json | jq '.findings[].rule'
+  mcpreel validate runs/ --format sarif >mcpreel.sarif
+  mcpreel validate runs/ --baseline known.json --write-baseline
   mcpreel validate --rules              # all rules and their sources
 
-Each finding shows the rule's name, its requirement, its source, and each violation. Sources such as \
-\"MCPL 0.4 §9.2\" or \"SEP-1975, Timeouts\" name a section of one of the five proposals. Codes such as AMB-E6 are open \
-questions in a proposal, described in docs/proposals.md. \
-In each violation, seq is the event's number (`mcpreel show --seq N`), #N the stream if \
-there are several, s2c or c2s the direction.
+Each finding shows the rule's name, its requirement, its source, each violation, and the place in the message. \
+In each violation, seq is the event's number (`mcpreel show --seq N`), s2c or c2s the direction. \
+`mcpreel explain RULE` says more about a rule. Codes such as AMB-E6 are open \
+questions in a proposal, described in docs/proposals.md.
+
+SARIF and GitHub annotations point at lines of the JSON lines that `mcpreel export session.reel -o session.jsonl` \
+writes. A baseline identifies findings by rule, method and place in the message.
+
+The section [validate] of .mcpreel.toml sets fail-on, only, skip, injected and baseline, the severity of rules \
+(validate.severity) and findings to excuse (validate.suppress). Options replace its members.
 
 At most 1000 open streams are checked at the same time, messages of up to 65 MiB, and per stream the latest 4096 \
 requests without a response. Whatever is left out is reported.")]
 pub(crate) struct ValidateArgs {
-    /// The reel; `-` for stdin (default: the newest).
-    reel: Option<PathBuf>,
+    /// Reels, JSON lines, or folders of them; `-` for stdin (default: the newest reel).
+    #[arg(value_name = "REEL")]
+    paths: Vec<PathBuf>,
     /// Output format.
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
-    /// Exit with 1 if a finding is at least this severe.
-    #[arg(long, value_enum, default_value_t = FailOn::Error, value_name = "SEVERITY")]
-    fail_on: FailOn,
+    #[arg(short, long, value_enum, default_value_t = Form::Human)]
+    format: Form,
+    #[command(flatten)]
+    check: CheckOptions,
+    /// Write all findings to the --baseline file, so that they do not count any more. Entries whose rules were not
+    /// checked stay in it.
+    #[arg(long)]
+    write_baseline: bool,
+    /// Check the reel of a live session. `mcpreel sessions` lists the sessions.
+    #[arg(long, value_name = "NAME", conflicts_with = "paths")]
+    session: Option<String>,
+    /// Keep reading while the reel grows, and print findings as they come (with --format json, one object per line).
+    /// Ctrl-C ends the check with its summary.
+    #[arg(long)]
+    follow: bool,
     /// List all rules and exit.
-    #[arg(long, conflicts_with = "reel")]
+    #[arg(long, conflicts_with_all = ["paths", "session", "follow"])]
     rules: bool,
 }
 
+/// The output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum FailOn {
-    /// Any finding.
-    Info,
-    /// Warnings and errors.
-    Warning,
-    /// Errors.
-    Error,
-    /// Never: the exit code only says whether the reel could be read.
-    Never,
+pub(crate) enum Form {
+    /// Text that points into the messages.
+    Human,
+    /// One JSON object.
+    Json,
+    /// JUnit XML: one suite per session, one case per rule.
+    Junit,
+    /// SARIF 2.1.0, for code scanning.
+    Sarif,
+    /// Annotations for GitHub Actions.
+    Github,
+    /// Markdown, for a summary.
+    Markdown,
 }
 
-impl FailOn {
-    fn is_met(self, worst: Option<Severity>) -> bool {
-        let least = match self {
-            Self::Info => Severity::Info,
-            Self::Warning => Severity::Warning,
-            Self::Error => Severity::Error,
-            Self::Never => return false,
-        };
-        worst.is_some_and(|worst| worst >= least)
+impl Form {
+    fn for_programs(self) -> Option<results::Form> {
+        match self {
+            Self::Human | Self::Json => None,
+            Self::Junit => Some(results::Form::Junit),
+            Self::Sarif => Some(results::Form::Sarif),
+            Self::Github => Some(results::Form::Github),
+            Self::Markdown => Some(results::Form::Markdown),
+        }
     }
 }
 
@@ -79,61 +115,156 @@ pub(super) fn run(args: &ValidateArgs, context: &Context) -> Result<Outcome, Com
     if args.rules {
         return list_rules(args.format, context);
     }
-    let path = reels::named_or_newest(args.reel.as_deref(), note)?;
-    let (reader, path) = reels::open_whole(Some(&path), note)?;
-    let mut reader = reader.with_payloads();
-    let mut validator = Validator::new(Options::default());
-    let total = std::fs::metadata(&path).map_or(0, |about| about.len());
+    let prepared = args.check.prepare(section()?, args.write_baseline)?;
+    if args.write_baseline && prepared.baseline_file.is_none() {
+        return Err(CommandError::usage("--write-baseline needs a file").hint("name it: --baseline FILE"));
+    }
+    let (reels, unreadable) =
+        if args.follow { (vec![follow(args, &prepared, context)?], 0) } else { all(args, &prepared, context)? };
+    let run = Run::new(reels, &prepared.baseline);
+    print(&run, &prepared, args, context)?;
+    if unreadable > 0 {
+        return Err(CommandError::new(ErrorKind::Input, "not every file could be checked"));
+    }
+    if args.write_baseline {
+        return write_baseline(&run, &prepared, context);
+    }
+    Ok(if run.has_failed(&prepared.settings) { Outcome::Findings } else { Outcome::Clean })
+}
+
+/// The settings of a check without options: those of `.mcpreel.toml`.
+///
+/// # Errors
+///
+/// The file is invalid, or the baseline that it names cannot be read.
+pub(super) fn project_settings(writes_baseline: bool) -> Result<Prepared, CommandError> {
+    CheckOptions::default().prepare(section()?, writes_baseline)
+}
+
+fn section() -> Result<ValidateSection, CommandError> {
+    crate::cli::project::settings("validate")
+}
+
+/// Follows one reel.
+fn follow(args: &ValidateArgs, prepared: &Prepared, context: &Context) -> Result<CheckedReel, CommandError> {
+    let live = args.session.as_deref().map(sessions::find).transpose()?;
+    let named = live.as_ref().map(Live::reel).transpose()?.or_else(|| args.paths.first().cloned());
+    if args.paths.len() > 1 {
+        return Err(CommandError::usage("--follow takes one reel"));
+    }
+    let path = reels::named_or_newest(named.as_deref(), note)?;
+    let check = Check::new(&prepared.settings, &prepared.baseline);
+    live::run(&path, live.as_ref(), check, args.format, context)
+}
+
+/// Checks all files. Returns them with the number of those that cannot be read.
+fn all(args: &ValidateArgs, prepared: &Prepared, context: &Context) -> Result<(Vec<CheckedReel>, usize), CommandError> {
+    let live = args.session.as_deref().map(sessions::find).transpose()?;
+    let named = match &live {
+        Some(live) => vec![live.reel()?],
+        None if args.paths.is_empty() => vec![reels::named_or_newest(None, note)?],
+        None => checking::expand(&args.paths)?,
+    };
+    let stream = live.as_ref().map_or(0, |live| live.stream);
+    let (mut checked, mut empty, mut failures) = (Vec::new(), Vec::new(), Vec::new());
+    for path in &named {
+        match file(path, stream, prepared, context) {
+            Ok(reel) if reel.checked.messages == 0 => empty.push(path),
+            Ok(reel) => checked.push(reel),
+            Err(error) => failures.push(error),
+        }
+    }
+    match (&checked[..], failures.len(), &empty[..]) {
+        ([], 1, []) => return Err(failures.swap_remove(0)),
+        ([], 0, [path]) => return Err(reels::without_messages(path)),
+        ([], 0, _) => return Err(CommandError::new(ErrorKind::Input, "no file contains messages")),
+        _ => {}
+    }
+    failures.iter().for_each(|error| context.printer.complain(error));
+    empty.iter().for_each(|path| context.printer.note(&format!("{}: no messages", path.display())));
+    Ok((checked, failures.len()))
+}
+
+/// A file that was not checked yet.
+pub(super) fn unchecked(path: &Path) -> CheckedReel {
+    let lines = path.with_extension("jsonl").display().to_string();
+    CheckedReel { name: path.display().to_string(), lines, ..CheckedReel::default() }
+}
+
+/// Checks one file.
+fn file(path: &Path, stream: u32, prepared: &Prepared, context: &Context) -> Result<CheckedReel, CommandError> {
+    let mut opened = checking::open(path)?;
+    let reel = CheckedReel { lines: opened.lines.clone(), began: opened.reader.header().created, ..unchecked(path) };
+    let mut check = Check::new(&prepared.settings, &prepared.baseline);
+    read(&mut opened, path, stream, &mut check, context)?;
+    if let Some(why) = opened.failure() {
+        return Err(CommandError::new(ErrorKind::Input, format!("{}: {why}", path.display())));
+    }
+    Ok(CheckedReel { checked: check.finish(&mut |_| ()), ..reel })
+}
+
+fn read(
+    opened: &mut Opened,
+    path: &Path,
+    stream: u32,
+    check: &mut Check<'_>,
+    context: &Context,
+) -> Result<(), CommandError> {
+    let total = std::fs::metadata(path).map_or(0, |about| about.len());
     let mut progress = context.printer.progress("validating", total);
-    let (mut damages, mut messages) = (Vec::new(), 0u64);
-    while let Some(item) = reader.next().map_err(|error| CommandError::reading(&path, &error))? {
+    while let Some(item) = opened.reader.next().map_err(|error| CommandError::reading(path, &error))? {
         match item {
-            Item::Damage(damage) => {
-                damages.push(damage.to_string());
-                if !damage.of_index {
-                    validator.lose_track();
-                }
+            Item::Damage(damage) if opened.is_reel => {
+                context.printer.note(&damage.to_string());
+                check.take_damage(&damage);
             }
+            // The conversion ended early, and says why.
+            Item::Damage(_) => {}
             Item::Block(block) => {
-                block.events().for_each(|event| {
-                    messages += u64::from(event.header.kind == EventKind::Message);
-                    validator.observe(&event);
-                });
-                reader.recycle(block);
-                progress.reach(reader.offset());
+                let wanted = block.events().filter(|event| stream == 0 || event.header.stream == stream);
+                wanted.for_each(|event| check.observe(&event, &mut |_| ()));
+                opened.reader.recycle(block);
+                progress.reach(opened.reader.offset());
             }
         }
     }
     progress.finish();
-    if messages == 0 {
-        damages.iter().for_each(|damage| context.printer.note(damage));
-        return Err(reels::without_messages(&path));
-    }
-    let report = validator.finish();
-    print(&report, &damages, args.format, context)?;
-    Ok(if args.fail_on.is_met(report.worst()) || !damages.is_empty() { Outcome::Findings } else { Outcome::Clean })
+    Ok(())
 }
 
-fn print(report: &Report, damages: &[String], format: Format, context: &Context) -> Result<(), CommandError> {
-    damages.iter().for_each(|damage| context.printer.note(damage));
-    if format == Format::Json {
-        let mut reported = report.to_json();
-        reported["damages"] = json!(damages);
-        return context.printer.json(&reported);
-    }
-    let mut out = String::new();
-    let width = context.printer.width.unwrap_or(100);
-    let _ = findings::text(report, width, &context.printer.palette, &mut out);
-    context.printer.text(&out)
-}
-
-fn list_rules(format: Format, context: &Context) -> Result<Outcome, CommandError> {
+fn print(run: &Run, prepared: &Prepared, args: &ValidateArgs, context: &Context) -> Result<(), CommandError> {
     let printer = &context.printer;
-    if format == Format::Json {
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    let _ = match args.format.for_programs() {
+        Some(form) => form.write(&checked::results(run, &prepared.settings, &options::rules()), &mut out),
+        None if args.format == Form::Json && args.follow => return Ok(()),
+        None if args.format == Form::Json => return printer.json(&run.to_json()),
+        None if args.follow => findings::summary(run, &printer.palette, &mut out),
+        None => findings::text(run, printer.width.unwrap_or(LIVE_LINES), &printer.palette, &mut out),
+    };
+    printer.text(&out)
+}
+
+fn write_baseline(run: &Run, prepared: &Prepared, context: &Context) -> Result<Outcome, CommandError> {
+    let Some(path) = &prepared.baseline_file else { return Ok(Outcome::Clean) };
+    let renewed = run.renewed(&prepared.baseline);
+    options::write(path, &renewed)?;
+    let entries = crate::wire::text::counted_as(renewed.len() as u64, "entry", "entries");
+    context.printer.note(&format!("{entries} in {}", path.display()));
+    Ok(Outcome::Clean)
+}
+
+fn list_rules(format: Form, context: &Context) -> Result<Outcome, CommandError> {
+    let printer = &context.printer;
+    if format == Form::Json {
         let rules = rule_groups();
         let rules = rules.iter().flat_map(|group| group.rules.iter().map(|rule| rule_json(rule, &group.document)));
         printer.json(&Value::Array(rules.collect()))?;
         return Ok(Outcome::Clean);
+    }
+    if format != Form::Human {
+        return Err(CommandError::usage("--rules prints text or JSON"));
     }
     let mut out = String::new();
     let width = printer.width.unwrap_or(usize::MAX);
@@ -144,5 +275,5 @@ fn list_rules(format: Format, context: &Context) -> Result<Outcome, CommandError
 
 fn rule_json(rule: &Rule, document: &str) -> Value {
     json!({"rule": rule.id, "severity": rule.severity.name(), "text": rule.text, "source": rule.source,
-        "document": document, "decision": rule.decision})
+        "document": document, "decision": rule.decision, "fix": rule.fix})
 }

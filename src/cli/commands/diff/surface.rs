@@ -11,7 +11,6 @@ use crate::error::{CommandError, ErrorKind};
 use crate::files::output;
 use crate::host::client::{Handshake, Output, Params};
 use crate::render::diff::surface as shown;
-use crate::runtime::peer::Peer;
 use crate::runtime::{self, Connection, Failure};
 use crate::wire::Envelope;
 use crate::wire::text::counted;
@@ -244,7 +243,7 @@ fn capabilities() -> Value {
 
 /// Lists everything that a live server offers.
 async fn live(args: &SurfaceArgs, context: &Context) -> Result<Surface, CommandError> {
-    let (link, server) = Peer::start(&args.target, &args.client, context).await?;
+    let (link, server) = client_session::start(&args.target, &args.client, context).await?;
     let (mut connection, handshake) =
         match client_session::open(&server, link, &args.client, capabilities(), context).await {
             Ok(opened) => opened,

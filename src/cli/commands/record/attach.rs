@@ -1,5 +1,6 @@
 //! `record --url`: connects a client on stdin and stdout to a server that runs elsewhere.
 
+use super::check::Watch;
 use super::{RecordArgs, about};
 use crate::cli::printer::note;
 use crate::cli::{Context, Outcome, url_name};
@@ -29,6 +30,7 @@ pub(super) fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Resu
     args.keeping.check_free_output()?;
     let name = args.keeping.session_name(url_name(&remote.url));
     let recording = args.keeping.start(&name, OnExisting::by_stdin())?;
+    let watch = Watch::start(args.check, &recording, context)?;
     let recorder = recording.recorder();
     let limit = args.target.limits.max_message;
     let carried = runtime::block_on(async {
@@ -64,6 +66,7 @@ pub(super) fn run(args: &RecordArgs, remote: &Remote, context: &Context) -> Resu
     });
     recorder.note(EventKind::StreamClosed, &json!({"by": "the tap ended"}));
     let (summary, end) = recording.finish();
+    watch.into_iter().for_each(Watch::finish);
     end.report(&summary, context.verbose > 0, note)?;
     carried.map(|()| Outcome::Clean)
 }

@@ -1,6 +1,7 @@
 //! `record --listen`: a recording reverse proxy in front of a server.
 
 use super::RecordArgs;
+use super::check::Watch;
 use crate::cli::printer::note;
 use crate::cli::{Context, Outcome, url_name};
 use crate::error::CommandError;
@@ -72,6 +73,7 @@ async fn proxy(
     }
     let name = args.keeping.session_name(url_name(&remote.url));
     let recording = args.keeping.start(&name, OnExisting::Fail)?;
+    let checking = Watch::start(args.check, &recording, context)?;
     let (recorder, path) = (recording.recorder(), recording.place());
     let shown = redact::redact_url(&remote.url);
     let exchanges = Arc::new(Exchanges::new(Arc::clone(recorder.queue()), &remote.http_url(), once_each(note)));
@@ -92,7 +94,7 @@ async fn proxy(
     let _bound = live::open(about, Arc::new(session), exchanges.answers(), note)?;
     listening::until_ended(proxy.serve(listener)).await?;
     exchanges.finish();
-    end(recording)
+    end(recording, checking)
 }
 
 async fn gateway(
@@ -105,6 +107,7 @@ async fn gateway(
     let words = command.words();
     let name = args.keeping.session_name(super::server_name(&words));
     let recording = args.keeping.start(&name, OnExisting::Fail)?;
+    let checking = Watch::start(args.check, &recording, context)?;
     let (recorder, path) = (recording.recorder(), recording.place());
     let bridge = Arc::new(Bridge::new(command.clone(), Arc::clone(recorder.queue()), once_each(note)));
     let gateway = Gateway::new(
@@ -128,13 +131,14 @@ async fn gateway(
     let _bound = live::open(about, Arc::new(session), bridge.answers(), note)?;
     listening::until_ended(Arc::clone(&gateway).serve(listening.listener)).await?;
     gateway.finish().await;
-    end(recording)
+    end(recording, checking)
 }
 
 /// Finishes the reel and reports its content in any case, because nothing else shows that a listener has ended.
-fn end(recording: Recording) -> Result<Outcome, CommandError> {
+fn end(recording: Recording, checking: Option<Watch>) -> Result<Outcome, CommandError> {
     recording.recorder().note(EventKind::StreamClosed, &json!({"by": "the tap ended"}));
     let (summary, end) = recording.finish();
+    checking.into_iter().for_each(Watch::finish);
     end.report(&summary, true, note).map(|()| Outcome::Clean)
 }
 

@@ -17,6 +17,7 @@ use crate::sessions::injection::MARK;
 use crate::trace::{Block, BlockPool, Event, EventKind, Flags, MAX_BORROWED_BYTES};
 use crate::wire::units::millis_of;
 use crate::wire::{Direction, MessageKind, json};
+use serde_json::Value;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write as _;
@@ -59,6 +60,8 @@ pub(super) struct Shown<'a> {
     pub method: Option<&'a str>,
     pub placed: &'a Placed,
     pub words: &'a Words,
+    /// What the check found, as JSON.
+    pub findings: Vec<Value>,
 }
 
 /// Prints events in one format. Its buffers are reused.
@@ -113,6 +116,11 @@ impl Form {
             Kind::Json | Kind::Jq(_) => true,
             Kind::List | Kind::Full { .. } | Kind::Table(_) => !is_carrier(event),
         }
+    }
+
+    /// Whether each event is printed as a JSON object.
+    pub(super) fn is_json(&self) -> bool {
+        matches!(self.kind, Kind::Json)
     }
 
     /// Whether a jq program failed on any event.
@@ -370,6 +378,10 @@ fn json_words(shown: &Shown<'_>, out: &mut Vec<u8>) {
             let _ = write!(out, ",\"{name}\":");
             let _ = serde_json::to_writer(Escaping(&mut *out), text);
         }
+    }
+    if !shown.findings.is_empty() {
+        out.extend_from_slice(b",\"findings\":");
+        let _ = serde_json::to_writer(Escaping(&mut *out), &shown.findings);
     }
     out.extend_from_slice(b"}\n");
 }

@@ -1,0 +1,113 @@
+//! Checking a reel while it grows: findings are printed as they come.
+
+use super::{Form, LIVE_LINES};
+use crate::check::{Check, Checked, CheckedReel, Located, finding_json};
+use crate::cli::Context;
+use crate::cli::checking;
+use crate::error::CommandError;
+use crate::files::reels;
+use crate::render::findings;
+use crate::sessions::live::Live;
+use crate::trace::Item;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How often a live session is asked whether it is still running.
+const SESSION_CHECK_INTERVAL: Duration = Duration::from_millis(500);
+
+/// Prints findings as they come, in the formats that can.
+pub(super) struct LivePrinter<'a> {
+    pub form: Form,
+    pub context: &'a Context,
+    /// The reel that the findings are in.
+    pub reel: &'a CheckedReel,
+    /// The first failure to print.
+    pub failure: Option<CommandError>,
+}
+
+impl LivePrinter<'_> {
+    /// Prints one finding.
+    pub(super) fn tell(&mut self, found: &Located) {
+        let printer = &self.context.printer;
+        let printed = match self.form {
+            Form::Human => {
+                let mut text = String::new();
+                let _ = findings::single(found, printer.width.unwrap_or(LIVE_LINES), &printer.palette, &mut text);
+                printer.text(&text)
+            }
+            Form::Json => printer.json(&finding_json(self.reel, found)),
+            _ => Ok(()),
+        };
+        let printed = printed.and_then(|()| printer.flush().map_err(CommandError::output));
+        if let Err(error) = printed {
+            self.failure.get_or_insert(error);
+        }
+    }
+}
+
+/// Follows a reel until its session ends, or the user interrupts.
+///
+/// # Errors
+///
+/// The reel cannot be read, or the output not written.
+pub(super) fn run(
+    path: &Path,
+    live: Option<&Live>,
+    check: Check<'_>,
+    form: Form,
+    context: &Context,
+) -> Result<CheckedReel, CommandError> {
+    let (reader, path) = reels::open(Some(path))?;
+    let mut reader = reader.following().with_payloads();
+    let reel = CheckedReel { began: reader.header().created, ..super::unchecked(&path) };
+    let mut printer = LivePrinter { form, context, reel: &reel, failure: None };
+    let mut check = check;
+    let mut ending = Ending::new(live, &path);
+    let followed =
+        checking::follow(&mut reader, || ending.goes_on(), |item| take(item, live, &mut check, &mut printer));
+    followed.map_err(|error| CommandError::reading(&path, &error))?;
+    let checked: Checked = check.finish(&mut |found| printer.tell(found));
+    match printer.failure {
+        Some(failure) => Err(failure),
+        None => Ok(CheckedReel { checked, ..reel }),
+    }
+}
+
+fn take(item: &Item, live: Option<&Live>, check: &mut Check<'_>, printer: &mut LivePrinter<'_>) {
+    let stream = live.map_or(0, |live| live.stream);
+    match item {
+        Item::Damage(damage) => check.take_damage(damage),
+        Item::Block(block) => {
+            let wanted = block.events().filter(|event| stream == 0 || event.header.stream == stream);
+            wanted.for_each(|event| check.observe(&event, &mut |found| printer.tell(found)));
+        }
+    }
+}
+
+/// Says when to stop following.
+struct Ending<'a> {
+    live: Option<&'a Live>,
+    followed: (u64, u64),
+    looked: Instant,
+    interrupted: Arc<AtomicBool>,
+}
+
+impl<'a> Ending<'a> {
+    fn new(live: Option<&'a Live>, path: &Path) -> Self {
+        let interrupted = Arc::<AtomicBool>::default();
+        // Without a handler, an interrupt ends the command without its summary.
+        let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&interrupted));
+        Self { live, followed: reels::identity(path).unwrap_or_default(), looked: Instant::now(), interrupted }
+    }
+
+    fn goes_on(&mut self) -> bool {
+        if self.interrupted.load(Ordering::Relaxed) {
+            return false;
+        }
+        let Some(live) = self.live.filter(|_| self.looked.elapsed() >= SESSION_CHECK_INTERVAL) else { return true };
+        self.looked = Instant::now();
+        live.lives() && live.other_reel(self.followed).is_none()
+    }
+}

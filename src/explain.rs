@@ -1,0 +1,332 @@
+//! Explanations: what a method, a capability, a tool of a proposal, an error code or a rule of the validator is, who may
+//! send it when, its schema, an example, its source, and what is related to it.
+//!
+//! Everything is taken from the data that the rest of the program works with; only the sentences are here.
+//!
+//! It must never print, read a clock or open a file.
+
+mod code;
+mod method;
+pub(crate) mod schemas;
+mod texts;
+
+use crate::proposals::{self, CapabilityPlace, Proposal, REGISTRY, Rule, Side};
+use crate::protocol::capabilities::{self, CapabilitySpec};
+use crate::protocol::{MethodSpec, Revision, Sender, methods};
+use crate::validate::all_rules;
+use code::CodeMeaning;
+use schemas::{Definition, OutlineLine};
+use serde_json::{Map, Value, json};
+
+/// The maximum number of related entries that are named.
+const MAX_RELATED: usize = 12;
+
+/// Something that can be explained.
+#[derive(Clone, Copy)]
+pub(crate) enum Subject {
+    /// A method of MCP or of a proposal.
+    Method(&'static MethodSpec),
+    /// A capability of MCP.
+    Capability(&'static CapabilitySpec),
+    /// A place where a proposal is declared.
+    Place(&'static dyn Proposal, &'static CapabilityPlace),
+    /// A tool that a proposal defines.
+    Tool(&'static dyn Proposal, &'static str),
+    /// One meaning of an error code.
+    Code(CodeMeaning),
+    /// A rule of the validator.
+    Rule(&'static Rule),
+}
+
+/// A part of a message with its outline.
+pub(crate) struct Part {
+    /// What it is: `params`, `result`, `arguments` or `capability`.
+    pub name: &'static str,
+    /// Its definition.
+    pub definition: Definition<'static>,
+    /// Its members.
+    pub outline: Vec<OutlineLine>,
+}
+
+/// Returns everything that can be explained, in a fixed order.
+pub(crate) fn all() -> Vec<Subject> {
+    let descriptors = || REGISTRY.iter().map(|proposal| (*proposal, proposal.descriptor()));
+    let core = methods::CORE.iter().chain(descriptors().flat_map(|(_, descriptor)| descriptor.methods));
+    let places =
+        descriptors().flat_map(|(proposal, it)| it.places.iter().map(move |place| Subject::Place(proposal, place)));
+    let tools = descriptors().flat_map(|(proposal, it)| it.tools.iter().map(move |tool| Subject::Tool(proposal, tool)));
+    core.map(Subject::Method)
+        .chain(capabilities::CORE.iter().map(Subject::Capability))
+        .chain(places)
+        .chain(tools)
+        .chain(code::all().into_iter().map(Subject::Code))
+        .chain(all_rules().map(Subject::Rule))
+        .collect()
+}
+
+/// Returns everything that has this name. A capability may be named with its side (`server.tools`), and all places of a
+/// proposal by the proposal's name.
+pub(crate) fn find(name: &str) -> Vec<Subject> {
+    all().into_iter().filter(|subject| subject.is_named(name)).collect()
+}
+
+/// Returns the names that are most like this one.
+pub(crate) fn similar(name: &str) -> Vec<String> {
+    let wanted = name.to_lowercase();
+    let mut names: Vec<String> = all().iter().map(Subject::name).filter(|known| is_similar(&wanted, known)).collect();
+    names.dedup();
+    names.truncate(MAX_RELATED);
+    names
+}
+
+fn is_similar(wanted: &str, known: &str) -> bool {
+    let known = known.to_lowercase();
+    let last = |text: &str| text.rsplit(['/', '.']).next().unwrap_or_default().to_owned();
+    !wanted.is_empty() && (known.contains(wanted) || wanted.contains(&known) || last(&known) == last(wanted))
+}
+
+impl Subject {
+    /// Returns what it is: `method`, `capability`, `tool`, `error code` or `rule`.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Method(_) => "method",
+            Self::Capability(_) | Self::Place(..) => "capability",
+            Self::Tool(..) => "tool",
+            Self::Code(_) => "error code",
+            Self::Rule(_) => "rule",
+        }
+    }
+
+    /// Returns its name.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Method(spec) => spec.name.to_owned(),
+            Self::Capability(spec) => spec.path.to_owned(),
+            Self::Place(_, place) => place.path.join("."),
+            Self::Tool(_, name) => (*name).to_owned(),
+            Self::Code(meaning) => meaning.code.to_string(),
+            Self::Rule(rule) => rule.id.to_owned(),
+        }
+    }
+
+    fn is_named(&self, name: &str) -> bool {
+        let side = match self {
+            Self::Capability(spec) => spec.side.name(),
+            Self::Place(proposal, _) if proposal.descriptor().name == name => return true,
+            Self::Place(_, place) => side_name(place.side),
+            _ => return self.name() == name,
+        };
+        let plain = name.strip_prefix(side).and_then(|rest| rest.strip_prefix('.')).unwrap_or(name);
+        self.name() == plain
+    }
+
+    /// Returns what it is or means, as a sentence.
+    pub(crate) fn about(&self) -> String {
+        match self {
+            Self::Method(spec) => texts::text(texts::METHODS, spec.name).to_owned(),
+            Self::Capability(spec) => spec.about.to_owned(),
+            Self::Place(proposal, _) => texts::text(texts::PROPOSALS, proposal.descriptor().name).to_owned(),
+            Self::Tool(proposal, _) => format!("A tool that servers with {} offer.", proposal.descriptor().title),
+            Self::Code(meaning) => meaning.text(),
+            Self::Rule(rule) => rule.text.to_owned(),
+        }
+    }
+
+    /// Returns the facts about it: a label and a text each.
+    pub(crate) fn facts(&self) -> Vec<(&'static str, String)> {
+        match self {
+            Self::Method(spec) => method::facts(spec),
+            Self::Capability(spec) => vec![
+                ("declared by", format!("the {}", spec.side.name())),
+                ("revisions", revisions(spec.since, spec.until)),
+                ("allows", spec.methods.join(", ")),
+            ],
+            Self::Place(proposal, place) => place_facts(*proposal, place),
+            Self::Tool(proposal, name) => vec![
+                ("called by", format!("the client, as tools/call with the name {name}")),
+                ("proposal", proposal.descriptor().name.to_owned()),
+            ],
+            Self::Code(meaning) => meaning.facts(),
+            Self::Rule(rule) => rule_facts(rule),
+        }
+    }
+
+    /// Returns where it is specified.
+    pub(crate) fn source(&self) -> String {
+        match self {
+            Self::Method(spec) => method::source(spec),
+            Self::Capability(spec) => format!("MCP {}, Capabilities", spec.until.as_str()),
+            Self::Place(proposal, _) | Self::Tool(proposal, _) => proposal.descriptor().source.to_owned(),
+            Self::Code(meaning) => meaning.source.to_owned(),
+            Self::Rule(rule) => rule.source.to_owned(),
+        }
+    }
+
+    /// Returns the parts of its messages, in this revision or else the newest that has it.
+    pub(crate) fn parts(&self, revision: Option<Revision>) -> Vec<Part> {
+        let (document, names) = match self {
+            Self::Method(spec) => {
+                let set = method::schemas(spec, revision);
+                let named = |part: &'static str| (part, format!("{}:{part}", spec.name));
+                (set.document(), vec![named("params"), named("result")])
+            }
+            Self::Tool(proposal, name) => {
+                let named = |part: &'static str| (part, format!("tool:{name}:{part}"));
+                (proposal.descriptor().schemas.document(), vec![named("arguments"), named("result")])
+            }
+            Self::Place(proposal, place) => {
+                let name = format!("capability:{}", side_name(place.side));
+                (proposal.descriptor().schemas.document(), vec![("capability", name)])
+            }
+            _ => return Vec::new(),
+        };
+        let part = |(name, definition): (&'static str, String)| {
+            let definition = Definition::find(document, &definition)?;
+            Some(Part { name, definition, outline: definition.outline() })
+        };
+        names.into_iter().filter_map(part).collect()
+    }
+
+    /// Returns an example: a message, a declaration, or an error object.
+    pub(crate) fn example(&self, revision: Option<Revision>) -> Option<Value> {
+        let part = |name: &str| self.parts(revision).into_iter().find(|part| part.name == name);
+        match self {
+            Self::Method(spec) => Some(method::example(spec, part("params").map(|part| part.definition.example()))),
+            Self::Capability(spec) => Some(nested(&spec.path.split('.').collect::<Vec<_>>(), leaf(spec.path))),
+            Self::Place(proposal, place) => {
+                let sample = proposal.samples().capability.filter(|_| place.side == Side::Server);
+                let value = sample.or_else(|| Some(part("capability")?.definition.example()))?;
+                Some(nested(place.path, value))
+            }
+            Self::Tool(_, name) => {
+                let arguments = part("arguments").map(|part| part.definition.example()).unwrap_or_else(|| json!({}));
+                let params = json!({"name": name, "arguments": arguments});
+                Some(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}))
+            }
+            Self::Code(meaning) => {
+                let error = json!({"code": meaning.code, "message": meaning.name});
+                Some(json!({"jsonrpc": "2.0", "id": 1, "error": error}))
+            }
+            Self::Rule(_) => None,
+        }
+    }
+
+    /// Returns the names of related entries.
+    pub(crate) fn related(&self) -> Vec<String> {
+        let mut names: Vec<String> = match self {
+            Self::Method(spec) => method::related(spec),
+            Self::Capability(spec) => spec.methods.iter().map(ToString::to_string).collect(),
+            Self::Place(proposal, _) | Self::Tool(proposal, _) => {
+                let descriptor = proposal.descriptor();
+                let methods = descriptor.methods.iter().map(|spec| spec.name.to_owned());
+                methods.chain(descriptor.tools.iter().map(ToString::to_string)).collect()
+            }
+            Self::Code(meaning) => meaning.rules(),
+            Self::Rule(rule) => rules_beside(rule),
+        };
+        let own = self.name();
+        names.retain(|name| *name != own);
+        names.truncate(MAX_RELATED);
+        names
+    }
+
+    /// Returns the entry as JSON, in short or with everything.
+    pub(crate) fn to_json(self, is_whole: bool, revision: Option<Revision>) -> Value {
+        let mut entry =
+            json!({"kind": self.kind(), "name": self.name(), "about": self.about(), "source": self.source()});
+        if is_whole {
+            let facts: Map<String, Value> =
+                self.facts().into_iter().map(|(label, text)| (label.replace(' ', "_"), text.into())).collect();
+            let parts = self.parts(revision).into_iter();
+            let schemas: Map<String, Value> =
+                parts.map(|part| (part.name.to_owned(), part.definition.standalone(&self.name()))).collect();
+            entry["facts"] = facts.into();
+            entry["schemas"] = schemas.into();
+            entry["example"] = self.example(revision).into();
+            entry["related"] = self.related().into();
+        }
+        entry
+    }
+}
+
+/// Returns a range of revisions in words.
+fn revisions(since: Revision, until: Revision) -> String {
+    match (since == Revision::ALL[0], until == Revision::NEWEST) {
+        _ if since == until => format!("{} only", since.as_str()),
+        (true, true) => "all".to_owned(),
+        (true, false) => format!("up to {}", until.as_str()),
+        (false, true) => format!("from {} on", since.as_str()),
+        (false, false) => format!("{} to {}", since.as_str(), until.as_str()),
+    }
+}
+
+fn side_name(side: Side) -> &'static str {
+    match side {
+        Side::Client => Sender::Client.name(),
+        Side::Server => Sender::Server.name(),
+    }
+}
+
+fn place_facts(proposal: &'static dyn Proposal, place: &CapabilityPlace) -> Vec<(&'static str, String)> {
+    let descriptor = proposal.descriptor();
+    let same = |other: &&CapabilityPlace| other.side == place.side && other.path != place.path;
+    let others: Vec<String> = descriptor.places.iter().filter(same).map(|other| other.path.join(".")).collect();
+    let mut facts = vec![
+        ("declared by", format!("the {}", side_name(place.side))),
+        ("proposal", format!("{} ({})", descriptor.name, descriptor.title)),
+        ("revisions", "up to 2025-11-25".to_owned()),
+    ];
+    let is_own = if place.canonical { "the proposal names it" } else { "accepted, though the proposal names another" };
+    facts.push(("place", is_own.to_owned()));
+    if !others.is_empty() {
+        facts.push(("other places", others.join(", ")));
+    }
+    facts
+}
+
+fn rule_facts(rule: &Rule) -> Vec<(&'static str, String)> {
+    let meaning = match rule.severity {
+        proposals::Severity::Error => "error: a violation breaks the specification",
+        proposals::Severity::Warning => "warning: a violation is likely to cause trouble",
+        proposals::Severity::Info => "info: a violation is worth knowing",
+    };
+    let family = rule.id.split('/').next().unwrap_or_default();
+    let mut facts = vec![("severity", meaning.to_owned())];
+    if let Some(proposal) = proposals::by_name(family) {
+        facts.push(("proposal", format!("{} ({})", family, proposal.descriptor().title)));
+    }
+    facts.push(("check only it", format!("mcpreel validate --only {}", rule.id)));
+    facts.push(("change it", format!("validate.severity in .mcpreel.toml: \"{}\" = \"off\"", rule.id)));
+    facts
+}
+
+/// Returns the rules that mention a text as a whole word.
+fn rules_about(text: &str) -> Vec<String> {
+    let is_part = |found: char| found.is_alphanumeric() || matches!(found, '/' | '_' | '-');
+    let mentions = |rule: &&Rule| rule.text.split(|found| !is_part(found)).any(|word| word == text);
+    all_rules().filter(mentions).map(|rule| rule.id.to_owned()).collect()
+}
+
+/// Returns the methods that a rule mentions, then the other rules of its family.
+fn rules_beside(rule: &Rule) -> Vec<String> {
+    let family = rule.id.split('/').next().unwrap_or_default();
+    let is_beside = |other: &&Rule| other.id.split('/').next() == Some(family);
+    let words = rule.text.split(|found: char| found.is_whitespace() || matches!(found, ',' | ';' | ')' | '('));
+    let methods =
+        words.map(|word| word.trim_end_matches(['.', ':'])).filter(|word| proposals::method_spec(word).is_some());
+    methods.map(str::to_owned).chain(all_rules().filter(is_beside).map(|other| other.id.to_owned())).collect()
+}
+
+/// What stands at a capability: `true` for a flag, an empty object for everything else.
+fn leaf(path: &str) -> Value {
+    let last = path.rsplit('.').next().unwrap_or_default();
+    if matches!(last, "listChanged" | "subscribe") { true.into() } else { json!({}) }
+}
+
+/// Puts a value below these member names.
+fn nested(path: &[&str], value: Value) -> Value {
+    path.iter().rev().fold(value, |inner, name| json!({(*name): inner}))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,43 @@
+//! Workflow commands of GitHub Actions: one line per problem, shown next to the line of the file.
+
+use super::{Level, Problem, Results};
+use crate::render::text::visible;
+use std::fmt::{self, Write};
+
+/// Writes a command for every problem that counts, and one notice about the rest.
+pub(super) fn write(results: &Results, out: &mut impl Write) -> fmt::Result {
+    for (case, problem) in results.problems().filter(|(_, problem)| problem.excused.is_none()) {
+        command(&case.name, problem, out)?;
+    }
+    results.notes.iter().try_for_each(|note| writeln!(out, "::notice::{}", message(note)))
+}
+
+fn command(title: &str, problem: &Problem, out: &mut impl Write) -> fmt::Result {
+    let name = match problem.level {
+        Level::Note => "notice",
+        Level::Warning => "warning",
+        Level::Error => "error",
+    };
+    write!(out, "::{name} ")?;
+    if let Some(location) = &problem.location {
+        write!(out, "file={},", property(&location.file))?;
+        if location.line > 0 {
+            write!(out, "line={},", location.line)?;
+        }
+    }
+    write!(out, "title={}::", property(title))?;
+    let path = problem.location.as_ref().map(|location| location.path.as_str()).filter(|path| !path.is_empty());
+    let text = path.map_or_else(|| problem.message.clone(), |path| format!("{} (at {path})", problem.message));
+    writeln!(out, "{}", message(&text))
+}
+
+/// Escapes the text after `::`.
+fn message(text: &str) -> String {
+    let safe = text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
+    safe.chars().map(visible).collect()
+}
+
+/// Escapes the value of a property.
+fn property(text: &str) -> String {
+    message(text).replace(':', "%3A").replace(',', "%2C")
+}

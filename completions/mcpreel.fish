@@ -39,7 +39,7 @@ complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "show" -d 'Show reco
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "stats" -d 'Count messages, bytes, errors, latencies and unanswered requests by method'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "validate" -d 'Check sessions against JSON-RPC, MCP and the five proposals'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "explain" -d 'Explain a method, a capability, an error code or a rule of `validate`'
-complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "diff" -d 'Compare two reels by what was requested and answered'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "diff" -d 'Compare two recordings by what was requested and answered, or what two servers offer'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "serve" -d 'Run the built-in server, which implements all five proposals (see docs/proposals.md)'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "host" -d 'Act as a host: hold a conversation with one or more servers'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "overlay" -d 'Record a server and make it also speak the proposals'
@@ -656,15 +656,55 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand explain" -s h -l help -d
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l color -d 'When to colour the output' -r -f -a "auto\t'If the output is a terminal and NO_COLOR is not set'
 always\t'Always'
 never\t'Never'"
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l format -d 'Output format' -r -f -a "human\t'Text'
-json\t'One JSON object'"
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l ignore -d 'Ignore the value at this JSON Pointer, relative to the message; `*` matches any one member (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l learn -d 'Ignore what also differs between A and C, a second recording of the same version as A' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l ignore -d 'Ignore the value at this JSON Pointer, as the report prints it; `*` matches any one member, `**` any number (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l unordered -d 'Ignore the order of the array at this JSON Pointer; after `=`, the member that identifies an item (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l tolerance -d 'Accept numbers that differ by at most this much, such as `0.5` or `1%`; with a JSON Pointer, only there (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -s f -l format -d 'Output format' -r -f -a "human\t'Text'
+json\t'One JSON object, with a JSON Patch (RFC 6902) for each message that changed'
+markdown\t'Markdown, for a comment on a pull request'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l view -d 'How to show the differences as text' -r -f -a "unified\t'The changes of each message, A above B'
+side-by-side\t'The changes of each message, A beside B'
+summary\t'Counts by method and tool, and the places that changed'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l only -d 'Compare only a part of the sessions (repeatable, or separated by commas)' -r -f -a "server\t'What the server sent'
+client\t'What the client sent'
+capabilities\t'The handshake: revision, capabilities, names and versions'
+tools\t'The lists and calls of tools'
+latency\t'Response times'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l fail-on -d 'Exit with 1 if a change is at least this severe' -r -f -a "breaking\t'Only breaking changes'
+risk\t'Breaking changes and risks'
+any\t'Any change'
+never\t'Never: the exit code only says whether the surfaces could be read'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l protocol-version -d 'The protocol version to request. Any value is sent as given' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l timeout -d 'Response timeout (default: 30s)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l record -d 'Record the session to this reel' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l url -d 'Connect to a running server: http(s)://…, ws(s)://…, unix:PATH, tcp:HOST:PORT, or env:NAME to read the URL from an environment variable' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -s H -l header -d 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced by the value of the environment variable NAME. If MCPREEL_TOKEN is set, it is sent as `Authorization: Bearer …`, unless there is such a header' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l header-env -d 'Add a header whose value is in an environment variable (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l cacert -d 'Trust the certificates in this PEM file in addition to the system\'s' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l config -d 'Find the server in this configuration file of an MCP client (default: search the usual places)' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l server -d 'The server\'s name in the configuration' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l session -d 'Use a live session, that is, a running `record` or `serve`; `mcpreel sessions` lists them' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -s e -l env -d 'Add a variable to the server\'s environment (repeatable). mcpreel writes only its name to the reel' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l cwd -d 'Start the server in this folder' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message closes its connection; a command that cannot continue without it exits with 4' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l era -d 'The era to use; auto tries `server/discover`, then `initialize`' -r -f -a "auto\t'Whichever the server speaks'
+legacy\t'With `initialize`: revisions up to 2025-11-25'
+modern\t'With `server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l exact -d 'Also compare the order of members, the notation of numbers, and (byte for byte) JSON embedded in strings'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l order -d 'Also compare the order of requests, and of lists such as tools'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l ids -d 'Also compare ids'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l times -d 'Also compare timestamps in messages'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l exact -d 'Compare all values as they are, also the order of members, the notation of numbers, and JSON inside text byte for byte'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l ids -d 'Also compare ids by value: JSON-RPC ids, UUIDs, tokens, ports, process ids, temporary paths and folders'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l times -d 'Also compare times and durations by value'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l volatile -d 'List the values that differ in every run and were therefore not compared'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l order -d 'Also compare the order of requests and notifications, whether a notification came before or after the result of its request, and the order of lists such as tools'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l stderr -d 'Also compare what the servers wrote to stderr'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l full -d 'Show long values whole. Otherwise, unchanged parts of them are folded'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l latency -d 'Also compare response times, by method and tool. B must be slower or faster with statistical certainty (Mann–Whitney U test, 1 % for all methods together) and by at least 10 % and 100 µs in the median'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l surface -d 'Compare what the servers offer (tools, prompts, resources, capabilities), not what was said. A and B can be reels, JSON lines or lock files. Without B, list everything that the server named by the target options offers'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l update -d 'Write the surface of B, or of the live server, to the lock file A'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l rules -d 'List the rules by which surfaces are compared, and exit'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l insecure -d 'Do not verify the server\'s certificate'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l color -d 'When to colour the output' -r -f -a "auto\t'If the output is a terminal and NO_COLOR is not set'
 always\t'Always'
@@ -922,7 +962,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_see
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "stats" -d 'Count messages, bytes, errors, latencies and unanswered requests by method'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "validate" -d 'Check sessions against JSON-RPC, MCP and the five proposals'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "explain" -d 'Explain a method, a capability, an error code or a rule of `validate`'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "diff" -d 'Compare two reels by what was requested and answered'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "diff" -d 'Compare two recordings by what was requested and answered, or what two servers offer'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "serve" -d 'Run the built-in server, which implements all five proposals (see docs/proposals.md)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "host" -d 'Act as a host: hold a conversation with one or more servers'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "overlay" -d 'Record a server and make it also speak the proposals'

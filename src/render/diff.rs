@@ -364,7 +364,7 @@ mod tests {
             0 only in B, 0 same\n";
         assert_eq!(shown(LEFT, RIGHT, &DiffStyle::default(), None), expected);
         let same = shown(LEFT, LEFT, &DiffStyle::default(), None);
-        assert_eq!(same, "0 changed, 0 only in A, 0 only in B, 2 same\n");
+        assert_eq!(same, "0 changed, 0 only in A, 0 only in B, 2 same\n0 volatile values mapped\n");
     }
 
     #[test]

@@ -169,7 +169,7 @@ fn all(args: &ValidateArgs, prepared: &Prepared, context: &Context) -> Result<(V
     let (mut checked, mut empty, mut failures) = (Vec::new(), Vec::new(), Vec::new());
     for path in &named {
         match file(path, stream, prepared, context) {
-            Ok(reel) if reel.checked.messages == 0 => empty.push(path),
+            Ok(reel) if !reel.checked.has_messages => empty.push(path),
             Ok(reel) => checked.push(reel),
             Err(error) => failures.push(error),
         }

@@ -88,8 +88,8 @@ struct Task {
     status: String,
     /// The event that showed that the task is finished.
     finished: Option<u64>,
-    /// The event of the last response that told its status, and its time.
-    told: i64,
+    /// The event of the last response that contained its status, and its time.
+    reported: i64,
     /// The time between two questions that it asks for (in nanoseconds).
     interval: i64,
 }
@@ -171,7 +171,7 @@ impl Tasks {
         };
         findings.hold(&UNKNOWN);
         if message.method() == "tasks/get" && task.interval > 0 {
-            let passed = message.observed.time.saturating_sub(task.told);
+            let passed = message.observed.time.saturating_sub(task.reported);
             // A client's clock may be a little faster.
             findings.check(&POLL, seq, passed >= task.interval - task.interval / 10, || {
                 let (passed, interval) = (passed / 1_000_000, task.interval / 1_000_000);
@@ -231,8 +231,10 @@ impl Tasks {
                 }
             }
             ("tasks/get" | "tasks/cancel", Some(asked)) => {
-                let told = content["taskId"].as_str().unwrap_or_default();
-                findings.check(&OTHER, seq, told == asked, || format!("asked about {asked:?}, told about {told:?}"));
+                let reported = content["taskId"].as_str().unwrap_or_default();
+                findings.check(&OTHER, seq, reported == asked, || {
+                    format!("asked about {asked:?}, reported about {reported:?}")
+                });
                 if request.method == "tasks/cancel" {
                     self.check_cancel(message, request.direction, asked, request.seq, findings);
                 }
@@ -310,20 +312,20 @@ impl Tasks {
         &mut self,
         message: &Message<'_>,
         direction: Direction,
-        told: &Value,
+        reported: &Value,
         since: Option<u64>,
         findings: &mut Findings,
     ) {
-        let (Some(id), Some(status)) = (told["taskId"].as_str(), told["status"].as_str()) else { return };
-        check_times(message.seq(), told, findings);
+        let (Some(id), Some(status)) = (reported["taskId"].as_str(), reported["status"].as_str()) else { return };
+        check_times(message.seq(), reported, findings);
         let key = (direction, id.to_owned());
         if !self.tasks.contains(&key) {
             self.tasks.insert(key.clone(), Task::default());
         }
         let Some(task) = self.tasks.get_mut(&key) else { return };
         task.check_change(message.seq(), id, status, since, findings);
-        task.told = message.observed.time;
-        task.interval = told["pollInterval"].as_i64().unwrap_or_default().clamp(0, 86_400_000) * 1_000_000;
+        task.reported = message.observed.time;
+        task.interval = reported["pollInterval"].as_i64().unwrap_or_default().clamp(0, 86_400_000) * 1_000_000;
     }
 
     fn refuse(&self, message: &Message<'_>, findings: &mut Findings) {
@@ -386,14 +388,14 @@ fn accepts_tasks(message: &Message<'_>) -> bool {
     }
 }
 
-fn check_times(seq: u64, told: &Value, findings: &mut Findings) {
+fn check_times(seq: u64, reported: &Value, findings: &mut Findings) {
     for name in ["createdAt", "lastUpdatedAt"] {
-        if let Some(text) = told[name].as_str() {
+        if let Some(text) = reported[name].as_str() {
             findings.check(&TIMESTAMP, seq, timestamp::instant(text).is_some(), || format!("{name} is {text:?}"));
         }
     }
     for name in ["ttl", "pollInterval"] {
-        if let Some(number) = told[name].as_f64() {
+        if let Some(number) = reported[name].as_f64() {
             findings.check(&DURATION, seq, number >= 0.0, || format!("{name} is {number}"));
         }
     }

@@ -361,7 +361,7 @@ mod tests {
     fn a_report_reads_as_a_list_of_changes() {
         let expected = "- A a.reel\n+ B b.reel\n\na/b echo  seq 12 ↔ 14\n  /params/x\n  - 1\n  + 2\n  /params/t\n  \
             @@ -1 +1 @@\n    one\n  - two three\n  + ␛two three\n- gone g  seq 13\n\n1 changed, 1 only in A, \
-            0 only in B, 0 same\n";
+            0 only in B, 0 same\n0 volatile values mapped\n";
         assert_eq!(shown(LEFT, RIGHT, &DiffStyle::default(), None), expected);
         let same = shown(LEFT, LEFT, &DiffStyle::default(), None);
         assert_eq!(same, "0 changed, 0 only in A, 0 only in B, 2 same\n0 volatile values mapped\n");

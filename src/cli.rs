@@ -9,6 +9,7 @@ mod printer;
 mod progress;
 mod project;
 mod recordings;
+mod redaction;
 mod target;
 mod verdict;
 

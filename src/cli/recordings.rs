@@ -1,5 +1,6 @@
 //! Recorded sessions in any format that mcpreel reads: reels, and what `import` takes.
 
+use super::redaction::RedactOptions;
 use crate::error::{CommandError, ErrorKind, Warn};
 use crate::files::reels;
 use crate::formats::jsonl::JsonlError;
@@ -24,13 +25,18 @@ enum Kind {
     Text(Box<dyn BufRead + Send>),
 }
 
-/// Opens a reel, JSON lines or a transcript; `-` is stdin. If a reel's recorder was killed, `warn` gets a note.
+/// Opens a reel, JSON lines or a transcript; `-` is stdin. If a reel's recorder was killed, `warn` gets a note. Only reels
+/// are redacted.
 ///
 /// # Errors
 ///
 /// It cannot be read.
-pub(super) fn open(path: &Path, warn: Option<Warn>) -> Result<Recorded, CommandError> {
+pub(super) fn open(path: &Path, warn: Option<Warn>, redact: &RedactOptions) -> Result<Recorded, CommandError> {
     let path = path.to_owned();
+    if redact.redact {
+        let kind = Kind::Reel(Box::new(redact.open_whole(Some(&path))?.0));
+        return Ok(Recorded { path, kind });
+    }
     let failed = |error: io::Error| CommandError::reading(&path, &error);
     let is_stdin = path == Path::new("-");
     let kind = if is_stdin || !path.is_file() && path.exists() && !path.is_dir() {

@@ -58,6 +58,7 @@ mod memory;
 mod play;
 #[cfg(target_os = "linux")]
 mod recordings;
+mod redact;
 #[cfg(target_os = "linux")]
 mod serving;
 #[cfg(target_os = "linux")]

@@ -7,11 +7,12 @@ mod view;
 use crate::cli::printer::note;
 use crate::cli::progress::SharedProgress;
 use crate::cli::recordings::{self, Recorded};
+use crate::cli::redaction::RedactOptions;
 use crate::cli::{Context, Outcome};
 use crate::diff::rename::{self, OldNames};
 use crate::diff::surface::{Extractor, Likeness, Surface};
 use crate::diff::{Collector, Learned, Options, Recording, Report, compare};
-use crate::error::{CommandError, ErrorKind, Warn};
+use crate::error::{CommandError, ErrorKind};
 use crate::files::reels;
 use crate::trace::{Damage, Event, EventKind};
 use clap::Args;
@@ -77,6 +78,8 @@ pub(crate) struct DiffArgs {
     view: ViewArgs,
     #[command(flatten)]
     surface: SurfaceArgs,
+    #[command(flatten)]
+    redact: RedactOptions,
 }
 
 /// Runs the command.
@@ -98,9 +101,9 @@ pub(super) fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, Command
     let options = normalise::options(&args.normalise, args.order)?;
     let paths = [left, right];
     let Compared { mut report, renamed, recordings: [in_left, in_right] } =
-        compare_files(paths, &options, args.stderr, context)?;
+        compare_files(paths, &options, args, context)?;
     if let Some(again) = &args.normalise.learn {
-        let noise = compare_files([left, again], &options, args.stderr, context)?;
+        let noise = compare_files([left, again], &options, args, context)?;
         report.leave_out(&Learned::of(&noise.report));
     }
     let found = args.view.select(report, renamed, &in_left, &in_right);
@@ -123,28 +126,29 @@ const MAX_PASSES: u32 = 3;
 fn compare_files(
     paths: [&Path; 2],
     options: &Options,
-    with_stderr: bool,
+    args: &DiffArgs,
     context: &Context,
 ) -> Result<Compared, CommandError> {
     let sizes = paths.map(|path| std::fs::metadata(path).map_or(0, |about| about.len()));
     let progress = SharedProgress::new(context.printer.progress("comparing", sizes.iter().sum()));
     // A pipe can be read only once, so all of its content is kept.
     let collector = |path: &Path| {
-        let collector = Collector::new(options).with_stderr(with_stderr);
+        let collector = Collector::new(options).with_stderr(args.stderr);
         if path.is_file() { collector.without_texts() } else { collector }
     };
-    let mut passes = read_both(paths, paths.map(collector), &progress, note)?;
+    let mut passes = read_both(paths, paths.map(collector), &progress, &args.redact)?;
     for (path, pass) in paths.iter().zip(&passes) {
         pass.damage.iter().for_each(|damage| context.printer.note(&format!("{}: {damage}", path.display())));
     }
-    check_messages(paths, passes.each_ref().map(|pass| pass.messages), with_stderr, context)?;
+    check_messages(paths, passes.each_ref().map(|pass| pass.messages), args.stderr, context)?;
     // Tools with another name in B are compared under their names in A, for which B is read again.
     let is_readable_again = paths[1].is_file();
     let renamed = rename::renamed(&passes[0].surface, &passes[1].surface);
     let renamed = if is_readable_again { renamed } else { Vec::new() };
     let old_names = [OldNames::default(), OldNames::of(&renamed)];
     if !renamed.is_empty() {
-        passes[1] = read(recordings::open(paths[1], None)?, collector(paths[1]), &old_names[1], &progress)?;
+        passes[1] =
+            read(recordings::open(paths[1], None, &args.redact)?, collector(paths[1]), &old_names[1], &progress)?;
     }
     let mut both = passes.map(|pass| pass.recording);
     // The texts of changed messages are read in a second pass, so that only the outlines of two recordings are in
@@ -162,8 +166,8 @@ fn compare_files(
         let again = |at: usize, wanted: &HashSet<u64>, recording: &mut Recording| -> Result<(), CommandError> {
             // What comes through a pipe was kept, and cannot be read again.
             if !wanted.is_empty() {
-                let collector = Collector::new(options).with_stderr(with_stderr).only_texts_of(wanted.clone());
-                let recorded = recordings::open(paths[at], None)?;
+                let collector = Collector::new(options).with_stderr(args.stderr).only_texts_of(wanted.clone());
+                let recorded = recordings::open(paths[at], None, &args.redact)?;
                 recording.fill(read(recorded, collector, &old_names[at], &progress)?.recording);
             }
             Ok(())
@@ -211,9 +215,9 @@ fn read_both(
     paths: [&Path; 2],
     collectors: [Collector<'_>; 2],
     progress: &SharedProgress,
-    warn: Warn,
+    redact: &RedactOptions,
 ) -> Result<[Pass; 2], CommandError> {
-    let [left, right] = paths.map(|path| recordings::open(path, Some(warn)));
+    let [left, right] = paths.map(|path| recordings::open(path, Some(note), redact));
     let (left, right) = (left?, right?);
     let [on_left, on_right] = collectors;
     let as_named = OldNames::default();

@@ -4,6 +4,7 @@ use super::DiffFormat;
 use crate::cli::client_session::{self, ClientOptions};
 use crate::cli::printer::note;
 use crate::cli::recordings;
+use crate::cli::redaction::RedactOptions;
 use crate::cli::target::Target;
 use crate::cli::{Context, Outcome};
 use crate::diff::surface::{self, Effect, Extractor, List, ListKind, Surface, SurfaceReport};
@@ -37,7 +38,7 @@ const METHOD_NOT_FOUND: i64 = -32601;
 pub(super) struct SurfaceArgs {
     /// Compare what the servers offer (tools, prompts, resources, capabilities), not what was said. A and B can be
     /// reels, JSON lines or lock files. Without B, list everything that the server named by the target options offers.
-    #[arg(long, help_heading = "Server surface")]
+    #[arg(long, conflicts_with = "redact", help_heading = "Server surface")]
     pub surface: bool,
     /// Write the surface of B, or of the live server, to the lock file A.
     #[arg(long, requires = "surface", help_heading = "Server surface")]
@@ -191,7 +192,8 @@ fn read(path: &Path) -> Result<Surface, CommandError> {
             .map_err(|error| CommandError::new(ErrorKind::Input, format!("{}: {error}", path.display())));
     }
     let mut extractor = Extractor::default();
-    let damage = recordings::open(path, Some(note))?.each_event(drop, |event| extractor.take(event))?;
+    let damage = recordings::open(path, Some(note), &RedactOptions::default())?
+        .each_event(drop, |event| extractor.take(event))?;
     damage.iter().for_each(|damage| note(&format!("{}: {damage}", path.display())));
     let names = extractor.server_names();
     if names.len() > 1 {

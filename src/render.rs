@@ -21,3 +21,4 @@ pub mod scenario;
 pub(crate) mod style;
 pub(crate) mod table;
 pub(crate) mod text;
+pub(crate) mod volatile;

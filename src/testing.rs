@@ -22,6 +22,14 @@ pub mod config {
 
 pub mod diff {
     pub use crate::diff::{Collector, Options, Recording, Report, compare};
+    pub mod surface {
+        pub use crate::diff::surface::{
+            Effect, Extractor, List, ListKind, Surface, SurfaceChange, SurfaceReport, compare,
+        };
+        pub mod rules {
+            pub use crate::diff::surface::rules::SurfaceRule;
+        }
+    }
 }
 
 pub mod formats {

@@ -199,7 +199,7 @@ fn f3_the_host_injects_only_events_that_it_asked_for_and_with_strict_it_fails() 
     let stage = Stage::new();
     let plan = json!({"send": good_and_bad()});
     let set = r#"mcpe.subscribe={"eventTypes":["build.*"],"priority":["high"]}"#;
-    let words = ["host", "--set", set, "--say", "what is new?", "--prompts"];
+    let words = ["host", "--set", set, "--do", "/wait 1s", "--do", "/turn what is new?", "--prompts"];
     let talked = with_peer(&stage, &words, &plan);
     assert_eq!(talked.code(), 0, "{talked:?}");
     let text = talked.out();

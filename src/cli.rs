@@ -7,6 +7,7 @@ mod handlers;
 mod listening;
 mod printer;
 mod project;
+mod redaction;
 mod target;
 mod verdict;
 

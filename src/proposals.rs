@@ -120,6 +120,8 @@ pub struct Rule {
     pub source: &'static str,
     /// For a source that leaves a question open (`AMB-A1`): the question, and what mcpreel assumes.
     pub decision: Option<&'static str>,
+    /// What to do about a violation, as a sentence, if the requirement does not say it.
+    pub fix: Option<&'static str>,
 }
 
 /// The rules that follow from one document.
@@ -128,7 +130,7 @@ pub(crate) struct RuleGroup {
     /// The document: its short citation and its title.
     pub document: String,
     /// Its rules.
-    pub rules: &'static [Rule],
+    pub rules: Vec<&'static Rule>,
 }
 
 /// A violation of a rule in a session.

@@ -104,7 +104,8 @@ pub mod record {
 }
 
 pub mod redact {
-    pub use crate::redact::{redact_arguments, redact_header};
+    pub use crate::redact::detectors::{DETECTORS, sample};
+    pub use crate::redact::{Finder, Settings, redact_arguments, redact_header};
 }
 
 pub mod render {
@@ -165,6 +166,10 @@ pub mod sessions {
     pub mod sockets {
         pub use crate::sessions::sockets::connect;
     }
+}
+
+pub mod share {
+    pub use crate::share::Redaction;
 }
 
 pub mod trace {

@@ -1,7 +1,7 @@
 //! JSON Schemas by method: documents whose definitions are named `METHOD:params` and `METHOD:result`, compiled on first
 //! use.
 
-use super::revision::Era;
+use super::revision::{Era, Revision};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -119,6 +119,28 @@ pub(crate) static LEGACY: SchemaSet = SchemaSet::new(include_str!("schema/core.j
 /// Schemas of MCP's own methods, revision 2026-07-28.
 pub(crate) static MODERN: SchemaSet = SchemaSet::new(include_str!("schema/modern.json"));
 
+/// The definitions that apply only up to a revision. They are named `DEFINITION@REVISION`; later ones have the plain name.
+const EARLIER: [(&str, Revision); 3] = [
+    ("notifications/cancelled:params", Revision::V2025_06_18),
+    ("sampling/createMessage:params", Revision::V2025_06_18),
+    ("sampling/createMessage:result", Revision::V2025_06_18),
+];
+
+/// Returns the violations of a value against a definition of MCP in a revision; `None` if there is no such definition.
+/// Without a revision, the newest one of the era applies.
+pub(crate) fn check_core(
+    era: Era,
+    revision: Option<Revision>,
+    definition: &str,
+    value: &Value,
+) -> Option<Vec<SchemaViolation>> {
+    let applies = |last: Revision| era == Era::Legacy && revision.is_some_and(|revision| revision <= last);
+    match EARLIER.iter().find(|(name, last)| *name == definition && applies(*last)) {
+        Some((name, last)) => LEGACY.check(&format!("{name}@{}", last.as_str()), value),
+        None => core(era).check(definition, value),
+    }
+}
+
 /// Returns the schemas of MCP's own methods in an era.
 pub(crate) fn core(era: Era) -> &'static SchemaSet {
     match era {
@@ -140,6 +162,31 @@ mod tests {
             for name in names {
                 assert!(set.validator(&name).is_some(), "{name}");
             }
+        }
+    }
+
+    #[test]
+    fn some_definitions_apply_up_to_a_revision_only() {
+        let accepts = |revision, definition: &str, value: &Value| {
+            check_core(Era::Legacy, revision, definition, value).is_some_and(|violations| violations.is_empty())
+        };
+        let (before, since) = (Some(Revision::V2025_06_18), Some(Revision::V2025_11_25));
+        let cancelled = "notifications/cancelled:params";
+        assert!(!accepts(before, cancelled, &json!({})) && accepts(before, cancelled, &json!({"requestId": 7.0})));
+        assert!(accepts(since, cancelled, &json!({})) && accepts(None, cancelled, &json!({})));
+        let block = json!({"type": "text", "text": "x"});
+        for (content, earlier) in [(json!([block]), false), (block.clone(), true)] {
+            let message = json!({"role": "user", "content": content});
+            let asks = json!({"messages": [message], "maxTokens": 1});
+            let says = json!({"role": "assistant", "content": content, "model": "m"});
+            for (part, value) in [("params", asks), ("result", says)] {
+                let definition = format!("sampling/createMessage:{part}");
+                assert_eq!(accepts(before, &definition, &value), earlier, "{value}");
+                assert!(accepts(since, &definition, &value), "{value}");
+            }
+        }
+        for (name, last) in EARLIER {
+            assert!(LEGACY.defines(name) && LEGACY.defines(&format!("{name}@{}", last.as_str())));
         }
     }
 

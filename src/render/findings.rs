@@ -153,7 +153,7 @@ pub(crate) fn rules(groups: &[RuleGroup], width: usize, palette: &Palette, out: 
             group.document,
             counted(group.rules.len() as u64, "rule")
         )?;
-        for rule in group.rules {
+        for rule in &group.rules {
             writeln!(out, "{bold}{}{bold:#}  {}  {faint}{}{faint:#}", rule.id, rule.severity.name(), rule.source)?;
             wrapped(rule.text, "    ", width, plain, out)?;
             if let (Some(decision), Some(code)) = (rule.decision, rule.source.find("AMB-")) {

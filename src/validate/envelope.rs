@@ -47,6 +47,8 @@ pub(super) fn check(seq: u64, envelope: &Envelope<'_>, text: &[u8], findings: &m
         inner.iter().map(|place| place.as_str()).collect::<Vec<_>>().join(", ") + ": more than one member of this name"
     });
     if envelope.kind == MessageKind::Error {
+        let is_null = envelope.id.is_some_and(|id| id.is_null());
+        findings.check(&rules::ERROR_ID, seq, !is_null, || "the id of the error is null".to_owned());
         let error = &parsed.value["error"];
         findings.check(&rules::ERROR_OBJECT, seq, error["code"].is_i64() && error["message"].is_string(), || {
             format!("the error object is {error}")

@@ -1,5 +1,6 @@
 //! The result of a validation: findings, counts, and summary about each connection.
 
+use crate::proposals::findings::Tally;
 use crate::proposals::{self, Rule, Severity, Side};
 use crate::protocol::Era;
 use crate::wire::Direction;
@@ -76,6 +77,10 @@ pub struct ConnectionSummary {
     pub exercised: Vec<&'static str>,
     /// The ids of the rules that had nothing to check. They did not pass; they were not observed.
     pub not_observed: Vec<&'static str>,
+    /// The ids of the rules that are about another revision or another transport.
+    pub not_applicable: Vec<&'static str>,
+    /// How often each rule was checked, and how often it failed.
+    pub tallies: BTreeMap<&'static str, Tally>,
 }
 
 /// The report of a validation.
@@ -158,7 +163,9 @@ impl Report {
     ///                   "client": {"name": "…", "version": "…"}, "server": null,
     ///                   "declared": [{"proposal": "mcpl", "side": "server", "place": "experimental.mcpl",
     ///                                 "canonical": true}],
-    ///                   "exercised": ["proposal/what"], "notObserved": ["proposal/other"]}],
+    ///                   "exercised": ["proposal/what"], "notObserved": ["proposal/other"],
+    ///                   "notApplicable": ["tasks/what"], "checked": {"proposal/what": 3},
+    ///                   "failed": {"proposal/what": 1}}],
     ///  "moreConnections": 0}
     /// ```
     ///
@@ -213,6 +220,10 @@ pub(crate) fn connection_json(summary: &ConnectionSummary) -> Value {
         "declared": declared.collect::<Vec<_>>(),
         "exercised": summary.exercised,
         "notObserved": summary.not_observed,
+        "notApplicable": summary.not_applicable,
+        "checked": summary.tallies.iter().map(|(id, tally)| (*id, tally.checked)).collect::<BTreeMap<_, _>>(),
+        "failed": summary.tallies.iter().filter(|(_, tally)| tally.failed > 0).map(|(id, tally)| (*id, tally.failed))
+            .collect::<BTreeMap<_, _>>(),
     })
 }
 

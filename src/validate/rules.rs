@@ -48,6 +48,10 @@ rules! {
     ODD_ID = Error "envelope/odd-id",
         "Ids are strings or integers.",
         "MCP base protocol";
+    ERROR_ID = Error "envelope/error-id",
+        "The id of an error is not null. From 2025-11-25 on, an error without a known request leaves it out.",
+        "MCP 2025-11-25, Schema, JSONRPCErrorResponse",
+        fix "Leave the id out, or repeat the id of the request.";
     MISSING_ID = Error "envelope/missing-id",
         "A response contains the id of its request.",
         "JSON-RPC 2.0 §5";
@@ -96,7 +100,7 @@ rules! {
     CANCEL_UNKNOWN = Info "pairing/cancel-unknown",
         "A cancellation refers to a pending request.",
         "MCP cancellation";
-    PROGRESS_TOKEN = Warning "pairing/progress-token",
+    PROGRESS_TOKEN = Error "pairing/progress-token",
         "Progress notifications use a token of a pending request.",
         "MCP progress";
     NOTIFICATION_ANSWERED = Warning "pairing/notification-answered",

@@ -1,8 +1,8 @@
 //! Checks params and results against their schemas: MCP's own by era, or those of a proposal, which may grant
 //! exemptions.
 
-use super::connection::Message;
 use super::rules;
+use super::subject::Message;
 use crate::proposals::{self, Exemption, Findings, Observed, Proposal, Rule};
 use crate::protocol::Era;
 use crate::protocol::schema::{self, SchemaViolation};
@@ -52,7 +52,7 @@ fn check_content(
             era = Era::Legacy;
         }
     }
-    if let Some(violations) = schema::core(era).check(&definition, value) {
+    if let Some(violations) = schema::check_core(era, message.revision(), &definition, value) {
         findings.hold(rule);
         report(&definition, violations, &format!("/{part}"), rule, seq, findings);
     }

@@ -55,6 +55,7 @@ mod memory;
 mod play;
 #[cfg(target_os = "linux")]
 mod recordings;
+mod redact;
 #[cfg(target_os = "linux")]
 mod serving;
 #[cfg(target_os = "linux")]

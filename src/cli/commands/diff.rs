@@ -1,6 +1,7 @@
 //! `diff`: compares two reels by what was sent.
 
-use crate::cli::printer::{Format, note};
+use crate::cli::printer::Format;
+use crate::cli::redaction::RedactOptions;
 use crate::cli::{Context, Outcome, project};
 use crate::diff::{Collector, Options, Recording, compare};
 use crate::error::{CommandError, ErrorKind};
@@ -53,6 +54,8 @@ pub(crate) struct DiffArgs {
     /// Ignore the value at this JSON Pointer, relative to the message; `*` matches any one member (repeatable).
     #[arg(long, value_name = "POINTER")]
     ignore: Vec<String>,
+    #[command(flatten)]
+    redact: RedactOptions,
 }
 
 /// `[diff]` in `.mcpreel.toml`.
@@ -83,7 +86,7 @@ pub(super) fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, Command
         let collector = Collector::new(&options).with_stderr(args.stderr);
         if path.is_file() { collector.without_texts() } else { collector }
     });
-    let passes = read_both(paths, collectors, |path| reels::open_whole(Some(path), note))?;
+    let passes = read_both(paths, collectors, |path| args.redact.open_whole(Some(path)))?;
     for (path, pass) in paths.iter().zip(&passes) {
         pass.damage.iter().for_each(|damage| context.printer.note(&format!("{}: {damage}", path.display())));
     }
@@ -111,7 +114,10 @@ pub(super) fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, Command
         passes += 1;
         let collectors = [missing.left, missing.right]
             .map(|wanted| Collector::new(&options).with_stderr(args.stderr).only_texts_of(wanted));
-        let [texts, others] = read_both(paths, collectors, |path| reels::open(Some(path)))?;
+        let [texts, others] = read_both(paths, collectors, |path| match args.redact.redact {
+            true => args.redact.open_whole(Some(path)),
+            false => reels::open(Some(path)),
+        })?;
         left.fill(texts.recording);
         right.fill(others.recording);
     };

@@ -38,23 +38,23 @@ rules! {
     BARE_ANSWER = Error "conversation/bare-answer",
         "A server does not send a JSON-RPC response to a user message that was sent as a notification.",
         "SEP-1975, Message Flow, AMB-A1",
-        "The proposal calls the user message a notification, but expects a response. mcpreel accepts requests and notifications; only a request may get a response.";
+        assumes "The proposal calls the user message a notification, but expects a response. mcpreel accepts requests and notifications; only a request may get a response.";
     UNCORRELATED = Error "conversation/uncorrelated-context",
         "A `conversation/context` message from the server names a user message that the host sent.",
         "SEP-1975, conversation/context, AMB-A1",
-        "The proposal does not say if a context is the response or a message of its own. mcpreel accepts both; a message of its own must name its user message.";
+        assumes "The proposal does not say if a context is the response or a message of its own. mcpreel accepts both; a message of its own must name its user message.";
     GUESSED = Info "conversation/guessed-context",
         "A `conversation/context` message contains the `messageId` of its user message, even if only one is waiting.",
         "SEP-1975, conversation/context, AMB-A1",
-        "The proposal does not say how a context names its user message. Without a `messageId`, mcpreel accepts it only while a single user message waits.";
+        assumes "The proposal does not say how a context names its user message. Without a `messageId`, mcpreel accepts it only while a single user message waits.";
     CARRIER = Info "conversation/carrier",
         "User messages and contexts are sent in one unambiguous form. The proposal defines none, so this always names the form in use.",
         "SEP-1975, Message Flow, AMB-A1",
-        "mcpreel accepts requests, notifications and contexts as messages of their own.";
+        assumes "mcpreel accepts requests, notifications and contexts as messages of their own.";
     BOTH_TEXTS = Warning "conversation/both-texts",
         "A server answers a user message with either `context` (plain text) or `structuredContext`, not both.",
         "SEP-1975, conversation/context, AMB-A2",
-        "The proposal does not say if both may occur. mcpreel uses the text first, then the memories.";
+        assumes "The proposal does not say if both may occur. mcpreel uses the text first, then the memories.";
     RELEVANCE = Info "conversation/relevance",
         "In a server's context, the `relevance` of each memory is a number from 0 to 1.",
         "SEP-1975, conversation/context";
@@ -64,14 +64,14 @@ rules! {
     HISTORY = Info "conversation/history-shared",
         "The host does not send `recentHistory`, which shares earlier messages with the server.",
         "SEP-1975, Security Implications, AMB-A3",
-        "The proposal does not limit the history. mcpreel reports it once per session, for privacy.";
+        assumes "The proposal does not limit the history. mcpreel reports it once per session, for privacy.";
     FUTURE_KEY = Info "conversation/future-key",
         "`onUserMessage` is the only member that the proposal defines in `conversationEvents`.",
         "SEP-1975, Open Questions 3";
     NOT_TEXT = Warning "conversation/not-text",
         "The `content` of a user message is a string, even if the user sent more than text.",
         "SEP-1975, conversation/userMessage, AMB-A5",
-        "The proposal does not say what becomes of images and other content. mcpreel's host sends the text only.";
+        assumes "The proposal does not say what becomes of images and other content. mcpreel's host sends the text only.";
     UNUSED = Info "conversation/unused",
         "A server that declared `onUserMessage` receives at least one user message in the session.",
         "SEP-1975, Backward Compatibility";

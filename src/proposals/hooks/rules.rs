@@ -24,14 +24,14 @@ rules! {
         "The event of a hook is one of `session_start`, `session_end`, `pre_tool_use`, `post_tool_use`, `pre_request` \
          and `post_request`.",
         "SEP-2282, Event types, AMB-D11",
-        "The proposal does not say what to do with other events. mcpreel skips such a hook.";
+        assumes "The proposal does not say what to do with other events. mcpreel skips such a hook.";
     ARGS_WITHOUT_TOOL = Error "hooks/args-without-tool",
         "A hook with `context_tool_args` also has a `context_tool`.",
         "SEP-2282, Hook declaration schema";
     MATCHER = Warning "hooks/matcher-not-applicable",
         "Only hooks on tool events (`pre_tool_use`, `post_tool_use`) have a `matcher`.",
         "SEP-2282, Hook declaration schema, AMB-D3",
-        "The proposal does not say what a matcher does on other events. mcpreel ignores it, and the hook always fires.";
+        assumes "The proposal does not say what a matcher does on other events. mcpreel ignores it, and the hook always fires.";
     UNKNOWN_TOOL = Error "hooks/unknown-tool",
         "The `context_tool` of a hook is one of the server's own tools.",
         "SEP-2282, Hook declaration schema";
@@ -41,7 +41,7 @@ rules! {
     NO_NEGOTIATION = Warning "hooks/no-negotiation",
         "A server does not declare hooks in revision 2026-07-28: they need the handshake, which it does not have.",
         "SEP-2282, Capability negotiation, AMB-D1",
-        "The proposal negotiates in `initialize` only. mcpreel uses hooks only in sessions that begin with it.";
+        assumes "The proposal negotiates in `initialize` only. mcpreel uses hooks only in sessions that begin with it.";
     TOOL_ARGUMENTS = Error "hooks/tool-arguments",
         "The `context_tool_args` of a hook match the tool's input schema.",
         "SEP-2282, Hook declaration schema";

@@ -47,7 +47,7 @@ rules! {
     NESTED_UPDATE = Warning "mcpe/nested-update",
         "In the arguments of `events_update`, the changes are next to `subscriptionId`, not in an object of their own.",
         "MCPE 2025-01-01 §2, AMB-E12",
-        "The proposal shows both forms. mcpreel accepts both, with this warning.";
+        assumes "The proposal shows both forms. mcpreel accepts both, with this warning.";
     WEBHOOK = Warning "mcpe/webhook-http",
         "The URL of a webhook uses HTTPS, unless it is on the local machine.",
         "MCPE 2025-01-01, Security Considerations 4";
@@ -129,7 +129,7 @@ rules! {
     OTHER_DIALECT = Info "mcpe/other-dialect",
         "The messages follow MCPE, not an older version or another draft for events that uses the same names.",
         "MCPE 2025-01-01, AMB-E6 and AMB-E11",
-        "Other drafts use the same capability, and older packages use other methods. mcpreel recognises and reports them.";
+        assumes "Other drafts use the same capability, and older packages use other methods. mcpreel recognises and reports them.";
 }
 
 /// The tool that makes a subscription.

@@ -34,11 +34,11 @@ rules! {
     OTHER_VERSION = Info "mcpl/other-version",
         "The session uses version 0.4 of MCPL, which is the version that mcpreel knows.",
         "MCPL 0.4 title and changelog, AMB-C15",
-        "The proposal's title says 0.4.1, its messages say 0.4. mcpreel takes 0.4 and everything that begins with 0.4. as the same version.";
+        assumes "The proposal's title says 0.4.1, its messages say 0.4. mcpreel takes 0.4 and everything that begins with 0.4. as the same version.";
     AFTER_FLAG = Warning "mcpl/after-inference-flag",
         "`contextHooks.afterInference` is an object such as `{\"blocking\": true}`, not a bare `true` or `false`.",
         "MCPL 0.4 §5.1, AMB-C2",
-        "Both sides declare the flag. mcpreel takes the host's as its support for blocking hooks.";
+        assumes "Both sides declare the flag. mcpreel takes the host's as its support for blocking hooks.";
     SETS_ARRAY = Warning "mcpl/feature-sets-array",
         "The capability `featureSets` is an object whose keys are the names of the feature sets, not an array.",
         "MCPL 0.4 §6.1";
@@ -69,7 +69,7 @@ rules! {
     REFUSAL_FORM = Info "mcpl/refusal-form",
         "A host refuses messages of disabled and unknown feature sets with an error, not with `accepted: false`.",
         "MCPL 0.4 §6.6 and §9.3, AMB-C13",
-        "§6.6 asks for an error, §9.3 for `accepted: false`. mcpreel accepts both; its host sends an error.";
+        assumes "§6.6 asks for an error, §9.3 for `accepted: false`. mcpreel accepts both; its host sends an error.";
     REFUSAL_DATA = Info "mcpl/refusal-data",
         "The `data` of error -32001 contains `featureSet` and `canEnable`.",
         "MCPL 0.4 §6.6";
@@ -103,19 +103,19 @@ rules! {
     CONTENT_STRING = Warning "mcpl/content-string",
         "The `content` of events and channel messages is a list of content blocks; only the injections of context hooks may have a string.",
         "MCPL 0.4 §9.2 and §10.3, AMB-C8",
-        "The proposal defines the short form for hooks only. mcpreel accepts it everywhere, with this warning.";
+        assumes "The proposal defines the short form for hooks only. mcpreel accepts it everywhere, with this warning.";
     CONTENT_BLOCKS = Warning "mcpl/content-blocks",
         "Unlike elsewhere in MCPL, the `content` of each message in an `inference/request` is a string.",
         "MCPL 0.4 §11.1, AMB-C8",
-        "The proposal defines a string here and blocks elsewhere. mcpreel accepts both, with this warning.";
+        assumes "The proposal defines a string here and blocks elsewhere. mcpreel accepts both, with this warning.";
     MEDIA_TYPE = Warning "mcpl/media-without-type",
         "An image or audio block that contains `data` has a `mimeType`.",
         "MCPL 0.4 §10.3 and Appendix B.1, AMB-C9",
-        "§10.3 and Appendix B disagree about the type. mcpreel accepts data without it, with this warning.";
+        assumes "§10.3 and Appendix B disagree about the type. mcpreel accepts data without it, with this warning.";
     MCP_RESOURCE = Warning "mcpl/mcp-resource-block",
         "A resource block has its `uri` next to its `type`, not in a `resource` object as in MCP.",
         "MCPL 0.4 §10.3 and Appendix B.1, AMB-C16",
-        "The proposal's resource blocks differ from MCP's. mcpreel accepts both, with this warning.";
+        assumes "The proposal's resource blocks differ from MCP's. mcpreel accepts both, with this warning.";
     EVENT_TWICE = Warning "mcpl/event-accepted-twice",
         "A host accepts each `eventId` only once.",
         "MCPL 0.4 §9.4";
@@ -128,7 +128,7 @@ rules! {
     AFTER_FORM = Error "mcpl/after-inference-form",
         "`context/afterInference` is a request if both sides declared it as blocking, and a notification otherwise.",
         "MCPL 0.4 §10.5, AMB-C2",
-        "Both sides declare the flag. mcpreel takes the hook as blocking if both say so.";
+        assumes "Both sides declare the flag. mcpreel takes the hook as blocking if both say so.";
     AFTER_ORPHAN = Warning "mcpl/after-without-before",
         "`context/afterInference` follows the `context/beforeInference` of the same inference.",
         "MCPL 0.4 §10.5";
@@ -156,7 +156,7 @@ rules! {
     STATE_BOTH = Warning "mcpl/state-data-and-patch",
         "The `state` in a tool's result contains `data` or a `patch`, not both.",
         "MCPL 0.4 §8.3, AMB-C6",
-        "The proposal does not say which one counts. mcpreel uses `data`.";
+        assumes "The proposal does not say which one counts. mcpreel uses `data`.";
     UNKNOWN_PARENT = Error "mcpl/unknown-parent",
         "The `parent` of a checkpoint is an earlier checkpoint of the server, or null.",
         "MCPL 0.4 §8.2";
@@ -172,7 +172,7 @@ rules! {
     STATE_WRAPPED = Warning "mcpl/state-wrapped",
         "The `state` in a `tools/call` is the bare data, not an object with a `checkpoint`.",
         "MCPL 0.4 §8.4, AMB-C7",
-        "The proposal does not say in which form a state is returned to the server. mcpreel expects the bare data.";
+        assumes "The proposal does not say in which form a state is returned to the server. mcpreel expects the bare data.";
     ROLLBACK_UNDECLARED = Error "mcpl/rollback-undeclared",
         "A host rolls back only feature sets that are declared with `rollback: true`.",
         "MCPL 0.4 §8.1 and §8.5";

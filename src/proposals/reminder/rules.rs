@@ -32,11 +32,11 @@ rules! {
     FIRED_AT = Info "reminder/fired-at-turn",
         "A server leaves `firedAtTurn` null, because only the host knows the number of a turn.",
         "Reminder RFC, Proposed wire format, AMB-B5",
-        "The proposal does not say who sets `firedAtTurn`. mcpreel leaves it to the host.";
+        assumes "The proposal does not say who sets `firedAtTurn`. mcpreel leaves it to the host.";
     RESENT = Info "reminder/resent",
         "A server reuses the `id` of a reminder only to repeat or update that reminder.",
         "Reminder RFC, Proposed wire format, AMB-B4",
-        "The proposal does not say what a repeated id means. mcpreel takes it as an update if the body changed, and as a duplicate otherwise.";
+        assumes "The proposal does not say what a repeated id means. mcpreel takes it as an update if the body changed, and as a duplicate otherwise.";
     BOTH_PATHS = Info "reminder/both-paths",
         "A server sends a reminder in one form only: `notifications/reminder`, or the older `_meta.harn.reminder`.",
         "Reminder RFC, Compatibility and migration";
@@ -52,11 +52,11 @@ rules! {
     LEGACY_PLACE = Warning "reminder/legacy-place",
         "The older form `_meta.harn.reminder` is a member of the message's `params`, not next to `params`.",
         "Reminder RFC, From the current _meta envelope, AMB-B8",
-        "The proposal does not say where the older form is. mcpreel accepts both places.";
+        assumes "The proposal does not say where the older form is. mcpreel accepts both places.";
     NO_LIFETIME = Info "reminder/no-lifetime",
         "A reminder says with `ttlTurns` how many turns it lasts; without it, each host decides.",
         "Reminder RFC, Proposed wire format, AMB-B1",
-        "The proposal has no default. mcpreel counts such a reminder for one turn when it validates; its host keeps it for 20 turns.";
+        assumes "The proposal has no default. mcpreel counts such a reminder for one turn when it validates; its host keeps it for 20 turns.";
     PROVIDER_ROLE = Info "reminder/provider-role",
         "The `roleHint` of a reminder is one that all model providers support: `system` or `developer`.",
         "Reminder RFC, Open questions 4";

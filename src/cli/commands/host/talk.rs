@@ -46,7 +46,7 @@ pub(super) struct Talk<'a> {
     pub interrupted: bool,
 }
 
-/// What a conversation is told to do.
+/// What a conversation has to do.
 pub(super) struct Input {
     /// What to do first, in order.
     pub queue: VecDeque<Line>,

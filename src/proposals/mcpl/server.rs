@@ -247,9 +247,12 @@ impl ServerSide for McplServerSide {
         true
     }
 
+    fn infers(&self) -> bool {
+        self.negotiated.may_send(INFERENCE, AGENT).is_ok()
+    }
+
     fn inference(&self, asked: &Infer) -> Option<(&'static str, Value)> {
-        self.negotiated.may_send(INFERENCE, AGENT).ok()?;
-        Some((INFERENCE, inference::of_job(asked, AGENT)))
+        self.infers().then(|| (INFERENCE, inference::of_job(asked, AGENT)))
     }
 
     fn denied(&mut self, _method: &str, about: &Value, error: Option<&Value>, cx: &mut dyn ServerCx) {

@@ -201,6 +201,7 @@ impl<'a> Talk<'a> {
             reported => {
                 if let HostNotice::Host(Output::Report(event)) = &reported {
                     self.routes.receive(event);
+                    self.failed |= self.args.strict && event.is_mistake();
                 }
                 self.show(&reported)?;
             }

@@ -498,9 +498,9 @@ fn deliver_at(scheduled: &Value) -> Option<jiff::Timestamp> {
     let text = scheduled["deliverAt"].as_str()?;
     let local = || {
         let zone = zone(scheduled["timezone"].as_str()).ok()?;
-        text.parse::<jiff::civil::DateTime>().ok()?.to_zoned(zone).ok().map(|time| time.timestamp())
+        timestamp::local(text)?.to_zoned(zone).ok().map(|time| time.timestamp())
     };
-    text.parse().ok().or_else(local)
+    timestamp::instant(text).or_else(local)
 }
 
 /// Checks a granted subscription against the server's capability.

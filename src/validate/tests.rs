@@ -413,9 +413,6 @@ fn cases_break_little_else() {
         "pairing/notification-answered": {
             "envelope/error-id",
         },
-        "pairing/unattributed-error": {
-            "envelope/error-id",
-        },
         "schema/tool-result": {
             "mcpe/capability-missing",
         },

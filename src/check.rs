@@ -161,7 +161,7 @@ pub(crate) struct Checked {
 impl Checked {
     /// Returns the rules that had something to check on any connection.
     pub(crate) fn observed(&self) -> BTreeSet<&'static str> {
-        self.connections.iter().flat_map(|facts| facts.exercised.iter().copied()).collect()
+        self.connections.iter().flat_map(|facts| facts.verdicts.exercised()).collect()
     }
 
     /// Returns whether the findings that count, or damage, fail the check.

@@ -292,6 +292,7 @@ fn rule_facts(rule: &Rule) -> Vec<(&'static str, String)> {
     };
     let family = rule.id.split('/').next().unwrap_or_default();
     let mut facts = vec![("severity", meaning.to_owned())];
+    facts.extend(rule.fix.map(|fix| ("fix", fix.to_owned())));
     if let Some(proposal) = proposals::by_name(family) {
         facts.push(("proposal", format!("{} ({})", family, proposal.descriptor().title)));
     }

@@ -24,6 +24,7 @@ mod schema;
 mod stream;
 mod subject;
 mod subjects;
+pub(crate) mod verdicts;
 
 pub(crate) use report::Finding;
 pub use report::Report;

@@ -102,6 +102,9 @@ impl Page<'_> {
         if self.printed_rules.insert(rule.id) {
             wrapped(rule.text, "  ", self.width, Style::new(), out)?;
             wrapped(rule.source, "  ", self.width, self.palette.faint, out)?;
+            if let Some(fix) = rule.fix {
+                wrapped(&format!("Fix: {fix}"), "  ", self.width, Style::new(), out)?;
+            }
         }
         for found in places.iter().take(MAX_PLACES) {
             place(found, false, self.width, self.palette, out)?;
@@ -174,6 +177,9 @@ pub(crate) fn rules(groups: &[RuleGroup], width: usize, palette: &Palette, out: 
             wrapped(rule.text, "    ", width, plain, out)?;
             if let (Some(decision), Some(code)) = (rule.decision, rule.source.find("AMB-")) {
                 wrapped(&format!("{}: {decision}", &rule.source[code..]), "    ", width, faint, out)?;
+            }
+            if let Some(fix) = rule.fix {
+                wrapped(&format!("Fix: {fix}"), "    ", width, faint, out)?;
             }
         }
     }

@@ -6,9 +6,9 @@ use super::http::{Http, SharedHttp};
 use super::overlap::Overlap;
 use super::pairing::Pairs;
 use super::report::{ConnectionSummary, Peer};
-use super::subject::{Message, SUBJECTS, Subject, not_applicable};
-use super::{all_rules, capability, envelope, http, lifecycle, method, rules, schema, sender, stream};
-use crate::proposals::findings::Verdict;
+use super::subject::{Message, SUBJECTS, Subject};
+use super::verdicts::{Scope, Verdicts};
+use super::{capability, envelope, http, lifecycle, method, rules, schema, sender, stream};
 use crate::proposals::{self, ConversationEvent, Findings, Observed, Observer, Overview, REGISTRY};
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, Revision};
@@ -16,7 +16,6 @@ use crate::session::Tracker;
 use crate::trace::{Event, EventHeader};
 use crate::wire::{Direction, MessageKind};
 use serde_json::Value;
-use std::collections::HashSet;
 
 /// The proposals' overviews, which see the messages of all connections.
 pub(super) type Overviews = Vec<Box<dyn Overview>>;
@@ -292,31 +291,10 @@ impl Connection {
 
     /// Returns the summary of the finished connection.
     pub(super) fn into_summary(self, stream: u32) -> ConnectionSummary {
-        let tallies = self.findings.tallies();
-        let others: HashSet<_> =
-            not_applicable(self.tracker.era, self.tracker.revision).chain(self.http.not_applicable()).collect();
-        let verdict = |id: &'static str| match tallies.get(id).copied().unwrap_or_default() {
-            tally if tally.checked == 0 && others.contains(id) => Verdict::NotApplicable,
-            tally => tally.verdict(),
-        };
-        let (mut exercised, mut not_observed, mut not_applicable) = (Vec::new(), Vec::new(), Vec::new());
-        for id in all_rules().map(|rule| rule.id) {
-            match verdict(id) {
-                Verdict::Passed | Verdict::Failed => exercised.push(id),
-                Verdict::NotApplicable => not_applicable.push(id),
-                Verdict::NotObserved => not_observed.push(id),
-            }
-        }
-        ConnectionSummary {
-            stream,
-            era: self.tracker.era,
-            revision: self.tracker.version_text,
-            exercised,
-            not_observed,
-            not_applicable,
-            tallies,
-            ..self.summary
-        }
+        let (era, revision) = (self.tracker.era, self.tracker.revision);
+        let scope = Scope { era, revision, is_http: self.http.is_streamable() };
+        let verdicts = Verdicts::new(self.findings.tallies(), scope);
+        ConnectionSummary { stream, era, revision: self.tracker.version_text, verdicts, ..self.summary }
     }
 }
 

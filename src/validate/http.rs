@@ -112,10 +112,9 @@ impl Http {
         Self { exchanges, current, has_exchanges, ..Self::default() }
     }
 
-    /// Returns the rules that are not about this connection.
-    pub(super) fn not_applicable(&self) -> impl Iterator<Item = &'static str> {
-        let others = !self.has_exchanges || self.is_old_transport;
-        others.then(rules).into_iter().flatten().map(|rule| rule.id)
+    /// Returns whether the rules of Streamable HTTP are about this connection.
+    pub(super) fn is_streamable(&self) -> bool {
+        self.has_exchanges && !self.is_old_transport
     }
 
     /// Processes a part of an exchange that is not a message.

@@ -66,7 +66,7 @@ pub(super) const CASES: &[Case] = &[
            s>c {"id":1,"result":{}}
            s>c {"id":1,"result":{}}"#,
     ),
-    ("envelope/error-id", r#"s>c {"id":null,"error":{"code":-32700,"message":"parse error"}}"#),
+    ("envelope/error-id", r#"s>c {"id":null,"error":{"code":-32603,"message":"internal error"}}"#),
     ("pairing/unattributed-error", r#"s>c {"id":null,"error":{"code":-32700,"message":"parse error"}}"#),
     (
         "pairing/id-in-use",

@@ -157,6 +157,10 @@ pub(super) const SESSION: &str = r##"
 
 /// Scripts for what one session cannot show, because it can declare only one of two things.
 pub(super) const QUIET: &[&str] = &[
+    // A request that nobody could read has no id to repeat.
+    r#"hello 2025-11-25 {} | {}
+        s>c {"id":null,"error":{"code":-32700,"message":"parse error"}}
+        s>c {"id":null,"error":{"code":-32600,"message":"invalid request"}}"#,
     r##"$UPDATED
         @1000 c>s {"method":"featureSets/update","params":{"disabled":["a.push"]}}
         @1300 s>c {"id":1,"method":"inference/request","params":{"featureSet":"a.push","messages":[]}}

@@ -2,13 +2,16 @@
 //! [`subscriptions`] checks subscriptions and deliveries, and [`filter`] matches events.
 
 mod filter;
+mod grants;
 mod subscriptions;
 
 use super::{DESCRIPTOR, EVENT, patterns};
 use crate::proposals::findings::rules;
+use crate::proposals::server::handler_job::is_loopback;
 use crate::proposals::{Declared, Findings, Observed, Observer, Side};
 use crate::wire::MessageKind;
 use serde_json::Value;
+use url::Url;
 
 rules! {
     CAPABILITY_MISSING = Error "mcpe/capability-missing",
@@ -41,6 +44,18 @@ rules! {
     WILDCARDS = Error "mcpe/wildcards-unsupported",
         "A server that declares `features.wildcards` as false grants no event types with wildcards.",
         "MCPE 2025-01-01 §1";
+    ID_REUSED = Error "mcpe/subscription-id-reused",
+        "Each subscription has a `subscriptionId` of its own.",
+        "MCPE 2025-01-01 §2";
+    GRANTED_OTHERWISE = Warning "mcpe/granted-otherwise",
+        "A server grants the filter, the delivery and the `expiresAt` that the client asked for.",
+        "MCPE 2025-01-01 §2";
+    SCHEDULE_INVALID = Warning "mcpe/schedule-invalid",
+        "A server grants only schedules whose cron expression and time zone exist.",
+        "MCPE 2025-01-01 §2";
+    UPDATE_HANDLER = Warning "mcpe/update-handler",
+        "The arguments of `events_update` contain no `handler`: a handler cannot be changed.",
+        "MCPE 2025-01-01 §2";
     ODD_GLOB = Warning "mcpe/odd-wildcard",
         "A wildcard is the whole event type (`*`) or its last segment (`github.*`): servers treat other wildcards differently.",
         "MCPE 2025-01-01 §5";
@@ -84,6 +99,9 @@ rules! {
     BATCH_SIZE = Error "mcpe/batch-size",
         "A batch contains no more events than `maxEventsPerDelivery`.",
         "MCPE 2025-01-01, Appendix A";
+    NOT_AGGREGATED = Warning "mcpe/not-aggregated",
+        "If a subscription has `aggregateEvents: false`, each batch contains one event.",
+        "MCPE 2025-01-01 §2 and Cron-Based Batching";
     EMPTY_BATCH = Info "mcpe/empty-batch",
         "A batch contains at least one event.",
         "MCPE 2025-01-01 §3";
@@ -97,8 +115,14 @@ rules! {
         "A server delivers nothing to a subscription after its `expiresAt`, even if it has not reported its expiry.",
         "MCPE 2025-01-01 §3";
     EXPIRY_UNTOLD = Warning "mcpe/expiry-untold",
-        "When the `expiresAt` of a subscription passes, the server sends `events/subscription_expired`.",
+        "When the `expiresAt` of a subscription passes, or its scheduled delivery expires it, the server sends `events/subscription_expired`.",
+        "MCPE 2025-01-01 §3 and Scheduled Delivery";
+    EXPIRED_TWICE = Warning "mcpe/expired-twice",
+        "A server reports only once that a subscription has expired.",
         "MCPE 2025-01-01 §3";
+    EXPIRED_EARLY = Warning "mcpe/expired-early",
+        "A server reports a subscription as expired only when its `expiresAt` or its scheduled delivery has come.",
+        "MCPE 2025-01-01 §3 and Scheduled Delivery";
     EXPIRED_FIRST = Warning "mcpe/expired-before-grant",
         "A server does not report a subscription as expired before it has granted it.",
         "MCPE 2025-01-01 §2 and §3";
@@ -116,6 +140,9 @@ rules! {
         "MCPE 2025-01-01, Open Questions 3";
     LIST_STATUS = Warning "mcpe/list-status",
         "`events_list` shows each subscription with the status that results from the earlier messages.",
+        "MCPE 2025-01-01 §2";
+    LIST_INCOMPLETE = Warning "mcpe/list-incomplete",
+        "`events_list` shows all live subscriptions with the status that the client asked for, and no others.",
         "MCPE 2025-01-01 §2";
     PASSED_OVER = Warning "mcpe/event-passed-over",
         "A batch skips no earlier event of its subscription: `maxEventsPerDelivery` delays events, but drops none.",
@@ -257,6 +284,10 @@ impl McpeObserver {
                 findings.check(&NESTED_UPDATE, message.seq, arguments.get("updates").is_none(), || {
                     "the client nested the changes in updates".to_owned()
                 });
+                findings.check(&UPDATE_HANDLER, message.seq, arguments.get("handler").is_none(), || {
+                    "the client asked for another handler".to_owned()
+                });
+                check_schedules(message.seq, &arguments["delivery"], findings);
                 check_filter(message.seq, &arguments["filter"], findings);
             }
             _ => {}
@@ -312,9 +343,8 @@ fn contains(listed: bool) -> &'static str {
     if listed { "contains" } else { "lacks" }
 }
 
-/// Checks the arguments of `events_subscribe`.
-fn check_subscribe(seq: u64, arguments: &Value, findings: &mut Findings) {
-    let delivery = &arguments["delivery"];
+/// Checks that the channels that a client asks for have their schedules.
+fn check_schedules(seq: u64, delivery: &Value, findings: &mut Findings) {
     for (channel, member) in [("cron", "cronSchedule"), ("scheduled", "scheduledDelivery")] {
         if lists(&delivery["channels"], channel) {
             findings.check(&SCHEDULE_MISSING, seq, delivery.get(member).is_some(), || {
@@ -322,6 +352,12 @@ fn check_subscribe(seq: u64, arguments: &Value, findings: &mut Findings) {
             });
         }
     }
+}
+
+/// Checks the arguments of `events_subscribe`.
+fn check_subscribe(seq: u64, arguments: &Value, findings: &mut Findings) {
+    let delivery = &arguments["delivery"];
+    check_schedules(seq, delivery, findings);
     if let Some(expression) = delivery["cronSchedule"]["expression"].as_str() {
         let usual = expression.split_ascii_whitespace().count() == 5;
         findings.check(&CRON_FIELDS, seq, usual, || format!("the client asked for {expression:?}"));
@@ -330,8 +366,9 @@ fn check_subscribe(seq: u64, arguments: &Value, findings: &mut Findings) {
     findings.check(&NO_EXPIRY, seq, !arguments["expiresAt"].is_null(), || {
         "the client asked for a subscription without expiresAt".to_owned()
     });
-    if let Some(url) = arguments["handler"]["url"].as_str() {
-        findings.check(&WEBHOOK, seq, !url.starts_with("http://") || is_loopback(url), || {
+    let url = arguments["handler"]["url"].as_str().and_then(|url| Url::parse(url).ok());
+    if let Some(url) = url {
+        findings.check(&WEBHOOK, seq, url.scheme() != "http" || is_loopback(&url), || {
             format!("the client asked for a webhook at {url}")
         });
     }
@@ -341,12 +378,4 @@ fn check_filter(seq: u64, filter: &Value, findings: &mut Findings) {
     for pattern in filter["eventTypes"].as_array().into_iter().flatten().filter_map(Value::as_str) {
         findings.check(&ODD_GLOB, seq, !patterns::is_odd(pattern), || format!("the client asked for {pattern:?}"));
     }
-}
-
-fn is_loopback(url: &str) -> bool {
-    let rest = url.strip_prefix("http://").unwrap_or(url);
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    let name = if host.starts_with('[') { host } else { host.split(':').next().unwrap_or_default() };
-    name == "localhost" || name.starts_with("127.") || name.starts_with("[::1]")
 }

@@ -2,13 +2,16 @@
 //! [`subscriptions`] checks subscriptions and deliveries, and [`filter`] matches events.
 
 mod filter;
+mod grants;
 mod subscriptions;
 
 use super::{DESCRIPTOR, EVENT, patterns};
 use crate::proposals::findings::rules;
+use crate::proposals::server::handler_job::is_loopback;
 use crate::proposals::{Declared, Findings, Observed, Observer, Side};
 use crate::wire::MessageKind;
 use serde_json::Value;
+use url::Url;
 
 /// The questions that the proposal leaves open (`AMB-…`), and what mcpreel assumes.
 mod open_questions {
@@ -47,6 +50,18 @@ rules! {
     WILDCARDS = Error "mcpe/wildcards-unsupported",
         "A server that declares `features.wildcards: false` grants no subscription whose `eventTypes` contain `*`.",
         "MCPE 2025-01-01 §1";
+    ID_REUSED = Error "mcpe/subscription-id-reused",
+        "The server gives each subscription a `subscriptionId` of its own.",
+        "MCPE 2025-01-01 §2";
+    GRANTED_OTHERWISE = Warning "mcpe/granted-otherwise",
+        "The server's response to `events_subscribe` repeats the `filter`, the `delivery` and the `expiresAt` that the client asked for.",
+        "MCPE 2025-01-01 §2";
+    SCHEDULE_INVALID = Warning "mcpe/schedule-invalid",
+        "The server grants a subscription with a `cronSchedule` only if its `expression` is valid and its `timezone` exists.",
+        "MCPE 2025-01-01 §2";
+    UPDATE_HANDLER = Warning "mcpe/update-handler",
+        "The client does not send a `handler` with `events_update`: a handler cannot be changed.",
+        "MCPE 2025-01-01 §2";
     ODD_GLOB = Warning "mcpe/odd-wildcard",
         "In a filter, the client uses `*` only as the whole event type or as its last segment (`github.*`); servers disagree on what other wildcards match.",
         "MCPE 2025-01-01 §5";
@@ -90,6 +105,9 @@ rules! {
     BATCH_SIZE = Error "mcpe/batch-size",
         "The server puts at most as many events into one `events/batch` as the subscription's `cronSchedule.maxEventsPerDelivery` says.",
         "MCPE 2025-01-01, Appendix A";
+    NOT_AGGREGATED = Warning "mcpe/not-aggregated",
+        "If a subscription has `aggregateEvents: false`, the server puts one event into each `events/batch`.",
+        "MCPE 2025-01-01 §2 and Cron-Based Batching";
     EMPTY_BATCH = Info "mcpe/empty-batch",
         "The server sends `events/batch` only with at least one event.",
         "MCPE 2025-01-01 §3";
@@ -103,8 +121,14 @@ rules! {
         "The server must not deliver events for a subscription whose `expiresAt` has passed, even if it has not yet sent `events/subscription_expired`.",
         "MCPE 2025-01-01 §3";
     EXPIRY_UNTOLD = Warning "mcpe/expiry-untold",
-        "The server must send `events/subscription_expired` when the `expiresAt` of a subscription has passed. Checked at the end of the session.",
+        "The server must send `events/subscription_expired` when the `expiresAt` of a subscription has passed, or when its scheduled delivery expires it. Checked at the end of the session.",
+        "MCPE 2025-01-01 §3 and Scheduled Delivery";
+    EXPIRED_TWICE = Warning "mcpe/expired-twice",
+        "The server sends `events/subscription_expired` only once for a subscription.",
         "MCPE 2025-01-01 §3";
+    EXPIRED_EARLY = Warning "mcpe/expired-early",
+        "The server sends `events/subscription_expired` only when the subscription's `expiresAt` or its scheduled delivery has come.",
+        "MCPE 2025-01-01 §3 and Scheduled Delivery";
     EXPIRED_FIRST = Warning "mcpe/expired-before-grant",
         "The server sends `events/subscription_expired` for a subscription only after its response to the `events_subscribe` that created the subscription.",
         "MCPE 2025-01-01 §2 and §3";
@@ -122,6 +146,9 @@ rules! {
         "MCPE 2025-01-01, Open Questions 3";
     LIST_STATUS = Warning "mcpe/list-status",
         "In its response to `events_list`, the server shows each subscription with the `status` (`active`, `paused`, `expired`) that the earlier calls and notifications gave it.",
+        "MCPE 2025-01-01 §2";
+    LIST_INCOMPLETE = Warning "mcpe/list-incomplete",
+        "In its response to `events_list`, the server lists all subscriptions in use that have the status that the client asked for, and no others.",
         "MCPE 2025-01-01 §2";
     PASSED_OVER = Warning "mcpe/event-passed-over",
         "For a subscription that gets each event both singly and in a batch, the server puts the events into `events/batch` in the order in which it sent them as `events/event`, and skips none: `maxEventsPerDelivery` delays events, but drops none.",
@@ -263,6 +290,10 @@ impl McpeObserver {
                 findings.check(&NESTED_UPDATE, message.seq, arguments.get("updates").is_none(), || {
                     "the client nested the changes in updates".to_owned()
                 });
+                findings.check(&UPDATE_HANDLER, message.seq, arguments.get("handler").is_none(), || {
+                    "the client asked for another handler".to_owned()
+                });
+                check_schedules(message.seq, &arguments["delivery"], findings);
                 check_filter(message.seq, &arguments["filter"], findings);
             }
             _ => {}
@@ -318,9 +349,8 @@ fn contains(listed: bool) -> &'static str {
     if listed { "contains" } else { "lacks" }
 }
 
-/// Checks the arguments of `events_subscribe`.
-fn check_subscribe(seq: u64, arguments: &Value, findings: &mut Findings) {
-    let delivery = &arguments["delivery"];
+/// Checks that the channels that a client asks for have their schedules.
+fn check_schedules(seq: u64, delivery: &Value, findings: &mut Findings) {
     for (channel, member) in [("cron", "cronSchedule"), ("scheduled", "scheduledDelivery")] {
         if lists(&delivery["channels"], channel) {
             findings.check(&SCHEDULE_MISSING, seq, delivery.get(member).is_some(), || {
@@ -328,6 +358,12 @@ fn check_subscribe(seq: u64, arguments: &Value, findings: &mut Findings) {
             });
         }
     }
+}
+
+/// Checks the arguments of `events_subscribe`.
+fn check_subscribe(seq: u64, arguments: &Value, findings: &mut Findings) {
+    let delivery = &arguments["delivery"];
+    check_schedules(seq, delivery, findings);
     if let Some(expression) = delivery["cronSchedule"]["expression"].as_str() {
         let usual = expression.split_ascii_whitespace().count() == 5;
         findings.check(&CRON_FIELDS, seq, usual, || format!("the client asked for {expression:?}"));
@@ -336,8 +372,9 @@ fn check_subscribe(seq: u64, arguments: &Value, findings: &mut Findings) {
     findings.check(&NO_EXPIRY, seq, !arguments["expiresAt"].is_null(), || {
         "the client asked for a subscription without expiresAt".to_owned()
     });
-    if let Some(url) = arguments["handler"]["url"].as_str() {
-        findings.check(&WEBHOOK, seq, !url.starts_with("http://") || is_loopback(url), || {
+    let url = arguments["handler"]["url"].as_str().and_then(|url| Url::parse(url).ok());
+    if let Some(url) = url {
+        findings.check(&WEBHOOK, seq, url.scheme() != "http" || is_loopback(&url), || {
             format!("the client asked for a webhook at {url}")
         });
     }
@@ -347,12 +384,4 @@ fn check_filter(seq: u64, filter: &Value, findings: &mut Findings) {
     for pattern in filter["eventTypes"].as_array().into_iter().flatten().filter_map(Value::as_str) {
         findings.check(&ODD_GLOB, seq, !patterns::is_odd(pattern), || format!("the client asked for {pattern:?}"));
     }
-}
-
-fn is_loopback(url: &str) -> bool {
-    let rest = url.strip_prefix("http://").unwrap_or(url);
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    let name = if host.starts_with('[') { host } else { host.split(':').next().unwrap_or_default() };
-    name == "localhost" || name.starts_with("127.") || name.starts_with("[::1]")
 }

@@ -135,7 +135,7 @@ pub(super) const SESSION: &str = r##"
             {"id":"33333333-3333-4333-8333-333333333333","type":"anything","data":{},"metadata":
             {"timestamp":"2026-01-02T00:00:00Z","priority":"low"}}}}
     c>s {"id":24,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"delivery":
-            {"channels":["cron"],"cronSchedule":{"expression":"0 9 * * *"}},"expiresAt":"2027-01-01T00:00:00Z"}}}
+            {"channels":["cron"],"cronSchedule":{"expression":"0 9 * * *"}},"expiresAt":"2026-01-01T09:00:00Z"}}}
     s>c {"id":24,"result":{"structuredContent":{"subscriptionId":"44444444-4444-4444-8444-444444444444",
             "status":"active","filter":{},"delivery":{"channels":["cron"],"cronSchedule":{"expression":"0 9 * * *",
             "maxEventsPerDelivery":5}},"createdAt":"2026-01-01T08:59:59Z"},

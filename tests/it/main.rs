@@ -21,6 +21,7 @@ mod files;
 mod gateway;
 mod generated;
 mod mcpl;
+mod mcpl_peers;
 mod overlay;
 mod peers;
 mod project;

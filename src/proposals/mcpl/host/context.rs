@@ -24,6 +24,8 @@ pub(super) struct Turn {
     usage: Usage,
     /// The channel whose message began the turn.
     pub channel: Option<Origin>,
+    /// How many hooks and turns followed from each other until this turn; 0 if no hook caused it.
+    pub depth: u64,
 }
 
 impl Turn {
@@ -71,7 +73,7 @@ impl McplHostSide {
             Some(("mcpl", key)) => key.to_owned(),
             _ => self.next_inference(),
         };
-        let mut channel = None;
+        let (mut channel, mut depth) = (None, None);
         let is_main = begins.agent == Agent::Main;
         let is_its = |of: &Option<String>| is_main && of.as_ref().is_none_or(|of| *of == inference);
         let (events, left) =
@@ -79,7 +81,10 @@ impl McplHostSide {
         self.waiting = left;
         for event in events {
             let (server, what, text) = (event.server, event.what, event.text);
-            channel = channel.or(event.channel.filter(|_| event.inference.is_some()));
+            if event.inference.is_some() {
+                channel = event.channel.or(channel);
+                depth = depth.or(Some(event.depth));
+            }
             cx.inject(Injection { server, slot: EVENT, weight: 0, what, text });
         }
         let message = begins.message.map(str::to_owned);
@@ -87,8 +92,12 @@ impl McplHostSide {
             Agent::Detached => format!("{}-{inference}", cx.session),
             _ => cx.session.to_owned(),
         };
-        let turn = Turn { inference, conversation, index: self.turns, message, usage: Usage::default(), channel };
+        let (index, usage, depth) = (self.turns, Usage::default(), depth.unwrap_or_default());
+        let turn = Turn { inference, conversation, index, message, usage, channel, depth };
         self.turns += 1;
+        if is_main && depth == 0 {
+            self.release_held(cx);
+        }
         let asked: Vec<ServerId> = self.peers.iter().filter(|(_, peer)| prepares(peer)).map(|(id, _)| *id).collect();
         for server in asked {
             let Some(peer) = self.peers.get(&server) else { continue };

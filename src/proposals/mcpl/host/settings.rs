@@ -154,6 +154,13 @@ pub(crate) static SETTINGS: &[Setting] = &[
         "MCPL 0.4 §9.3",
     ),
     setting(
+        "wakes_per_minute",
+        SettingKind::Count,
+        "12",
+        "How many turns the server's events and messages may begin per minute; further ones wait and share turns",
+        "MCPL 0.4 §13.1",
+    ),
+    setting(
         "dedupe_window",
         SettingKind::Time,
         "1h",
@@ -177,9 +184,16 @@ pub(crate) static SETTINGS: &[Setting] = &[
     ),
     setting(
         "nested",
-        SettingKind::Choice(&["refuse", "allow"]),
-        "refuse",
-        "What to do if the server requests an inference during a hook; refuse: its events begin no turn then, either",
+        SettingKind::Choice(&["queue", "refuse", "allow"]),
+        "queue",
+        "What to do if the server requests an inference during a hook; queue: run it when the hook has ended",
+        "MCPL 0.4 §10.7",
+    ),
+    setting(
+        "hook_depth",
+        SettingKind::Count,
+        "8",
+        "How many turns may follow from each other by events during hooks; then the events wait for another turn",
         "MCPL 0.4 §10.7",
     ),
     setting(

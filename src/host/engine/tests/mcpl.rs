@@ -783,7 +783,7 @@ fn c38_a_rate_limit_delays_turns_and_keeps_every_message_with_its_channel() {
     stage.pass();
     // One turn more for each channel, in which the other 24 messages stand.
     assert_eq!((stage.prompts.len(), stage.by("channels/publish").len()), (4, 2));
-    let text: String = stage.prompts.iter().map(crate::host::prompt::Prompt::to_text).collect();
+    let text: String = stage.prompts.iter().map(Prompt::to_text).collect();
     assert!((0..50).all(|n| text.contains(&format!("asks m{n}\n"))), "{text}");
     assert!(stage.prompts[2].to_text().contains("asks m48") && !stage.prompts[2].to_text().contains("asks m49"));
 }

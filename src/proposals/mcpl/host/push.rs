@@ -3,6 +3,7 @@
 use super::wakes::{Admitted, Event};
 use super::{McplHostSide, blocks};
 use crate::proposals::host::{HostCx, Refusal, ServerId};
+use crate::proposals::timestamp::{self, Reading};
 use crate::protocol::errors;
 use serde_json::{Value, json};
 
@@ -59,6 +60,14 @@ impl McplHostSide {
         }
         let malformed = |why: &str| Err(Refusal::new(errors::INVALID_PARAMS, why));
         let Some(event) = params["eventId"].as_str() else { return malformed("eventId is missing") };
+        match params["timestamp"].as_str().map(timestamp::read) {
+            None => return malformed("timestamp is missing or not a string"),
+            Some(Reading::Instant(_)) => {}
+            Some(Reading::Loose(why)) => {
+                cx.report("odd", Some(server), format!("the timestamp is incomplete: {why}"), Value::Null);
+            }
+            Some(Reading::Unreadable) => return malformed("timestamp is not a date and time of ISO 8601"),
+        }
         let content = &params["payload"]["content"];
         match content {
             Value::Array(_) => {}

@@ -261,6 +261,30 @@ pub(crate) fn feature_sets(sets: &Value) -> BTreeMap<String, Value> {
     }
 }
 
+/// Whether a feature set matches a pattern: `*` on its own stands for everything, a final `.*` for everything below
+/// (MCPL 0.4 §6.3), and any other `*` for one segment.
+pub(crate) fn matches_set(pattern: &str, set: &str) -> bool {
+    if pattern == "*" {
+        return true;
+    }
+    let (above, reaches_all) = pattern.strip_suffix(".*").map_or((pattern, false), |above| (above, true));
+    let (mut patterns, mut segments) = (above.split('.'), set.split('.'));
+    loop {
+        match (patterns.next(), segments.next()) {
+            (None, rest) => return rest.is_some() == reaches_all,
+            (Some(pattern), Some(segment)) if pattern == "*" || pattern == segment => {}
+            _ => return false,
+        }
+    }
+}
+
+/// Whether a scope's label is a path that climbs by `..`, also if it is percent-encoded: it may lead out of any folder
+/// that a pattern names.
+pub(crate) fn climbs(label: &str) -> bool {
+    let plain = label.to_ascii_lowercase().replace("%2e", ".").replace("%2f", "/").replace("%5c", "/");
+    plain.split(['/', '\\']).any(|segment| segment == "..")
+}
+
 /// The text of an injection, which is a string or a list of blocks.
 fn injected_text(injection: &Value) -> Option<String> {
     let blocks = || injection["content"].as_array().into_iter().flatten().filter_map(|block| block["text"].as_str());

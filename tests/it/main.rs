@@ -23,6 +23,7 @@ mod files;
 mod gateway;
 mod generated;
 mod mcpl;
+mod mcpl_peers;
 mod overlay;
 mod peers;
 mod project;

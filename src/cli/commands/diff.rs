@@ -38,22 +38,22 @@ use view::{DiffFormat, ViewArgs};
 #[command(mut_arg("era", |era| era.help("The era to use; auto tries `server/discover`, then `initialize`")))]
 #[command(after_help = "\
 Examples:
-  mcpreel diff before.reel after.reel                         # A and B
+  mcpreel diff before.reel after.reel   # A and B
   mcpreel diff a.reel b.reel --ignore '/result/tools/*/description'
-  mcpreel diff a.reel b.reel --volatile                       # list what was not compared
-  mcpreel diff a.reel b.reel --learn a2.reel                  # a2: a second run of A's version
-  mcpreel diff a.reel b.reel --exact --order --ids            # strictly
-  mcpreel diff a.reel b.reel --view summary                   # counts by method and tool
+  mcpreel diff a.reel b.reel --volatile   # list what was not compared
+  mcpreel diff a.reel b.reel --learn a2.reel   # a2: a second run of A's version
+  mcpreel diff a.reel b.reel --exact --order --ids   # strictly
+  mcpreel diff a.reel b.reel --view summary   # counts by method and tool
   mcpreel diff a.reel b.reel --only tools --view side-by-side
-  mcpreel diff a.reel b.reel --only latency                   # response times
+  mcpreel diff a.reel b.reel --only latency   # response times
   mcpreel diff a.reel b.reel --format json | jq '.units[].patch'
-  mcpreel diff a.reel b.reel --format markdown                # for a pull request
+  mcpreel diff a.reel b.reel --format markdown   # for a pull request
 
 Compare what servers offer, and fail if a change breaks clients:
   mcpreel diff --surface a.reel b.reel
-  mcpreel diff --surface --update server.lock.json -- my-server    # write the lock file
-  mcpreel diff --surface server.lock.json -- my-server             # check the server against it
-  mcpreel diff --rules                                             # what counts as breaking
+  mcpreel diff --surface --update server.lock.json -- my-server   # write it
+  mcpreel diff --surface server.lock.json -- my-server   # check
+  mcpreel diff --rules   # what counts as breaking
 
 In a heading, - means only in A, and + only in B. Below it, - is the value in A, and + the one in B, after the JSON \
 Pointer of the place, which --ignore takes. \

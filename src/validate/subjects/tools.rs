@@ -1,8 +1,8 @@
 //! Tools: how they are described, and whether calls and results fit the description.
 
+use crate::proposals::Findings;
 use crate::proposals::findings::rules;
 use crate::proposals::recent::Recent;
-use crate::proposals::Findings;
 use crate::protocol::{Revision, errors, http};
 use crate::validate::foreign_schema::{Compiled, Library, differences_within};
 use crate::validate::subject::{Message, Subject, SubjectEntry};

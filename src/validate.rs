@@ -128,6 +128,7 @@ impl Validator {
             shared: Shared {
                 overviews: REGISTRY.iter().filter_map(|proposal| proposal.overview()).collect(),
                 http: http::SharedHttp::default(),
+                schemas: foreign_schema::Library::default(),
             },
             closed: VecDeque::new(),
             has_retired: false,

@@ -2,6 +2,7 @@
 //! observer.
 
 use super::classify::{Classified, HttpPart, Text};
+use super::foreign_schema::Library;
 use super::http::{Http, SharedHttp};
 use super::overlap::Overlap;
 use super::pairing::Pairs;
@@ -24,6 +25,7 @@ pub(super) type Overviews = Vec<Box<dyn Overview>>;
 pub(super) struct Shared {
     pub overviews: Overviews,
     pub http: SharedHttp,
+    pub schemas: Library,
 }
 
 impl Shared {
@@ -219,7 +221,7 @@ impl Connection {
         let request = step.request.as_ref();
         let declared = &self.tracker.declared;
         let observed = Observed { seq, time, direction, envelope, method, content, request, declared, whole: &value };
-        let message = Message { observed, before, era: step.era, header };
+        let message = Message { observed, before, era: step.era, header, schemas: &shared.schemas };
         self.lifecycle.check(&message, &self.tracker, &mut self.findings);
         self.method.check(&message, &self.pairs, &mut self.findings);
         schema::check(&message, &mut self.findings);

@@ -1,7 +1,10 @@
 //! JSON Schemas that a peer sends: compiled within limits, and never by fetching anything.
 
+use crate::proposals::recent::{Digest, Recent, digest};
 use jsonschema::{Draft, Validator};
 use serde_json::Value;
+use std::cell::RefCell;
+use std::sync::Arc;
 
 /// The number of JSON values in a schema up to which it is compiled.
 const MAX_VALUES: usize = 4096;
@@ -19,6 +22,34 @@ pub(super) enum Compiled {
     Invalid(String),
     /// It is too large, its dialect is unknown, or it refers to something outside.
     Unknown,
+}
+
+/// The number of compiled schemas that connections share.
+const SHARED: usize = 1024;
+
+/// Compiled schemas. Connections to the same server share them: they take much memory, and compiling takes time.
+#[derive(Debug)]
+pub(super) struct Library(RefCell<Recent<Digest, (Value, Arc<Compiled>)>>);
+
+impl Default for Library {
+    fn default() -> Self {
+        Self(RefCell::new(Recent::new(SHARED)))
+    }
+}
+
+impl Library {
+    /// Returns the compiled schema.
+    pub(super) fn compiled(&self, schema: &Value) -> Arc<Compiled> {
+        let key = digest(schema);
+        let mut known = self.0.borrow_mut();
+        // Others may have the same digest.
+        if let Some((_, compiled)) = known.get(&key).filter(|(source, _)| source == schema) {
+            return Arc::clone(compiled);
+        }
+        let compiled = Arc::new(compile(schema));
+        known.insert(key, (schema.clone(), Arc::clone(&compiled)));
+        compiled
+    }
 }
 
 /// Compiles a schema. Without `$schema`, its dialect is 2020-12.
@@ -72,7 +103,7 @@ pub(super) fn differences_within(left: &mut usize, validator: &Validator, value:
         *left -= usize::from(described.is_some());
         return described;
     }
-    (!validator.is_valid(value)).then(|| "they do not conform to the schema".to_owned())
+    (!validator.is_valid(value)).then(|| "not as the schema says".to_owned())
 }
 
 /// Describes how a value differs from its schema; `None` if it does not.
@@ -114,6 +145,15 @@ mod tests {
         for schema in [deep, json!({"properties": large})] {
             assert!(matches!(compile(&schema), Compiled::Unknown));
         }
+    }
+
+    #[test]
+    fn the_same_schema_is_compiled_once() {
+        let library = Library::default();
+        let (schema, other) = (json!({"type": "object"}), json!({"type": "array"}));
+        let compiled = library.compiled(&schema);
+        assert!(Arc::ptr_eq(&compiled, &library.compiled(&schema.clone())));
+        assert!(!Arc::ptr_eq(&compiled, &library.compiled(&other)));
     }
 
     #[test]

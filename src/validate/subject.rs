@@ -3,6 +3,7 @@
 //! A subject sees each message once, after the checks of JSON-RPC, of pairing and of the schema.
 
 use super::connection::Before;
+use super::foreign_schema::Library;
 use super::subjects;
 use crate::proposals::{Findings, Observed, Rule};
 use crate::protocol::{Era, Revision};
@@ -18,6 +19,8 @@ pub(super) struct Message<'a> {
     pub era: Era,
     /// The event that carries it.
     pub header: &'a EventHeader,
+    /// The schemas of peers that all connections share.
+    pub schemas: &'a Library,
 }
 
 impl<'a> Message<'a> {

@@ -1,15 +1,16 @@
 //! Tools: how they are described, and whether calls and results fit the description.
 
+use crate::proposals::Findings;
 use crate::proposals::findings::rules;
 use crate::proposals::recent::Recent;
-use crate::proposals::{Findings, Rule};
 use crate::protocol::{Revision, errors, http};
-use crate::validate::foreign_schema::{Compiled, compile, differences, differences_within};
+use crate::validate::foreign_schema::{Compiled, Library, differences_within};
 use crate::validate::subject::{Message, Subject, SubjectEntry};
 use crate::validate::subjects::capabilities::is_declared;
 use crate::wire::{IdKey, MessageKind};
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 rules! {
     SCHEMA = Error "tools/invalid-schema",
@@ -65,8 +66,8 @@ pub(in crate::validate) const ENTRY: SubjectEntry = SubjectEntry {
 const TOOLS: usize = 1024;
 /// Calls without a response that are remembered.
 const CALLS: usize = 1024;
-/// Wrong arguments that are described; a report shows no more of them.
-const DESCRIPTIONS: usize = 1000;
+/// Wrong arguments and results that are described; after so many, they have been seen.
+const DESCRIPTIONS: usize = 100;
 /// The length of the longest name that MCP recommends.
 const LONGEST_NAME: usize = 128;
 
@@ -74,12 +75,12 @@ const LONGEST_NAME: usize = 128;
 #[derive(Debug)]
 struct Schema {
     source: Value,
-    compiled: Option<Compiled>,
+    compiled: Option<Arc<Compiled>>,
 }
 
 impl Schema {
-    fn compiled(&mut self) -> &Compiled {
-        self.compiled.get_or_insert_with(|| compile(&self.source))
+    fn compiled(&mut self, library: &Library) -> &Compiled {
+        self.compiled.get_or_insert_with(|| library.compiled(&self.source))
     }
 }
 
@@ -112,7 +113,7 @@ struct Tools {
     is_complete: bool,
     /// There are more tools than are remembered.
     is_full: bool,
-    /// The number of calls whose arguments are still described if they are wrong.
+    /// The number of arguments and results that are still described if they are wrong.
     descriptions: usize,
 }
 
@@ -181,12 +182,12 @@ impl Tools {
     }
 
     fn call(&mut self, message: &Message<'_>, findings: &mut Findings) {
-        let (seq, params) = (message.seq(), message.content());
+        let params = message.content();
         let Some(name) = params["name"].as_str() else { return };
         self.is_complete &= message.saw_all();
         let mut differs = None;
         if let Some(tool) = self.tools.get_mut(name) {
-            differs = tool.check_arguments(seq, params, &mut self.descriptions, findings);
+            differs = tool.check_arguments(message, &mut self.descriptions, findings);
             if message.revision() == Some(Revision::V2025_11_25) {
                 tool.check_support(message, name, findings);
             }
@@ -249,7 +250,7 @@ impl Tools {
             format!("the server accepted the arguments of {:?}: {}", call.tool, differs.unwrap_or_default())
         });
         if message.is_since(Revision::V2025_06_18) {
-            tool.check_structured(seq, content, findings);
+            tool.check_structured(message, &mut self.descriptions, findings);
         }
     }
 }
@@ -263,14 +264,14 @@ impl Tool {
     /// Returns how the arguments differ from the schema.
     fn check_arguments(
         &mut self,
-        seq: u64,
-        params: &Value,
+        message: &Message<'_>,
         descriptions: &mut usize,
         findings: &mut Findings,
     ) -> Option<String> {
+        let (seq, params) = (message.seq(), message.content());
         let empty = json!({});
         let arguments = params.get("arguments").unwrap_or(&empty);
-        let Compiled::Usable(validator) = self.input.compiled() else {
+        let Compiled::Usable(validator) = self.input.compiled(message.schemas) else {
             findings.give_up(&ARGUMENTS);
             return None;
         };
@@ -295,14 +296,15 @@ impl Tool {
         }
     }
 
-    fn check_structured(&mut self, seq: u64, result: &Value, findings: &mut Findings) {
+    fn check_structured(&mut self, message: &Message<'_>, descriptions: &mut usize, findings: &mut Findings) {
+        let (seq, result) = (message.seq(), message.content());
         let given = result.get("structuredContent");
         if let Some(output) = &mut self.output {
             findings
                 .check(&STRUCTURED_MISSING, seq, given.is_some(), || "the result has no structuredContent".to_owned());
-            match (output.compiled(), given) {
+            match (output.compiled(message.schemas), given) {
                 (Compiled::Usable(validator), Some(given)) => {
-                    let differs = differences(validator, given);
+                    let differs = differences_within(descriptions, validator, given);
                     findings.check(&STRUCTURED, seq, differs.is_none(), || differs.clone().unwrap_or_default());
                 }
                 (_, Some(_)) => findings.give_up(&STRUCTURED),
@@ -338,7 +340,7 @@ fn check_name(message: &Message<'_>, name: &str, findings: &mut Findings) {
 fn check_description(message: &Message<'_>, name: &str, tool: &Value, findings: &mut Findings) {
     for (member, schema) in ["inputSchema", "outputSchema"].into_iter().filter_map(|it| Some((it, tool.get(it)?))) {
         let what = || format!("the {member} of {name:?}");
-        check_schema(&SCHEMA, message.seq(), schema, what, findings);
+        check_schema(message, schema, what, findings);
     }
     if message.is_modern() {
         let sound = http::check_annotations(&tool["inputSchema"]);
@@ -348,11 +350,11 @@ fn check_description(message: &Message<'_>, name: &str, tool: &Value, findings: 
     }
 }
 
-fn check_schema(rule: &'static Rule, seq: u64, schema: &Value, what: impl FnOnce() -> String, findings: &mut Findings) {
-    match compile(schema) {
-        Compiled::Usable(_) => findings.hold(rule),
-        Compiled::Invalid(reason) => findings.note(rule, seq, format!("{}: {reason}", what())),
-        Compiled::Unknown => findings.give_up(rule),
+fn check_schema(message: &Message<'_>, schema: &Value, what: impl FnOnce() -> String, findings: &mut Findings) {
+    match message.schemas.compiled(schema).as_ref() {
+        Compiled::Usable(_) => findings.hold(&SCHEMA),
+        Compiled::Invalid(reason) => findings.note(&SCHEMA, message.seq(), format!("{}: {reason}", what())),
+        Compiled::Unknown => findings.give_up(&SCHEMA),
     }
 }
 

@@ -24,6 +24,7 @@ mod mcpl;
 mod overlay;
 mod peers;
 mod project;
+mod proposal_peers;
 mod real;
 mod reels;
 mod remote;

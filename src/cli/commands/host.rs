@@ -134,9 +134,9 @@ pub(crate) struct HostArgs {
     /// The project's name in templates (default: the current folder's name).
     #[arg(long, value_name = "NAME")]
     project: Option<String>,
-    /// The seed for ids: the same seed gives the same prompts.
-    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
-    seed: u64,
+    /// Generate ids from this seed: the same seed gives the same ids and prompts (default: new ids each time).
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
     /// Show each prompt.
     #[arg(long)]
     prompts: bool,
@@ -190,8 +190,10 @@ pub(super) fn run(args: &HostArgs, context: &Context) -> Result<Outcome, Command
     if let Some(path) = &args.scenario {
         return scenario::run(path, &model, args, context);
     }
-    let named = setup::servers(args, context)?;
-    let config = setup::config(args, &named, &model)?;
+    // Servers may remember ids across sessions, so two sessions must not share them by accident.
+    let seed = args.seed.unwrap_or_else(|| fastrand::u64(..));
+    let named = setup::servers(args, seed, context)?;
+    let config = setup::config(args, seed, &named, &model)?;
     let said = args.say.iter().map(|text| lines::parse(&format!("/turn {text}")));
     let queue: VecDeque<Line> =
         said.chain(args.doing.iter().map(|line| lines::parse(line))).collect::<Result<_, _>>()?;

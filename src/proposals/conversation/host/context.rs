@@ -9,6 +9,9 @@ use std::fmt::Write;
 /// The default size limit of a context in the prompt, in bytes (SEP-1975, Open Questions 1).
 pub(crate) const DEFAULT_MAX_BYTES: usize = 16 * 1024;
 
+/// A remark about a context that is valid: it contains both forms (AMB-A2).
+pub(super) const BOTH_FORMS: &str = "both context and structuredContext are given; the text goes first";
+
 /// A memory.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Memory {
@@ -47,7 +50,7 @@ impl Context {
         }
         let memories = read_memories(&value["structuredContext"], &mut remarks);
         if text.is_some() && !memories.is_empty() {
-            remarks.push("both context and structuredContext are given; the text goes first".to_owned());
+            remarks.push(BOTH_FORMS.to_owned());
         }
         let context = Self { text, memories };
         (if context == Self::default() { None } else { Some(context) }, remarks)

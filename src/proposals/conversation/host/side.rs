@@ -88,8 +88,6 @@ struct Subscriber {
     is_disabled: bool,
     /// The id of the message that the turn waits for.
     waits: Option<String>,
-    /// Whether a response without a request arrived while the message was waiting.
-    has_strayed: bool,
     /// The engine's keys of requests, by the host's tokens.
     keys: BTreeMap<u64, u64>,
 }
@@ -149,7 +147,7 @@ impl ConversationHostSide {
                 content: text.to_owned(),
                 recent_history: recent.iter().map(entry).collect(),
             };
-            (subscriber.waits, subscriber.has_strayed) = (Some(message_id.to_owned()), false);
+            subscriber.waits = Some(message_id.to_owned());
             let actions = subscriber.engine.start(cx.now, message);
             self.act(cx, server, actions);
         }
@@ -197,7 +195,6 @@ impl HostSide for ConversationHostSide {
             misses: 0,
             is_disabled: false,
             waits: None,
-            has_strayed: false,
             keys: BTreeMap::new(),
         };
         self.subscribers.insert(server, subscriber);
@@ -237,10 +234,9 @@ impl HostSide for ConversationHostSide {
 
     /// A bare response to the notification. It cannot be matched to a message, so it counts as no response (AMB-A1).
     fn stray(&mut self, cx: &mut HostCx<'_>, server: ServerId, _answer: &Inbound<'_>) -> bool {
-        let Some(subscriber) = self.subscribers.get_mut(&server).filter(|one| one.waits.is_some()) else {
+        let Some(subscriber) = self.subscribers.get(&server).filter(|one| one.waits.is_some()) else {
             return false;
         };
-        subscriber.has_strayed = true;
         let text =
             "the server sent a response that belongs to no request while a user message waits for its context: dropped";
         cx.report("stray", Some(server), text, json!({"message_id": subscriber.waits, "carrier": "bare response"}));
@@ -310,9 +306,8 @@ fn members(outcome: &DeliveryOutcome) -> Value {
 
 fn done(cx: &mut HostCx<'_>, server: ServerId, subscriber: &mut Subscriber, outcome: &DeliveryOutcome) {
     let mut data = members(outcome);
-    // A server without context may leave a notification without a response, so silence is not a timeout.
-    let is_silence = outcome.carrier == Carrier::Notification && !subscriber.has_strayed;
-    subscriber.misses = if outcome.timed_out && !is_silence { subscriber.misses + 1 } else { 0 };
+    subscriber.misses = if outcome.timed_out { subscriber.misses + 1 } else { 0 };
+    report_remarks(cx, server, outcome);
     match (&outcome.context, &outcome.refused) {
         (Some(found), _) => {
             let text = context::text(found);
@@ -328,7 +323,7 @@ fn done(cx: &mut HostCx<'_>, server: ServerId, subscriber: &mut Subscriber, outc
             data["error"] = json!({"code": code, "message": message});
             cx.report("refused", Some(server), format!("refused with {code} {message}"), data);
         }
-        (None, None) if outcome.timed_out && !is_silence => {
+        (None, None) if outcome.timed_out => {
             let misses = subscriber.misses;
             cx.report(
                 "timed out",
@@ -350,8 +345,20 @@ fn done(cx: &mut HostCx<'_>, server: ServerId, subscriber: &mut Subscriber, outc
     }
 }
 
+/// Reports what is unusual about a response. What is malformed is ignored, the rest is used.
+fn report_remarks(cx: &mut HostCx<'_>, server: ServerId, outcome: &DeliveryOutcome) {
+    let is_valid = |remark: &&String| [super::GUESSED, context::BOTH_FORMS].contains(&remark.as_str());
+    let (valid, malformed): (Vec<&String>, Vec<&String>) = outcome.remarks.iter().partition(is_valid);
+    for (what, remarks) in [("odd", valid), ("malformed", malformed)] {
+        for remark in remarks {
+            cx.report(what, Some(server), remark.as_str(), json!({"message_id": outcome.message_id}));
+        }
+    }
+}
+
 /// Context that came too late is never used for a later turn (SEP-1975, Timeouts).
 fn late(cx: &mut HostCx<'_>, server: ServerId, outcome: &DeliveryOutcome) {
+    report_remarks(cx, server, outcome);
     let ms = outcome.latency.as_millis();
     cx.report("late", Some(server), format!("a context arrived after {ms} ms, too late: dropped"), members(outcome));
 }

@@ -47,7 +47,10 @@ fn a5_the_params_fit_the_schema() {
     let mut message = message("m1");
     assert_eq!(message.params().to_string(), r#"{"messageId":"m1","content":"hello"}"#);
     message.recent_history = vec![HistoryEntry { role: "assistant".to_owned(), content: "hi".to_owned() }];
-    assert_eq!(DESCRIPTOR.schemas.check("conversation/userMessage:params", &message.params()), Some(vec![]));
+    assert_eq!(
+        super::super::DESCRIPTOR.schemas.check("conversation/userMessage:params", &message.params()),
+        Some(vec![])
+    );
 }
 
 #[test]

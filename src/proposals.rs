@@ -19,6 +19,7 @@ pub(crate) mod reminder;
 pub(crate) mod samples;
 pub(crate) mod server;
 pub(crate) mod timestamp;
+pub(crate) mod tool_result;
 
 pub(crate) use findings::{Exemption, Findings};
 

@@ -92,6 +92,10 @@ enum Next {
     /// The proposal at this index may change the model's answer.
     Rewrite(usize),
     TurnOver,
+    /// What hooks inject at the session's end follows this number of pending injections.
+    SessionEnd(usize),
+    /// The session's last turn has ended like this.
+    LastTurn(OrderResult),
     Finish(OrderResult),
 }
 
@@ -400,17 +404,20 @@ impl Host {
             Next::AfterTool(used, result) => self.after_tool(now, used, result),
             Next::Rewrite(at) => self.rewrite(now, at),
             Next::TurnOver => self.end_turn(now),
-            Next::Finish(done) => {
-                if done == OrderResult::Ended {
-                    self.report_unprompted();
-                }
-                self.finish(done);
+            Next::SessionEnd(before) if self.pending.len() > before && self.policy.flag("final_turn") => {
+                self.begin_last(now);
             }
+            Next::SessionEnd(_) => self.end_session(),
+            Next::LastTurn(done) => {
+                self.out.push(Output::OrderResult(done));
+                self.end_session();
+            }
+            Next::Finish(done) => self.finish(done),
         }
     }
 
-    /// Reports injections of hooks at the session's end, for which no prompt follows.
-    fn report_unprompted(&mut self) {
+    /// Ends the session, and reports the injections for which no prompt follows.
+    fn end_session(&mut self) {
         for waiting in std::mem::take(&mut self.pending) {
             let injection = waiting.injection;
             let data = json!({"slot": injection.slot, "text": injection.text, "proposal": waiting.proposal});
@@ -418,5 +425,6 @@ impl Host {
                 format!("not injected, because no prompt follows: {:?}", crate::proposals::clip(&injection.text, 80));
             self.report("unprompted", Some(injection.server), text, data);
         }
+        self.finish(OrderResult::Ended);
     }
 }

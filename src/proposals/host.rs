@@ -129,6 +129,8 @@ pub enum PromptPlace {
     BeforeUser,
     /// Immediately after the user's message.
     AfterUser,
+    /// Immediately after the result of the tool call that it belongs to; without one in this prompt, at the end.
+    AfterTool,
 }
 
 impl PromptPlace {
@@ -138,6 +140,7 @@ impl PromptPlace {
             Self::System => "system",
             Self::BeforeUser => "before_user",
             Self::AfterUser => "after_user",
+            Self::AfterTool => "after_tool",
         }
     }
 }

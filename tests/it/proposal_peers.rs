@@ -232,3 +232,151 @@ fn a20_a_server_that_never_answers_a_notification_is_disabled() {
     let events = host(&stage, &answering(refuse), &[&words[..], &said].concat());
     assert_eq!((reported(&events, "timed out").len(), reported(&events, "disabled").len()), (3, 1), "{events:?}");
 }
+
+/// A server that declares these hooks (Python), and has a tool `recall` whose result is `answer`, and a tool `note`.
+fn hooking(declarations: &str, answer: &str) -> String {
+    format!(
+        "open_session([\"recall\", \"note\"], hooks={{\"declarations\": {declarations}}})\nwhile True:\n    asked = \
+         hear()\n    if asked[\"method\"] == \"tools/call\":\n        recalls = asked[\"params\"][\"name\"] == \
+         \"recall\"\n        result(asked, {answer} if recalls else {{\"content\": [{{\"type\": \"text\", \"text\": \
+         \"the note is kept\"}}]}})\n"
+    )
+}
+
+const AT_BOTH_ENDS: &str = r#"[{"event": "session_start", "context": "it begins", "priority": "suggestion"},
+    {"event": "pre_request", "context": "a request comes", "priority": "suggestion"},
+    {"event": "session_end", "context": "store what you learned", "priority": "suggestion"}]"#;
+
+#[test]
+fn d21_the_text_of_a_session_end_hook_gets_a_last_turn() {
+    let stage = Stage::new();
+    let body = hooking(AT_BOTH_ENDS, "{}");
+    let events = host(&stage, &body, &["--say", "hi"]);
+    let shown = prompts(&events);
+    assert_eq!(shown.len(), 2, "{events:?}");
+    assert!(!shown[0].contains("store what you learned") && shown[1].contains("> store what you learned"), "{shown:?}");
+    assert_eq!(reported(&events, "final turn").len(), 1);
+    assert!(reported(&events, "unprompted").is_empty(), "{events:?}");
+    let kinds: Vec<_> = events.iter().filter_map(|event| event["event"].as_str()).filter(|it| *it != "fact").collect();
+    assert_eq!(kinds, ["connected", "prompt", "turn", "prompt", "turn", "ended", "reel"]);
+    // Without it, the text is reported as lost.
+    let events = host(&stage, &body, &["--say", "hi", "--set", "host.final_turn=false"]);
+    assert_eq!((prompts(&events).len(), reported(&events, "unprompted").len()), (1, 1), "{events:?}");
+    // A model that uses a tool in the last turn gets its result.
+    stage.write(
+        "model.py",
+        "import json, sys\nprompt = json.load(sys.stdin)\nend = 'store what' in prompt['messages'][-1]['content'] or \
+         any('store what' in message['content'] for message in prompt['messages'])\nprint(json.dumps({'text': 'ok', \
+         'tool_calls': [{'tool': 'note', 'arguments': {}}] if end and prompt['round'] == 1 else []}))\n",
+    );
+    stage.write("heard", "");
+    host(&stage, &body, &["--say", "hi", "--model-command", "python3 model.py"]);
+    assert_eq!(heard(&stage, "heard", "tools/call").len(), 1);
+}
+
+#[test]
+fn d21_what_a_session_start_hook_injects_stays_for_the_session() {
+    let stage = Stage::new();
+    let body = hooking(AT_BOTH_ENDS, "{}");
+    let begins = |words: &[&str]| -> Vec<bool> {
+        let said = ["--say", "one", "--say", "two", "--set", "host.final_turn=false"];
+        prompts(&host(&stage, &body, &[&said, words].concat())).iter().map(|it| it.contains("> it begins")).collect()
+    };
+    assert_eq!(begins(&[]), [true, true]);
+    assert_eq!(begins(&["--set", "hooks.session_start_lasts=turn"]), [true, false]);
+    let events = host(&stage, &body, &["--say", "one", "--do", "/compact", "--do", "/turn two"]);
+    assert!(prompts(&events)[1].contains("> it begins"), "a compaction does not remove it: {events:?}");
+}
+
+#[test]
+fn d21_sub_agents_have_a_session_and_a_request() {
+    let stage = Stage::new();
+    let body = hooking(AT_BOTH_ENDS, "{}");
+    for agent in ["/agent look around", "/detached look around"] {
+        let events = host(&stage, &body, &["--do", "/turn hi", "--do", agent, "--do", "/turn bye"]);
+        let shown = prompts(&events);
+        for (at, prompt) in shown[..3].iter().enumerate() {
+            let counts = (prompt.matches("> it begins").count(), prompt.matches("> a request comes").count());
+            assert_eq!(counts, (1, 1), "{agent}, prompt {at}: {prompt}");
+        }
+    }
+}
+
+#[test]
+fn d7_a_host_that_supports_no_hooks_fires_none() {
+    let stage = Stage::new();
+    let events = host(&stage, &hooking(AT_BOTH_ENDS, "{}"), &["--say", "hi", "--set", "hooks.place=none"]);
+    assert!(reported(&events, "fires").is_empty(), "{events:?}");
+    assert_eq!(reported(&events, "unsupported").len(), 1, "{events:?}");
+    assert_eq!(prompts(&events).len(), 1);
+}
+
+#[test]
+fn d29_a_context_tools_resources_and_structured_content_are_injected() {
+    let stage = Stage::new();
+    let declared = r#"[{"event": "session_start", "context_tool": "recall", "priority": "suggestion"}]"#;
+    let answer = r#"{"content": [{"type": "text", "text": "two things"}, {"type": "resource", "resource": {"uri":
+        "note://1", "text": "inside the note"}}, {"type": "resource_link", "uri": "note://2", "name": "second"}],
+        "structuredContent": {"count": 2}}"#;
+    let events = host(&stage, &hooking(declared, &answer.replace('\n', " ")), &["--say", "hi"]);
+    let prompt = &prompts(&events)[0];
+    for text in ["> two things", "> [resource note://1]\n> inside the note", "note://2: second", "> {\"count\":2}"] {
+        assert!(prompt.contains(text), "{text} in {prompt}");
+    }
+}
+
+#[test]
+fn d28_a_hook_after_a_tool_stands_after_its_result() {
+    let stage = Stage::new();
+    let declared = r#"[{"event": "post_tool_use", "context": "after {tool_name}", "priority": "suggestion"}]"#;
+    stage.write(
+        "model.py",
+        "import json, sys\nprompt = json.load(sys.stdin)\nprint(json.dumps({'text': 'ok', 'tool_calls': [{'tool': \
+         'note', 'arguments': {}}, {'tool': 'recall', 'arguments': {}}] if prompt['round'] == 1 else []}))\n",
+    );
+    let answer = r#"{"content": [{"type": "text", "text": "recalled"}]}"#;
+    let words = ["--say", "use them", "--model-command", "python3 model.py"];
+    let events = host(&stage, &hooking(declared, answer), &words);
+    let prompt = &prompts(&events)[1];
+    let order = ["use them", "note: the note is kept", "> after note", "recall: recalled", "> after recall"];
+    let places = order.map(|text| prompt.find(text).unwrap_or_else(|| panic!("{text} in {prompt}")));
+    assert!(places.is_sorted(), "{places:?} in {prompt}");
+    let label = events.iter().filter(|event| event["event"] == "prompt").nth(1).expect("two")["external"][0].clone();
+    assert_eq!((&label["slot"], &label["place"]), (&json!("hooks.tool_use"), &json!("after_tool")));
+    // The layout can move it; a tool that the user called has no result in the prompt.
+    stage.write("policy.yaml", "layout: {before_user: [hooks.tool_use]}\n");
+    let events = host(&stage, &hooking(declared, answer), &[&words[..], &["--policy", "policy.yaml"]].concat());
+    let prompt = &prompts(&events)[1];
+    assert!(prompt.find("> after note") < prompt.find("use them"), "{prompt}");
+    let events = host(&stage, &hooking(declared, answer), &["--do", "/tool note", "--do", "/turn go on"]);
+    let prompt = &prompts(&events)[0];
+    assert!(prompt.find("> after note") > prompt.find("go on"), "{prompt}");
+}
+
+#[test]
+fn d30_a_limit_holds_for_all_servers_together() {
+    let stage = Stage::new();
+    let declared = r#"[{"event": "pre_request", "context": f"{sys.argv[1]} suggests", "priority": "suggestion"},
+        {"event": "pre_request", "context": f"{sys.argv[1]} insists", "priority": "important"}]"#;
+    stage.write("peer.py", format!("{PRELUDE}{}", hooking(&declared.replace('\n', " "), "{}")));
+    let words = ["host", "-s", "a=python3 peer.py a", "-s", "b=python3 peer.py b", "--say", "hi", "--format", "json"];
+    let output = stage.run(&[&words[..], &["--set", "host.hooks_per_event=3"]].concat(), "");
+    let events: Vec<Value> = output.out().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let prompt = &prompts(&events)[0];
+    let shown = ["a suggests", "a insists", "b suggests", "b insists"].map(|text| prompt.contains(text));
+    assert_eq!(shown, [true, true, false, true], "{output:?}");
+    let capped = reported(&events, "capped");
+    assert_eq!((capped.len(), &capped[0]["server"], &capped[0]["data"]["left_out"]), (1, &json!("b"), &json!([0])));
+}
+
+#[test]
+fn d14_d31_what_the_host_takes_differently_is_reported() {
+    let stage = Stage::new();
+    let declared =
+        r#"[{"event": "pre_request", "context": "x", "priority": "required", "matcher": {"tool_name": "a"}}]"#;
+    let events = host(&stage, &hooking(declared, "{}"), &["--say", "hi"]);
+    assert!(texts(&events, "odd")[0].contains("matchers do not apply to pre_request events"), "{events:?}");
+    assert!(texts(&events, "downgraded")[0].contains("required"), "{events:?}");
+    let events = host(&stage, &hooking(declared, "{}"), &["--say", "hi", "--set", "hooks.trusted=true"]);
+    assert!(reported(&events, "downgraded").is_empty(), "{events:?}");
+}

@@ -158,7 +158,10 @@ impl Host {
                 self.announce(now, &LifecycleEvent::Compacted, Next::Finish(OrderResult::Ok));
             }
             Order::Allow { server, proposal, is_allowed } => self.allow(now, &server, proposal.as_deref(), is_allowed),
-            Order::End => self.announce(now, &LifecycleEvent::SessionEnd, Next::Finish(OrderResult::Ended)),
+            Order::End => {
+                let next = Next::SessionEnd(self.pending.len());
+                self.announce(now, &LifecycleEvent::SessionEnd, next);
+            }
         }
     }
 

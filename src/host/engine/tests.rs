@@ -583,12 +583,13 @@ fn d21_all_six_events_fire_in_their_order() {
     stage.turn("x");
     stage.order(Order::End);
     let fired: Vec<&str> = stage.reported("fires").iter().filter_map(|event| event.data["event"].as_str()).collect();
-    assert_eq!(fired, all);
-    let [first, second] = &stage.prompts[..] else { panic!("two prompts") };
+    assert_eq!(fired, [&all[..], &["post_request"]].concat());
+    let [first, second, last] = &stage.prompts[..] else { panic!("three prompts") };
     assert!(first.to_text().contains("at session_start") && first.to_text().contains("at pre_request"));
     assert!(second.to_text().contains("at pre_tool_use") && second.to_text().contains("at post_tool_use"));
+    assert!(last.to_text().contains("at post_request") && last.to_text().contains("at session_end"));
     let unprompted: Vec<_> = stage.reported("unprompted").iter().map(|event| event.data["text"].clone()).collect();
-    assert_eq!(unprompted, ["at post_request", "at session_end"]);
+    assert_eq!(unprompted, ["at post_request"], "no turn follows the last one");
     assert_eq!(stage.done.last(), Some(&OrderResult::Ended));
 }
 

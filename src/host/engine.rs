@@ -23,7 +23,7 @@ use super::client::{Output as ClientOutput, RequestHandle};
 use super::prompt::{Prompt, QueuedInjection};
 use crate::proposals::REGISTRY;
 use crate::proposals::host::{Effect, ServerId, ServerView, ToolUse};
-use crate::proposals::host::{HostCx, HostEvent, HostSide, Inference, Inferred, LifecycleEvent, Utterance};
+use crate::proposals::host::{HostCx, HostEvent, HostSide, Inference, Inferred, LifecycleEvent, Mark, Utterance};
 use crate::proposals::policy::Policy;
 use serde_json::{Value, json};
 use servers::{Owner, Server};
@@ -50,6 +50,8 @@ pub enum Output {
     },
     /// Something happened that is worth reporting.
     Report(HostEvent),
+    /// Mark a moment of the conversation in the reel: of one server's, or of all servers'.
+    Mark(Option<ServerId>, Mark),
     /// Ask the model, and pass its reply to [`Host::model`].
     Prompt(Prompt),
     /// Ask the model outside of the conversation, and pass its output to [`Host::inferred_piece`] and
@@ -299,6 +301,11 @@ impl Host {
     /// The servers, in order.
     pub fn servers(&self) -> &[ServerView] {
         &self.views
+    }
+
+    /// The names of the orders that proposals define.
+    pub fn orders(&self) -> Vec<&'static str> {
+        self.proposals.iter().flat_map(|proposal| proposal.side.orders()).copied().collect()
     }
 
     /// The state of all proposals, by their names, with servers by theirs.

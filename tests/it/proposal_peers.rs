@@ -182,8 +182,8 @@ fn b2_b28_a_flood_of_bad_reminders_is_summarised() {
         let output = stage.run(&[&words[..], &PEER].concat(), "");
         assert_eq!(output.code(), 0, "{output:?}");
         let lines = output.out().lines().filter(|line| line.contains("malformed")).count();
-        assert!((2..40).contains(&lines), "{format}: {lines} lines");
-        assert!(output.out().contains("2984 more reminders like these"), "{format}: {output:?}");
+        assert!((2..100).contains(&lines), "{format}: {lines} lines");
+        assert!(output.out().contains("2936 more reminders like these"), "{format}: {output:?}");
     }
 }
 
@@ -379,4 +379,65 @@ fn d14_d31_what_the_host_takes_differently_is_reported() {
     assert!(texts(&events, "downgraded")[0].contains("required"), "{events:?}");
     let events = host(&stage, &hooking(declared, "{}"), &["--say", "hi", "--set", "hooks.trusted=true"]);
     assert!(reported(&events, "downgraded").is_empty(), "{events:?}");
+}
+
+#[test]
+fn a19_the_host_marks_its_reel_and_the_rules_use_the_marks() {
+    let stage = Stage::new();
+    let body = answering(
+        "result(asked, {\"context\": \"c\"}) if asked[\"params\"][\"content\"] != \"late\" else time.sleep(0.1)",
+    );
+    let words =
+        ["--say", "one", "--do", "/revoke peer conversation", "--say", "two", "--do", "/approve peer conversation"];
+    let more = ["--say", "late", "--do", "/compact", "--record", "m.reel", "--set", "conversation.deadline=50ms"];
+    stage.write("peer.py", format!("{PRELUDE}{body}"));
+    let host = [&["host"][..], &words, &more, &["-s", "peer=python3 peer.py"]].concat();
+    let output = stage.run(&host, "");
+    assert_eq!(output.code(), 0, "{output:?}");
+    assert_eq!(heard(&stage, "heard", "conversation/userMessage").len(), 2, "none after the revocation");
+    let events = stage.events("m.reel");
+    let notes: Vec<&Value> = events.iter().filter(|event| event["event"] == "note").collect();
+    let marks: Vec<String> = notes.iter().filter_map(|note| mark(note)).collect();
+    let wanted = "turn inferred revoked turn inferred granted turn inferred compacted";
+    assert_eq!(marks.join(" "), wanted, "{notes:?}");
+    assert!(notes.iter().any(|note| note.to_string().contains("timed out")), "{notes:?}");
+    let verdict = stage.run(&["validate", "m.reel"], "");
+    assert!(!verdict.out().contains("conversation/revoked"), "{verdict:?}");
+    // A host that sends messages after a revocation is found: the same reel, without the mark that granted access again.
+    let lines = stage.ok(&["export", "m.reel"]).out();
+    let kept: Vec<&str> = lines.lines().filter(|line| !line.contains("granted")).collect();
+    stage.import("bent.reel", kept.join("\n"));
+    let verdict = stage.run(&["validate", "bent.reel"], "");
+    assert!(verdict.code() == 1 && verdict.out().contains("conversation/revoked"), "{verdict:?}");
+}
+
+/// The mark that an exported note contains.
+fn mark(note: &Value) -> Option<String> {
+    let text = note.to_string();
+    let rest = text.split("\"mark\":\"").nth(1)?;
+    Some(rest.split('"').next()?.to_owned())
+}
+
+#[test]
+fn a22_memories_are_left_out_by_relevance() {
+    let stage = Stage::new();
+    let answer = "result(asked, {\"structuredContext\": {\"memories\": [{\"content\": \"barely related\", \"relevance\": \
+                  0.1}, {\"content\": \"to the point\", \"relevance\": 0.9}]}})";
+    let events = host(&stage, &answering(answer), &["--say", "hi", "--set", "conversation.most_bytes=40"]);
+    let prompt = &prompts(&events)[0];
+    assert!(prompt.contains("to the point") && !prompt.contains("barely related"), "{prompt}");
+    assert_eq!(reported(&events, "context")[0]["data"]["left_out"], 1);
+}
+
+#[test]
+fn lines_of_the_command_line_keep_their_order_and_do_lists_orders() {
+    let stage = Stage::new();
+    let words = ["--do", "/do", "--say", "first", "--do", "/turn second", "--say", "third"];
+    let events = host(&stage, "open_session()\nwhile True:\n    hear()\n", &words);
+    let answers = events.iter().filter(|event| event["event"] == "turn");
+    let turns: Vec<&str> = answers.filter_map(|turn| turn["answer"].as_str()).collect();
+    let order = ["first", "second", "third"].map(|text| turns.iter().position(|turn| turn.contains(text)));
+    assert_eq!(order, [Some(0), Some(1), Some(2)], "{turns:?}");
+    let orders = events.iter().find(|event| event["event"] == "orders").expect("a list");
+    assert!(orders["orders"].as_array().is_some_and(|orders| orders.contains(&json!("hook"))), "{orders}");
 }

@@ -3,7 +3,7 @@
 use super::{Host, ModelReply, Next, OrderResult, Output, ToolCall, Work};
 use crate::host::prompt::{LeftOut, Origin, Prompt, PromptPart, QueuedInjection, Role, choose};
 use crate::proposals::host::{
-    Agent, Beginning, LifecycleEvent, PromptPlace, ServerId, ToolUse, Usage, Utterance, label, tokens,
+    Agent, Beginning, LifecycleEvent, Mark, PromptPlace, ServerId, ToolUse, Usage, Utterance, label, tokens,
 };
 use crate::proposals::tool_result;
 use serde_json::{Value, json};
@@ -84,6 +84,9 @@ impl Host {
             return self.finish(OrderResult::Failed("no turn is in progress".to_owned()));
         };
         turn.rounds += 1;
+        if turn.rounds == 1 && turn.agent == Agent::Main {
+            self.out.push(Output::Mark(None, Mark::Turn));
+        }
         let pending = std::mem::take(&mut self.pending);
         let chosen = self.choose(&turn, pending);
         turn.injected.extend(chosen);
@@ -211,6 +214,9 @@ impl Host {
         let Some(turn) = &self.turn else { return };
         let (agent, answer, usage) = (turn.agent, turn.answer.clone(), turn.usage);
         if at >= self.proposals.len() {
+            if agent == Agent::Main {
+                self.out.push(Output::Mark(None, Mark::Inferred));
+            }
             return self.announce(now, &LifecycleEvent::Answered(agent, &answer), Next::TurnOver);
         }
         self.ask_proposal(now, at, |side, cx| side.rewrite(cx, &answer, usage));

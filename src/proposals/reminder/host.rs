@@ -20,7 +20,7 @@ const SYSTEM: &str = "reminder.system";
 const USER: &str = "reminder.user";
 const MINUTE: Duration = Duration::from_secs(60);
 /// How many events of one kind are reported one by one between two turns. The others are counted.
-const MAX_REPORTS: u64 = 16;
+const MAX_REPORTS: u64 = 64;
 
 /// The kinds of injections.
 pub(crate) static SLOTS: &[Slot] = &[

@@ -8,7 +8,8 @@ use super::{
     subscription,
 };
 use crate::proposals::host::{
-    HostCx, HostSide, Inbound, Injection, LifecycleEvent, PromptPlace, RequestOutcome, ServerId, Slot, Utterance, cut,
+    HostCx, HostSide, Inbound, Injection, LifecycleEvent, Mark, PromptPlace, RequestOutcome, ServerId, Slot, Utterance,
+    cut,
 };
 use crate::proposals::policy::{Policies, Policy, Setting, SettingKind};
 use crate::wire::text::counted;
@@ -283,6 +284,7 @@ impl HostSide for ConversationHostSide {
     fn allow(&mut self, cx: &mut HostCx<'_>, server: ServerId, is_allowed: bool) {
         let Some(subscriber) = self.subscribers.get_mut(&server) else { return };
         (subscriber.is_allowed, subscriber.is_disabled, subscriber.misses) = (is_allowed, false, 0);
+        cx.mark(server, if is_allowed { Mark::Granted } else { Mark::Revoked });
         let (what, text) = match is_allowed {
             true => ("allowed", "receives the user's messages from now on"),
             false => ("revoked", "receives no user messages from now on"),
@@ -310,12 +312,14 @@ fn done(cx: &mut HostCx<'_>, server: ServerId, subscriber: &mut Subscriber, outc
     report_remarks(cx, server, outcome);
     match (&outcome.context, &outcome.refused) {
         (Some(found), _) => {
-            let text = context::text(found);
-            let whole = text.len();
-            let text = cut(text, subscriber.policy.length("most_bytes"));
+            let most = subscriber.policy.length("most_bytes");
+            let whole = context::text(found, usize::MAX).0.len();
+            let (text, left_out) = context::text(found, most);
             data["bytes"] = whole.into();
-            let was_cut = if text.len() < whole { ", cut" } else { "" };
+            data["left_out"] = left_out.into();
+            let was_cut = if whole > most { ", cut" } else { "" };
             cx.report("context", Some(server), format!("{whole} B of context{was_cut}"), data);
+            let text = cut(text, most);
             let weight = i64::try_from(subscriber.policy.number("priority")).unwrap_or(i64::MAX);
             cx.inject(Injection { server, slot: CONTEXT, weight, what: "context".to_owned(), text });
         }

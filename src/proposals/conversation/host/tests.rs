@@ -40,6 +40,8 @@ fn a1_the_subscription_is_read_at_both_places() {
     assert_eq!(read(r#"{"conversationEvents":{"onUserMessage":"true"}}"#), Subscription::DeclaredNotSubscribed);
     assert_eq!(read(r#"{"experimental":{}}"#), Subscription::NotDeclared);
     assert_eq!(read("null"), Subscription::NotDeclared);
+    let both = r#"{"conversationEvents":{"onUserMessage":false},"experimental":{"conversationEvents":{"onUserMessage":true}}}"#;
+    assert_eq!(read(both), Subscription::DeclaredNotSubscribed, "the top level decides (AMB-A9)");
 }
 
 #[test]

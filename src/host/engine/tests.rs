@@ -85,6 +85,7 @@ impl Stage {
                     }
                 }
                 Output::Report(event) => self.events.push(event),
+                Output::Mark(..) => {}
                 Output::Prompt(prompt) => {
                     self.prompts.push(prompt);
                     let ok = ModelReply { text: "ok".to_owned(), tool_calls: Vec::new() };

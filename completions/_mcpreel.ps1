@@ -44,6 +44,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('survive', 'survive', [CompletionResultType]::ParameterValue, 'Test how an MCP client handles the proposals'' messages')
             [CompletionResult]::new('sessions', 'sessions', [CompletionResultType]::ParameterValue, 'List your live sessions')
             [CompletionResult]::new('reel', 'reel', [CompletionResultType]::ParameterValue, 'Inspect and repair reel files')
+            [CompletionResult]::new('redact', 'redact', [CompletionResultType]::ParameterValue, 'Replace the secrets in a reel, so that it can be shared')
             [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Convert a reel to another format')
             [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Convert another format to a reel')
             [CompletionResult]::new('wrap', 'wrap', [CompletionResultType]::ParameterValue, 'Put `mcpreel record` in front of servers in an MCP client''s configuration')
@@ -71,6 +72,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--note', '--note', [CompletionResultType]::ParameterName, 'Store a note in the reel (repeatable)')
             [CompletionResult]::new('--on-overload', '--on-overload', [CompletionResultType]::ParameterName, 'What to do if recording cannot keep up with the traffic')
             [CompletionResult]::new('--queue-bytes', '--queue-bytes', [CompletionResultType]::ParameterName, 'Maximum number of bytes that may wait for the recorder (default: 131072)')
+            [CompletionResult]::new('--key-file', '--key-file', [CompletionResultType]::ParameterName, 'A file with a key of at least 16 random bytes: the same secret gets the same pseudonym wherever this key is used (default: a new random key each time)')
             [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Listen on this address: HOST:PORT or a local port (0 for a free one) for HTTP and WebSocket; tcp:HOST:PORT or unix:PATH for JSON lines')
             [CompletionResult]::new('--allow-host', '--allow-host', [CompletionResultType]::ParameterName, 'Also accept this name in the `Host` header (repeatable). `localhost`, names that end in `.localhost`, and IP addresses are always accepted')
             [CompletionResult]::new('--allow-origin', '--allow-origin', [CompletionResultType]::ParameterName, 'Also accept requests from this browser origin (repeatable). Origins on `localhost` or a loopback address, and the origin that matches the `Host` header, are always accepted')
@@ -91,6 +93,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more detail to stderr (-vv for even more)')
             [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Overwrite an existing file')
             [CompletionResult]::new('--require-recording', '--require-recording', [CompletionResultType]::ParameterName, 'If the reel cannot be created, do not start the server; if writing fails later, stop it and exit with 4')
+            [CompletionResult]::new('--redact', '--redact', [CompletionResultType]::ParameterName, 'Replace secrets in messages and on standard error by pseudonyms before anything is written, as `mcpreel redact` does, but event by event: a secret that is divided between events, or recognised only later, stays')
             [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Check the session while it runs, and report findings on stderr, as `validate` does. The server''s exit code stays')
             [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Do not verify the server''s certificate')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -1113,6 +1116,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--seq', '--seq', [CompletionResultType]::ParameterName, 'Start at the event with this number')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Show at most this many events')
             [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'Show at most this many events')
+            [CompletionResult]::new('--key-file', '--key-file', [CompletionResultType]::ParameterName, 'A file with a key of at least 16 random bytes: the same secret gets the same pseudonym wherever this key is used (default: a new random key each time)')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more detail to stderr (-vv for even more)')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more detail to stderr (-vv for even more)')
             [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Check the messages, and print findings below them, as `validate` does. The counts go to stderr')
@@ -1120,6 +1124,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--raw', '--raw', [CompletionResultType]::ParameterName, 'Print the exact bytes of messages and stderr, each followed by a line break. Other events are printed only with event:KIND in the filter')
             [CompletionResult]::new('--no-fold', '--no-fold', [CompletionResultType]::ParameterName, 'Do not shorten long strings in the full format')
             [CompletionResult]::new('--follow', '--follow', [CompletionResultType]::ParameterName, 'Keep reading while the reel grows')
+            [CompletionResult]::new('--redact', '--redact', [CompletionResultType]::ParameterName, 'Replace secrets by pseudonyms, as `mcpreel redact` does')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
@@ -1128,9 +1133,11 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour the output')
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Use the reel of a live session; `mcpreel sessions` lists them')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--key-file', '--key-file', [CompletionResultType]::ParameterName, 'A file with a key of at least 16 random bytes: the same secret gets the same pseudonym wherever this key is used (default: a new random key each time)')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more detail to stderr (-vv for even more)')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more detail to stderr (-vv for even more)')
             [CompletionResult]::new('--audit', '--audit', [CompletionResultType]::ParameterName, 'List the operations of MCPL: each push, injection, changed answer, inference, scope request, rollback and channel message, with its server, feature set, inference and outcome. Reads every message')
+            [CompletionResult]::new('--redact', '--redact', [CompletionResultType]::ParameterName, 'Replace secrets by pseudonyms, as `mcpreel redact` does')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
@@ -1145,10 +1152,12 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--injected', '--injected', [CompletionResultType]::ParameterName, 'What to do with findings in messages that mcpreel injected (default: report)')
             [CompletionResult]::new('--baseline', '--baseline', [CompletionResultType]::ParameterName, 'Findings in this file are known and do not count. An entry is stale, and fails, if its rule was checked and nothing violates it')
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Check the reel of a live session. `mcpreel sessions` lists the sessions')
+            [CompletionResult]::new('--key-file', '--key-file', [CompletionResultType]::ParameterName, 'A file with a key of at least 16 random bytes: the same secret gets the same pseudonym wherever this key is used (default: a new random key each time)')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more detail to stderr (-vv for even more)')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more detail to stderr (-vv for even more)')
             [CompletionResult]::new('--write-baseline', '--write-baseline', [CompletionResultType]::ParameterName, 'Write all findings to the --baseline file, so that they do not count any more. Entries whose rules were not checked stay in it')
             [CompletionResult]::new('--follow', '--follow', [CompletionResultType]::ParameterName, 'Keep reading while the reel grows, and print findings as they come (with --format json, one object per line). Ctrl-C ends the check with its summary')
+            [CompletionResult]::new('--redact', '--redact', [CompletionResultType]::ParameterName, 'Replace secrets by pseudonyms, as `mcpreel redact` does')
             [CompletionResult]::new('--rules', '--rules', [CompletionResultType]::ParameterName, 'List all rules and exit')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -1171,6 +1180,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour the output')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--ignore', '--ignore', [CompletionResultType]::ParameterName, 'Ignore the value at this JSON Pointer, relative to the message; `*` matches any one member (repeatable)')
+            [CompletionResult]::new('--key-file', '--key-file', [CompletionResultType]::ParameterName, 'A file with a key of at least 16 random bytes: the same secret gets the same pseudonym wherever this key is used (default: a new random key each time)')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more detail to stderr (-vv for even more)')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more detail to stderr (-vv for even more)')
             [CompletionResult]::new('--exact', '--exact', [CompletionResultType]::ParameterName, 'Also compare the order of members, the notation of numbers, and (byte for byte) JSON embedded in strings')
@@ -1178,6 +1188,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--ids', '--ids', [CompletionResultType]::ParameterName, 'Also compare ids')
             [CompletionResult]::new('--times', '--times', [CompletionResultType]::ParameterName, 'Also compare timestamps in messages')
             [CompletionResult]::new('--stderr', '--stderr', [CompletionResultType]::ParameterName, 'Also compare what the servers wrote to stderr')
+            [CompletionResult]::new('--redact', '--redact', [CompletionResultType]::ParameterName, 'Replace secrets by pseudonyms, as `mcpreel redact` does')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
@@ -1278,6 +1289,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--note', '--note', [CompletionResultType]::ParameterName, 'Store a note in the reel (repeatable)')
             [CompletionResult]::new('--on-overload', '--on-overload', [CompletionResultType]::ParameterName, 'What to do if recording cannot keep up with the traffic')
             [CompletionResult]::new('--queue-bytes', '--queue-bytes', [CompletionResultType]::ParameterName, 'Maximum number of bytes that may wait for the recorder (default: 131072)')
+            [CompletionResult]::new('--key-file', '--key-file', [CompletionResultType]::ParameterName, 'A file with a key of at least 16 random bytes: the same secret gets the same pseudonym wherever this key is used (default: a new random key each time)')
             [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'Connect to a running server: http(s)://…, ws(s)://…, unix:PATH, tcp:HOST:PORT, or env:NAME to read the URL from an environment variable')
             [CompletionResult]::new('-H', '-H ', [CompletionResultType]::ParameterName, 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced by the value of the environment variable NAME. If MCPREEL_TOKEN is set, it is sent as `Authorization: Bearer …`, unless there is such a header')
             [CompletionResult]::new('--header', '--header', [CompletionResultType]::ParameterName, 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced by the value of the environment variable NAME. If MCPREEL_TOKEN is set, it is sent as `Authorization: Bearer …`, unless there is such a header')
@@ -1298,6 +1310,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'Print the JSON Schema of overlay files')
             [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Overwrite an existing file')
             [CompletionResult]::new('--require-recording', '--require-recording', [CompletionResultType]::ParameterName, 'If the reel cannot be created, do not start the server; if writing fails later, stop it and exit with 4')
+            [CompletionResult]::new('--redact', '--redact', [CompletionResultType]::ParameterName, 'Replace secrets in messages and on standard error by pseudonyms before anything is written, as `mcpreel redact` does, but event by event: a secret that is divided between events, or recognised only later, stays')
             [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Do not verify the server''s certificate')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -1340,6 +1353,8 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('index', 'index', [CompletionResultType]::ParameterValue, 'Add a missing index (after a killed recorder) or replace a wrong one, in place')
             [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Compress a reel as much as possible. It is left alone if it would not get smaller')
             [CompletionResult]::new('cat', 'cat', [CompletionResultType]::ParameterValue, 'Print the exact bytes of one direction, or of stderr')
+            [CompletionResult]::new('cut', 'cut', [CompletionResultType]::ParameterValue, 'Write a part of a reel: what a filter, a time and streams select')
+            [CompletionResult]::new('merge', 'merge', [CompletionResultType]::ParameterValue, 'Write several reels as one, in the order of time. Each session keeps a stream of its own')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
@@ -1399,6 +1414,33 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'mcpreel;reel;cut' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour the output')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write to this file; `-` is stdout')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write to this file; `-` is stdout')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Start at this time: seconds since the start of the reel, or an RFC 3339 time')
+            [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'End at this time')
+            [CompletionResult]::new('--stream', '--stream', [CompletionResultType]::ParameterName, 'Only the session with this stream number (repeatable); `mcpreel show` prints it after #')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more detail to stderr (-vv for even more)')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more detail to stderr (-vv for even more)')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Overwrite an existing file')
+            [CompletionResult]::new('--no-handshake', '--no-handshake', [CompletionResultType]::ParameterName, 'Leave out the handshake, unless it is selected')
+            [CompletionResult]::new('--no-pairs', '--no-pairs', [CompletionResultType]::ParameterName, 'Leave out the other half of a request and its response, unless it is selected')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mcpreel;reel;merge' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour the output')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write to this file; `-` is stdout')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write to this file; `-` is stdout')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more detail to stderr (-vv for even more)')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more detail to stderr (-vv for even more)')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Overwrite an existing file')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'mcpreel;reel;help' {
             [CompletionResult]::new('info', 'info', [CompletionResultType]::ParameterValue, 'Print a reel''s metadata and counts')
             [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Read the whole reel, check its index, and report all damage. Exits with 1 if there is any')
@@ -1406,6 +1448,8 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('index', 'index', [CompletionResultType]::ParameterValue, 'Add a missing index (after a killed recorder) or replace a wrong one, in place')
             [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Compress a reel as much as possible. It is left alone if it would not get smaller')
             [CompletionResult]::new('cat', 'cat', [CompletionResultType]::ParameterValue, 'Print the exact bytes of one direction, or of stderr')
+            [CompletionResult]::new('cut', 'cut', [CompletionResultType]::ParameterValue, 'Write a part of a reel: what a filter, a time and streams select')
+            [CompletionResult]::new('merge', 'merge', [CompletionResultType]::ParameterValue, 'Write several reels as one, in the order of time. Each session keeps a stream of its own')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
@@ -1427,7 +1471,30 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
         'mcpreel;reel;help;cat' {
             break
         }
+        'mcpreel;reel;help;cut' {
+            break
+        }
+        'mcpreel;reel;help;merge' {
+            break
+        }
         'mcpreel;reel;help;help' {
+            break
+        }
+        'mcpreel;redact' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour the output')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write the redacted reel to this file; `-` is stdout')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write the redacted reel to this file; `-` is stdout')
+            [CompletionResult]::new('--key-file', '--key-file', [CompletionResultType]::ParameterName, 'A file with a key of at least 16 random bytes: the same secret gets the same pseudonym wherever this key is used (default: a new random key each time)')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'The format of the report')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'The format of the report')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more detail to stderr (-vv for even more)')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more detail to stderr (-vv for even more)')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Overwrite an existing file')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Only report what would be replaced')
+            [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Only report what would be replaced, and exit with 1 if there is anything')
+            [CompletionResult]::new('--rules', '--rules', [CompletionResultType]::ParameterName, 'List all detectors and exit')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'mcpreel;export' {
@@ -1435,9 +1502,11 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'The output format')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write to this file; `-` is stdout')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write to this file; `-` is stdout')
+            [CompletionResult]::new('--key-file', '--key-file', [CompletionResultType]::ParameterName, 'A file with a key of at least 16 random bytes: the same secret gets the same pseudonym wherever this key is used (default: a new random key each time)')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more detail to stderr (-vv for even more)')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more detail to stderr (-vv for even more)')
             [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Overwrite an existing file')
+            [CompletionResult]::new('--redact', '--redact', [CompletionResultType]::ParameterName, 'Replace secrets by pseudonyms, as `mcpreel redact` does')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
@@ -1518,6 +1587,7 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('survive', 'survive', [CompletionResultType]::ParameterValue, 'Test how an MCP client handles the proposals'' messages')
             [CompletionResult]::new('sessions', 'sessions', [CompletionResultType]::ParameterValue, 'List your live sessions')
             [CompletionResult]::new('reel', 'reel', [CompletionResultType]::ParameterValue, 'Inspect and repair reel files')
+            [CompletionResult]::new('redact', 'redact', [CompletionResultType]::ParameterValue, 'Replace the secrets in a reel, so that it can be shared')
             [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Convert a reel to another format')
             [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Convert another format to a reel')
             [CompletionResult]::new('wrap', 'wrap', [CompletionResultType]::ParameterValue, 'Put `mcpreel record` in front of servers in an MCP client''s configuration')
@@ -1683,6 +1753,8 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             [CompletionResult]::new('index', 'index', [CompletionResultType]::ParameterValue, 'Add a missing index (after a killed recorder) or replace a wrong one, in place')
             [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Compress a reel as much as possible. It is left alone if it would not get smaller')
             [CompletionResult]::new('cat', 'cat', [CompletionResultType]::ParameterValue, 'Print the exact bytes of one direction, or of stderr')
+            [CompletionResult]::new('cut', 'cut', [CompletionResultType]::ParameterValue, 'Write a part of a reel: what a filter, a time and streams select')
+            [CompletionResult]::new('merge', 'merge', [CompletionResultType]::ParameterValue, 'Write several reels as one, in the order of time. Each session keeps a stream of its own')
             break
         }
         'mcpreel;help;reel;info' {
@@ -1701,6 +1773,15 @@ Register-ArgumentCompleter -Native -CommandName 'mcpreel' -ScriptBlock {
             break
         }
         'mcpreel;help;reel;cat' {
+            break
+        }
+        'mcpreel;help;reel;cut' {
+            break
+        }
+        'mcpreel;help;reel;merge' {
+            break
+        }
+        'mcpreel;help;redact' {
             break
         }
         'mcpreel;help;export' {

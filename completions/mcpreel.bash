@@ -58,6 +58,9 @@ _mcpreel() {
             mcpreel,record)
                 cmd="mcpreel__subcmd__record"
                 ;;
+            mcpreel,redact)
+                cmd="mcpreel__subcmd__redact"
+                ;;
             mcpreel,reel)
                 cmd="mcpreel__subcmd__reel"
                 ;;
@@ -340,6 +343,9 @@ _mcpreel() {
             mcpreel__subcmd__help,record)
                 cmd="mcpreel__subcmd__help__subcmd__record"
                 ;;
+            mcpreel__subcmd__help,redact)
+                cmd="mcpreel__subcmd__help__subcmd__redact"
+                ;;
             mcpreel__subcmd__help,reel)
                 cmd="mcpreel__subcmd__help__subcmd__reel"
                 ;;
@@ -451,11 +457,17 @@ _mcpreel() {
             mcpreel__subcmd__help__subcmd__reel,compact)
                 cmd="mcpreel__subcmd__help__subcmd__reel__subcmd__compact"
                 ;;
+            mcpreel__subcmd__help__subcmd__reel,cut)
+                cmd="mcpreel__subcmd__help__subcmd__reel__subcmd__cut"
+                ;;
             mcpreel__subcmd__help__subcmd__reel,index)
                 cmd="mcpreel__subcmd__help__subcmd__reel__subcmd__index"
                 ;;
             mcpreel__subcmd__help__subcmd__reel,info)
                 cmd="mcpreel__subcmd__help__subcmd__reel__subcmd__info"
+                ;;
+            mcpreel__subcmd__help__subcmd__reel,merge)
+                cmd="mcpreel__subcmd__help__subcmd__reel__subcmd__merge"
                 ;;
             mcpreel__subcmd__help__subcmd__reel,repair)
                 cmd="mcpreel__subcmd__help__subcmd__reel__subcmd__repair"
@@ -469,6 +481,9 @@ _mcpreel() {
             mcpreel__subcmd__reel,compact)
                 cmd="mcpreel__subcmd__reel__subcmd__compact"
                 ;;
+            mcpreel__subcmd__reel,cut)
+                cmd="mcpreel__subcmd__reel__subcmd__cut"
+                ;;
             mcpreel__subcmd__reel,help)
                 cmd="mcpreel__subcmd__reel__subcmd__help"
                 ;;
@@ -477,6 +492,9 @@ _mcpreel() {
                 ;;
             mcpreel__subcmd__reel,info)
                 cmd="mcpreel__subcmd__reel__subcmd__info"
+                ;;
+            mcpreel__subcmd__reel,merge)
+                cmd="mcpreel__subcmd__reel__subcmd__merge"
                 ;;
             mcpreel__subcmd__reel,repair)
                 cmd="mcpreel__subcmd__reel__subcmd__repair"
@@ -490,6 +508,9 @@ _mcpreel() {
             mcpreel__subcmd__reel__subcmd__help,compact)
                 cmd="mcpreel__subcmd__reel__subcmd__help__subcmd__compact"
                 ;;
+            mcpreel__subcmd__reel__subcmd__help,cut)
+                cmd="mcpreel__subcmd__reel__subcmd__help__subcmd__cut"
+                ;;
             mcpreel__subcmd__reel__subcmd__help,help)
                 cmd="mcpreel__subcmd__reel__subcmd__help__subcmd__help"
                 ;;
@@ -498,6 +519,9 @@ _mcpreel() {
                 ;;
             mcpreel__subcmd__reel__subcmd__help,info)
                 cmd="mcpreel__subcmd__reel__subcmd__help__subcmd__info"
+                ;;
+            mcpreel__subcmd__reel__subcmd__help,merge)
+                cmd="mcpreel__subcmd__reel__subcmd__help__subcmd__merge"
                 ;;
             mcpreel__subcmd__reel__subcmd__help,repair)
                 cmd="mcpreel__subcmd__reel__subcmd__help__subcmd__repair"
@@ -512,7 +536,7 @@ _mcpreel() {
 
     case "${cmd}" in
         mcpreel)
-            opts="-v -h -V --color --verbose --help --version demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help"
+            opts="-v -h -V --color --verbose --help --version demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -668,7 +692,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__diff)
-            opts="-v -h --color --verbose --format --exact --order --ids --times --stderr --ignore --help"
+            opts="-v -h --color --verbose --format --exact --order --ids --times --stderr --ignore --redact --key-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -683,6 +707,10 @@ _mcpreel() {
                     return 0
                     ;;
                 --ignore)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -906,7 +934,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__export)
-            opts="-v -o -h --color --verbose --format --output --force --help"
+            opts="-v -o -h --color --verbose --format --output --force --redact --key-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -925,6 +953,10 @@ _mcpreel() {
                     return 0
                     ;;
                 -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3912,7 +3944,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__help)
-            opts="demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help"
+            opts="demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4485,8 +4517,22 @@ _mcpreel() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        mcpreel__subcmd__help__subcmd__redact)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         mcpreel__subcmd__help__subcmd__reel)
-            opts="info verify repair index compact cat"
+            opts="info verify repair index compact cat cut merge"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4527,6 +4573,20 @@ _mcpreel() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        mcpreel__subcmd__help__subcmd__reel__subcmd__cut)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         mcpreel__subcmd__help__subcmd__reel__subcmd__index)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
@@ -4542,6 +4602,20 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__help__subcmd__reel__subcmd__info)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mcpreel__subcmd__help__subcmd__reel__subcmd__merge)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -4906,7 +4980,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__overlay)
-            opts="-v -H -e -o -h --color --verbose --value --check --schema --force --require-recording --label --note --on-overload --queue-bytes --url --header --header-env --cacert --insecure --config --server --env --cwd --max-message --session --output --help"
+            opts="-v -H -e -o -h --color --verbose --value --check --schema --force --require-recording --label --note --on-overload --queue-bytes --redact --key-file --url --header --header-env --cacert --insecure --config --server --env --cwd --max-message --session --output --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4933,6 +5007,10 @@ _mcpreel() {
                     return 0
                     ;;
                 --queue-bytes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -5000,7 +5078,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__record)
-            opts="-v -o -H -e -h --color --verbose --output --force --require-recording --label --note --on-overload --queue-bytes --check --listen --allow-host --allow-origin --max-body --url --header --header-env --cacert --insecure --config --server --env --cwd --max-message --session --help"
+            opts="-v -o -H -e -h --color --verbose --output --force --require-recording --label --note --on-overload --queue-bytes --redact --key-file --check --listen --allow-host --allow-origin --max-body --url --header --header-env --cacert --insecure --config --server --env --cwd --max-message --session --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5031,6 +5109,10 @@ _mcpreel() {
                     return 0
                     ;;
                 --queue-bytes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -5105,8 +5187,46 @@ _mcpreel() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        mcpreel__subcmd__redact)
+            opts="-v -o -f -h --color --verbose --output --force --dry-run --check --key-file --format --rules --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         mcpreel__subcmd__reel)
-            opts="-v -h --color --verbose --help info verify repair index compact cat help"
+            opts="-v -h --color --verbose --help info verify repair index compact cat cut merge help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5171,8 +5291,46 @@ _mcpreel() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        mcpreel__subcmd__reel__subcmd__cut)
+            opts="-v -o -h --color --verbose --output --force --from --to --stream --no-handshake --no-pairs --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --stream)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         mcpreel__subcmd__reel__subcmd__help)
-            opts="info verify repair index compact cat help"
+            opts="info verify repair index compact cat cut merge help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5200,6 +5358,20 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__reel__subcmd__help__subcmd__compact)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mcpreel__subcmd__reel__subcmd__help__subcmd__cut)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -5242,6 +5414,20 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__reel__subcmd__help__subcmd__info)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mcpreel__subcmd__reel__subcmd__help__subcmd__merge)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -5314,6 +5500,32 @@ _mcpreel() {
                     ;;
                 --format)
                     COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mcpreel__subcmd__reel__subcmd__merge)
+            opts="-v -o -h --color --verbose --output --force --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)
@@ -5544,7 +5756,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__show)
-            opts="-v -f -n -h --color --verbose --format --view --check --full --raw --no-fold --jq --follow --session --time --from --seq --limit --help"
+            opts="-v -f -n -h --color --verbose --format --view --check --full --raw --no-fold --jq --follow --session --time --from --seq --limit --redact --key-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5594,6 +5806,10 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --key-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -5602,7 +5818,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__stats)
-            opts="-v -h --color --verbose --session --audit --format --help"
+            opts="-v -h --color --verbose --session --audit --format --redact --key-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5618,6 +5834,10 @@ _mcpreel() {
                     ;;
                 --format)
                     COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    return 0
+                    ;;
+                --key-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)
@@ -5700,7 +5920,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__validate)
-            opts="-v -f -h --color --verbose --format --fail-on --only --skip --injected --baseline --write-baseline --session --follow --rules --help"
+            opts="-v -f -h --color --verbose --format --fail-on --only --skip --injected --baseline --write-baseline --session --follow --redact --key-file --rules --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5739,6 +5959,10 @@ _mcpreel() {
                     return 0
                     ;;
                 --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -41,6 +41,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand survive 'Test how an MCP client handles the proposals'' messages'
             cand sessions 'List your live sessions'
             cand reel 'Inspect and repair reel files'
+            cand redact 'Replace the secrets in a reel, so that it can be shared'
             cand export 'Convert a reel to another format'
             cand import 'Convert another format to a reel'
             cand wrap 'Put `mcpreel record` in front of servers in an MCP client''s configuration'
@@ -66,6 +67,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --note 'Store a note in the reel (repeatable)'
             cand --on-overload 'What to do if recording cannot keep up with the traffic'
             cand --queue-bytes 'Maximum number of bytes that may wait for the recorder (default: 131072)'
+            cand --key-file 'A file with a key of at least 16 random bytes: the same secret gets the same pseudonym wherever this key is used (default: a new random key each time)'
             cand --listen 'Listen on this address: HOST:PORT or a local port (0 for a free one) for HTTP and WebSocket; tcp:HOST:PORT or unix:PATH for JSON lines'
             cand --allow-host 'Also accept this name in the `Host` header (repeatable). `localhost`, names that end in `.localhost`, and IP addresses are always accepted'
             cand --allow-origin 'Also accept requests from this browser origin (repeatable). Origins on `localhost` or a loopback address, and the origin that matches the `Host` header, are always accepted'
@@ -86,6 +88,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --verbose 'Print more detail to stderr (-vv for even more)'
             cand --force 'Overwrite an existing file'
             cand --require-recording 'If the reel cannot be created, do not start the server; if writing fails later, stop it and exit with 4'
+            cand --redact 'Replace secrets in messages and on standard error by pseudonyms before anything is written, as `mcpreel redact` does, but event by event: a secret that is divided between events, or recognised only later, stays'
             cand --check 'Check the session while it runs, and report findings on stderr, as `validate` does. The server''s exit code stays'
             cand --insecure 'Do not verify the server''s certificate'
             cand -h 'Print help (see more with ''--help'')'
@@ -1033,6 +1036,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --seq 'Start at the event with this number'
             cand -n 'Show at most this many events'
             cand --limit 'Show at most this many events'
+            cand --key-file 'A file with a key of at least 16 random bytes: the same secret gets the same pseudonym wherever this key is used (default: a new random key each time)'
             cand -v 'Print more detail to stderr (-vv for even more)'
             cand --verbose 'Print more detail to stderr (-vv for even more)'
             cand --check 'Check the messages, and print findings below them, as `validate` does. The counts go to stderr'
@@ -1040,6 +1044,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --raw 'Print the exact bytes of messages and stderr, each followed by a line break. Other events are printed only with event:KIND in the filter'
             cand --no-fold 'Do not shorten long strings in the full format'
             cand --follow 'Keep reading while the reel grows'
+            cand --redact 'Replace secrets by pseudonyms, as `mcpreel redact` does'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
@@ -1047,9 +1052,11 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --color 'When to colour the output'
             cand --session 'Use the reel of a live session; `mcpreel sessions` lists them'
             cand --format 'Output format'
+            cand --key-file 'A file with a key of at least 16 random bytes: the same secret gets the same pseudonym wherever this key is used (default: a new random key each time)'
             cand -v 'Print more detail to stderr (-vv for even more)'
             cand --verbose 'Print more detail to stderr (-vv for even more)'
             cand --audit 'List the operations of MCPL: each push, injection, changed answer, inference, scope request, rollback and channel message, with its server, feature set, inference and outcome. Reads every message'
+            cand --redact 'Replace secrets by pseudonyms, as `mcpreel redact` does'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
@@ -1063,10 +1070,12 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --injected 'What to do with findings in messages that mcpreel injected (default: report)'
             cand --baseline 'Findings in this file are known and do not count. An entry is stale, and fails, if its rule was checked and nothing violates it'
             cand --session 'Check the reel of a live session. `mcpreel sessions` lists the sessions'
+            cand --key-file 'A file with a key of at least 16 random bytes: the same secret gets the same pseudonym wherever this key is used (default: a new random key each time)'
             cand -v 'Print more detail to stderr (-vv for even more)'
             cand --verbose 'Print more detail to stderr (-vv for even more)'
             cand --write-baseline 'Write all findings to the --baseline file, so that they do not count any more. Entries whose rules were not checked stay in it'
             cand --follow 'Keep reading while the reel grows, and print findings as they come (with --format json, one object per line). Ctrl-C ends the check with its summary'
+            cand --redact 'Replace secrets by pseudonyms, as `mcpreel redact` does'
             cand --rules 'List all rules and exit'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
@@ -1087,6 +1096,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --color 'When to colour the output'
             cand --format 'Output format'
             cand --ignore 'Ignore the value at this JSON Pointer, relative to the message; `*` matches any one member (repeatable)'
+            cand --key-file 'A file with a key of at least 16 random bytes: the same secret gets the same pseudonym wherever this key is used (default: a new random key each time)'
             cand -v 'Print more detail to stderr (-vv for even more)'
             cand --verbose 'Print more detail to stderr (-vv for even more)'
             cand --exact 'Also compare the order of members, the notation of numbers, and (byte for byte) JSON embedded in strings'
@@ -1094,6 +1104,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --ids 'Also compare ids'
             cand --times 'Also compare timestamps in messages'
             cand --stderr 'Also compare what the servers wrote to stderr'
+            cand --redact 'Replace secrets by pseudonyms, as `mcpreel redact` does'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
@@ -1191,6 +1202,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --note 'Store a note in the reel (repeatable)'
             cand --on-overload 'What to do if recording cannot keep up with the traffic'
             cand --queue-bytes 'Maximum number of bytes that may wait for the recorder (default: 131072)'
+            cand --key-file 'A file with a key of at least 16 random bytes: the same secret gets the same pseudonym wherever this key is used (default: a new random key each time)'
             cand --url 'Connect to a running server: http(s)://…, ws(s)://…, unix:PATH, tcp:HOST:PORT, or env:NAME to read the URL from an environment variable'
             cand -H 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced by the value of the environment variable NAME. If MCPREEL_TOKEN is set, it is sent as `Authorization: Bearer …`, unless there is such a header'
             cand --header 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced by the value of the environment variable NAME. If MCPREEL_TOKEN is set, it is sent as `Authorization: Bearer …`, unless there is such a header'
@@ -1211,6 +1223,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand --schema 'Print the JSON Schema of overlay files'
             cand --force 'Overwrite an existing file'
             cand --require-recording 'If the reel cannot be created, do not start the server; if writing fails later, stop it and exit with 4'
+            cand --redact 'Replace secrets in messages and on standard error by pseudonyms before anything is written, as `mcpreel redact` does, but event by event: a secret that is divided between events, or recognised only later, stays'
             cand --insecure 'Do not verify the server''s certificate'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
@@ -1250,6 +1263,8 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand index 'Add a missing index (after a killed recorder) or replace a wrong one, in place'
             cand compact 'Compress a reel as much as possible. It is left alone if it would not get smaller'
             cand cat 'Print the exact bytes of one direction, or of stderr'
+            cand cut 'Write a part of a reel: what a filter, a time and streams select'
+            cand merge 'Write several reels as one, in the order of time. Each session keeps a stream of its own'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'mcpreel;reel;info'= {
@@ -1302,6 +1317,31 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'mcpreel;reel;cut'= {
+            cand --color 'When to colour the output'
+            cand -o 'Write to this file; `-` is stdout'
+            cand --output 'Write to this file; `-` is stdout'
+            cand --from 'Start at this time: seconds since the start of the reel, or an RFC 3339 time'
+            cand --to 'End at this time'
+            cand --stream 'Only the session with this stream number (repeatable); `mcpreel show` prints it after #'
+            cand -v 'Print more detail to stderr (-vv for even more)'
+            cand --verbose 'Print more detail to stderr (-vv for even more)'
+            cand --force 'Overwrite an existing file'
+            cand --no-handshake 'Leave out the handshake, unless it is selected'
+            cand --no-pairs 'Leave out the other half of a request and its response, unless it is selected'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mcpreel;reel;merge'= {
+            cand --color 'When to colour the output'
+            cand -o 'Write to this file; `-` is stdout'
+            cand --output 'Write to this file; `-` is stdout'
+            cand -v 'Print more detail to stderr (-vv for even more)'
+            cand --verbose 'Print more detail to stderr (-vv for even more)'
+            cand --force 'Overwrite an existing file'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'mcpreel;reel;help'= {
             cand info 'Print a reel''s metadata and counts'
             cand verify 'Read the whole reel, check its index, and report all damage. Exits with 1 if there is any'
@@ -1309,6 +1349,8 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand index 'Add a missing index (after a killed recorder) or replace a wrong one, in place'
             cand compact 'Compress a reel as much as possible. It is left alone if it would not get smaller'
             cand cat 'Print the exact bytes of one direction, or of stderr'
+            cand cut 'Write a part of a reel: what a filter, a time and streams select'
+            cand merge 'Write several reels as one, in the order of time. Each session keeps a stream of its own'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'mcpreel;reel;help;info'= {
@@ -1323,16 +1365,38 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
         }
         &'mcpreel;reel;help;cat'= {
         }
+        &'mcpreel;reel;help;cut'= {
+        }
+        &'mcpreel;reel;help;merge'= {
+        }
         &'mcpreel;reel;help;help'= {
+        }
+        &'mcpreel;redact'= {
+            cand --color 'When to colour the output'
+            cand -o 'Write the redacted reel to this file; `-` is stdout'
+            cand --output 'Write the redacted reel to this file; `-` is stdout'
+            cand --key-file 'A file with a key of at least 16 random bytes: the same secret gets the same pseudonym wherever this key is used (default: a new random key each time)'
+            cand -f 'The format of the report'
+            cand --format 'The format of the report'
+            cand -v 'Print more detail to stderr (-vv for even more)'
+            cand --verbose 'Print more detail to stderr (-vv for even more)'
+            cand --force 'Overwrite an existing file'
+            cand --dry-run 'Only report what would be replaced'
+            cand --check 'Only report what would be replaced, and exit with 1 if there is anything'
+            cand --rules 'List all detectors and exit'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
         }
         &'mcpreel;export'= {
             cand --color 'When to colour the output'
             cand --format 'The output format'
             cand -o 'Write to this file; `-` is stdout'
             cand --output 'Write to this file; `-` is stdout'
+            cand --key-file 'A file with a key of at least 16 random bytes: the same secret gets the same pseudonym wherever this key is used (default: a new random key each time)'
             cand -v 'Print more detail to stderr (-vv for even more)'
             cand --verbose 'Print more detail to stderr (-vv for even more)'
             cand --force 'Overwrite an existing file'
+            cand --redact 'Replace secrets by pseudonyms, as `mcpreel redact` does'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
@@ -1407,6 +1471,7 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand survive 'Test how an MCP client handles the proposals'' messages'
             cand sessions 'List your live sessions'
             cand reel 'Inspect and repair reel files'
+            cand redact 'Replace the secrets in a reel, so that it can be shared'
             cand export 'Convert a reel to another format'
             cand import 'Convert another format to a reel'
             cand wrap 'Put `mcpreel record` in front of servers in an MCP client''s configuration'
@@ -1530,6 +1595,8 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
             cand index 'Add a missing index (after a killed recorder) or replace a wrong one, in place'
             cand compact 'Compress a reel as much as possible. It is left alone if it would not get smaller'
             cand cat 'Print the exact bytes of one direction, or of stderr'
+            cand cut 'Write a part of a reel: what a filter, a time and streams select'
+            cand merge 'Write several reels as one, in the order of time. Each session keeps a stream of its own'
         }
         &'mcpreel;help;reel;info'= {
         }
@@ -1542,6 +1609,12 @@ set edit:completion:arg-completer[mcpreel] = {|@words|
         &'mcpreel;help;reel;compact'= {
         }
         &'mcpreel;help;reel;cat'= {
+        }
+        &'mcpreel;help;reel;cut'= {
+        }
+        &'mcpreel;help;reel;merge'= {
+        }
+        &'mcpreel;help;redact'= {
         }
         &'mcpreel;help;export'= {
         }

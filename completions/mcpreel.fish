@@ -46,6 +46,7 @@ complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "overlay" -d 'Record
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "survive" -d 'Test how an MCP client handles the proposals\' messages'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "sessions" -d 'List your live sessions'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "reel" -d 'Inspect and repair reel files'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "redact" -d 'Replace the secrets in a reel, so that it can be shared'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "export" -d 'Convert a reel to another format'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "import" -d 'Convert another format to a reel'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "wrap" -d 'Put `mcpreel record` in front of servers in an MCP client\'s configuration'
@@ -68,6 +69,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l note -d 'Stor
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l on-overload -d 'What to do if recording cannot keep up with the traffic' -r -f -a "block\t'Slow the traffic down to the disk\'s speed; lose nothing'
 drop\t'Never slow the traffic down; count losses and note them in the reel'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l queue-bytes -d 'Maximum number of bytes that may wait for the recorder (default: 131072)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l key-file -d 'A file with a key of at least 16 random bytes: the same secret gets the same pseudonym wherever this key is used (default: a new random key each time)' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l listen -d 'Listen on this address: HOST:PORT or a local port (0 for a free one) for HTTP and WebSocket; tcp:HOST:PORT or unix:PATH for JSON lines' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l allow-host -d 'Also accept this name in the `Host` header (repeatable). `localhost`, names that end in `.localhost`, and IP addresses are always accepted' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l allow-origin -d 'Also accept requests from this browser origin (repeatable). Origins on `localhost` or a loopback address, and the origin that matches the `Host` header, are always accepted' -r
@@ -85,6 +87,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l session -d 'U
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l force -d 'Overwrite an existing file'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l require-recording -d 'If the reel cannot be created, do not start the server; if writing fails later, stop it and exit with 4'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l redact -d 'Replace secrets in messages and on standard error by pseudonyms before anything is written, as `mcpreel redact` does, but event by event: a secret that is divided between events, or recognised only later, stays'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l check -d 'Check the session while it runs, and report findings on stderr, as `validate` does. The server\'s exit code stays'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -l insecure -d 'Do not verify the server\'s certificate'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand record" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -600,12 +603,14 @@ utc\t'RFC 3339 in UTC'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l from -d 'Start at this time: seconds since the start of the reel, or an RFC 3339 time' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l seq -d 'Start at the event with this number' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -s n -l limit -d 'Show at most this many events' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l key-file -d 'A file with a key of at least 16 random bytes: the same secret gets the same pseudonym wherever this key is used (default: a new random key each time)' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l check -d 'Check the messages, and print findings below them, as `validate` does. The counts go to stderr'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l full -d 'Short for `--format full`'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l raw -d 'Print the exact bytes of messages and stderr, each followed by a line break. Other events are printed only with event:KIND in the filter'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l no-fold -d 'Do not shorten long strings in the full format'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l follow -d 'Keep reading while the reel grows'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l redact -d 'Replace secrets by pseudonyms, as `mcpreel redact` does'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand stats" -l color -d 'When to colour the output' -r -f -a "auto\t'If the output is a terminal and NO_COLOR is not set'
 always\t'Always'
@@ -613,8 +618,10 @@ never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand stats" -l session -d 'Use the reel of a live session; `mcpreel sessions` lists them' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand stats" -l format -d 'Output format' -r -f -a "human\t'Text'
 json\t'One JSON object'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand stats" -l key-file -d 'A file with a key of at least 16 random bytes: the same secret gets the same pseudonym wherever this key is used (default: a new random key each time)' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand stats" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand stats" -l audit -d 'List the operations of MCPL: each push, injection, changed answer, inference, scope request, rollback and channel message, with its server, feature set, inference and outcome. Reads every message'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand stats" -l redact -d 'Replace secrets by pseudonyms, as `mcpreel redact` does'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand stats" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand validate" -l color -d 'When to colour the output' -r -f -a "auto\t'If the output is a terminal and NO_COLOR is not set'
 always\t'Always'
@@ -637,9 +644,11 @@ exclude\t'Leave them out'
 only\t'Leave out all others'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand validate" -l baseline -d 'Findings in this file are known and do not count. An entry is stale, and fails, if its rule was checked and nothing violates it' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand validate" -l session -d 'Check the reel of a live session. `mcpreel sessions` lists the sessions' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand validate" -l key-file -d 'A file with a key of at least 16 random bytes: the same secret gets the same pseudonym wherever this key is used (default: a new random key each time)' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand validate" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand validate" -l write-baseline -d 'Write all findings to the --baseline file, so that they do not count any more. Entries whose rules were not checked stay in it'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand validate" -l follow -d 'Keep reading while the reel grows, and print findings as they come (with --format json, one object per line). Ctrl-C ends the check with its summary'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand validate" -l redact -d 'Replace secrets by pseudonyms, as `mcpreel redact` does'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand validate" -l rules -d 'List all rules and exit'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand validate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand explain" -l color -d 'When to colour the output' -r -f -a "auto\t'If the output is a terminal and NO_COLOR is not set'
@@ -659,12 +668,14 @@ never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l format -d 'Output format' -r -f -a "human\t'Text'
 json\t'One JSON object'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l ignore -d 'Ignore the value at this JSON Pointer, relative to the message; `*` matches any one member (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l key-file -d 'A file with a key of at least 16 random bytes: the same secret gets the same pseudonym wherever this key is used (default: a new random key each time)' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l exact -d 'Also compare the order of members, the notation of numbers, and (byte for byte) JSON embedded in strings'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l order -d 'Also compare the order of requests, and of lists such as tools'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l ids -d 'Also compare ids'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l times -d 'Also compare timestamps in messages'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l stderr -d 'Also compare what the servers wrote to stderr'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l redact -d 'Replace secrets by pseudonyms, as `mcpreel redact` does'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l color -d 'When to colour the output' -r -f -a "auto\t'If the output is a terminal and NO_COLOR is not set'
 always\t'Always'
@@ -766,6 +777,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l note -d 'Sto
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l on-overload -d 'What to do if recording cannot keep up with the traffic' -r -f -a "block\t'Slow the traffic down to the disk\'s speed; lose nothing'
 drop\t'Never slow the traffic down; count losses and note them in the reel'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l queue-bytes -d 'Maximum number of bytes that may wait for the recorder (default: 131072)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l key-file -d 'A file with a key of at least 16 random bytes: the same secret gets the same pseudonym wherever this key is used (default: a new random key each time)' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l url -d 'Connect to a running server: http(s)://…, ws(s)://…, unix:PATH, tcp:HOST:PORT, or env:NAME to read the URL from an environment variable' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -s H -l header -d 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced by the value of the environment variable NAME. If MCPREEL_TOKEN is set, it is sent as `Authorization: Bearer …`, unless there is such a header' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l header-env -d 'Add a header whose value is in an environment variable (repeatable)' -r
@@ -782,6 +794,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l check -d 'Ch
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l schema -d 'Print the JSON Schema of overlay files'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l force -d 'Overwrite an existing file'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l require-recording -d 'If the reel cannot be created, do not start the server; if writing fails later, stop it and exit with 4'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l redact -d 'Replace secrets in messages and on standard error by pseudonyms before anything is written, as `mcpreel redact` does, but event by event: a secret that is divided between events, or recognised only later, stays'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -l insecure -d 'Do not verify the server\'s certificate'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand overlay" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand survive" -l color -d 'When to colour the output' -r -f -a "auto\t'If the output is a terminal and NO_COLOR is not set'
@@ -804,18 +817,20 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand sessions" -l format -d '
 json\t'One JSON object per session, each on a line'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand sessions" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand sessions" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -l color -d 'When to colour the output' -r -f -a "auto\t'If the output is a terminal and NO_COLOR is not set'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat cut merge help" -l color -d 'When to colour the output' -r -f -a "auto\t'If the output is a terminal and NO_COLOR is not set'
 always\t'Always'
 never\t'Never'"
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -f -a "info" -d 'Print a reel\'s metadata and counts'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -f -a "verify" -d 'Read the whole reel, check its index, and report all damage. Exits with 1 if there is any'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -f -a "repair" -d 'Write an intact reel from what can be read; what is lost is noted as gaps'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -f -a "index" -d 'Add a missing index (after a killed recorder) or replace a wrong one, in place'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -f -a "compact" -d 'Compress a reel as much as possible. It is left alone if it would not get smaller'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -f -a "cat" -d 'Print the exact bytes of one direction, or of stderr'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat cut merge help" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat cut merge help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat cut merge help" -f -a "info" -d 'Print a reel\'s metadata and counts'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat cut merge help" -f -a "verify" -d 'Read the whole reel, check its index, and report all damage. Exits with 1 if there is any'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat cut merge help" -f -a "repair" -d 'Write an intact reel from what can be read; what is lost is noted as gaps'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat cut merge help" -f -a "index" -d 'Add a missing index (after a killed recorder) or replace a wrong one, in place'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat cut merge help" -f -a "compact" -d 'Compress a reel as much as possible. It is left alone if it would not get smaller'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat cut merge help" -f -a "cat" -d 'Print the exact bytes of one direction, or of stderr'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat cut merge help" -f -a "cut" -d 'Write a part of a reel: what a filter, a time and streams select'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat cut merge help" -f -a "merge" -d 'Write several reels as one, in the order of time. Each session keeps a stream of its own'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and not __fish_seen_subcommand_from info verify repair index compact cat cut merge help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from info" -l color -d 'When to colour the output' -r -f -a "auto\t'If the output is a terminal and NO_COLOR is not set'
 always\t'Always'
 never\t'Never'"
@@ -855,20 +870,56 @@ s2c\t'From the server to the client'
 stderr\t'The server\'s stderr'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from cat" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from cat" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from cut" -l color -d 'When to colour the output' -r -f -a "auto\t'If the output is a terminal and NO_COLOR is not set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from cut" -s o -l output -d 'Write to this file; `-` is stdout' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from cut" -l from -d 'Start at this time: seconds since the start of the reel, or an RFC 3339 time' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from cut" -l to -d 'End at this time' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from cut" -l stream -d 'Only the session with this stream number (repeatable); `mcpreel show` prints it after #' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from cut" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from cut" -l force -d 'Overwrite an existing file'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from cut" -l no-handshake -d 'Leave out the handshake, unless it is selected'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from cut" -l no-pairs -d 'Leave out the other half of a request and its response, unless it is selected'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from cut" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from merge" -l color -d 'When to colour the output' -r -f -a "auto\t'If the output is a terminal and NO_COLOR is not set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from merge" -s o -l output -d 'Write to this file; `-` is stdout' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from merge" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from merge" -l force -d 'Overwrite an existing file'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from merge" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from help" -f -a "info" -d 'Print a reel\'s metadata and counts'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from help" -f -a "verify" -d 'Read the whole reel, check its index, and report all damage. Exits with 1 if there is any'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from help" -f -a "repair" -d 'Write an intact reel from what can be read; what is lost is noted as gaps'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from help" -f -a "index" -d 'Add a missing index (after a killed recorder) or replace a wrong one, in place'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from help" -f -a "compact" -d 'Compress a reel as much as possible. It is left alone if it would not get smaller'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from help" -f -a "cat" -d 'Print the exact bytes of one direction, or of stderr'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from help" -f -a "cut" -d 'Write a part of a reel: what a filter, a time and streams select'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from help" -f -a "merge" -d 'Write several reels as one, in the order of time. Each session keeps a stream of its own'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand reel; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand redact" -l color -d 'When to colour the output' -r -f -a "auto\t'If the output is a terminal and NO_COLOR is not set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand redact" -s o -l output -d 'Write the redacted reel to this file; `-` is stdout' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand redact" -l key-file -d 'A file with a key of at least 16 random bytes: the same secret gets the same pseudonym wherever this key is used (default: a new random key each time)' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand redact" -s f -l format -d 'The format of the report' -r -f -a "human\t'Text'
+json\t'One JSON object'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand redact" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand redact" -l force -d 'Overwrite an existing file'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand redact" -l dry-run -d 'Only report what would be replaced'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand redact" -l check -d 'Only report what would be replaced, and exit with 1 if there is anything'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand redact" -l rules -d 'List all detectors and exit'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand redact" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand export" -l color -d 'When to colour the output' -r -f -a "auto\t'If the output is a terminal and NO_COLOR is not set'
 always\t'Always'
 never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand export" -l format -d 'The output format' -r -f -a "jsonl\t'JSON lines, one event per line; loses nothing'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand export" -s o -l output -d 'Write to this file; `-` is stdout' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand export" -l key-file -d 'A file with a key of at least 16 random bytes: the same secret gets the same pseudonym wherever this key is used (default: a new random key each time)' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand export" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand export" -l force -d 'Overwrite an existing file'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand export" -l redact -d 'Replace secrets by pseudonyms, as `mcpreel redact` does'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand export" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand import" -l color -d 'When to colour the output' -r -f -a "auto\t'If the output is a terminal and NO_COLOR is not set'
 always\t'Always'
@@ -913,29 +964,30 @@ never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand man" -l all -d 'Write all pages to this folder' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand man" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "demo" -d 'Take a tour with the built-in server: record, show, validate and summarise a session'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "record" -d 'Record a session: start a server, relay every byte in both directions, and copy it to a reel'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "call" -d 'Send one request to a server and print the result'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "fire" -d 'Send one message that a draft proposal defines, or any raw message'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "events" -d 'Subscribe to a server\'s events (MCPE proposal)'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "show" -d 'Show recorded messages: one line per message, in full, as a table or as JSON'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "stats" -d 'Count messages, bytes, errors, latencies and unanswered requests by method'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "validate" -d 'Check sessions against JSON-RPC, MCP and the five proposals'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "explain" -d 'Explain a method, a capability, an error code or a rule of `validate`'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "diff" -d 'Compare two reels by what was requested and answered'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "serve" -d 'Run the built-in server, which implements all five proposals (see docs/proposals.md)'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "host" -d 'Act as a host: hold a conversation with one or more servers'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "overlay" -d 'Record a server and make it also speak the proposals'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "survive" -d 'Test how an MCP client handles the proposals\' messages'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "sessions" -d 'List your live sessions'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "reel" -d 'Inspect and repair reel files'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "export" -d 'Convert a reel to another format'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "import" -d 'Convert another format to a reel'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "wrap" -d 'Put `mcpreel record` in front of servers in an MCP client\'s configuration'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "unwrap" -d 'Remove mcpreel from an MCP client\'s configuration'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "completions" -d 'Print a shell\'s completion script'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "man" -d 'Print a manual page, or write all of them'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel export import wrap unwrap completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "demo" -d 'Take a tour with the built-in server: record, show, validate and summarise a session'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "record" -d 'Record a session: start a server, relay every byte in both directions, and copy it to a reel'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "call" -d 'Send one request to a server and print the result'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "fire" -d 'Send one message that a draft proposal defines, or any raw message'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "events" -d 'Subscribe to a server\'s events (MCPE proposal)'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "show" -d 'Show recorded messages: one line per message, in full, as a table or as JSON'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "stats" -d 'Count messages, bytes, errors, latencies and unanswered requests by method'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "validate" -d 'Check sessions against JSON-RPC, MCP and the five proposals'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "explain" -d 'Explain a method, a capability, an error code or a rule of `validate`'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "diff" -d 'Compare two reels by what was requested and answered'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "serve" -d 'Run the built-in server, which implements all five proposals (see docs/proposals.md)'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "host" -d 'Act as a host: hold a conversation with one or more servers'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "overlay" -d 'Record a server and make it also speak the proposals'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "survive" -d 'Test how an MCP client handles the proposals\' messages'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "sessions" -d 'List your live sessions'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "reel" -d 'Inspect and repair reel files'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "redact" -d 'Replace the secrets in a reel, so that it can be shared'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "export" -d 'Convert a reel to another format'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "import" -d 'Convert another format to a reel'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "wrap" -d 'Put `mcpreel record` in front of servers in an MCP client\'s configuration'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "unwrap" -d 'Remove mcpreel from an MCP client\'s configuration'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "completions" -d 'Print a shell\'s completion script'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "man" -d 'Print a manual page, or write all of them'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "user-message" -d 'Send a user\'s message (`conversation/userMessage`, SEP-1975) and print the context that the server returns'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "hook" -d 'Fire a hook event (SEP-2282): match it against the server\'s declared hooks and print what they would inject'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "push" -d 'Act as a server and send a push event (MCPL) to the host'
@@ -957,3 +1009,5 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_su
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from reel" -f -a "index" -d 'Add a missing index (after a killed recorder) or replace a wrong one, in place'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from reel" -f -a "compact" -d 'Compress a reel as much as possible. It is left alone if it would not get smaller'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from reel" -f -a "cat" -d 'Print the exact bytes of one direction, or of stderr'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from reel" -f -a "cut" -d 'Write a part of a reel: what a filter, a time and streams select'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from reel" -f -a "merge" -d 'Write several reels as one, in the order of time. Each session keeps a stream of its own'

@@ -37,6 +37,7 @@ for reel in "$work"/*.reel; do
         sum=$(printf %s "$message" | cksum | tr ' ' -)
         printf %s "$message" >"$out/envelope/$sum"
         printf %s "$message" >"$out/pretty/$sum"
+        printf '\300%s' "$message" >"$out/redact/$sum"
         printf '{"tools":[]}\n%s' "$message" >"$out/http/$sum"
     done
     { printf '\100'; sed 's/^./data: /; s/$/\n/' "$work/$name.talk"; } >"$out/sse/$name"

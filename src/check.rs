@@ -144,6 +144,8 @@ pub(crate) struct Checked {
     pub by_stream: BTreeMap<u32, Counts>,
     /// The number of messages checked.
     pub messages: u64,
+    /// Whether there was a message at all, even one that cannot be checked.
+    pub has_messages: bool,
     /// Facts about each connection.
     pub connections: Vec<ConnectionSummary>,
     /// The connections of which there are no facts.
@@ -159,7 +161,7 @@ pub(crate) struct Checked {
 impl Checked {
     /// Returns the rules that had something to check on any connection.
     pub(crate) fn observed(&self) -> BTreeSet<&'static str> {
-        self.connections.iter().flat_map(|facts| facts.exercised.iter().copied()).collect()
+        self.connections.iter().flat_map(|facts| facts.verdicts.exercised()).collect()
     }
 
     /// Returns whether the findings that count, or damage, fail the check.
@@ -189,14 +191,16 @@ impl<'a> Check<'a> {
         Self { settings, baseline, validator, read: 0, last: (0, 0), kept, checked }
     }
 
-    /// Takes the next event, and passes what is reported to `tell`.
-    pub(crate) fn observe(&mut self, event: &Event<'_>, tell: &mut dyn FnMut(&Located)) {
+    /// Takes the next event, and passes what it finds to `emit`.
+    pub(crate) fn observe(&mut self, event: &Event<'_>, emit: &mut dyn FnMut(&Located)) {
         self.last = (event.header.seq, self.read);
         self.read += 1;
-        self.checked.messages += u64::from(event.header.kind == EventKind::Message);
+        let is_message = event.header.kind == EventKind::Message;
+        self.checked.messages += u64::from(is_message);
+        self.checked.has_messages |= is_message;
         self.validator.observe(event);
         let found: Vec<Finding> = self.validator.take_findings().collect();
-        found.into_iter().for_each(|finding| self.judge(finding, Some(event), tell));
+        found.into_iter().for_each(|finding| self.judge(finding, Some(event), emit));
     }
 
     /// Notes that a part of the reel cannot be read.
@@ -208,15 +212,15 @@ impl<'a> Check<'a> {
     }
 
     /// Ends the check.
-    pub(crate) fn finish(mut self, tell: &mut dyn FnMut(&Located)) -> Checked {
+    pub(crate) fn finish(mut self, emit: &mut dyn FnMut(&Located)) -> Checked {
         let validator = std::mem::replace(&mut self.validator, Validator::new(Options::default()));
         let report = validator.finish();
         self.checked.messages = report.messages();
-        report.findings.into_iter().for_each(|finding| self.judge(finding, None, tell));
+        report.findings.into_iter().for_each(|finding| self.judge(finding, None, emit));
         Checked { connections: report.connections, more: report.more, ..self.checked }
     }
 
-    fn judge(&mut self, finding: Finding, event: Option<&Event<'_>>, tell: &mut dyn FnMut(&Located)) {
+    fn judge(&mut self, finding: Finding, event: Option<&Event<'_>>, emit: &mut dyn FnMut(&Located)) {
         self.checked.violated.insert(finding.rule.id);
         let Some(severity) = self.settings.severity(finding.rule) else { return };
         let event = event.filter(|event| finding.seq == Some(event.header.seq));
@@ -232,7 +236,7 @@ impl<'a> Check<'a> {
         if let Some(event) = event {
             self.point_at(&mut found, event);
         }
-        tell(&found);
+        emit(&found);
         self.keep(found);
     }
 

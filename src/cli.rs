@@ -6,7 +6,10 @@ mod commands;
 mod handlers;
 mod listening;
 mod printer;
+mod progress;
 mod project;
+mod recordings;
+mod redaction;
 mod target;
 mod verdict;
 

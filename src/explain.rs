@@ -292,6 +292,7 @@ fn rule_facts(rule: &Rule) -> Vec<(&'static str, String)> {
     };
     let family = rule.id.split('/').next().unwrap_or_default();
     let mut facts = vec![("severity", meaning.to_owned())];
+    facts.extend(rule.fix.map(|fix| ("fix", fix.to_owned())));
     if let Some(proposal) = proposals::by_name(family) {
         facts.push(("proposal", format!("{} ({})", family, proposal.descriptor().title)));
     }
@@ -311,7 +312,7 @@ fn rules_about(text: &str) -> Vec<String> {
 fn rules_beside(rule: &Rule) -> Vec<String> {
     let family = rule.id.split('/').next().unwrap_or_default();
     let is_beside = |other: &&Rule| other.id.split('/').next() == Some(family);
-    let words = rule.text.split(|found: char| found.is_whitespace() || matches!(found, ',' | ';' | ')' | '('));
+    let words = rule.text.split(|found: char| found.is_whitespace() || matches!(found, ',' | ';' | ')' | '(' | '`'));
     let methods =
         words.map(|word| word.trim_end_matches(['.', ':'])).filter(|word| proposals::method_spec(word).is_some());
     methods.map(str::to_owned).chain(all_rules().filter(is_beside).map(|other| other.id.to_owned())).collect()

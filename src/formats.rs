@@ -71,6 +71,17 @@ pub(crate) struct ImportFormat {
 /// A file whose beginning has been read.
 pub(crate) type Opened = Result<Box<dyn Importer>, JsonlError>;
 
+/// Opens a file in the format that its beginning shows.
+///
+/// # Errors
+///
+/// Reading failed, or the file is not of this format.
+pub(crate) fn open_any(mut input: Box<dyn BufRead>) -> Opened {
+    let start = input.fill_buf()?;
+    let found = IMPORT.iter().find(|format| (format.detect)(start)).unwrap_or(&jsonl::IMPORT);
+    (found.open)(input)
+}
+
 /// Reads one file as the events of a reel.
 pub trait Importer {
     /// What the reel says about itself.

@@ -27,6 +27,7 @@ mod scenario;
 mod server;
 mod session;
 mod sessions;
+mod share;
 #[doc(hidden)]
 pub mod testing;
 mod trace;

@@ -65,6 +65,8 @@ pub struct Descriptor {
     pub title: &'static str,
     /// A short citation.
     pub source: &'static str,
+    /// Its terms, in two or three lines, for readers of its rules who do not know it.
+    pub glossary: &'static str,
     /// The methods it adds.
     pub methods: &'static [MethodSpec],
     /// The tools that belong to it.
@@ -121,6 +123,8 @@ pub struct Rule {
     pub source: &'static str,
     /// For a source that leaves a question open (`AMB-A1`): the question, and what mcpreel assumes.
     pub decision: Option<&'static str>,
+    /// What to do about a violation, as a sentence, if the requirement does not say it.
+    pub fix: Option<&'static str>,
 }
 
 /// The rules that follow from one document.
@@ -128,8 +132,10 @@ pub struct Rule {
 pub(crate) struct RuleGroup {
     /// The document: its short citation and its title.
     pub document: String,
+    /// What a reader of the rules has to know about it, in two or three lines.
+    pub glossary: &'static str,
     /// Its rules.
-    pub rules: &'static [Rule],
+    pub rules: Vec<&'static Rule>,
 }
 
 /// A violation of a rule in a session.

@@ -22,6 +22,14 @@ pub mod config {
 
 pub mod diff {
     pub use crate::diff::{Collector, Options, Recording, Report, compare};
+    pub mod surface {
+        pub use crate::diff::surface::{
+            Effect, Extractor, List, ListKind, Surface, SurfaceChange, SurfaceReport, compare,
+        };
+        pub mod rules {
+            pub use crate::diff::surface::rules::SurfaceRule;
+        }
+    }
 }
 
 pub mod formats {
@@ -104,7 +112,8 @@ pub mod record {
 }
 
 pub mod redact {
-    pub use crate::redact::{redact_arguments, redact_header};
+    pub use crate::redact::detectors::{DETECTORS, sample};
+    pub use crate::redact::{Finder, Settings, redact_arguments, redact_header};
 }
 
 pub mod render {
@@ -165,6 +174,10 @@ pub mod sessions {
     pub mod sockets {
         pub use crate::sessions::sockets::connect;
     }
+}
+
+pub mod share {
+    pub use crate::share::Redaction;
 }
 
 pub mod trace {

@@ -8,8 +8,11 @@
 //! It must never use tokio, print, read a clock or open a file.
 
 mod capability;
+mod classify;
 mod connection;
 mod envelope;
+mod foreign_schema;
+mod http;
 mod lifecycle;
 mod method;
 mod overlap;
@@ -19,6 +22,9 @@ pub(crate) mod report;
 pub(crate) mod rules;
 mod schema;
 mod stream;
+mod subject;
+mod subjects;
+pub(crate) mod verdicts;
 
 pub(crate) use report::Finding;
 pub use report::Report;
@@ -26,11 +32,11 @@ pub use report::Report;
 use crate::proposals::recent::Recent;
 use crate::proposals::{self, Descriptor, REGISTRY, Rule, RuleGroup};
 use crate::protocol::revision::meta;
-use crate::protocol::{Era, http};
-use crate::trace::{Event, EventKind, Flags};
+use crate::trace::{Event, EventHeader, EventKind};
 use crate::wire::{Direction, Envelope, json};
-use connection::{Connection, Head, Overviews};
-use serde_json::Value;
+use classify::{Classified, HttpPart, Text, classify};
+use connection::{Connection, Shared};
+use http::head::RequestHead;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Heads of HTTP requests that are remembered until their messages come.
@@ -56,19 +62,29 @@ const MAX_LISTED_CONNECTIONS: usize = 1000;
 /// The maximum number of streams of which something is remembered before their first message.
 const MAX_ANNOUNCED: usize = 64 << 10;
 
-/// All rules, in the order of [`rule_groups`].
+/// All rules, in the order of their files.
 pub(crate) fn all_rules() -> impl Iterator<Item = &'static Rule> {
-    rules::RULES.iter().chain(REGISTRY.iter().flat_map(|proposal| proposal.rules()))
+    mcp_rules().chain(REGISTRY.iter().flat_map(|proposal| proposal.rules()))
 }
 
-/// All rules by document: those of MCP first, then each proposal's in the order of the registry.
+/// The rules of JSON-RPC, of MCP and of its subjects.
+fn mcp_rules() -> impl Iterator<Item = &'static Rule> {
+    rules::RULES.iter().chain(http::rules()).chain(subject::SUBJECTS.iter().flat_map(|entry| entry.rules))
+}
+
+/// All rules by document: those of MCP by subject, then those of all proposals, then each proposal's in the order of the
+/// registry.
 pub(crate) fn rule_groups() -> Vec<RuleGroup> {
-    let core = RuleGroup { document: "MCP, JSON-RPC 2.0, and proposals in general".to_owned(), rules: rules::RULES };
-    let proposals = REGISTRY.iter().map(|proposal| {
-        let Descriptor { source, title, .. } = proposal.descriptor();
-        RuleGroup { document: format!("{source}: {title}"), rules: proposal.rules() }
+    let core = rules::HEADINGS.iter().map(|heading| RuleGroup {
+        document: heading.title.to_owned(),
+        glossary: heading.glossary,
+        rules: mcp_rules().filter(|rule| heading.is_over(rule)).collect(),
     });
-    std::iter::once(core).chain(proposals).collect()
+    let proposals = REGISTRY.iter().map(|proposal| {
+        let Descriptor { source, title, glossary, .. } = proposal.descriptor();
+        RuleGroup { document: format!("{source}: {title}"), glossary, rules: proposal.rules().iter().collect() }
+    });
+    core.chain(proposals).collect()
 }
 
 /// Checks a reel event by event.
@@ -83,9 +99,9 @@ pub struct Validator {
     behind_listener: BTreeSet<u32>,
     /// Streams that carry part of a session opened on another stream.
     joined: BTreeSet<u32>,
-    /// The heads of the latest HTTP requests, by exchange number.
-    heads: Recent<u32, Head>,
-    overviews: Overviews,
+    /// The heads of HTTP requests on streams without a message so far, by exchange number.
+    heads: Recent<u32, Box<RequestHead>>,
+    shared: Shared,
     /// Closed connections that are still in memory, in the order in which they were closed.
     closed: VecDeque<u32>,
     /// Some connections were finished early to make space for others.
@@ -109,7 +125,10 @@ impl Validator {
             behind_listener: BTreeSet::new(),
             joined: BTreeSet::new(),
             heads: Recent::new(HEADS),
-            overviews: REGISTRY.iter().filter_map(|proposal| proposal.overview()).collect(),
+            shared: Shared {
+                overviews: REGISTRY.iter().filter_map(|proposal| proposal.overview()).collect(),
+                http: http::SharedHttp::default(),
+            },
             closed: VecDeque::new(),
             has_retired: false,
             is_full: false,
@@ -123,9 +142,10 @@ impl Validator {
     /// the complete traffic are skipped from here on.
     pub fn lose_track(&mut self) {
         self.lost = true;
+        self.shared.http.lose_track();
         for (stream, connection) in &mut self.connections {
             connection.lose_track();
-            self.overviews.iter_mut().for_each(|overview| overview.leave(*stream, self.now));
+            self.shared.leave(*stream, self.now);
         }
     }
 
@@ -134,88 +154,83 @@ impl Validator {
         let stream = event.header.stream;
         self.now = self.now.max(event.header.time);
         if matches!(event.header.kind, EventKind::Gap | EventKind::StreamClosed) {
-            self.overviews.iter_mut().for_each(|overview| overview.leave(stream, self.now));
+            self.shared.leave(stream, self.now);
         }
-        if event.header.kind == EventKind::Message && !self.has_space_for(stream, event.header.seq) {
-            return;
-        }
-        let has_retired = self.has_retired;
-        let connection = match event.header.kind {
-            EventKind::Message => self.connections.entry(stream).or_insert_with(|| {
-                let mut connection = Connection::new();
-                // Over HTTP, a message that names no session may belong to one that began on another stream. A message
-                // on a retired connection belongs to that connection.
-                let may_be_part = event.header.exchange != 0 || has_retired;
-                let is_part = may_be_part && !begins_session(event.body());
-                let gap = self.lost_streams.remove(&stream);
-                gap.into_iter().for_each(|seq| connection.note_gap(seq));
-                if self.lost || is_part || self.joined.remove(&stream) {
-                    connection.lose_track();
-                }
-                if self.behind_listener.remove(&stream) {
-                    connection.stand_behind_listener();
-                }
-                connection
-            }),
-            EventKind::StreamOpened => {
-                let described: Value = ciborium::from_reader(event.payload).unwrap_or_default();
-                if described["behind"] == "http" && self.behind_listener.len() < MAX_ANNOUNCED {
-                    self.behind_listener.insert(stream);
-                }
-                if described["transport"] == "session" && self.joined.len() < MAX_ANNOUNCED {
-                    self.joined.insert(stream);
-                }
-                return;
-            }
-            EventKind::Transport if event.header.flags.has(Flags::FAILED) => {
-                if let Some(connection) = self.connections.get_mut(&stream) {
-                    connection.fail(event.header.exchange);
-                }
-                return;
-            }
-            EventKind::Transport
-                if event.header.direction() == Direction::ClientToServer && event.header.exchange != 0 =>
-            {
-                if let Some(head) = read_head(event.payload) {
-                    self.heads.insert(event.header.exchange, head);
-                }
-                return;
-            }
+        let classified = classify(event);
+        match classified {
+            Classified::Other => return,
             // The earlier traffic is in another reel.
-            EventKind::Note if continues_another(event.payload) => return self.lose_track(),
-            EventKind::StreamClosed | EventKind::Gap | EventKind::Note => match self.connections.get_mut(&stream) {
-                Some(connection) => connection,
-                None if event.header.kind == EventKind::Gap => {
-                    if self.lost_streams.len() < MAX_ANNOUNCED {
-                        self.lost_streams.insert(stream, event.header.seq);
-                    }
+            Classified::Continues => return self.lose_track(),
+            Classified::Opened { behind_listener, joined } => return self.note_opened(stream, behind_listener, joined),
+            Classified::Text(_) | Classified::Batch(_) | Classified::Part => {
+                if !self.has_space_for(stream, event.header.seq) {
                     return;
                 }
-                None => return,
-            },
-            _ => return,
+                self.connect(event.header, &classified);
+            }
+            _ => {}
+        }
+        let Some(connection) = self.connections.get_mut(&stream) else {
+            return self.note_unconnected(event.header, classified);
         };
-        match event.header.kind {
-            EventKind::Gap => connection.note_gap(event.header.seq),
-            EventKind::StreamClosed => {
-                connection.close(event.header.time);
-                if self.closed.len() < 2 * MAX_CONNECTIONS {
-                    self.closed.push_back(stream);
-                }
-            }
-            EventKind::Note => connection.take_note(event),
-            _ => {
-                let head = match event.header.direction() {
-                    Direction::ClientToServer => self.heads.get(&event.header.exchange).copied(),
-                    Direction::ServerToClient => None,
-                };
-                connection.take_event(event, head, &mut self.overviews);
-            }
+        connection.take(event, classified, &mut self.shared);
+        if event.header.kind == EventKind::StreamClosed && self.closed.len() < 2 * MAX_CONNECTIONS {
+            self.closed.push_back(stream);
         }
         let direction = Some(event.header.direction());
         for finding in connection.findings.drain() {
             self.report.add(Finding::of(stream, direction, finding), &mut self.kept, self.options.max_per_rule);
         }
+    }
+
+    /// Remembers how a stream began.
+    fn note_opened(&mut self, stream: u32, behind_listener: bool, joined: bool) {
+        if behind_listener && self.behind_listener.len() < MAX_ANNOUNCED {
+            self.behind_listener.insert(stream);
+        }
+        if joined && self.joined.len() < MAX_ANNOUNCED {
+            self.joined.insert(stream);
+        }
+    }
+
+    /// Remembers what happens on a stream before its first message.
+    fn note_unconnected(&mut self, header: &EventHeader, classified: Classified<'_>) {
+        match classified {
+            Classified::Gap if self.lost_streams.len() < MAX_ANNOUNCED => {
+                self.lost_streams.insert(header.stream, header.seq);
+            }
+            Classified::Http(HttpPart::Request(head)) => {
+                self.heads.insert(header.exchange, head);
+            }
+            Classified::Http(HttpPart::Event { is_endpoint: true, .. }) => {
+                self.shared.http.note_old_transport(header.stream);
+            }
+            _ => {}
+        }
+    }
+
+    /// Makes sure that the stream of this message has a connection.
+    fn connect(&mut self, header: &EventHeader, message: &Classified<'_>) {
+        if self.connections.contains_key(&header.stream) {
+            return;
+        }
+        let mut connection = Connection::new();
+        // Over HTTP, a message that names no session may belong to one that began on another stream. A message on a
+        // retired connection belongs to that connection.
+        let may_be_part = header.exchange != 0 || self.has_retired;
+        let is_part = may_be_part && !begins_session(message);
+        let gap = self.lost_streams.remove(&header.stream);
+        gap.into_iter().for_each(|seq| connection.note_gap(seq));
+        if self.lost || is_part || self.joined.remove(&header.stream) {
+            connection.lose_track();
+        }
+        if self.behind_listener.remove(&header.stream) {
+            connection.stand_behind_listener();
+        }
+        if let Some(head) = self.heads.remove(&header.exchange) {
+            connection.take_http(header, HttpPart::Request(head), &mut self.shared.http);
+        }
+        self.connections.insert(header.stream, connection);
     }
 
     /// Returns whether this stream's connection is checked, or can be. If there are too many, a closed one is finished.
@@ -242,7 +257,7 @@ impl Validator {
 
     /// Finishes a connection and adds its findings and summary to the report.
     fn judge(&mut self, stream: u32, mut connection: Connection) {
-        connection.finish(stream, &mut self.overviews);
+        connection.finish(stream, &mut self.shared.overviews);
         for finding in connection.findings.drain() {
             self.report.add(Finding::of(stream, None, finding), &mut self.kept, self.options.max_per_rule);
         }
@@ -277,34 +292,14 @@ fn sender(direction: Direction) -> &'static str {
     }
 }
 
-/// Reads the head of an HTTP request from a transport event.
-fn read_head(payload: &[u8]) -> Option<Head> {
-    #[derive(serde::Deserialize)]
-    struct RequestHead {
-        what: String,
-        #[serde(default)]
-        headers: Vec<(String, String)>,
-    }
-    let reported: RequestHead =
-        ciborium::from_reader(payload).ok().filter(|reported: &RequestHead| reported.what == "request")?;
-    let value = |name: &str| reported.headers.iter().find(|(found, _)| found.eq_ignore_ascii_case(name));
-    let is_modern = |version: &str| Era::of_version(version) == Era::Modern;
-    Some(Head {
-        names_session: value(http::SESSION_ID).is_some(),
-        names_modern: value(http::PROTOCOL_VERSION).is_some_and(|(_, version)| is_modern(version)),
-    })
-}
-
-/// Returns whether a note says that the reel continues another one.
-fn continues_another(note: &[u8]) -> bool {
-    ciborium::from_reader::<Value, _>(note).is_ok_and(|note| note["continues"].is_string())
-}
-
 /// Returns whether a session can begin with this message: `initialize`, or any request of the modern era.
-fn begins_session(message: &[u8]) -> bool {
-    let envelope = Envelope::scan(message);
-    envelope.method.as_deref() == Some("initialize")
-        || envelope.params.is_some_and(|params| json::at_path(params, &["_meta", meta::PROTOCOL_VERSION]).is_some())
+fn begins_session(message: &Classified<'_>) -> bool {
+    let Classified::Text(Text { envelope, .. }) = message else { return false };
+    envelope.method.as_deref() == Some("initialize") || names_version(envelope)
+}
+
+fn names_version(envelope: &Envelope<'_>) -> bool {
+    envelope.params.is_some_and(|params| json::at_path(params, &["_meta", meta::PROTOCOL_VERSION]).is_some())
 }
 
 #[cfg(test)]

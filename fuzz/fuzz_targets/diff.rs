@@ -13,6 +13,7 @@ fuzz_target!(|data: &[u8]| {
         keep_times: how & 4 != 0,
         keep_ids: how & 8 != 0,
         ignore: if how & 16 != 0 { vec!["/params/_meta".to_owned(), "/result/*/name".to_owned()] } else { Vec::new() },
+        ..Options::default()
     };
     let middle = data.windows(3).position(|three| three == b"\n=\n");
     let (left, right) = middle.map_or((data, data), |at| (&data[..at], &data[at + 3..]));

@@ -3,7 +3,8 @@
 use super::baseline::{Baseline, Identity};
 use super::settings::Settings;
 use super::{Checked, Counts, Located, Standing};
-use crate::validate::report;
+use crate::validate::report::{self, ConnectionJson};
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -107,30 +108,50 @@ impl Run {
     ///
     /// `counts` has what counts; `findings` has everything that is reported, with its `standing`: `counted`,
     /// `injected`, `suppressed` or `baseline`. `span` is the place in the bytes of the message.
-    pub(crate) fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> impl Serialize {
         let findings =
             self.reels.iter().flat_map(|reel| reel.checked.findings.iter().map(|one| finding_json(reel, one)));
-        let connections = self
-            .reels
-            .iter()
-            .flat_map(|reel| reel.checked.connections.iter().map(|facts| named(report::connection_json(facts), reel)));
         let mut not_kept: BTreeMap<&str, u64> = BTreeMap::new();
         let hidden = self.reels.iter().flat_map(|reel| &reel.checked.not_kept);
         hidden.for_each(|(rule, count)| *not_kept.entry(rule).or_default() += count);
         let counts = self.counts();
-        json!({
-            "counts": counts_json(&counts),
-            "notCounted": {"injected": counts.injected, "suppressed": counts.suppressed, "baseline": counts.known},
-            "messages": self.messages(),
-            "findings": findings.collect::<Vec<_>>(),
-            "notKept": not_kept,
-            "connections": connections.collect::<Vec<_>>(),
-            "moreConnections": self.reels.iter().map(|reel| reel.checked.more.connections).sum::<u64>(),
-            "damages": self.reels.iter().flat_map(|reel| &reel.checked.damages).collect::<Vec<_>>(),
-            "reels": self.reels.iter().map(reel_json).collect::<Vec<_>>(),
-            "stale": self.stale,
-        })
+        RunJson {
+            counts: counts_json(&counts),
+            not_counted: json!({"injected": counts.injected, "suppressed": counts.suppressed, "baseline": counts.known}),
+            messages: self.messages(),
+            findings: findings.collect(),
+            not_kept,
+            connections: &self.reels,
+            more_connections: self.reels.iter().map(|reel| reel.checked.more.connections).sum(),
+            damages: self.reels.iter().flat_map(|reel| &reel.checked.damages).collect(),
+            reels: self.reels.iter().map(reel_json).collect(),
+            stale: &self.stale,
+        }
     }
+}
+
+/// The report as it is printed. There may be many connections; they are written one by one.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RunJson<'a> {
+    counts: Value,
+    not_counted: Value,
+    messages: u64,
+    findings: Vec<Value>,
+    not_kept: BTreeMap<&'a str, u64>,
+    #[serde(serialize_with = "connections")]
+    connections: &'a [CheckedReel],
+    more_connections: u64,
+    damages: Vec<&'a String>,
+    reels: Vec<Value>,
+    stale: &'a [Identity],
+}
+
+fn connections<S: Serializer>(reels: &[CheckedReel], out: S) -> Result<S::Ok, S::Error> {
+    out.collect_seq(reels.iter().flat_map(|reel| {
+        let facts = reel.checked.connections.iter();
+        facts.map(|facts| ConnectionJson::new(facts, Some(&reel.name)))
+    }))
 }
 
 /// Returns a finding as a JSON object, as in [`Run::to_json`].

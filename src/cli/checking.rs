@@ -2,6 +2,7 @@
 //! another, and reels that still grow.
 
 use crate::cli::printer::note;
+use crate::cli::redaction::RedactOptions;
 use crate::error::{CommandError, ErrorKind};
 use crate::files::reels;
 use crate::formats::{self, ImportFormat, jsonl};
@@ -59,12 +60,17 @@ pub(crate) fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
     Ok(files)
 }
 
-/// Opens a reel, JSON lines or a transcript; `-` is stdin. The content decides, not the name.
+/// Opens a reel, JSON lines or a transcript; `-` is stdin. The content decides, not the name. Only reels are redacted.
 ///
 /// # Errors
 ///
 /// The file cannot be read, or is none of these.
-pub(crate) fn open(path: &Path) -> Result<Opened, CommandError> {
+pub(crate) fn open(path: &Path, redact: &RedactOptions) -> Result<Opened, CommandError> {
+    if redact.redact {
+        let reader = redact.open_whole(Some(path))?.0.with_payloads();
+        let lines = path.with_extension("jsonl").display().to_string();
+        return Ok(Opened { reader, is_reel: true, lines, conversion: None });
+    }
     let is_stdin = path == Path::new("-");
     let mut input: Box<dyn BufRead + Send> = if is_stdin {
         Box::new(BufReader::with_capacity(1 << 20, io::stdin()))

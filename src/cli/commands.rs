@@ -13,6 +13,7 @@ mod import;
 mod man;
 mod overlay;
 pub(super) mod record;
+mod redact;
 mod reel;
 mod serve;
 mod sessions;
@@ -50,6 +51,7 @@ pub(super) enum Command {
     Sessions(sessions::SessionsArgs),
     #[command(subcommand)]
     Reel(reel::ReelCommand),
+    Redact(redact::RedactArgs),
     Export(export::ExportArgs),
     Import(import::ImportArgs),
     Wrap(wrap::WrapArgs),
@@ -82,6 +84,7 @@ impl Command {
             Self::Survive(args) => survive::run(args, context),
             Self::Sessions(args) => sessions::run(args, context),
             Self::Reel(command) => reel::run(command, context),
+            Self::Redact(args) => redact::run(args, context),
             Self::Export(args) => export::run(args, context),
             Self::Import(args) => import::run(args, context),
             Self::Wrap(args) => wrap::run(args, context),

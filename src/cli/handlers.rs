@@ -10,6 +10,7 @@ use crate::wire::units::parse_time;
 use clap::{Args, ValueEnum};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::net::Ipv6Addr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,6 +38,11 @@ pub(super) struct HandlerArgs {
     /// address in brackets before a port.
     #[arg(long = "handler-secret", value_name = "NAME@HOST[:PORT]", requires = "allowed")]
     handler_secrets: Vec<String>,
+    /// Let webhooks reach this host although its address is not public, for example because it is in your network
+    /// (repeatable). Without this, such addresses are refused, whatever name leads to them; except for this machine
+    /// itself, by localhost or its address.
+    #[arg(long = "allow-private-host", value_name = "HOST", requires = "allowed", value_parser = host)]
+    private_hosts: Vec<String>,
     /// Run agent handlers with this program instead of the host's model: it reads the request as JSON on stdin. If
     /// bash handlers are allowed, too, the program gets as small an environment as they do, because they could read
     /// it.
@@ -94,8 +100,14 @@ impl HandlerArgs {
                  kills its supervisor can use the control sockets of your sessions",
             );
         }
-        let handler_policy =
-            HandlerPolicy { kinds, secrets, has_program: program.is_some(), limit: self.handler_timeout };
+        let private_hosts = self.private_hosts.clone();
+        let handler_policy = HandlerPolicy {
+            kinds,
+            secrets,
+            private_hosts: private_hosts.clone(),
+            has_program: program.is_some(),
+            limit: self.handler_timeout,
+        };
         let folder = std::path::absolute(&self.handler_dir).unwrap_or_else(|_| self.handler_dir.clone());
         // Handlers must not read this process, because its environment contains secrets that they were not given.
         supervisor::hide()
@@ -107,6 +119,7 @@ impl HandlerArgs {
             is_program_bare: has_scripts,
             folder,
             secrets: values,
+            private_hosts,
         });
         Ok(Some(Allowed { handler_policy, jobs }))
     }
@@ -120,6 +133,13 @@ impl KindArg {
             Self::Agent => JobKind::Agent,
         }
     }
+}
+
+/// Parses a host as it stands in a parsed URL; an IPv6 address may be without brackets.
+fn host(word: &str) -> Result<String, String> {
+    let bracketed = word.parse::<Ipv6Addr>().map(|address| format!("[{address}]"));
+    let host = url::Host::parse(bracketed.as_deref().unwrap_or(word));
+    host.map(|host| host.to_string()).map_err(|error| format!("invalid host: {error}"))
 }
 
 fn words(command: &str) -> Result<Vec<OsString>, CommandError> {

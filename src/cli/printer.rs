@@ -1,17 +1,16 @@
 //! All output passes through here: data goes to stdout, everything else to stderr.
 
 use super::ColorChoice;
+use super::progress::Progress;
 use crate::error::CommandError;
 use crate::render::output_buffer::OutputBuffer;
 use crate::render::style::Palette;
 use crate::render::text::{self, visible_text};
 use clap::ValueEnum;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
-use std::time::{Duration, Instant};
 
 /// The output format of commands that print one result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -190,44 +189,5 @@ impl Printer {
     /// A progress bar. It is shown only on a terminal, and only if the work takes long.
     pub(super) fn progress(&self, what: &'static str, total: u64) -> Progress {
         Progress::bytes(what, total, io::stderr().is_terminal())
-    }
-}
-
-/// No progress bar is shown before this time.
-const PROGRESS_DELAY: Duration = Duration::from_millis(500);
-
-/// Progress through a number of bytes, as a bar on standard error.
-pub(crate) struct Progress {
-    bar: ProgressBar,
-    started: Instant,
-    visible: bool,
-    allowed: bool,
-}
-
-impl Progress {
-    /// Creates a progress bar for `total` bytes of `what`; it is never shown if `allowed` is false.
-    pub(crate) fn bytes(what: &'static str, total: u64, allowed: bool) -> Self {
-        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
-        let style = ProgressStyle::with_template("{msg} {wide_bar} {bytes}/{total_bytes} {eta}");
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        bar.set_message(what);
-        Self { bar, started: Instant::now(), visible: false, allowed }
-    }
-
-    /// Sets the number of bytes that are done.
-    pub(crate) fn reach(&mut self, position: u64) {
-        if !self.allowed {
-            return;
-        }
-        if !self.visible && self.started.elapsed() > PROGRESS_DELAY {
-            self.visible = true;
-            self.bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
-        }
-        self.bar.set_position(position);
-    }
-
-    /// Removes the bar.
-    pub(crate) fn finish(self) {
-        self.bar.finish_and_clear();
     }
 }

@@ -140,6 +140,12 @@ impl Target {
         Ok(Self { argv: argv.into_iter().map(OsString::from).collect(), ..Self::default() })
     }
 
+    /// Whether any option names a server.
+    pub(super) fn is_given(&self) -> bool {
+        let is_named = self.url.is_some() || self.session.is_some() || self.config.is_some();
+        is_named || !self.server.is_empty() || !self.argv.is_empty()
+    }
+
     /// This target with the given limits.
     #[must_use]
     pub(super) fn within(self, limits: Limits) -> Self {

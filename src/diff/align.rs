@@ -11,11 +11,13 @@
 //!    if it has changed as well, it may only have moved past messages that were concurrent with it, or past two others.
 //!    All remaining units are on one side only.
 
+use super::correspondence::Correspondence;
 use super::normalise::Normaliser;
-use super::pairs::{Unit, UnitKind};
+use super::pairs::{Recording, Unit, UnitKind};
 use super::print::{Print, hash};
 use super::report::UnitSide;
 use super::sequence;
+use super::volatile::{Lookup, Origins};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The number of leaves of a payload that count for similarity.
@@ -39,31 +41,10 @@ const SHORT: usize = 2;
 /// The number of units before and after a unit that are checked for concurrency.
 const NEAR: usize = 64;
 
-/// Ids on the left, and the ids on the right that stand for the same things.
-#[derive(Debug, Default)]
-pub(super) struct Correspondence {
-    forward: HashMap<Box<str>, Box<str>>,
-    backward: HashMap<Box<str>, Box<str>>,
-}
-
-impl Correspondence {
-    /// Returns whether two ids may stand for the same thing. The first match of an id is final.
-    pub(super) fn accept(&mut self, left: &str, right: &str) -> bool {
-        match (self.forward.get(left), self.backward.get(right)) {
-            (None, None) => {
-                self.forward.insert(left.into(), right.into());
-                self.backward.insert(right.into(), left.into());
-                true
-            }
-            (Some(known), Some(_)) => **known == *right,
-            _ => false,
-        }
-    }
-}
-
 /// One recording during the alignment.
 pub(super) struct Reel<'a> {
     pub units: &'a [Unit],
+    pub origins: &'a Origins,
     places: HashMap<u64, usize>,
     /// For each unit, a hash of the messages that refer to it: equal calls may differ in their progress.
     company: Vec<u64>,
@@ -72,10 +53,12 @@ pub(super) struct Reel<'a> {
 }
 
 impl<'a> Reel<'a> {
-    fn new(units: &'a [Unit]) -> Self {
+    fn new(recording: &'a Recording) -> Self {
+        let units = &recording.units[..];
         let requests = units.iter().enumerate().filter(|(_, unit)| unit.kind == UnitKind::Request);
         let mut reel = Self {
             units,
+            origins: &recording.origins,
             places: requests.map(|(place, unit)| (unit.seq, place)).collect(),
             company: vec![0; units.len()],
             partner: vec![None; units.len()],
@@ -151,7 +134,7 @@ struct Candidate {
 /// Prepares two recordings without looking at their texts. Ties are resolved by side, so swapping the sides would give
 /// other partners. Therefore this puts the sides into a fixed order, and [`Alignment::restore_sides`] restores the
 /// caller's.
-pub(super) fn outline<'a>(left: &'a [Unit], right: &'a [Unit]) -> Alignment<'a> {
+pub(super) fn outline<'a>(left: &'a Recording, right: &'a Recording, ids: Correspondence) -> Alignment<'a> {
     let (left, right) = (Reel::new(left), Reel::new(right));
     let tokens = |reel: &Reel<'a>| (0..reel.units.len()).map(|place| reel.token(place)).collect::<Vec<_>>();
     let is_swapped = tokens(&left) > tokens(&right);
@@ -162,7 +145,7 @@ pub(super) fn outline<'a>(left: &'a [Unit], right: &'a [Unit]) -> Alignment<'a> 
     let mut it = Alignment {
         left,
         right,
-        ids: Correspondence::default(),
+        ids,
         streams,
         lined_up: [const { Vec::new() }; 2],
         twins,
@@ -290,7 +273,7 @@ impl Alignment<'_> {
     fn look_into(&mut self, message: Message, normaliser: &Normaliser<'_>) {
         if let Some(candidate) = self.candidates.get_mut(&message) {
             let reel = if candidate.is_left { &self.left } else { &self.right };
-            candidate.leaves.get_or_insert_with(|| Leaves::of(&reel.units[candidate.place], normaliser));
+            candidate.leaves.get_or_insert_with(|| Leaves::of(&reel.units[candidate.place], reel.origins, normaliser));
         }
     }
 
@@ -436,8 +419,8 @@ impl Alignment<'_> {
         for (left, right) in self.pairs() {
             let (one, other) = (&self.left.units[left].print, &self.right.units[right].print);
             if one.whole == other.whole {
-                for (left, right) in one.ids.iter().zip(&other.ids) {
-                    self.ids.accept(left, right);
+                for (left, right) in one.values.iter().zip(&other.values) {
+                    self.ids.accept(*left, *right);
                 }
             }
         }
@@ -592,9 +575,10 @@ struct Leaves {
 }
 
 impl Leaves {
-    fn of(unit: &Unit, normaliser: &Normaliser<'_>) -> Self {
-        let method = unit.method.as_deref();
-        let leaves = |side: UnitSide, text: &[u8]| normaliser.read(side, method, text).leaves(LEAVES);
+    fn of(unit: &Unit, origins: &Origins, normaliser: &Normaliser<'_>) -> Self {
+        let leaves = |side: UnitSide, text: &[u8]| {
+            normaliser.read(unit.source(side), text, &mut Lookup::Known(origins)).leaves(LEAVES)
+        };
         let params = unit.params.as_ref().map(|text| leaves(UnitSide::Params, text)).unwrap_or_default();
         let line = unit.line.as_ref().map(|text| leaves(UnitSide::Line, text)).unwrap_or_default();
         let answer = unit.answer.as_ref().map(|answer| leaves(answer.side(), &answer.text));

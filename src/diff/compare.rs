@@ -1,11 +1,15 @@
 //! Finds the changes within each pair of units, and creates the report.
 
 use super::Options;
-use super::align::{self, Alignment, Correspondence};
-use super::node::{Node, quote};
+use super::align::{self, Alignment};
+use super::correspondence::Correspondence;
+use super::node::{Node, masked, pieces, quote};
 use super::normalise::Normaliser;
+use super::order;
 use super::pairs::{Recording, Unit};
+use super::places::Pattern;
 use super::report::{Change, ChangeKind, Hunk, LineTag, Report, Status, UnitDiff, UnitPlace, UnitSide};
+use super::volatile::{Lookup, Span, ValueKey};
 use similar::{Algorithm, DiffOp, DiffTag, TextDiff};
 use std::collections::{HashMap, HashSet};
 
@@ -44,8 +48,9 @@ impl Missing {
 ///
 /// If the recordings lack texts that it needs ([`Recording::fill`] adds them).
 pub fn compare(left: &Recording, right: &Recording, options: &Options) -> Result<Report, Missing> {
+    let mut alignment = align::outline(left, right, Correspondence::new(options.lists_volatile));
+    let origins = (&left.origins, &right.origins);
     let (left, right) = (&left.units[..], &right.units[..]);
-    let mut alignment = align::outline(left, right);
     let [on_left, on_right] = alignment.without_texts();
     let mut missing = Missing { left: on_left, right: on_right };
     if !missing.is_empty() {
@@ -56,7 +61,9 @@ pub fn compare(left: &Recording, right: &Recording, options: &Options) -> Result
     alignment.restore_sides();
     alignment.match_ids();
     let pairs = alignment.pairs();
-    let moved = if options.order { align::out_of_order(&pairs) } else { HashSet::new() };
+    let crossed = if options.order { order::crossed(left, right, &pairs) } else { HashSet::new() };
+    let mut moved = if options.order { align::out_of_order(&pairs) } else { HashSet::new() };
+    moved.extend(&crossed);
     let mut report = Report::default();
     let mut found: Vec<((usize, usize), UnitDiff)> = Vec::new();
     for (at, (one, other)) in pairs.into_iter().enumerate() {
@@ -70,7 +77,8 @@ pub fn compare(left: &Recording, right: &Recording, options: &Options) -> Result
         if let Some(status) = status {
             let (left, right) = (UnitPlace::of(&left[one]), UnitPlace::of(&right[other]));
             let unit = describe(status, &alignment.left.units[one], Some(left), Some(right));
-            found.push(((one, 0), UnitDiff { moved: moved.contains(&at), changes, ..unit }));
+            let (moved, crossed) = (moved.contains(&at), crossed.contains(&at));
+            found.push(((one, 0), UnitDiff { moved, crossed, changes, ..unit }));
         }
     }
     if !missing.is_empty() {
@@ -90,6 +98,7 @@ pub fn compare(left: &Recording, right: &Recording, options: &Options) -> Result
         report.only_right += 1;
         found.push(((after, place + 1), describe(Status::OnlyRight, unit, None, Some(UnitPlace::of(unit)))));
     }
+    report.mapped = std::mem::take(&mut alignment.ids).mapped(origins.0, origins.1);
     found.sort_by_key(|(place, _)| *place);
     report.units = found.into_iter().map(|(_, unit)| unit).collect();
     Ok(report)
@@ -105,6 +114,8 @@ fn describe(status: Status, unit: &Unit, left: Option<UnitPlace>, right: Option<
         left,
         right,
         moved: false,
+        crossed: false,
+        patch: Vec::new(),
         changes: Vec::new(),
     }
 }
@@ -124,8 +135,10 @@ fn changes_of_pair(
     let same_text = one.whole == other.whole;
     // Parse payloads again only if there is something to find.
     if same_text && refer_to_partners && !options.keep_ids {
-        let broken = one.ids.iter().zip(&other.ids).filter(|(left, right)| !ids.accept(left, right)).count();
+        let values = || one.values.iter().copied().zip(other.values.iter().copied());
+        let broken = values().filter(|(left, right)| !ids.accept(*left, *right)).count();
         if broken == 0 {
+            values().for_each(|(left, right)| ids.count(left, right));
             return Vec::new();
         }
     }
@@ -148,13 +161,17 @@ fn changes_of_pair(
     }
     for side in [UnitSide::Params, UnitSide::Line, UnitSide::Result, UnitSide::Error] {
         comparer.side = side;
-        let read = |unit: &Unit| {
-            let text = text_of(unit, side)?;
-            Some(normaliser.read(side, unit.method.as_deref(), text)).filter(|node| *node != Node::Ignored)
+        let read = |unit: &Unit, origins| {
+            let node = normaliser.read(unit.source(side), text_of(unit, side)?, &mut Lookup::Known(origins));
+            Some(node).filter(|node| *node != Node::Ignored)
         };
-        comparer.maybe(read(unit).as_ref(), read(twin).as_ref());
+        let (one, other) = (read(unit, alignment.left.origins), read(twin, alignment.right.origins));
+        comparer.maybe(one.as_ref(), other.as_ref());
     }
-    comparer.changes
+    let mut changes = comparer.changes;
+    let by_index = options.ignore.iter().map(|text| Pattern::new(text)).filter(Pattern::has_index);
+    by_index.for_each(|pattern| changes.retain(|change| !pattern.covers(&change.pointer())));
+    changes
 }
 
 fn text_of(unit: &Unit, side: UnitSide) -> Option<&[u8]> {
@@ -181,8 +198,8 @@ struct Comparer<'c> {
 
 impl Comparer<'_> {
     fn change(&mut self, kind: ChangeKind, left: Option<String>, right: Option<String>) {
-        let change = Change { side: self.side, place: self.place.clone(), kind, left, right, hunks: Vec::new() };
-        self.changes.push(change);
+        let (side, place) = (self.side, self.place.clone());
+        self.changes.push(Change { side, place, kind, left, right, hunks: Vec::new(), label: None });
     }
 
     fn maybe(&mut self, left: Option<&Node>, right: Option<&Node>) {
@@ -207,17 +224,34 @@ impl Comparer<'_> {
         let same = match (left, right) {
             (Node::Map(one), Node::Map(other)) => return self.maps(one, other),
             (Node::List(one), Node::List(other)) => return self.lists(one, other),
-            (Node::Json { inner: one, .. }, Node::Json { inner: other, .. }) => return self.nodes(one, other),
-            (Node::Text(one) | Node::Json { text: one, .. }, Node::Text(other) | Node::Json { text: other, .. }) => {
-                return self.texts(one, other);
+            (Node::Set { items: one, key }, Node::Set { items: other, .. }) => {
+                return self.sets(key.as_deref(), one, other);
             }
+            (Node::Json { inner: one, .. }, Node::Json { inner: other, .. }) => return self.nodes(one, other),
+            (Node::Prose { text: one, spans: in_one }, Node::Prose { text: other, spans: in_other }) => {
+                return self.prose((one, in_one), (other, in_other));
+            }
+            (
+                Node::Text(one) | Node::Json { text: one, .. } | Node::Prose { text: one, .. },
+                Node::Text(other) | Node::Json { text: other, .. } | Node::Prose { text: other, .. },
+            ) => return self.texts((one, one), (other, other)),
             (Node::Raw(one), Node::Raw(other)) => match (std::str::from_utf8(one), std::str::from_utf8(other)) {
-                (Ok(one), Ok(other)) => return self.texts(one, other),
+                (Ok(one), Ok(other)) => return self.texts((one, one), (other, other)),
                 _ => one == other,
             },
-            (Node::Number { value: one, .. }, Node::Number { value: other, .. }) => one == other,
-            (Node::Time { form: one, .. }, Node::Time { form: other, .. }) => one == other,
-            (Node::Id(one), Node::Id(other)) => self.ids.accept(one, other),
+            (Node::Number { value: one, text }, Node::Number { value: other, text: on_right }) => {
+                one == other || self.tolerates(text, on_right)
+            }
+            (
+                Node::Volatile { text: one, kind, form },
+                Node::Volatile { text: other, kind: on_right, form: form_on_right },
+            ) => {
+                kind == on_right
+                    && form == form_on_right
+                    && (self.accepts(ValueKey::new(*kind, one), ValueKey::new(*kind, other)) || one == other)
+            }
+            (Node::Volatile { text: one, .. }, Node::Number { text: other, .. })
+            | (Node::Number { text: one, .. }, Node::Volatile { text: other, .. }) => one == other,
             (Node::Reference(_), Node::Reference(_)) => self.refer_to_partners,
             (Node::Ignored, _) | (_, Node::Ignored) => true,
             _ => left == right,
@@ -266,6 +300,22 @@ impl Comparer<'_> {
 
     /// Compares lists whose items have names: finds removed and added items, and changes in the others.
     fn named_lists(&mut self, member: &str, left: (&[Node], &[&str]), right: (&[Node], &[&str])) {
+        self.items_by_name(left, right);
+        // Tools and resources are sets, but the messages of a conversation are not.
+        if self.options.exact || self.options.order || member == "id" {
+            let common = |names: &[&str], others: &[&str]| -> Vec<String> {
+                let others: HashSet<&str> = others.iter().copied().collect();
+                names.iter().filter(|name| others.contains(**name)).map(|name| (*name).to_owned()).collect()
+            };
+            let (names, others) = (common(left.1, right.1), common(right.1, left.1));
+            self.reordered(
+                &names.iter().map(String::as_str).collect::<Vec<_>>(),
+                &others.iter().map(String::as_str).collect::<Vec<_>>(),
+            );
+        }
+    }
+
+    fn items_by_name(&mut self, left: (&[Node], &[&str]), right: (&[Node], &[&str])) {
         let index: HashMap<&str, usize> = right.1.iter().enumerate().map(|(at, name)| (*name, at)).collect();
         let kept: HashSet<&str> = left.1.iter().copied().filter(|name| index.contains_key(name)).collect();
         for (at, (item, name)) in left.0.iter().zip(left.1).enumerate() {
@@ -277,22 +327,11 @@ impl Comparer<'_> {
                 self.below(&at.to_string(), None, Some(item));
             }
         }
-        // Tools and resources are sets, but the messages of a conversation are not.
-        if self.options.exact || self.options.order || member == "id" {
-            let stayed = |names: &[&'_ str]| -> Vec<String> {
-                names.iter().filter(|name| kept.contains(**name)).map(|name| (*name).to_owned()).collect()
-            };
-            let (names, others) = (stayed(left.1), stayed(right.1));
-            self.reordered(
-                &names.iter().map(String::as_str).collect::<Vec<_>>(),
-                &others.iter().map(String::as_str).collect::<Vec<_>>(),
-            );
-        }
     }
 
     fn plain_lists(&mut self, left: &[Node], right: &[Node]) {
         let print = |items: &[Node]| -> Vec<u64> {
-            items.iter().map(|item| item.fingerprint(self.options.exact, &mut Vec::new())).collect()
+            items.iter().map(|item| item.fingerprint(self.options.exact, &mut |_, _| {})).collect()
         };
         for (tag, on_left, on_right) in runs(&print(left), &print(right)) {
             let common = if tag == DiffTag::Equal { on_left.len() } else { on_left.len().min(on_right.len()) };
@@ -309,16 +348,71 @@ impl Comparer<'_> {
         }
     }
 
-    fn texts(&mut self, left: &str, right: &str) {
+    fn accepts(&mut self, left: ValueKey, right: ValueKey) -> bool {
+        let is_accepted = self.ids.accept(left, right);
+        if is_accepted {
+            self.ids.count(left, right);
+        }
+        is_accepted
+    }
+
+    fn tolerates(&self, left: &str, right: &str) -> bool {
+        let place = || format!("/{}{}", self.side.name(), self.place);
+        !self.options.tolerance.is_empty()
+            && self.options.tolerance.iter().any(|tolerance| tolerance.allows(&place(), left, right))
+    }
+
+    /// Compares texts with volatile parts.
+    fn prose(&mut self, left: (&str, &[Span]), right: (&str, &[Span])) {
+        if pieces(left.0, left.1) == pieces(right.0, right.1) {
+            let spans = left.1.iter().zip(right.1);
+            let broken = spans.filter(|(one, other)| !self.accepts(one.key(left.0), other.key(right.0))).count();
+            if broken > 0 {
+                self.texts((left.0, left.0), (right.0, right.0));
+            }
+            return;
+        }
+        self.texts((left.0, &masked(left.0, left.1)), (right.0, &masked(right.0, right.1)));
+    }
+
+    /// Compares lists whose order has no meaning: by a member that identifies an item, or by content.
+    fn sets(&mut self, key: Option<&str>, left: &[Node], right: &[Node]) {
+        if let Some(key) = key
+            && let (Some(names), Some(others)) = (names_of(left, key), names_of(right, key))
+        {
+            return self.items_by_name((left, &names), (right, &others));
+        }
+        let mut free: HashMap<u64, Vec<usize>> = HashMap::new();
+        for (at, item) in right.iter().enumerate().rev() {
+            free.entry(item.plain_fingerprint()).or_default().push(at);
+        }
+        let mut partner: Vec<Option<usize>> =
+            left.iter().map(|item| free.get_mut(&item.plain_fingerprint()).and_then(Vec::pop)).collect();
+        let mut rest: Vec<usize> = free.into_values().flatten().collect();
+        rest.sort_unstable();
+        let mut rest = rest.into_iter();
+        partner.iter_mut().filter(|partner| partner.is_none()).for_each(|partner| *partner = rest.next());
+        for (at, (item, partner)) in left.iter().zip(partner).enumerate() {
+            self.below(&at.to_string(), Some(item), partner.and_then(|at| right.get(at)));
+        }
+        for at in rest {
+            self.below(&at.to_string(), None, right.get(at));
+        }
+    }
+
+    /// Compares texts, line by line if they have several. Each comes with the form in which lines are compared, which
+    /// has the same lines unless volatile parts contain line ends.
+    fn texts(&mut self, (left, plain): (&str, &str), (right, plain_right): (&str, &str)) {
         if left == right {
             return;
         }
         let lines = left.lines().count() + right.lines().count();
-        let hunks = if lines > 2 && lines <= MAX_COMPARED_LINES { hunks(left, right) } else { Vec::new() };
-        if hunks.is_empty() {
-            return self.change(ChangeKind::Changed, Some(quote(left)), Some(quote(right)));
-        }
-        self.change(ChangeKind::Changed, None, None);
+        let hunks = if lines > 2 && lines <= MAX_COMPARED_LINES {
+            hunks((left, plain), (right, plain_right))
+        } else {
+            Vec::new()
+        };
+        self.change(ChangeKind::Changed, Some(quote(left)), Some(quote(right)));
         if let Some(change) = self.changes.last_mut() {
             change.hunks = hunks;
         }
@@ -363,9 +457,13 @@ fn runs(left: &[u64], right: &[u64]) -> Vec<Run> {
 }
 
 /// Returns the changed lines of two texts; none if only line endings differ.
-fn hunks(left: &str, right: &str) -> Vec<Hunk> {
+fn hunks((left, plain): (&str, &str), (right, plain_right): (&str, &str)) -> Vec<Hunk> {
     let (one, other): (Vec<&str>, Vec<&str>) = (left.lines().collect(), right.lines().collect());
-    let diff = TextDiff::from_slices(&one, &other);
+    let (mut on_left, mut on_right): (Vec<&str>, Vec<&str>) = (plain.lines().collect(), plain_right.lines().collect());
+    if (on_left.len(), on_right.len()) != (one.len(), other.len()) {
+        (on_left, on_right) = (one.clone(), other.clone());
+    }
+    let diff = TextDiff::from_slices(&on_left, &on_right);
     diff.grouped_ops(CONTEXT).iter().map(|ops| hunk(ops, &one, &other)).collect()
 }
 

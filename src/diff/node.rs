@@ -1,6 +1,7 @@
 //! The value of a payload in the form in which it is compared: with its hash, its parts for similarity, and its JSON
 //! text.
 
+use super::volatile::{Kind, Span, ValueKey};
 use std::borrow::Cow;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -23,6 +24,13 @@ pub(crate) enum Node {
     Text(Box<str>),
     /// An array.
     List(Vec<Self>),
+    /// An array whose order has no meaning.
+    Set {
+        /// The items.
+        items: Vec<Self>,
+        /// The member that identifies an item.
+        key: Option<Box<str>>,
+    },
     /// An object, with its members in the original order.
     Map(Vec<(Box<str>, Self)>),
     /// A string that contains an object or an array in JSON.
@@ -32,15 +40,22 @@ pub(crate) enum Node {
         /// The value in it.
         inner: Box<Self>,
     },
-    /// A time, which equals any other in the same notation.
-    Time {
+    /// A string with volatile parts.
+    Prose {
+        /// The string.
+        text: Box<str>,
+        /// Its volatile parts, in order.
+        spans: Box<[Span]>,
+    },
+    /// A volatile number or truth value.
+    Volatile {
         /// The JSON text.
         text: Box<str>,
-        /// 0 for RFC 3339, else the number of digits of an epoch time.
+        /// Its kind.
+        kind: Kind,
+        /// Its notation.
         form: u8,
     },
-    /// An id that may differ but must correspond: its JSON text.
-    Id(Box<str>),
     /// The id or token of a request, compared by the request that it refers to: its JSON text.
     Reference(Box<str>),
     /// Text that is not JSON, or is nested too deeply.
@@ -50,15 +65,15 @@ pub(crate) enum Node {
 }
 
 impl Node {
-    /// Returns a hash that is the same for equal trees. Unless `ordered`, the order of members does not matter. Ids and
-    /// times are not part of the hash; ids are appended to `ids`, in the same order for trees with the same hash.
-    pub(crate) fn fingerprint(&self, ordered: bool, ids: &mut Vec<Box<str>>) -> u64 {
+    /// Returns a hash that is the same for equal trees. Unless `ordered`, the order of members does not matter. Volatile
+    /// values are not part of the hash. They are passed to `values`, in the same order for trees with the same hash.
+    pub(crate) fn fingerprint(&self, ordered: bool, values: &mut dyn FnMut(ValueKey, &str)) -> u64 {
         let mut hasher = DefaultHasher::new();
-        self.feed(ordered, &mut hasher, ids);
+        self.feed(ordered, &mut hasher, values);
         hasher.finish()
     }
 
-    fn feed(&self, ordered: bool, hasher: &mut DefaultHasher, ids: &mut Vec<Box<str>>) {
+    fn feed(&self, ordered: bool, hasher: &mut DefaultHasher, values: &mut dyn FnMut(ValueKey, &str)) {
         // A string that contains JSON differs from that JSON, so that a change from one to the other is found.
         std::mem::discriminant(self).hash(hasher);
         match self {
@@ -68,7 +83,16 @@ impl Node {
             Self::Text(text) => text.hash(hasher),
             Self::List(items) => {
                 items.len().hash(hasher);
-                items.iter().for_each(|item| item.feed(ordered, hasher, ids));
+                items.iter().for_each(|item| item.feed(ordered, hasher, values));
+            }
+            Self::Set { items, .. } => {
+                items.len().hash(hasher);
+                let mut prints: Vec<_> = items.iter().map(|item| (item.plain_fingerprint(), item)).collect();
+                prints.sort_by_key(|(print, _)| *print);
+                for (print, item) in prints {
+                    print.hash(hasher);
+                    item.feed(ordered, &mut DefaultHasher::new(), values);
+                }
             }
             Self::Map(members) => {
                 members.len().hash(hasher);
@@ -78,14 +102,27 @@ impl Node {
                 }
                 for (name, value) in members {
                     name.hash(hasher);
-                    value.feed(ordered, hasher, ids);
+                    value.feed(ordered, hasher, values);
                 }
             }
-            Self::Json { inner, .. } => inner.feed(ordered, hasher, ids),
-            Self::Time { form, .. } => form.hash(hasher),
-            Self::Id(text) => ids.push(text.clone()),
+            Self::Json { inner, .. } => inner.feed(ordered, hasher, values),
+            Self::Prose { text, spans } => {
+                for piece in pieces(text, spans) {
+                    piece.hash(hasher);
+                }
+                spans.iter().for_each(|span| values(span.key(text), span.of(text)));
+            }
+            Self::Volatile { text, kind, form } => {
+                (kind, form).hash(hasher);
+                values(ValueKey::new(*kind, text), text);
+            }
             Self::Raw(bytes) => bytes.hash(hasher),
         }
+    }
+
+    /// Returns the hash without volatile values.
+    pub(crate) fn plain_fingerprint(&self) -> u64 {
+        self.fingerprint(false, &mut |_, _| {})
     }
 
     /// Returns hashes for measuring similarity: of the leaves with the names above them, of these names, and of the
@@ -103,14 +140,16 @@ impl Node {
         }
         let below = |name: &str| hash_of(&(above, name));
         match self {
-            Self::List(items) => items.iter().for_each(|item| item.collect_leaves(above, max, found)),
+            Self::List(items) | Self::Set { items, .. } => {
+                items.iter().for_each(|item| item.collect_leaves(above, max, found));
+            }
             Self::Map(members) => {
                 members.iter().for_each(|(name, value)| value.collect_leaves(below(name), max, found));
             }
             Self::Json { inner, .. } => inner.collect_leaves(above, max, found),
             leaf => {
                 found.push(above);
-                found.push(hash_of(&(above, leaf.fingerprint(false, &mut Vec::new()))));
+                found.push(hash_of(&(above, leaf.plain_fingerprint())));
                 let text = leaf.words();
                 let left = max.saturating_sub(found.len());
                 found.extend(text.split_whitespace().take(left).map(below));
@@ -121,6 +160,7 @@ impl Node {
     fn words(&self) -> Cow<'_, str> {
         match self {
             Self::Text(text) => Cow::Borrowed(text),
+            Self::Prose { text, spans } => Cow::Owned(masked(text, spans)),
             Self::Raw(bytes) => String::from_utf8_lossy(bytes),
             _ => Cow::Borrowed(""),
         }
@@ -132,15 +172,15 @@ impl Node {
         match self {
             Self::Null | Self::Ignored => out.push_str("null"),
             Self::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
-            Self::Number { text, .. } | Self::Time { text, .. } | Self::Id(text) | Self::Reference(text) => {
+            Self::Number { text, .. } | Self::Volatile { text, .. } | Self::Reference(text) => {
                 out.push_str(text);
             }
-            Self::Text(text) | Self::Json { text, .. } => write_string(text, out),
+            Self::Text(text) | Self::Json { text, .. } | Self::Prose { text, .. } => write_string(text, out),
             Self::Raw(bytes) => match std::str::from_utf8(bytes) {
                 Ok(text) => write_string(text, out),
                 Err(_) => write_string(&bytes.escape_ascii().to_string(), out),
             },
-            Self::List(items) => {
+            Self::List(items) | Self::Set { items, .. } => {
                 out.push('[');
                 for (at, item) in items.iter().enumerate() {
                     out.push_str(if at == 0 { "" } else { "," });
@@ -167,6 +207,37 @@ impl Node {
         self.write_json(&mut out);
         out
     }
+}
+
+/// A piece of a text with volatile parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Piece<'t> {
+    /// Text that is compared as it is.
+    Plain(&'t str),
+    /// A volatile part.
+    Volatile(Kind, u8),
+}
+
+/// Returns the pieces of a text.
+pub(super) fn pieces<'t>(text: &'t str, spans: &[Span]) -> Vec<Piece<'t>> {
+    let mut pieces = Vec::with_capacity(2 * spans.len() + 1);
+    let mut last = 0;
+    for span in spans {
+        pieces.push(Piece::Plain(text.get(last..span.start).unwrap_or_default()));
+        pieces.push(Piece::Volatile(span.kind, span.form));
+        last = span.end;
+    }
+    pieces.push(Piece::Plain(text.get(last..).unwrap_or_default()));
+    pieces
+}
+
+/// Returns a text with a placeholder for each volatile part. Parts that contain line ends keep them.
+pub(super) fn masked(text: &str, spans: &[Span]) -> String {
+    let name = |piece: &Piece<'_>| match piece {
+        Piece::Plain(text) => (*text).to_owned(),
+        Piece::Volatile(kind, form) => format!("\u{1a}{}{form}", kind.name()),
+    };
+    pieces(text, spans).iter().map(name).collect()
 }
 
 fn write_string(text: &str, out: &mut String) {

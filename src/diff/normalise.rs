@@ -1,12 +1,14 @@
-//! Parses a payload into a tree for comparison: numbers by value, times and ids marked as such, ignored places removed,
-//! JSON inside of texts parsed.
+//! Parses a payload into a tree for comparison: numbers by value, volatile values marked as such, ignored places
+//! removed, JSON inside of texts parsed.
 //!
 //! It parses the text from the wire, so that numbers keep all digits.
 
-use super::node::{Node, quote};
+use super::node::Node;
 use super::pairs::reference_place;
 use super::report::UnitSide;
-use super::{Options, volatile};
+use super::volatile::names;
+use super::volatile::{Kind, Lookup, Span, ValueKey};
+use super::{Options, places};
 use crate::wire::json;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,43 +16,82 @@ use std::collections::HashMap;
 /// Values nested deeper than this are compared as text.
 const MAX_DEPTH: usize = 96;
 
+/// Text without spaces in `data` or `blob` may be longer than this only if it is base64. Unit: bytes.
+const MAX_OPAQUE: usize = 64;
+
 /// Parses payloads according to some options.
 #[derive(Debug)]
 pub(crate) struct Normaliser<'o> {
     options: &'o Options,
-    ignore: Vec<Vec<String>>,
+    ignore: Vec<places::Pattern>,
+    unordered: Vec<(places::Pattern, Option<&'o str>)>,
+}
+
+/// Where a payload is from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Source<'m> {
+    /// The part of the message.
+    pub side: UnitSide,
+    /// The method of the message, or of the request that it answers.
+    pub method: Option<&'m str>,
+    /// The server sent it.
+    pub from_server: bool,
+}
+
+/// Whether values may be volatile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trust {
+    /// The server sent them: they may be, unless the client had chosen them before.
+    Server,
+    /// The client sent them: they may be, if the server had made them before.
+    Client,
+    /// Members such as `_meta` that programs fill in: they may be.
+    Meta,
+    /// Schemas and other configuration: they may not be.
+    Configuration,
 }
 
 impl<'o> Normaliser<'o> {
     /// Creates a normaliser with these options.
     pub(crate) fn new(options: &'o Options) -> Self {
-        let ignore = options.ignore.iter().map(|pattern| segments(pattern)).filter(|path| !path.is_empty()).collect();
-        Self { options, ignore }
+        let patterns = options.ignore.iter().map(|text| places::Pattern::new(text));
+        // An index means the item of the left side, so those patterns are applied to the report.
+        let ignore = patterns.filter(|pattern| !pattern.is_empty() && !pattern.has_index()).collect();
+        let unordered = options.unordered.iter().map(|text| {
+            let (pointer, key) = text.split_once('=').map_or((text.as_str(), None), |(text, key)| (text, Some(key)));
+            (places::Pattern::new(pointer), key)
+        });
+        Self { options, ignore, unordered: unordered.collect() }
     }
 
     /// Returns the hash of a tree; see [`Node::fingerprint`].
-    pub(crate) fn fingerprint(&self, node: &Node, ids: &mut Vec<Box<str>>) -> u64 {
-        node.fingerprint(self.options.exact, ids)
+    pub(crate) fn fingerprint(&self, node: &Node, values: &mut dyn FnMut(ValueKey, &str)) -> u64 {
+        node.fingerprint(self.options.exact, values)
     }
 
-    /// Parses one part of a message with this method.
-    pub(crate) fn read(&self, side: UnitSide, method: Option<&str>, text: &[u8]) -> Node {
-        let root = Step::Name(Cow::Borrowed(side.name()));
-        let mut walk = Walk { by: self, reference: method.and_then(reference_place), path: vec![root] };
+    /// Parses one part of a message.
+    pub(crate) fn read(&self, source: Source<'_>, text: &[u8], lookup: &mut Lookup<'_>) -> Node {
+        let root = Step::Name(Cow::Borrowed(source.side.name()));
+        let is_configuring = source.side == UnitSide::Result && source.method.is_some_and(names::is_configuring);
+        let trust = match source.from_server {
+            _ if is_configuring => Trust::Configuration,
+            true => Trust::Server,
+            false => Trust::Client,
+        };
+        let reference = source.method.and_then(reference_place);
+        let mut walk = Walk { by: self, reference, path: vec![root], trust, lookup };
         if walk.is_ignored() {
             return Node::Ignored;
         }
-        match json::check(text) {
-            Ok(()) => walk.value(text.trim_ascii(), false),
-            Err(_) => Node::Raw(text.into()),
+        match (json::check(text), std::str::from_utf8(text)) {
+            (Ok(()), _) => walk.value(text.trim_ascii(), false),
+            (Err(_), Ok(text)) => match walk.prose(text) {
+                Node::Text(text) => Node::Raw(text.as_bytes().into()),
+                prose => prose,
+            },
+            (Err(_), Err(_)) => Node::Raw(text.into()),
         }
     }
-}
-
-/// Returns the segments of a JSON pointer, with escapes resolved.
-fn segments(pointer: &str) -> Vec<String> {
-    let pointer = pointer.strip_prefix('/').unwrap_or(pointer);
-    pointer.split('/').filter(|_| !pointer.is_empty()).map(|part| part.replace("~1", "/").replace("~0", "~")).collect()
 }
 
 #[derive(Clone, Debug)]
@@ -60,53 +101,72 @@ enum Step<'a> {
 }
 
 impl Step<'_> {
-    fn matches(&self, pattern: &str) -> bool {
-        pattern == "*"
-            || match self {
-                Self::Name(name) => name == pattern,
-                Self::Index(index) => pattern.parse() == Ok(*index),
-            }
-    }
-
     fn is(&self, name: &str) -> bool {
         matches!(self, Self::Name(found) if found == name)
+    }
+
+    fn place(&self) -> places::Step<'_> {
+        match self {
+            Self::Name(name) => places::Step::Name(name),
+            Self::Index(index) => places::Step::Index(*index),
+        }
     }
 }
 
 /// The current place in a message.
-struct Walk<'w, 'o, 'a> {
+struct Walk<'w, 'o, 'a, 'l> {
     by: &'w Normaliser<'o>,
     reference: Option<&'static [&'static str]>,
     path: Vec<Step<'a>>,
+    trust: Trust,
+    lookup: &'w mut Lookup<'l>,
 }
 
-impl<'a> Walk<'_, '_, 'a> {
+impl<'a> Walk<'_, '_, 'a, '_> {
     /// Parses valid JSON. `in_data` means that it is a tool's own data, where the protocol's names have no meaning.
     fn value(&mut self, text: &'a [u8], in_data: bool) -> Node {
         match text.first() {
             Some(b'{' | b'[') if self.path.len() > MAX_DEPTH => Node::Raw(text.into()),
             Some(b'{') => self.map(text, in_data),
-            Some(b'[') => {
-                let items = json::items(text).enumerate();
-                Node::List(items.filter_map(|(at, item)| self.step(Step::Index(at), item, in_data, true)).collect())
-            }
+            Some(b'[') => self.list(text, in_data),
             Some(b'"') => self.text(text, in_data),
-            Some(b't') => Node::Bool(true),
-            Some(b'f') => Node::Bool(false),
+            Some(b't') => self.truth(true),
+            Some(b'f') => self.truth(false),
             Some(b'n') => Node::Null,
             _ => self.number(&String::from_utf8_lossy(text), in_data),
         }
     }
 
+    fn list(&mut self, text: &'a [u8], in_data: bool) -> Node {
+        let items = json::items(text).enumerate();
+        let items = items.filter_map(|(at, item)| self.step(Step::Index(at), item, in_data, true)).collect();
+        let places = || self.path.iter().map(Step::place);
+        match self.by.unordered.iter().find(|(pattern, _)| pattern.matches(places())) {
+            Some((_, key)) => Node::Set { items, key: key.map(Into::into) },
+            None => Node::List(items),
+        }
+    }
+
     /// Parses the value one level below. An ignored item of a list keeps its place; an ignored member is removed.
     fn step(&mut self, step: Step<'a>, text: &'a [u8], in_data: bool, keeps_place: bool) -> Option<Node> {
+        let outside = self.trust;
+        self.trust = self.trust_in(&step, in_data);
         self.path.push(step);
         let node = match self.is_ignored() {
             false => Some(self.value(text, in_data)),
             true => keeps_place.then_some(Node::Ignored),
         };
         self.path.pop();
+        self.trust = outside;
         node
+    }
+
+    fn trust_in(&self, step: &Step<'_>, in_data: bool) -> Trust {
+        match step {
+            Step::Name(name) if !in_data && name == "_meta" => Trust::Meta,
+            Step::Name(name) if !in_data && names::is_configuration(name) => Trust::Configuration,
+            _ => self.trust,
+        }
     }
 
     fn map(&mut self, text: &'a [u8], in_data: bool) -> Node {
@@ -132,63 +192,103 @@ impl<'a> Walk<'_, '_, 'a> {
         Node::Map(members)
     }
 
-    fn number(&self, text: &str, in_data: bool) -> Node {
+    fn truth(&mut self, value: bool) -> Node {
+        let follows = self.name().is_some_and(names::follows_from_time);
+        if follows && self.accepts(Kind::Time) && matches!(self.trust, Trust::Server | Trust::Meta) {
+            return Node::Volatile { text: value.to_string().into(), kind: Kind::Time, form: 0 };
+        }
+        Node::Bool(value)
+    }
+
+    fn number(&mut self, text: &str, in_data: bool) -> Node {
         if self.is_reference() {
             return Node::Reference(text.into());
         }
-        if let Some(form) = self.epoch(text) {
-            return Node::Time { text: text.into(), form };
-        }
-        if !self.by.options.keep_ids && !in_data && self.name().is_some_and(volatile::is_made_up) {
-            return Node::Id(text.into());
+        if let Some((kind, form)) = self.known(text, in_data)
+            && self.is_volatile(kind, text)
+        {
+            return Node::Volatile { text: text.into(), kind, form };
         }
         let value = if self.by.options.exact { None } else { decimal(text) };
         Node::Number { text: text.into(), value: value.map_or_else(|| text.into(), Into::into) }
     }
 
     fn text(&mut self, quoted: &'a [u8], in_data: bool) -> Node {
-        let options = self.by.options;
         let text = json::as_str(quoted).unwrap_or_default();
-        let spelling = || String::from_utf8_lossy(quoted).into();
         if self.is_reference() {
-            return Node::Reference(spelling());
+            return Node::Reference(String::from_utf8_lossy(quoted).into());
         }
-        if !options.keep_times && volatile::is_timestamp(&text) {
-            return Node::Time { text: spelling(), form: 0 };
+        if let Some((kind, form)) = self.known(&text, in_data)
+            && self.is_volatile(kind, &text)
+        {
+            let span = Span { start: 0, end: text.len(), kind, form };
+            return Node::Prose { text: text.into(), spans: Box::new([span]) };
         }
-        if let Some(form) = self.epoch(&text) {
-            return Node::Time { text: spelling(), form };
-        }
-        let made_up = || !in_data && self.name().is_some_and(volatile::is_made_up);
-        if !options.keep_ids && (volatile::is_uuid(&text) || made_up()) {
-            return Node::Id(quote(&text).into());
-        }
-        match self.opened(&text).or_else(|| self.pieces(&text)) {
+        match self.opened(&text) {
             Some(inner) => Node::Json { text: text.into(), inner: Box::new(inner) },
-            None => Node::Text(text.into()),
+            None => self.prose(&text),
         }
     }
 
-    /// Splits prose that contains UUIDs into a list: the texts between them, and each UUID as an id.
-    fn pieces(&self, text: &str) -> Option<Node> {
-        if self.by.options.exact || self.by.options.keep_ids {
-            return None;
+    /// Marks the volatile parts of a text.
+    fn prose(&mut self, text: &str) -> Node {
+        // Base64 is data, whatever is in it.
+        let is_data = self.name().is_some_and(|name| matches!(name, "data" | "blob")) && !text.contains(' ');
+        if self.by.options.exact || self.trust == Trust::Configuration || is_data && text.len() > MAX_OPAQUE {
+            return Node::Text(text.into());
         }
-        let (mut pieces, mut rest) = (Vec::new(), text);
-        while let Some((before, id, after)) = volatile::split_at_uuid(rest) {
-            pieces.push(Node::Text(before.into()));
-            pieces.push(Node::Id(quote(id).into()));
-            rest = after;
+        let is_setting = self.name().is_some_and(names::names_a_setting);
+        let mut spans = self.lookup.find(text);
+        spans.retain(|span| {
+            !(is_setting && span.kind == Kind::Duration) && self.accepts(span.kind) && self.is_made(*span, text)
+        });
+        if spans.is_empty() { Node::Text(text.into()) } else { Node::Prose { text: text.into(), spans: spans.into() } }
+    }
+
+    /// Returns what a value is according to the name of its member, and its notation.
+    fn known(&self, text: &str, in_data: bool) -> Option<(Kind, u8)> {
+        let name = self.name()?;
+        if !in_data && names::is_made_up(name) {
+            return Some((Kind::Id, 0));
         }
-        if pieces.is_empty() {
-            return None;
+        if names::follows_from_time(name) {
+            return Some((Kind::Time, 0));
         }
-        pieces.push(Node::Text(rest.into()));
-        Some(Node::List(pieces))
+        let is_number = matches!(text.as_bytes().first(), Some(b'0'..=b'9'));
+        let is_number = is_number && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        if is_number { names::number_in(name, text) } else { None }
+    }
+
+    /// Returns whether the whole value, whose kind follows from its name, is volatile here.
+    fn is_volatile(&mut self, kind: Kind, text: &str) -> bool {
+        let span = Span { start: 0, end: text.len(), kind, form: 0 };
+        // What the protocol calls an id is generated, whichever side does it.
+        self.accepts(kind) && (kind == Kind::Id || self.is_made(span, text))
+    }
+
+    /// Returns whether values of this kind are not compared by value.
+    fn accepts(&self, kind: Kind) -> bool {
+        let options = self.by.options;
+        !options.exact && if kind.is_measured() { !options.keep_times } else { !options.keep_ids }
+    }
+
+    /// Returns whether the run made a part of a text.
+    fn is_made(&mut self, span: Span, text: &str) -> bool {
+        match (self.trust, span.kind) {
+            (Trust::Configuration, _) => false,
+            (Trust::Meta, _) | (_, Kind::Folder) => true,
+            // A client never echoes how long something took: its durations are settings.
+            (Trust::Client, Kind::Duration) => false,
+            (Trust::Server, Kind::Duration) => true,
+            (trust, kind) => {
+                let by_run = trust == Trust::Server || kind == Kind::Path && is_from_mktemp(span.of(text));
+                self.lookup.is_made(span.key(text), by_run)
+            }
+        }
     }
 
     /// Parses the JSON in a `content[].text`, if it is an object or an array.
-    fn opened(&self, text: &str) -> Option<Node> {
+    fn opened(&mut self, text: &str) -> Option<Node> {
         let mut back = self.path.iter().rev();
         let is_text = back.next().is_some_and(|step| step.is("text"));
         let in_content = back.take(2).any(|step| step.is("content") || step.is("contents"));
@@ -197,13 +297,9 @@ impl<'a> Walk<'_, '_, 'a> {
             return None;
         }
         let path = self.path.iter().map(Step::to_owned_step).collect();
-        let mut walk = Walk { by: self.by, reference: None, path };
+        let (by, trust) = (self.by, self.trust);
+        let mut walk = Walk { by, reference: None, path, trust, lookup: &mut *self.lookup };
         Some(walk.value(text.trim_ascii().as_bytes(), true))
-    }
-
-    fn epoch(&self, text: &str) -> Option<u8> {
-        let names_a_time = self.name().is_some_and(volatile::names_a_time);
-        if self.by.options.keep_times || !names_a_time { None } else { volatile::epoch_digits(text) }
     }
 
     fn name(&self) -> Option<&str> {
@@ -223,10 +319,18 @@ impl<'a> Walk<'_, '_, 'a> {
     }
 
     fn is_ignored(&self) -> bool {
-        self.by.ignore.iter().any(|pattern| {
-            pattern.len() == self.path.len() && self.path.iter().zip(pattern).all(|(step, part)| step.matches(part))
-        })
+        self.by.ignore.iter().any(|pattern| pattern.matches(self.path.iter().map(Step::place)))
     }
+}
+
+/// Returns whether the last name of a path is one that `mktemp` and its relatives make.
+fn is_from_mktemp(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let end = name.rsplit(['.', '-', '_']).next().unwrap_or_default();
+    let end = end.strip_prefix("tmp").unwrap_or(end);
+    let is_mixed = |is_it: fn(&u8) -> bool| end.bytes().any(|byte| is_it(&byte));
+    let kinds: [fn(&u8) -> bool; 3] = [u8::is_ascii_lowercase, u8::is_ascii_uppercase, u8::is_ascii_digit];
+    (6..=12).contains(&end.len()) && kinds.into_iter().filter(|is_it| is_mixed(*is_it)).count() > 1
 }
 
 impl Step<'_> {

@@ -1,9 +1,10 @@
 //! Collects the events of a reel into units, which are compared with each other. A unit is a request with its response,
 //! a notification, a response without a request, or a line that is not a message.
 
-use super::normalise::Normaliser;
+use super::normalise::{Normaliser, Source};
 use super::print::Print;
 use super::report::UnitSide;
+use super::volatile::{Lookup, Origins, names};
 use super::{Options, print};
 use crate::proposals;
 use crate::protocol::{MethodSpec, methods};
@@ -98,6 +99,13 @@ pub struct Unit {
 }
 
 impl Unit {
+    /// Returns where one part of it is from.
+    pub(super) fn source(&self, side: UnitSide) -> Source<'_> {
+        let is_answer = matches!(side, UnitSide::Result | UnitSide::Error) && self.kind == UnitKind::Request;
+        let sender = if is_answer { self.direction.reversed() } else { self.direction };
+        Source { side, method: self.method.as_deref(), from_server: sender == Direction::ServerToClient }
+    }
+
     /// Returns the nanoseconds from the request to its response.
     pub fn latency(&self) -> Option<i64> {
         let answer = self.answer.as_ref().filter(|_| self.kind == UnitKind::Request)?;
@@ -130,6 +138,8 @@ impl Unit {
 pub struct Recording {
     /// The units, in the order of their first events.
     pub units: Vec<Unit>,
+    /// Who made the values in them.
+    pub(crate) origins: Origins,
 }
 
 impl Recording {
@@ -166,7 +176,8 @@ type Handle = (u32, Direction, bool, IdKey);
 #[derive(Debug)]
 pub struct Collector<'o> {
     normaliser: Normaliser<'o>,
-    keeps_ids: bool,
+    origins: Origins,
+    options: &'o Options,
     keep: KeptTexts,
     with_stderr: bool,
     units: Vec<Unit>,
@@ -183,7 +194,8 @@ impl<'o> Collector<'o> {
     pub fn new(options: &'o Options) -> Self {
         Self {
             normaliser: Normaliser::new(options),
-            keeps_ids: options.keep_ids,
+            origins: Origins::default(),
+            options,
             keep: KeptTexts::All,
             with_stderr: false,
             units: Vec::new(),
@@ -217,6 +229,7 @@ impl<'o> Collector<'o> {
         match event.header.kind {
             EventKind::Message => self.take_text(event, event.body(), false),
             EventKind::Stderr if self.with_stderr => self.take_stderr(event),
+            EventKind::StreamOpened => self.take_command(event.payload),
             _ => {}
         }
     }
@@ -232,7 +245,7 @@ impl<'o> Collector<'o> {
         for unit in &mut self.units {
             unit.print.key = print::key(unit);
         }
-        Recording { units: self.units }
+        Recording { units: self.units, origins: self.origins }
     }
 
     fn keeps(&self, seq: u64) -> bool {
@@ -244,13 +257,32 @@ impl<'o> Collector<'o> {
     }
 
     /// Adds the hash of one part of a unit.
-    fn print(&self, unit: &mut Unit, side: UnitSide, text: &[u8]) {
+    fn print(&mut self, unit: &mut Unit, side: UnitSide, text: &[u8]) {
         // The second pass uses the hashes of the first.
         if !matches!(self.keep, KeptTexts::Only(_)) {
-            let node = self.normaliser.read(side, unit.method.as_deref(), text);
-            let fingerprint = self.normaliser.fingerprint(&node, &mut unit.print.ids);
+            let node = self.normaliser.read(unit.source(side), text, &mut Lookup::Collecting(&mut self.origins));
+            let fingerprint = self.normaliser.fingerprint(&node, &mut |key, text| {
+                unit.print.values.push(key);
+                if self.options.lists_volatile {
+                    self.origins.keep_text(key, text);
+                }
+            });
             unit.print.add(side, fingerprint);
         }
+    }
+
+    /// Notes the folders that the server's command line names.
+    fn take_command(&mut self, payload: &[u8]) {
+        let Ok(opened) = ciborium::from_reader::<serde_json::Value, _>(payload) else { return };
+        let words = opened["command"].as_array().into_iter().flatten();
+        self.origins.add_folders(words.filter_map(serde_json::Value::as_str).skip(1));
+    }
+
+    /// Notes the client's roots: where it works differs, as where the server works does.
+    fn take_roots(&mut self, result: &[u8]) {
+        let Ok(result) = serde_json::from_slice::<serde_json::Value>(result) else { return };
+        let roots = result["roots"].as_array().into_iter().flatten();
+        self.origins.add_folders(roots.filter_map(|root| root["uri"].as_str()));
     }
 
     fn name(&mut self, name: &str) -> Arc<str> {
@@ -296,7 +328,7 @@ impl<'o> Collector<'o> {
         let mut unit = Unit::new(kind, direction, event);
         let method = envelope.method.as_deref().unwrap_or_default();
         unit.method = Some(self.name(method));
-        unit.id = envelope.id.filter(|_| self.keeps_ids).map(id_text);
+        unit.id = envelope.id.filter(|_| self.options.keep_ids).map(id_text);
         unit.has_texts = self.keeps(unit.seq);
         if let Some(params) = envelope.params {
             self.print(&mut unit, UnitSide::Params, params);
@@ -320,7 +352,7 @@ impl<'o> Collector<'o> {
     fn name_subject(&mut self, unit: &mut Unit, spec: &MethodSpec, params: &[u8]) {
         let Some(subject) = methods::subject(spec, params) else { return };
         let Some(place) = reference_place(spec.name) else {
-            unit.subject_is_volatile = super::volatile::is_subject_volatile(spec, &subject);
+            unit.subject_is_volatile = names::is_subject_volatile(spec, &subject);
             unit.subject = Some(self.name(&subject));
             return;
         };
@@ -346,11 +378,14 @@ impl<'o> Collector<'o> {
             Some(place) => std::mem::replace(&mut self.units[place], Unit::new(UnitKind::Orphan, direction, event)),
             None => {
                 let mut orphan = Unit::new(UnitKind::Orphan, direction, event);
-                orphan.id = envelope.id.filter(|_| self.keeps_ids).map(id_text);
+                orphan.id = envelope.id.filter(|_| self.options.keep_ids).map(id_text);
                 orphan.has_texts = self.keeps(orphan.seq);
                 orphan
             }
         };
+        if unit.method.as_deref() == Some("roots/list") && !is_error {
+            self.take_roots(text);
+        }
         self.print(&mut unit, answer.side(), text);
         if unit.has_texts {
             answer.text = text.into();

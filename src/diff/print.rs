@@ -1,7 +1,8 @@
-//! What units are compared by before their texts are needed: hashes of their content, and the ids in it.
+//! What units are compared by before their texts are needed: hashes of their content, and the volatile values in it.
 
 use super::pairs::{Unit, UnitKind};
 use super::report::UnitSide;
+use super::volatile::ValueKey;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
@@ -12,10 +13,10 @@ pub(super) struct Print {
     pub key: u64,
     /// The hash of the params.
     pub params: u64,
-    /// The hash of the whole unit; the same for units that differ only in times and ids.
+    /// The hash of the whole unit; the same for units that differ only in volatile values.
     pub whole: u64,
-    /// The ids in the unit, in the same order for units with the same `whole`.
-    pub ids: Vec<Box<str>>,
+    /// The volatile values in the unit, in the same order for units with the same `whole`.
+    pub values: Vec<ValueKey>,
 }
 
 impl Print {

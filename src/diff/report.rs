@@ -1,6 +1,7 @@
 //! The report of a comparison: the units that are on one side only, and those that changed, with their changes.
 
 use super::pairs::{Unit, UnitKind};
+use super::volatile::Kind;
 use crate::wire::Direction;
 use serde_json::{Value, json};
 
@@ -79,6 +80,13 @@ pub struct Hunk {
     pub lines: Vec<(LineTag, String)>,
 }
 
+impl Change {
+    /// Returns the place in the message, as [`Options::ignore`](super::Options::ignore) takes it.
+    pub fn pointer(&self) -> String {
+        format!("/{}{}", self.side.name(), self.place)
+    }
+}
+
 /// One change within a pair of units.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
@@ -89,12 +97,14 @@ pub struct Change {
     pub place: String,
     /// The kind of change.
     pub kind: ChangeKind,
-    /// The JSON text on the left; absent if the value was added or there are hunks.
+    /// The JSON text on the left; absent if the value was added.
     pub left: Option<String>,
-    /// The JSON text on the right; absent if the value was removed or there are hunks.
+    /// The JSON text on the right; absent if the value was removed.
     pub right: Option<String>,
     /// The changed lines, for texts of several lines.
     pub hunks: Vec<Hunk>,
+    /// The name of the innermost list item around the place, such as a tool's.
+    pub label: Option<String>,
 }
 
 /// The status of a unit.
@@ -111,6 +121,16 @@ pub enum Status {
 }
 
 impl Status {
+    /// Returns it in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::OnlyLeft => "only in A",
+            Self::OnlyRight => "only in B",
+            Self::Changed => "changed",
+            Self::Moved => "moved",
+        }
+    }
+
     /// Returns the name in JSON.
     pub fn name(self) -> &'static str {
         match self {
@@ -161,8 +181,50 @@ pub struct UnitDiff {
     pub right: Option<UnitPlace>,
     /// It has another place among the units (checked only with [`Options::order`](super::Options::order)).
     pub moved: bool,
+    /// It is a notification that came before the result of its request on one side, and after it on the other.
+    pub crossed: bool,
+    /// For a pair with changes, the JSON Patch that makes the left side the right one; see [`Report::to_json`].
+    pub patch: Vec<Value>,
     /// The changes within it, in the order envelope, params, result, error.
     pub changes: Vec<Change>,
+}
+
+/// A volatile value that differs, and how often.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MappedValue {
+    /// What it is.
+    pub kind: Kind,
+    /// The text on the left.
+    pub left: String,
+    /// The text on the right.
+    pub right: String,
+    /// The number of places.
+    pub count: usize,
+}
+
+/// The volatile values that differ, but were made by the runs and stand for each other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mapped {
+    /// How many there are of each kind: different ones, or for times and durations, places.
+    pub kinds: Vec<(Kind, usize)>,
+    /// All of them, if [`Options::lists_volatile`](super::Options::lists_volatile) is set.
+    pub values: Vec<MappedValue>,
+}
+
+impl Mapped {
+    /// Returns how many there are.
+    pub fn total(&self) -> usize {
+        self.kinds.iter().map(|(_, count)| count).sum()
+    }
+
+    fn to_json(&self) -> Value {
+        let kinds: serde_json::Map<_, _> =
+            self.kinds.iter().map(|(kind, count)| (kind.name().to_owned(), Value::from(*count))).collect();
+        let values = self.values.iter().map(
+            |value| json!({"kind": value.kind.name(), "left": value.left, "right": value.right, "count": value.count}),
+        );
+        json!({"mapped": self.total(), "kinds": kinds, "values": values.collect::<Vec<_>>()})
+    }
 }
 
 /// The differences between two recordings.
@@ -178,6 +240,10 @@ pub struct Report {
     pub same: usize,
     /// The number of pairs without changes, at another place; 0 unless order is compared.
     pub moved: usize,
+    /// The volatile values that were not compared.
+    pub mapped: Mapped,
+    /// The number of differences left out because they also occur between two runs of one version.
+    pub learned: usize,
     /// The differences in the order of the left side; a unit on the right only follows its neighbours.
     pub units: Vec<UnitDiff>,
 }
@@ -191,18 +257,24 @@ impl Report {
     /// Returns the report as one JSON object:
     ///
     /// ```text
-    /// {"only_left":N, "only_right":N, "changed":N, "moved":N, "same":N, "units":[UNIT…]}
+    /// {"only_left":N, "only_right":N, "changed":N, "moved":N, "same":N, "learned":N, "volatile":VOLATILE,
+    ///  "units":[UNIT…]}
+    /// VOLATILE: {"mapped":N, "kinds":{KIND:N…}, "values":[{"kind":KIND, "left":TEXT, "right":TEXT, "count":N}…]}
     /// UNIT:   {"status":"only_left|only_right|changed|moved", "kind":"request|notification|orphan|line|stderr",
     ///          "direction":"c2s|s2c", "method":TEXT|null, "subject":TEXT|null, "moved":BOOL,
-    ///          "left":PLACE|null, "right":PLACE|null, "changes":[CHANGE…]}
+    ///          "left":PLACE|null, "right":PLACE|null, "changes":[CHANGE…], "crossed_result":true,
+    ///          "patch":[OPERATION…]}
     /// PLACE:  {"seq":N, "answer_seq":N|null, "time_ns":N, "latency_ns":N|null}
-    /// CHANGE: {"side":"envelope|params|result|error|line", "place":POINTER,
-    ///          "kind":"added|removed|changed|reordered", "left":ANY, "right":ANY, "hunks":[HUNK…]}
+    /// CHANGE: {"side":"envelope|params|result|error|line", "place":POINTER, "pointer":POINTER,
+    ///          "kind":"added|removed|changed|reordered", "label":TEXT, "left":ANY, "right":ANY, "hunks":[HUNK…]}
     /// HUNK:   {"left_line":N, "right_line":N, "lines":[["both|removed|added", TEXT]…]}
     /// ```
     ///
-    /// Absent values of `left`, `right` and `hunks` are left out. A number that a double cannot represent in its
-    /// notation is given as a string.
+    /// Absent values of `label`, `left`, `right`, `hunks`, `crossed_result` and `patch` are left out. A number that a double cannot represent in
+    /// its notation is given as a string.
+    ///
+    /// `patch` is a JSON Patch (RFC 6902) for the object `{"params":…, "result":…, "error":…}` of the left side. It
+    /// makes only the reported changes, and none for a different order.
     pub fn to_json(&self) -> Value {
         json!({
             "only_left": self.only_left,
@@ -210,13 +282,15 @@ impl Report {
             "changed": self.changed,
             "moved": self.moved,
             "same": self.same,
+            "learned": self.learned,
+            "volatile": self.mapped.to_json(),
             "units": self.units.iter().map(unit_json).collect::<Vec<_>>(),
         })
     }
 }
 
 fn unit_json(unit: &UnitDiff) -> Value {
-    json!({
+    let mut value = json!({
         "status": unit.status.name(),
         "kind": unit.kind.name(),
         "direction": unit.direction.short(),
@@ -226,7 +300,14 @@ fn unit_json(unit: &UnitDiff) -> Value {
         "left": unit.left.as_ref().map(place_json),
         "right": unit.right.as_ref().map(place_json),
         "changes": unit.changes.iter().map(change_json).collect::<Vec<_>>(),
-    })
+    });
+    if unit.crossed {
+        value["crossed_result"] = true.into();
+    }
+    if !unit.patch.is_empty() {
+        value["patch"] = unit.patch.clone().into();
+    }
+    value
 }
 
 fn place_json(place: &UnitPlace) -> Value {
@@ -242,8 +323,12 @@ fn change_json(change: &Change) -> Value {
     let mut value = json!({
         "side": change.side.name(),
         "place": change.place,
+        "pointer": change.pointer(),
         "kind": change.kind.name(),
     });
+    if let Some(label) = &change.label {
+        value["label"] = label.as_str().into();
+    }
     if let Some(text) = &change.left {
         value["left"] = parsed(text);
     }
@@ -256,7 +341,8 @@ fn change_json(change: &Change) -> Value {
     value
 }
 
-fn parsed(text: &str) -> Value {
+/// Returns the value of a JSON text; a number that a double cannot represent in its notation as a string.
+pub(super) fn parsed(text: &str) -> Value {
     match serde_json::from_str::<Value>(text) {
         Ok(Value::Number(number)) if number.to_string() != text => Value::from(text),
         Ok(value) => value,

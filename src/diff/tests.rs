@@ -23,6 +23,22 @@ fn collected(lines: &[impl AsRef<str>], start: i64, mut collector: Collector<'_>
     collector.finish()
 }
 
+fn feed_kind(collector: &mut Collector<'_>, seq: u64, kind: EventKind, payload: &[u8]) {
+    let header = EventHeader {
+        seq,
+        time: 0,
+        stream: 0,
+        exchange: 0,
+        kind,
+        flags: Flags::default(),
+        framing: Framing::Whole,
+        len: payload.len() as u32,
+        offset: 0,
+        message: None,
+    };
+    collector.take(&Event { header: &header, payload });
+}
+
 fn feed(collector: &mut Collector<'_>, seq: u64, time: i64, mark: &str, payload: &[u8], framing: Framing) {
     let direction = if mark == ">" { Direction::ClientToServer } else { Direction::ServerToClient };
     let kind = if mark == "!" { EventKind::Stderr } else { EventKind::Message };
@@ -346,7 +362,7 @@ fn long_texts_are_compared_line_by_line() {
     let session = |changed| [ask(1, "t", json!({})), answer(1, text_result(&lines(changed)))];
     let report = diff(&session("old"), &session("new"));
     let change = &report.units[0].changes[0];
-    assert_eq!((change.place.as_str(), &change.left, change.hunks.len()), ("/content/0/text", &None, 1));
+    assert_eq!((change.place.as_str(), change.hunks.len()), ("/content/0/text", 1));
     let hunk = &change.hunks[0];
     assert_eq!((hunk.left_line, hunk.right_line, hunk.lines.len()), (7, 7, 6));
     use report::LineTag::*;
@@ -395,12 +411,13 @@ fn the_report_has_a_stable_shape() {
     let left = [ask(1, "t", json!({"a": 1})), answer(1, json!({"n": 1.0})), ask(2, "gone", json!({}))];
     let right = [ask(5, "t", json!({"a": 1})), answer(5, json!({"n": 2})), note(json!({"level": "info"}))];
     let expected = json!({
-        "only_left": 1, "only_right": 1, "changed": 1, "moved": 0, "same": 0,
+        "only_left": 1, "only_right": 1, "changed": 1, "moved": 0, "same": 0, "learned": 0,
+        "volatile": {"mapped": 0, "kinds": {}, "values": []},
         "units": [
             {"status": "changed", "kind": "request", "direction": "c2s", "method": "tools/call", "subject": "t",
              "moved": false, "left": {"seq": 0, "answer_seq": 1, "time_ns": 0, "latency_ns": 1000},
              "right": {"seq": 0, "answer_seq": 1, "time_ns": 0, "latency_ns": 1000},
-             "changes": [{"side": "result", "place": "/n", "kind": "changed", "left": 1.0, "right": 2}]},
+             "changes": [{"side": "result", "place": "/n", "pointer": "/result/n", "kind": "changed", "left": 1.0, "right": 2}]},
             {"status": "only_right", "kind": "notification", "direction": "s2c", "method": "notifications/message",
              "subject": "info", "moved": false, "left": null,
              "right": {"seq": 2, "answer_seq": null, "time_ns": 2000, "latency_ns": null}, "changes": []},
@@ -410,6 +427,157 @@ fn the_report_has_a_stable_shape() {
         ],
     });
     assert_eq!(diff(&left, &right).to_json(), expected);
+}
+
+#[test]
+fn values_that_the_run_made_may_differ_but_not_those_that_the_client_chose() {
+    let session = |made: &str, chosen: &str| {
+        [
+            ask(1, "create", json!({})),
+            answer(1, text_result(&format!("created {made}"))),
+            ask(2, "use", json!({"id": made, "key": chosen})),
+            answer(2, text_result(&format!("used {made} with {chosen}"))),
+        ]
+    };
+    let same = diff(&session(ONE, "k"), &session(TWO, "k"));
+    assert!(same.is_empty(), "{same:?}");
+    assert_eq!(same.mapped.kinds, [(volatile::Kind::Uuid, 1)]);
+    let other = "33333333-3333-4333-8333-333333333333";
+    let report = diff(&session(ONE, TWO), &session(ONE, other));
+    let places: Vec<_> = report.units.iter().flat_map(|unit| &unit.changes).map(Change::pointer).collect();
+    assert_eq!(places, ["/params/arguments/key", "/result/content/0/text"]);
+}
+
+#[test]
+fn settings_are_compared_as_they_are_wherever_they_stand() {
+    let call = |timeout: &str| [ask(1, "t", json!({"timeout": timeout})), answer(1, json!({}))];
+    assert_eq!(diff(&call("30s"), &call("60s")).changed, 1);
+    let list = |about: &str| {
+        let schema = json!({"type": "object", "properties": {"timeout": {"default": about, "description": about}}});
+        let tools = json!({"tools": [{"name": "t", "description": "id 8f3kd92mxk2", "inputSchema": schema}]});
+        [r#">{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#.to_owned(), answer(1, tools)]
+    };
+    let report = diff(&list("30s"), &list("60s"));
+    assert_eq!(report.units[0].changes.len(), 2, "{report:?}");
+    assert_eq!(diff(&list("2025-01-01T00:00:00Z"), &list("2026-01-01T00:00:00Z")).changed, 1);
+    let said = |text: &str| [ask(1, "t", json!({})), answer(1, text_result(text))];
+    assert_eq!(diff(&said("stopped: timeout 30s"), &said("stopped: timeout 60s")).changed, 1);
+    assert!(diff(&said("done in 30s"), &said("done in 60s")).is_empty());
+}
+
+#[test]
+fn equal_values_stand_for_equal_values() {
+    let said = |texts: [&str; 3]| texts.map(|text| note(json!({"level": "info", "data": format!("job {text} runs")})));
+    let (one, two) = ("8f3kd92mxk2", "q7xk2m91zpa");
+    assert!(diff(&said([one, two, one]), &said([two, one, two])).is_empty());
+    assert_eq!(diff(&said([one, two, one]), &said([two, "zz8f3kd92m", "zz8f3kd92m"])).changed, 1);
+}
+
+#[test]
+fn exact_compares_all_values() {
+    let said = |id: &str, time: &str| [note(json!({"level": "info", "data": format!("{id} at {time}")}))];
+    let (left, right) = (said(ONE, "2025-01-01T00:00:00Z"), said(TWO, "2026-01-01T00:00:00Z"));
+    assert!(diff(&left, &right).is_empty());
+    assert_eq!(diff_with(&left, &right, &strict(|options| options.exact = true)).changed, 1);
+    assert_eq!(diff_with(&left, &right, &strict(|options| options.keep_ids = true)).changed, 1);
+    assert_eq!(diff_with(&left, &right, &strict(|options| options.keep_times = true)).changed, 1);
+}
+
+#[test]
+fn volatile_values_are_counted_and_listed() {
+    let said = |id: &str, took: &str| {
+        [note(json!({"data": format!("{id} took {took}")})), note(json!({"data": {"id": id, "duration_ms": 5}}))]
+    };
+    let options = strict(|options| options.lists_volatile = true);
+    let report = diff_with(&said(ONE, "5 ms"), &said(TWO, "7 ms"), &options);
+    assert_eq!(report.mapped.kinds, [(volatile::Kind::Uuid, 1), (volatile::Kind::Duration, 1)]);
+    let listed: Vec<_> =
+        report.mapped.values.iter().map(|value| (value.left.as_str(), value.right.as_str(), value.count)).collect();
+    assert_eq!(listed, [(ONE, TWO, 2), ("5 ms", "7 ms", 1)]);
+}
+
+#[test]
+fn lines_of_which_only_volatile_parts_differ_are_no_changed_lines() {
+    let log = |second: u32, word: &str| {
+        [ask(1, "t", json!({})), answer(1, text_result(&format!("10:00:{second:02} up\n10:01:{second:02} {word}\n")))]
+    };
+    let report = diff(&log(1, "ready"), &log(2, "broken"));
+    let lines: Vec<_> = report.units[0].changes[0].hunks[0].lines.iter().map(|(tag, _)| *tag).collect();
+    use report::LineTag::*;
+    assert_eq!(lines, [Both, Removed, Added]);
+}
+
+#[test]
+fn the_folder_of_the_server_may_differ() {
+    let session = |folder: &str| {
+        let mut collector = Collector::new(&OPTIONS);
+        let mut opened = Vec::new();
+        ciborium::into_writer(&json!({"command": ["node", "index.js", folder]}), &mut opened).expect("CBOR");
+        feed_kind(&mut collector, 0, EventKind::StreamOpened, &opened);
+        let lines = [
+            ask(1, "read", json!({"path": format!("{folder}/a.txt")})),
+            answer(1, text_result(&format!("no such file: {folder}/a.txt, nor {folder}x"))),
+        ];
+        for (seq, line) in (1..).zip(lines) {
+            let (mark, text) = line.split_at(1);
+            feed(&mut collector, seq, 0, mark, text.as_bytes(), Framing::Lf);
+        }
+        collector.finish()
+    };
+    let compared = |left: &str, right: &str| compare(&session(left), &session(right), &OPTIONS).expect("all texts");
+    let report = compared("/srv/one", "/srv/two");
+    let places: Vec<_> = report.units.iter().flat_map(|unit| &unit.changes).map(Change::pointer).collect();
+    assert_eq!(places, ["/result/content/0/text"], "/srv/onex is another folder");
+    assert_eq!(report.mapped.kinds, [(volatile::Kind::Folder, 1)]);
+}
+
+#[test]
+fn a_pointer_from_the_report_can_be_ignored() {
+    let (left, right) = (
+        r#"{"tools":[{"name":"a","d":1},{"name":"b","d":1}]}"#,
+        r#"{"tools":[{"name":"b","d":2},{"name":"a","d":2}]}"#,
+    );
+    assert_eq!(changes(left, right), ["changed /tools/0/d 1 2", "changed /tools/1/d 1 2"]);
+    let ignoring = strict(|options| options.ignore.push("/result/tools/0/d".to_owned()));
+    assert_eq!(changes_with(left, right, &ignoring), ["changed /tools/1/d 1 2"], "the index is that of the left side");
+}
+
+#[test]
+fn unordered_lists_are_compared_as_sets() {
+    let (left, right) =
+        (r#"{"rows":[{"k":"a","v":1},{"k":"b","v":2}]}"#, r#"{"rows":[{"k":"b","v":3},{"k":"a","v":1}]}"#);
+    let by = |place: &str| strict(|options| options.unordered.push(place.to_owned()));
+    assert_eq!(changes(left, right).len(), 2);
+    assert_eq!(changes_with(left, right, &by("/result/rows=k")), ["changed /rows/1/v 2 3"]);
+    let shuffled = (r#"{"rows":[1,2,2,3]}"#, r#"{"rows":[2,3,1,2,4]}"#);
+    assert_eq!(changes_with(shuffled.0, shuffled.1, &by("/result/*")), ["added /rows/4 - 4"]);
+    assert!(changes_with(r#"{"rows":[1,2]}"#, r#"{"rows":[2,1]}"#, &by("/result/rows")).is_empty());
+}
+
+#[test]
+fn numbers_may_differ_within_a_tolerance() {
+    let within = |text: &str| strict(|options| options.tolerance.push(text.parse().expect("valid")));
+    assert!(changes_with(r#"{"a":1.0,"b":10}"#, r#"{"a":1.05,"b":10.1}"#, &within("0.2")).is_empty());
+    assert_eq!(
+        changes_with(r#"{"a":1.0,"b":10}"#, r#"{"a":1.05,"b":10.1}"#, &within("/result/b=2%")),
+        ["changed /a 1.0 1.05"]
+    );
+}
+
+#[test]
+fn what_varies_between_runs_of_one_version_is_learned() {
+    let session = |mood: &str, state: &str, size: u32| {
+        let result = json!({"content": [{"type": "text", "text": format!("mood {mood} state {state}")}], "size": size});
+        [ask(1, "t", json!({})), answer(1, result)]
+    };
+    let learned = Learned::of(&diff(&session("happy", "up", 1), &session("sad", "up", 2)));
+    let mut same = diff(&session("happy", "up", 1), &session("angry", "up", 3));
+    assert_eq!(same.changed, 1);
+    same.leave_out(&learned);
+    assert!(same.is_empty() && (same.same, same.learned) == (1, 2), "{same:?}");
+    let mut other = diff(&session("happy", "up", 1), &session("angry", "down", 3));
+    other.leave_out(&learned);
+    assert_eq!((other.changed, other.units[0].changes.len(), other.learned), (1, 1, 1));
 }
 
 /// A call with its outcome, before ids and times are assigned.
@@ -480,7 +648,7 @@ fn lines<'e>(session: impl IntoIterator<Item = &'e (usize, Exchange)>, run: &Run
         let mut params = json!({"name": exchange.tool, "arguments": exchange.arguments,
             "_meta": {"progressToken": id, "sentAt": 1_700_000_000 + run.second}});
         if exchange.has_uuid {
-            params["arguments"]["key"] = json!((run.uuid)(*n));
+            params["_meta"]["trace"] = json!((run.uuid)(*n));
         }
         lines.push(format!(">{}", json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})));
         for progress in 0..exchange.progress {
@@ -537,7 +705,7 @@ proptest! {
         let mut lines = lines(&numbered(session), &FIRST);
         lines.extend(noise);
         let [exact, order, keep_times, keep_ids] = flags;
-        let options = Options { exact, order, keep_times, keep_ids, ignore: Vec::new() };
+        let options = Options { exact, order, keep_times, keep_ids, ..Options::default() };
         let report = diff_with(&lines, &lines, &options);
         prop_assert!(report.is_empty(), "{:?}", report);
     }

@@ -37,7 +37,7 @@ impl<'a> Definition<'a> {
     /// Returns the members, outermost first, each followed by what it contains.
     pub(crate) fn outline(self) -> Vec<OutlineLine> {
         let mut lines = Vec::new();
-        let mut walk = Walk { document: self.document, told: BTreeSet::new(), lines: &mut lines };
+        let mut walk = Walk { document: self.document, shown: BTreeSet::new(), lines: &mut lines };
         walk.members(self.schema, 0);
         lines
     }
@@ -112,13 +112,13 @@ fn together(schema: &Value) -> impl Iterator<Item = &Value> {
 struct Walk<'a, 'b> {
     document: &'a Value,
     /// The definitions that were outlined.
-    told: BTreeSet<&'a str>,
+    shown: BTreeSet<&'a str>,
     lines: &'b mut Vec<OutlineLine>,
 }
 
 impl<'a> Walk<'a, '_> {
     fn members(&mut self, schema: &'a Value, depth: usize) {
-        let is_again = referred(schema).is_some_and(|name| !self.told.insert(name));
+        let is_again = referred(schema).is_some_and(|name| !self.shown.insert(name));
         if depth < MAX_DEPTH && !is_again && self.lines.len() < MAX_LINES {
             self.direct(resolved(self.document, schema), depth);
         }
@@ -150,10 +150,10 @@ impl<'a> Walk<'a, '_> {
 
     fn line(&mut self, depth: usize, name: &str, schema: &'a Value, is_required: bool) {
         let items = schema.get("items").unwrap_or(schema);
-        let was_told = referred(schema).or_else(|| referred(items)).is_some_and(|name| self.told.contains(name));
+        let was_shown = referred(schema).or_else(|| referred(items)).is_some_and(|name| self.shown.contains(name));
         let is_structured =
             |schema: &Value| ["object", "array"].iter().any(|kind| self.describe(schema).contains(kind));
-        let again = if was_told && is_structured(schema) { " (as above)" } else { "" };
+        let again = if was_shown && is_structured(schema) { " (as above)" } else { "" };
         let what = format!("{}{again}", self.describe(schema));
         self.lines.push(OutlineLine { depth, name: name.to_owned(), what, is_required });
         self.members(schema, depth + 1);
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn both_sides_of_a_condition_are_told() {
+    fn both_sides_of_a_condition_are_shown() {
         let text = outlined(LEGACY.document(), "elicitation/create:params");
         assert!(text.starts_with("either: object\n  ") && text.contains("\nor: object\n  "), "{text}");
         assert!(text.contains("requestedSchema!: ") && text.contains("url!: string"), "{text}");

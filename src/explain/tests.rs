@@ -46,12 +46,12 @@ fn a_capability_is_found_with_and_without_its_side() {
 }
 
 #[test]
-fn every_entry_is_told_whole() {
+fn every_entry_is_complete() {
     let all = all();
     assert!(all.len() > 250, "{}", all.len());
     for subject in &all {
         let (name, about) = (subject.name(), subject.about());
-        assert!(about.ends_with('.') && about.len() > 10, "{name}: {about}");
+        assert!(about.ends_with(['.', ')']) && about.len() > 10, "{name}: {about}");
         assert!(!subject.source().is_empty() && !subject.facts().is_empty(), "{name}");
         assert!(!find(&name).is_empty(), "{name}");
         assert!(subject.related().iter().all(|other| !find(other).is_empty()), "{name}: {:?}", subject.related());

@@ -92,9 +92,9 @@ mod tests {
             .chain(REGISTRY.iter().flat_map(|proposal| proposal.descriptor().methods))
             .map(|spec| spec.name)
             .collect();
-        let told: Vec<&str> = METHODS.iter().map(|(name, _)| *name).collect();
-        assert_eq!(told.iter().collect::<BTreeSet<_>>(), known.iter().collect::<BTreeSet<_>>());
-        assert_eq!(told.len(), known.len());
+        let described: Vec<&str> = METHODS.iter().map(|(name, _)| *name).collect();
+        assert_eq!(described.iter().collect::<BTreeSet<_>>(), known.iter().collect::<BTreeSet<_>>());
+        assert_eq!(described.len(), known.len());
         let proposals: Vec<&str> = REGISTRY.iter().map(|proposal| proposal.descriptor().name).collect();
         assert_eq!(PROPOSALS.iter().map(|(name, _)| *name).collect::<Vec<_>>(), proposals);
         assert!(METHODS.iter().chain(PROPOSALS).all(|(_, text)| text.ends_with('.')));

@@ -35,6 +35,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     name: "conversation",
     title: "Conversation Event Subscriptions",
     source: SOURCE,
+    glossary: "A server subscribes to the user's messages. The host sends each of them as `conversation/userMessage`, a user message, before it asks the model, and adds the context (text or memories) that the server returns to the prompt.",
     methods: &[
         // The proposal calls it a notification, but it gets a response. Both forms are accepted (AMB-A1).
         MethodSpec::proposed(USER_MESSAGE, MethodKind::Either, Sender::Client, &["messageId"], SOURCE),

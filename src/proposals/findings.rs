@@ -4,7 +4,7 @@
 //! whether the rule holds or not.
 
 use super::{Finding, Rule};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap};
 
 /// What a proposal decides about a violation of its strict schemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,17 +17,53 @@ pub enum Exemption {
     Accepted,
 }
 
-/// The violations so far, and the rules that were exercised.
+/// How often a rule was checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// The number of checks.
+    pub checked: u64,
+    /// The number of checks that failed.
+    pub failed: u64,
+    /// A table was full, so that a violation may have been missed.
+    pub gave_up: bool,
+}
+
+/// What came of a rule in a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It held each time.
+    Passed,
+    /// It was violated.
+    Failed,
+    /// It is about another revision or another transport.
+    NotApplicable,
+    /// Nothing in the session could violate it, or not everything that could was checked.
+    NotObserved,
+}
+
+impl Tally {
+    /// Returns the verdict of a rule that applies to the session.
+    pub fn verdict(self) -> Verdict {
+        match self {
+            Self { failed: 1.., .. } => Verdict::Failed,
+            Self { gave_up: true, .. } | Self { checked: 0, .. } => Verdict::NotObserved,
+            _ => Verdict::Passed,
+        }
+    }
+}
+
+/// The violations so far, and how often each rule was checked.
 #[derive(Debug, Default)]
 pub struct Findings {
     list: Vec<Finding>,
-    exercised: HashSet<&'static str, foldhash::fast::RandomState>,
+    /// By the address of the rule's id, which costs less than its text. One id may have several addresses.
+    tallies: HashMap<usize, (&'static str, Tally), foldhash::fast::RandomState>,
 }
 
 impl Findings {
     /// Exercises a rule at the event `seq`, and records what was seen if it does not hold.
     pub fn check(&mut self, rule: &'static Rule, seq: u64, holds: bool, seen: impl FnOnce() -> String) {
-        self.exercised.insert(rule.id);
+        self.count(rule, holds);
         if !holds {
             self.list.push(Finding::at(rule, seq, seen()));
         }
@@ -40,7 +76,7 @@ impl Findings {
 
     /// Records a violation at one place in the message of the event `seq`. `path` is a JSON Pointer into the message.
     pub fn note_at(&mut self, rule: &'static Rule, seq: u64, path: String, seen: impl Into<String>) {
-        self.exercised.insert(rule.id);
+        self.count(rule, false);
         self.list.push(Finding { path: Some(path), ..Finding::at(rule, seq, seen.into()) });
     }
 
@@ -53,7 +89,7 @@ impl Findings {
 
     /// Exercises a rule for the session as a whole.
     pub fn check_overall(&mut self, rule: &'static Rule, holds: bool, seen: impl FnOnce() -> String) {
-        self.exercised.insert(rule.id);
+        self.count(rule, holds);
         if !holds {
             self.list.push(Finding::overall(rule, seen()));
         }
@@ -61,7 +97,22 @@ impl Findings {
 
     /// Records that a rule had something to check, and that it held.
     pub fn hold(&mut self, rule: &'static Rule) {
-        self.exercised.insert(rule.id);
+        self.count(rule, true);
+    }
+
+    /// Records that a rule was not checked because a table was full.
+    pub fn give_up(&mut self, rule: &'static Rule) {
+        self.tally(rule).gave_up = true;
+    }
+
+    fn count(&mut self, rule: &'static Rule, holds: bool) {
+        let tally = self.tally(rule);
+        tally.checked += 1;
+        tally.failed += u64::from(!holds);
+    }
+
+    fn tally(&mut self, rule: &'static Rule) -> &mut Tally {
+        &mut self.tallies.entry(rule.id.as_ptr().addr()).or_insert((rule.id, Tally::default())).1
     }
 
     /// Takes the violations, in the order in which they were found.
@@ -69,17 +120,26 @@ impl Findings {
         self.list.drain(..)
     }
 
-    /// Whether the rule with this id had anything to check.
-    pub fn was_exercised(&self, id: &str) -> bool {
-        self.exercised.contains(id)
+    /// Returns how often each rule was checked, by its id.
+    pub fn tallies(&self) -> BTreeMap<&'static str, Tally> {
+        let mut all: BTreeMap<&'static str, Tally> = BTreeMap::new();
+        for (id, tally) in self.tallies.values() {
+            let sum = all.entry(id).or_default();
+            sum.checked += tally.checked;
+            sum.failed += tally.failed;
+            sum.gave_up |= tally.gave_up;
+        }
+        all
     }
 }
 
 /// Declares rules as constants and lists them all in `RULES`:
-/// `NAME = Severity "proposal/what", "The requirement.", "its source";`, or with our decision where the source leaves a
-/// question open (`AMB-…`): `…, "its source, AMB-A1", "The question. What mcpreel assumes.";`
+/// `NAME = Severity "proposal/what", "The requirement.", "its source";`. Where the source leaves a question open
+/// (`AMB-…`), our decision follows: `…, assumes open_questions::A1;`, a text that says the question and what mcpreel
+/// assumes. If the requirement does not say what to do about a violation: `…, fix "What to do.";`.
 macro_rules! rules {
-    ($($name:ident = $severity:ident $id:literal, $text:literal, $source:literal $(, $decision:literal)?;)+) => {
+    ($($name:ident = $severity:ident $id:literal, $text:literal, $source:literal
+        $(, assumes $decision:expr)? $(, fix $fix:literal)?;)+) => {
         $(
             pub(crate) const $name: $crate::proposals::Rule = $crate::proposals::Rule {
                 id: $id,
@@ -87,6 +147,7 @@ macro_rules! rules {
                 text: $text,
                 source: $source,
                 decision: [$(Some($decision),)? None][0],
+                fix: [$(Some($fix),)? None][0],
             };
         )+
         /// The rules.

@@ -23,6 +23,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     name: "hooks",
     title: "Server-Declared Behavioural Hooks",
     source: SOURCE,
+    glossary: "In `initialize`, a server declares hooks: text for the model, given as `context` or as the result of one of its tools (`context_tool` with `context_tool_args`), which the client adds at an event such as `pre_tool_use` (before a tool call). A matcher limits a hook to some tools. A variable such as `{tool_name}` in the text is replaced by its value.",
     methods: &[],
     tools: &[],
     places: &[

@@ -277,6 +277,14 @@ pub struct HostEvent {
     pub data: Value,
 }
 
+impl HostEvent {
+    /// Whether it reports that a server sent something malformed, unasked for or twice.
+    pub fn is_mistake(&self) -> bool {
+        let mistakes = ["malformed", "unwanted", "duplicate", "stray", "undeclared", "unadvertised"];
+        self.proposal != "host" && mistakes.contains(&self.what)
+    }
+}
+
 /// What a proposal asks the host to do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {

@@ -1,5 +1,6 @@
 //! MCP Events (MCPE 2025-01-01): subscriptions made with tools, and events delivered by notifications.
 
+pub(crate) mod client;
 pub(crate) mod cron;
 mod host;
 pub(crate) mod patterns;
@@ -7,7 +8,7 @@ mod rules;
 pub(crate) mod server;
 
 use super::host::{HostSide, Slot};
-use super::policy::{Policies, Setting};
+use super::policy::{Policies, Policy, Setting};
 use super::samples::Samples;
 use super::server::ServerSide;
 use super::{
@@ -39,6 +40,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     name: "mcpe",
     title: "MCP Events",
     source: SOURCE,
+    glossary: "With the tool `events_subscribe`, a client subscribes to events of the outside world. Its filter says which events; its delivery channels say how they come: `realtime` (each at once, as `events/event`), `cron` (batches at repeated times, as `events/batch`) or `scheduled` (one batch at `deliverAt`). A webhook is a URL that the subscription's events trigger. To grant a subscription is to answer the call without an error.",
     methods: &[
         notification(EVENT, &["event", "type"]),
         notification(BATCH, &["subscriptionId"]),
@@ -145,6 +147,10 @@ impl Proposal for Mcpe {
         host::SLOTS
     }
 
+    fn check_policy(&self, policy: &Policy) -> Result<(), (&'static str, String)> {
+        host::check_policy(policy)
+    }
+
     fn host_side(&self, policies: &Policies) -> Option<Box<dyn HostSide>> {
         Some(Box::new(host::McpeHostSide::new(policies)))
     }
@@ -157,6 +163,14 @@ impl Proposal for Mcpe {
             _ => Exemption::None,
         }
     }
+}
+
+/// The first member of an object that neither a definition of the schema nor `others` names, and all those that they do.
+fn unknown_member(value: &Value, definition: &str, others: &[&str]) -> Option<(String, String)> {
+    let known = DESCRIPTOR.schemas.document()["$defs"][definition]["properties"].as_object();
+    let known: Vec<&str> = known.into_iter().flatten().map(|(name, _)| name.as_str()).chain(others.to_vec()).collect();
+    let unknown = value.as_object()?.keys().find(|name| !known.contains(&name.as_str()))?;
+    Some((unknown.clone(), known.join(", ")))
 }
 
 fn subscription(content: &[u8], out: &mut String) {

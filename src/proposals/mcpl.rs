@@ -53,6 +53,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     name: "mcpl",
     title: "MCP Live",
     source: SOURCE,
+    glossary: "A feature set is a named part of a server that the host can enable and disable (`featureSets/update`); a scope limits what one may do. A push event (`push/event`) asks the host to start a turn. Context hooks (`context/beforeInference`, `context/afterInference`) are what the host sends around each inference, a run of the model, so that the server can add text (an injection) or change the answer. With `inference/request`, a server runs the host's model. A state is data that a tool returns and gets back; a checkpoint names one. A channel is a place for messages outside of MCP, such as a chat room.",
     methods: &[
         request(PUSH_EVENT, Sender::Server, &["eventId"]),
         request(BEFORE_INFERENCE, Sender::Client, &["inferenceId"]),
@@ -258,6 +259,30 @@ pub(crate) fn feature_sets(sets: &Value) -> BTreeMap<String, Value> {
         }
         _ => BTreeMap::new(),
     }
+}
+
+/// Whether a feature set matches a pattern: `*` on its own stands for everything, a final `.*` for everything below
+/// (MCPL 0.4 §6.3), and any other `*` for one segment.
+pub(crate) fn matches_set(pattern: &str, set: &str) -> bool {
+    if pattern == "*" {
+        return true;
+    }
+    let (above, reaches_all) = pattern.strip_suffix(".*").map_or((pattern, false), |above| (above, true));
+    let (mut patterns, mut segments) = (above.split('.'), set.split('.'));
+    loop {
+        match (patterns.next(), segments.next()) {
+            (None, rest) => return rest.is_some() == reaches_all,
+            (Some(pattern), Some(segment)) if pattern == "*" || pattern == segment => {}
+            _ => return false,
+        }
+    }
+}
+
+/// Whether a scope's label is a path that climbs by `..`, also if it is percent-encoded: it may lead out of any folder
+/// that a pattern names.
+pub(crate) fn climbs(label: &str) -> bool {
+    let plain = label.to_ascii_lowercase().replace("%2e", ".").replace("%2f", "/").replace("%5c", "/");
+    plain.split(['/', '\\']).any(|segment| segment == "..")
 }
 
 /// The text of an injection, which is a string or a list of blocks.

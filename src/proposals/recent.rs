@@ -109,7 +109,7 @@ impl<K: Hash + Eq + Clone, V> Recent<K, V> {
     }
 
     /// The keys, oldest first.
-    pub(crate) fn keys(&self) -> impl Iterator<Item = &K> {
+    pub(crate) fn keys(&self) -> impl DoubleEndedIterator<Item = &K> {
         self.order.iter()
     }
 

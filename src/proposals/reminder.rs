@@ -29,6 +29,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     name: "reminder",
     title: "notifications/reminder",
     source: SOURCE,
+    glossary: "A reminder is a short note for the model, which a server sends as `notifications/reminder`. The host shows it in `ttlTurns` turns; a turn is one request of the host to the model. A newer reminder with the same `dedupeKey` replaces one that waits. The older form is `_meta.harn.reminder` in `notifications/message`.",
     methods: &[MethodSpec::proposed(
         REMINDER,
         MethodKind::Notification,

@@ -118,6 +118,8 @@ pub struct ToolCall<'a> {
     pub arguments: &'a Value,
     /// All params of the request.
     pub params: &'a Value,
+    /// Whether the host offers a model: by a proposal ([`ServerSide::infers`]) or by MCP's sampling.
+    pub has_model: bool,
 }
 
 /// A host's result for a request that the server sent.
@@ -319,6 +321,11 @@ pub trait ServerSide: Send {
 
     /// Receives the outcome of a job outside of the server. Returns whether the job was the proposal's.
     fn completed(&mut self, _ticket: u64, _outcome: &JobOutcome, _cx: &mut dyn ServerCx) -> bool {
+        false
+    }
+
+    /// Whether the proposal can ask the host's model ([`Self::inference`]).
+    fn infers(&self) -> bool {
         false
     }
 

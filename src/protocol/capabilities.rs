@@ -101,7 +101,7 @@ pub(crate) const CORE: &[CapabilitySpec] = &[
         Sender::Client,
         "roots",
         LEGACY,
-        "The client tells the server which folders and files it may work on.",
+        "The client names to the server the folders and files that it may work on.",
         &["roots/list"],
     ),
     spec(

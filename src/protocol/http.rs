@@ -65,6 +65,15 @@ pub(crate) fn encode(value: &str) -> String {
     if plain { value.to_owned() } else { format!("=?base64?{}?=", STANDARD.encode(value)) }
 }
 
+/// Decodes a value that [`encode`] wrapped; any other value stays as it is.
+pub(crate) fn decode(value: &str) -> Cow<'_, [u8]> {
+    let wrapped = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
+    match wrapped.and_then(|wrapped| STANDARD.decode(wrapped).ok()) {
+        Some(bytes) => Cow::Owned(bytes),
+        None => Cow::Borrowed(value.as_bytes()),
+    }
+}
+
 /// The arguments of each tool that must be repeated in headers, learned from results of `tools/list`.
 #[derive(Clone, Debug, Default)]
 pub struct ToolMarks(BTreeMap<String, Vec<Mark>>);
@@ -80,12 +89,16 @@ struct Mark {
 impl ToolMarks {
     /// Learns the annotations from the result of a `tools/list`. If one breaks the rules, its tool is ignored.
     pub fn learn(&mut self, result: &[u8]) {
-        let listed: Value = serde_json::from_slice(result).unwrap_or_default();
+        self.learn_from(&serde_json::from_slice(result).unwrap_or_default());
+    }
+
+    /// Does the same as [`Self::learn`] with a parsed result.
+    pub(crate) fn learn_from(&mut self, listed: &Value) {
         for tool in listed["tools"].as_array().into_iter().flatten() {
             let Some(name) = tool["name"].as_str() else { continue };
             let mut marks = Vec::new();
             let sound = find_marks(&tool["inputSchema"], &mut Vec::new(), &mut marks);
-            if sound && (self.0.len() < MAX_TOOLS || self.0.contains_key(name)) {
+            if sound.is_ok() && (self.0.len() < MAX_TOOLS || self.0.contains_key(name)) {
                 self.0.insert(name.to_owned(), marks);
             }
         }
@@ -94,6 +107,13 @@ impl ToolMarks {
     /// Returns whether this tool's annotations are known, even if it has none.
     pub fn knows(&self, tool: &str) -> bool {
         self.0.contains_key(tool)
+    }
+
+    /// Returns whether this tool asks for a header of this name.
+    pub(crate) fn asks_for(&self, tool: &str, header: &str) -> bool {
+        let marks = self.0.get(tool).map(Vec::as_slice).unwrap_or_default();
+        let named = header.get(PARAMETER.len()..).unwrap_or_default();
+        marks.iter().any(|mark| mark.name.eq_ignore_ascii_case(named))
     }
 
     /// Returns the headers of a call. An argument that is absent or null has no header.
@@ -112,26 +132,57 @@ impl ToolMarks {
     }
 }
 
-/// Collects the annotations of properties that can be reached through `properties` only. Returns false if one breaks
-/// the rules: it is not a header token, the property is not a string, number or boolean, or the name occurs twice.
-fn find_marks(schema: &Value, path: &mut Vec<String>, marks: &mut Vec<Mark>) -> bool {
+/// Checks the annotations of a tool's schema.
+///
+/// # Errors
+/// The rule that an annotation breaks.
+pub(crate) fn check_annotations(input_schema: &Value) -> Result<(), String> {
+    let mut marks = Vec::new();
+    find_marks(input_schema, &mut Vec::new(), &mut marks)?;
+    match count_annotations(input_schema) > marks.len() {
+        true => Err(format!("an {ANNOTATION} is at a place that `properties` alone does not lead to")),
+        false => Ok(()),
+    }
+}
+
+/// Counts the annotations in all schemas below this one, whatever keyword leads to them.
+fn count_annotations(schema: &Value) -> usize {
+    match schema {
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, value)| match (name.as_str(), value) {
+                // Values, not schemas.
+                ("default" | "const" | "enum" | "examples", _) => 0,
+                (ANNOTATION, Value::String(_)) => 1,
+                _ => count_annotations(value),
+            })
+            .sum(),
+        Value::Array(items) => items.iter().map(count_annotations).sum(),
+        _ => 0,
+    }
+}
+
+/// Collects the annotations of properties that can be reached through `properties` only. Fails if one breaks the rules:
+/// it is not a header token, the property is not a string, integer or boolean, or the name occurs twice.
+fn find_marks(schema: &Value, path: &mut Vec<String>, marks: &mut Vec<Mark>) -> Result<(), String> {
     for (property, schema) in schema["properties"].as_object().into_iter().flatten() {
         path.push(property.clone());
         if let Some(mark) = schema.get(ANNOTATION) {
-            let name = mark.as_str().filter(|name| is_token(name));
-            let scalar = matches!(schema["type"].as_str(), Some("string" | "integer" | "number" | "boolean"));
-            let Some(name) = name.filter(|_| scalar) else { return false };
+            let Some(name) = mark.as_str().filter(|name| is_token(name)) else {
+                return Err(format!("the {ANNOTATION} {mark} of {property} is not the name of a header"));
+            };
+            if !matches!(schema["type"].as_str(), Some("string" | "integer" | "boolean")) {
+                return Err(format!("{property} has an {ANNOTATION}, but is not a string, integer or boolean"));
+            }
             if marks.iter().any(|known| known.name.eq_ignore_ascii_case(name)) {
-                return false;
+                return Err(format!("two properties have the {ANNOTATION} {name}"));
             }
             marks.push(Mark { name: name.to_owned(), path: path.clone() });
         }
-        if !find_marks(schema, path, marks) {
-            return false;
-        }
+        find_marks(schema, path, marks)?;
         path.pop();
     }
-    true
+    Ok(())
 }
 
 /// Returns whether a name consists of the characters allowed in header names (RFC 9110, token).
@@ -163,6 +214,25 @@ mod tests {
     }
 
     #[test]
+    fn an_annotation_is_on_a_property_that_a_chain_of_properties_leads_to() {
+        let check = |schema: &str| check_annotations(&serde_json::from_str(schema).expect("JSON"));
+        let marked = r#"{"type":"string","x-mcp-header":"A"}"#;
+        assert!(check(&format!(r#"{{"properties":{{"a":{marked}}}}}"#)).is_ok());
+        assert!(check(r#"{"properties":{"x-mcp-header":{"type":"string"}}}"#).is_ok(), "a property of this name");
+        for outside in [r#"{"items":MARKED}"#, r#"{"anyOf":[{"properties":{"a":MARKED}}]}"#] {
+            assert!(check(&outside.replace("MARKED", marked)).is_err(), "{outside}");
+        }
+    }
+
+    #[test]
+    fn wrapped_values_are_decoded() {
+        for value in ["", "plain", " a", "=?base64?x?=", "grüß"] {
+            assert_eq!(&*decode(&encode(value)), value.as_bytes());
+        }
+        assert_eq!(&*decode("=?base64?%?="), b"=?base64?%?=");
+    }
+
+    #[test]
     fn values_that_are_not_plain_are_wrapped() {
         for plain in ["", "us-west1", "two words", "a\tb", "=?base64?"] {
             assert_eq!(encode(plain), plain);
@@ -184,6 +254,7 @@ mod tests {
             "a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"a"}}}},
         {"name":"odd","inputSchema":{"properties":{"a":{"type":"string","x-mcp-header":"two words"}}}},
         {"name":"object","inputSchema":{"properties":{"a":{"type":"object","x-mcp-header":"A"}}}},
+        {"name":"number","inputSchema":{"properties":{"a":{"type":"number","x-mcp-header":"A"}}}},
         {"name":"bare"}]}"#;
 
     #[test]
@@ -202,7 +273,7 @@ mod tests {
             ["Mcp-Param-Region: us west", "Mcp-Param-N: 42", "Mcp-Param-Flag: false"]
         );
         assert!(call("t", r#"{"region":null,"deep":7,"flag":[]}"#).is_empty());
-        for broken in ["twice", "odd", "object"] {
+        for broken in ["twice", "odd", "object", "number"] {
             assert!(call(broken, r#"{"a":"x","b":"y"}"#).is_empty(), "{broken}");
             assert!(!marks.knows(broken));
         }

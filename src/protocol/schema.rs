@@ -1,11 +1,12 @@
 //! JSON Schemas by method: documents whose definitions are named `METHOD:params` and `METHOD:result`, compiled on first
 //! use.
 
-use super::revision::Era;
+use super::revision::{Era, Revision};
+use foldhash::fast::RandomState;
 use jsonschema::Validator;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::collections::HashMap;
+use std::sync::OnceLock;
 
 /// One place where a value does not conform to its schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,17 +26,21 @@ impl std::fmt::Display for SchemaViolation {
     }
 }
 
+/// A definition's name after its last colon, and its validator once it was needed; `None` if it does not compile.
+type Slot = (String, OnceLock<Option<Box<Validator>>>);
+
 /// A schema document, with the validators compiled so far.
 pub struct SchemaSet {
     text: &'static str,
     document: OnceLock<Value>,
-    compiled: Mutex<BTreeMap<String, Option<Arc<Validator>>>>,
+    /// The definitions by their names before the last colon, so that nobody has to put a name together.
+    compiled: OnceLock<HashMap<String, Vec<Slot>, RandomState>>,
 }
 
 impl SchemaSet {
     /// Creates a set from the text of its document, which is parsed on first use.
     pub const fn new(text: &'static str) -> Self {
-        Self { text, document: OnceLock::new(), compiled: Mutex::new(BTreeMap::new()) }
+        Self { text, document: OnceLock::new(), compiled: OnceLock::new() }
     }
 
     /// Returns the document.
@@ -50,32 +55,49 @@ impl SchemaSet {
 
     /// Returns the violations of `value` against the definition `name`; `None` if there is no such definition.
     pub fn check(&self, name: &str, value: &Value) -> Option<Vec<SchemaViolation>> {
-        let validator = self.validator(name)?;
+        let (owner, part) = split(name);
+        self.check_part(owner, part, value)
+    }
+
+    /// Returns the violations of `value` against the definition `owner:part`, as [`Self::check`] does.
+    pub fn check_part(&self, owner: &str, part: &str, value: &Value) -> Option<Vec<SchemaViolation>> {
+        let validator = self.validator(owner, part)?;
         if validator.is_valid(value) {
             return Some(Vec::new());
         }
         Some(validator.iter_errors(value).map(|error| violation(&error)).collect())
     }
 
-    fn validator(&self, name: &str) -> Option<Arc<Validator>> {
-        let mut compiled = self.compiled.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(known) = compiled.get(name) {
-            return known.clone();
-        }
-        let validator = self.defines(name).then(|| self.compile(name)).flatten().map(Arc::new);
-        compiled.insert(name.to_owned(), validator.clone());
-        validator
+    fn validator(&self, owner: &str, part: &str) -> Option<&Validator> {
+        let slots = self.compiled.get_or_init(|| self.slots()).get(owner)?;
+        let (_, compiled) = slots.iter().find(|(name, _)| name == part)?;
+        compiled.get_or_init(|| self.compile(owner, part)).as_deref()
     }
 
-    fn compile(&self, name: &str) -> Option<Validator> {
+    fn slots(&self) -> HashMap<String, Vec<Slot>, RandomState> {
+        let mut slots: HashMap<String, Vec<Slot>, RandomState> = HashMap::default();
+        for name in self.document()["$defs"].as_object().into_iter().flat_map(|definitions| definitions.keys()) {
+            let (owner, part) = split(name);
+            slots.entry(owner.to_owned()).or_default().push((part.to_owned(), OnceLock::new()));
+        }
+        slots
+    }
+
+    fn compile(&self, owner: &str, part: &str) -> Option<Box<Validator>> {
+        let name = if part.is_empty() { owner.to_owned() } else { format!("{owner}:{part}") };
         let pointer = name.replace('~', "~0").replace('/', "~1");
         let root = json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "$defs": self.document()["$defs"],
             "$ref": format!("#/$defs/{pointer}"),
         });
-        jsonschema::draft202012::new(&root).ok()
+        jsonschema::draft202012::new(&root).ok().map(Box::new)
     }
+}
+
+/// Splits the name of a definition at its last colon.
+fn split(name: &str) -> (&str, &str) {
+    name.rsplit_once(':').unwrap_or((name, ""))
 }
 
 /// Returns the violations of a template that exist whatever its variables stand for; `None` if the schema is invalid.
@@ -119,6 +141,28 @@ pub(crate) static LEGACY: SchemaSet = SchemaSet::new(include_str!("schema/core.j
 /// Schemas of MCP's own methods, revision 2026-07-28.
 pub(crate) static MODERN: SchemaSet = SchemaSet::new(include_str!("schema/modern.json"));
 
+/// The definitions that apply only up to a revision. They are named `DEFINITION@REVISION`; later ones have the plain name.
+const EARLIER: [(&str, Revision); 3] = [
+    ("notifications/cancelled:params", Revision::V2025_06_18),
+    ("sampling/createMessage:params", Revision::V2025_06_18),
+    ("sampling/createMessage:result", Revision::V2025_06_18),
+];
+
+/// Returns the violations of a value against a part of a method of MCP in a revision; `None` if it is not defined.
+/// Without a revision, the newest one of the era applies.
+pub(crate) fn check_core(
+    era: Era,
+    revision: Option<Revision>,
+    (method, part): (&str, &str),
+    value: &Value,
+) -> Option<Vec<SchemaViolation>> {
+    let applies = |last: Revision| era == Era::Legacy && revision.is_some_and(|revision| revision <= last);
+    match EARLIER.iter().find(|(name, last)| applies(*last) && split(name) == (method, part)) {
+        Some((name, last)) => LEGACY.check(&format!("{name}@{}", last.as_str()), value),
+        None => core(era).check_part(method, part, value),
+    }
+}
+
 /// Returns the schemas of MCP's own methods in an era.
 pub(crate) fn core(era: Era) -> &'static SchemaSet {
     match era {
@@ -138,8 +182,34 @@ mod tests {
                 set.document()["$defs"].as_object().expect("definitions").keys().cloned().collect();
             assert!(names.len() > 50);
             for name in names {
-                assert!(set.validator(&name).is_some(), "{name}");
+                let (owner, part) = split(&name);
+                assert!(set.validator(owner, part).is_some(), "{name}");
             }
+        }
+    }
+
+    #[test]
+    fn some_definitions_apply_up_to_a_revision_only() {
+        let accepts = |revision, definition: &str, value: &Value| {
+            check_core(Era::Legacy, revision, split(definition), value).is_some_and(|violations| violations.is_empty())
+        };
+        let (before, since) = (Some(Revision::V2025_06_18), Some(Revision::V2025_11_25));
+        let cancelled = "notifications/cancelled:params";
+        assert!(!accepts(before, cancelled, &json!({})) && accepts(before, cancelled, &json!({"requestId": 7.0})));
+        assert!(accepts(since, cancelled, &json!({})) && accepts(None, cancelled, &json!({})));
+        let block = json!({"type": "text", "text": "x"});
+        for (content, earlier) in [(json!([block]), false), (block.clone(), true)] {
+            let message = json!({"role": "user", "content": content});
+            let asks = json!({"messages": [message], "maxTokens": 1});
+            let says = json!({"role": "assistant", "content": content, "model": "m"});
+            for (part, value) in [("params", asks), ("result", says)] {
+                let definition = format!("sampling/createMessage:{part}");
+                assert_eq!(accepts(before, &definition, &value), earlier, "{value}");
+                assert!(accepts(since, &definition, &value), "{value}");
+            }
+        }
+        for (name, last) in EARLIER {
+            assert!(LEGACY.defines(name) && LEGACY.defines(&format!("{name}@{}", last.as_str())));
         }
     }
 

@@ -9,6 +9,7 @@ use super::repack;
 use super::storage::{ReelLoss, ReelStore, Sink};
 use crate::files::created::CreatedFile;
 use crate::sessions::recording_status::RecordingStatus;
+use crate::share::Redaction;
 use crate::trace::{EventKind, FileHeader, Flags, NewEvent, ReelWriter, WriterOptions};
 use crate::wire::{Direction, Frame, Framing, LineFramer, PIECE};
 use serde::Serialize;
@@ -55,6 +56,8 @@ pub(crate) struct RecorderOptions {
     pub is_required: bool,
     /// Called with each problem once.
     pub complain: Box<dyn Fn(&str) + Send>,
+    /// Removes secrets from every event before it is written.
+    pub redaction: Option<Redaction>,
 }
 
 /// How recording went.
@@ -201,6 +204,7 @@ struct Work<T: ReelStore> {
     queue: Arc<Queue>,
     status: Arc<RecordingStatus>,
     complain: Box<dyn Fn(&str) + Send>,
+    redaction: Option<Redaction>,
     reported: HashSet<String>,
     is_required: bool,
     is_given_up: bool,
@@ -239,6 +243,7 @@ impl<T: ReelStore> Work<T> {
             queue,
             status,
             complain: options.complain,
+            redaction: options.redaction,
             reported: HashSet::new(),
             is_required: options.is_required,
             is_given_up: false,
@@ -355,6 +360,14 @@ impl<T: ReelStore> Work<T> {
     }
 
     fn append(&mut self, event: NewEvent<'_>) {
+        let redacted = self.redaction.as_mut().map(|redaction| redaction.single(&event));
+        match &redacted {
+            Some((flags, payload)) => self.append_as_it_is(NewEvent { flags: *flags, payload, ..event }),
+            None => self.append_as_it_is(event),
+        }
+    }
+
+    fn append_as_it_is(&mut self, event: NewEvent<'_>) {
         self.last_time = event.time;
         self.write(event);
         match event.kind {
@@ -763,6 +776,7 @@ mod tests {
             on_overload: OnOverload::Block,
             is_required: false,
             complain: Box::new(move |text| complaints.lock().expect("not poisoned").push(text.to_owned())),
+            redaction: None,
         }
     }
 

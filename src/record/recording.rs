@@ -12,10 +12,12 @@ use crate::record::recorder::{Recorder, RecorderOptions, Summary};
 use crate::record::stdio::is_ignored;
 use crate::record::storage::{Files, ForwardOnly, ReelFile, ReelLocation, SingleReel, Sink, open_free};
 use crate::sessions::recording_status::RecordingStatus;
+use crate::share::Redaction;
 use crate::trace::FileHeader;
 use rustix::fs::{FileType, fstat};
 use rustix::process::{Signal, getpid, kill_process};
 use signal_hook::consts::SIGXFSZ;
+use std::cell::Cell;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -71,6 +73,8 @@ pub(crate) struct Plan<'a> {
     pub queue_bytes: usize,
     /// What to do if the queue is full.
     pub on_overload: OnOverload,
+    /// Removes secrets from everything before it is written; given to the first recording.
+    pub redaction: Cell<Option<Redaction>>,
 }
 
 impl<'a> Plan<'a> {
@@ -85,6 +89,7 @@ impl<'a> Plan<'a> {
             header: header(),
             queue_bytes: 2 << 20,
             on_overload: OnOverload::Block,
+            redaction: Cell::default(),
         }
     }
 }
@@ -118,6 +123,7 @@ impl Recording {
             on_overload: plan.on_overload,
             is_required: plan.need == Need::Always,
             complain: Box::new(warn),
+            redaction: plan.redaction.take(),
         };
         let (started, place) = if plan.output == Some(Path::new("-")) {
             (Recorder::start(SingleReel::new(ForwardOnly(io::stdout())), options), PathBuf::from("-"))

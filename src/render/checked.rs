@@ -5,10 +5,15 @@ use super::results::{Case, CaseVerdict, Level, Location, Problem, Results, RuleH
 use crate::check::baseline::Identity;
 use crate::check::settings::Settings;
 use crate::check::{CheckedReel, Located, Run, Standing};
+use crate::proposals::findings::Verdict;
 use crate::proposals::{Rule, Severity};
 use crate::wire::text::counted;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
+
+/// Why the case of a rule is skipped.
+const NOT_APPLICABLE: &str = "not applicable: the rule is about another revision or another transport";
+const NOT_OBSERVED: &str = "not observed: the session had nothing to check";
 
 /// Returns the results of a run. `rules` are all rules of the validator.
 pub(crate) fn results(run: &Run, settings: &Settings, rules: &[&'static Rule]) -> Results {
@@ -32,7 +37,8 @@ fn notes(run: &Run) -> Vec<String> {
 }
 
 fn help(rule: &Rule) -> RuleHelp {
-    let help = format!("{} Source: {}. More: mcpreel explain {}", rule.text, rule.source, rule.id);
+    let fix = rule.fix.map(|fix| format!(" Fix: {fix}")).unwrap_or_default();
+    let help = format!("{}{fix} Source: {}. More: mcpreel explain {}", rule.text, rule.source, rule.id);
     RuleHelp { id: rule.id.to_owned(), level: level(rule.severity), title: rule.text.to_owned(), help }
 }
 
@@ -69,7 +75,7 @@ fn sessions(reel: &CheckedReel, settings: &Settings, rules: &[&'static Rule]) ->
 struct Session<'a> {
     reel: &'a CheckedReel,
     found: BTreeMap<&'static str, Vec<&'a Located>>,
-    observed: BTreeSet<&'static str>,
+    verdicts: BTreeMap<&'static str, Verdict>,
 }
 
 impl<'a> Session<'a> {
@@ -79,8 +85,8 @@ impl<'a> Session<'a> {
             found.entry(one.finding.rule.id).or_default().push(one);
         }
         let facts = reel.checked.connections.iter().find(|facts| facts.stream == stream);
-        let observed = facts.map(|facts| facts.exercised.iter().copied().collect());
-        Self { reel, found, observed: observed.unwrap_or_default() }
+        let verdicts = facts.map(|facts| facts.verdicts.all().collect());
+        Self { reel, found, verdicts: verdicts.unwrap_or_default() }
     }
 
     /// The case of a rule; none if the user does not want the rule checked.
@@ -88,11 +94,12 @@ impl<'a> Session<'a> {
         settings.severity(rule)?;
         let found = self.found.get(rule.id).map(Vec::as_slice).unwrap_or_default();
         let fails = |one: &&Located| one.standing == Standing::Counted && settings.fail_on.is_met(one.severity);
-        let was_observed = !found.is_empty() || self.observed.contains(rule.id);
-        let verdict = match (found.iter().any(fails), was_observed) {
-            (true, _) => CaseVerdict::Failed,
-            (false, true) => CaseVerdict::Passed,
-            (false, false) => CaseVerdict::Skipped("not observed: the session had nothing to check".to_owned()),
+        let verdict = match self.verdicts.get(rule.id) {
+            _ if found.iter().any(fails) => CaseVerdict::Failed,
+            _ if !found.is_empty() => CaseVerdict::Passed,
+            Some(Verdict::Passed | Verdict::Failed) => CaseVerdict::Passed,
+            Some(Verdict::NotApplicable) => CaseVerdict::Skipped(NOT_APPLICABLE.to_owned()),
+            Some(Verdict::NotObserved) | None => CaseVerdict::Skipped(NOT_OBSERVED.to_owned()),
         };
         let problems = found.iter().map(|one| problem(self.reel, one)).collect();
         let class = rule.id.split('/').next().unwrap_or_default().to_owned();

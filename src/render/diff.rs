@@ -1,10 +1,20 @@
-//! Formats the report of a comparison as text.
+//! Formats the report of a comparison: unified, side by side, as a summary, or as Markdown.
 
-use super::line::visible;
-use crate::diff::report::{Hunk, LineTag};
-use crate::diff::{Change, Report, Status, UnitDiff, UnitKind};
+mod markdown;
+mod rows;
+mod side_by_side;
+mod summary;
+pub(crate) mod surface;
+
+use crate::diff::latency::{Latency, Verdict};
+use crate::diff::surface::Likeness;
+use crate::diff::{Change, ChangeKind, Report, Status, SummaryRow, UnitDiff, UnitKind};
 use crate::render::style::Palette;
+use crate::render::text::{visible, visible_text};
+use crate::render::volatile;
+use crate::wire::text::counted;
 use anstyle::Style;
+use rows::{Line, Row, Space};
 use similar::{ChangeTag, TextDiff};
 use std::fmt::Write;
 
@@ -27,38 +37,136 @@ impl From<&Palette> for DiffStyle {
     }
 }
 
+/// How a report is shown on a terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum View {
+    /// The changes of each message, A above B.
+    Unified,
+    /// The changes of each message, A beside B.
+    SideBySide,
+    /// Counts by method and tool.
+    Summary,
+}
+
+/// What a comparison found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shown<'a> {
+    /// The names of A and B.
+    pub names: [&'a str; 2],
+    /// The differences.
+    pub report: &'a Report,
+    /// The differences by method and tool.
+    pub rows: &'a [SummaryRow],
+    /// The tools that have another name in B; their messages were compared under the name in A.
+    pub renamed: &'a [Likeness],
+    /// The response times, if they were compared.
+    pub latency: Option<&'a [Latency]>,
+    /// Only the response times were compared.
+    pub is_only_latency: bool,
+    /// Nothing is shortened.
+    pub is_full: bool,
+}
+
 /// The maximum length of a value if there is no terminal, in characters.
-const MAX_WIDTH: usize = 160;
+const WIDEST: usize = 160;
+/// The minimum length of a value, in characters.
+const NARROWEST: usize = 48;
 /// The columns around a value: its indent, its sign and the ellipses.
 const BESIDE: usize = 6;
 
-/// The number of characters shown before the first difference of a longer value.
-const LEAD: usize = 24;
-
-/// Appends the report: a heading for each unit, its changes below, and a summary line. Long values are shortened to fit
-/// `width` columns, if given.
-pub(crate) fn text(report: &Report, style: &DiffStyle, width: Option<usize>, out: &mut String) {
-    let widest = width.map_or(MAX_WIDTH, |width| width.saturating_sub(BESIDE).clamp(2 * LEAD, MAX_WIDTH));
-    for unit in &report.units {
-        heading(unit, style, widest, out);
-        unit.changes.iter().for_each(|one| change(one, style, widest, out));
+/// Appends the report for a terminal. Long values are shortened to fit `width` columns, if given.
+pub(crate) fn text(shown: &Shown<'_>, view: View, style: &DiffStyle, width: Option<usize>, out: &mut String) {
+    let widest = width.map_or(WIDEST, |width| width.saturating_sub(BESIDE).clamp(NARROWEST, WIDEST));
+    let report = shown.report;
+    let before = out.len();
+    if !report.units.is_empty() && view != View::Summary {
+        legend(shown, style, out);
     }
-    if !report.units.is_empty() {
+    renamed(shown, style, out);
+    match view {
+        View::Unified => report.units.iter().for_each(|one| unit(one, style, widest, shown.is_full, out)),
+        View::SideBySide => side_by_side::text(report, style, width, shown.is_full, out),
+        View::Summary => summary::text(report, shown.rows, style, width, out),
+    }
+    if let Some(latency) = shown.latency {
+        separate(before, out);
+        summary::latency(latency, style, width, out);
+    }
+    separate(before, out);
+    summary_line(shown, out);
+    if !shown.is_only_latency {
+        volatile::text(report, out);
+    }
+}
+
+/// Appends an empty line, unless there is one, or nothing before it.
+fn separate(before: usize, out: &mut String) {
+    if out.len() > before && !out.ends_with("\n\n") {
         out.push('\n');
     }
-    summary(report, out);
+}
+
+/// Appends the report as Markdown.
+pub(crate) fn markdown(shown: &Shown<'_>, out: &mut String) {
+    markdown::markdown(shown, out);
+}
+
+fn legend(shown: &Shown<'_>, style: &DiffStyle, out: &mut String) {
+    let [left, right] = shown.names.map(visible_text);
+    let (removed, added) = (style.removed, style.added);
+    let _ = writeln!(out, "{removed}- A {left}{removed:#}\n{added}+ B {right}{added:#}\n");
+}
+
+fn renamed(shown: &Shown<'_>, style: &DiffStyle, out: &mut String) {
+    for found in shown.renamed {
+        let _ = writeln!(out, "{}{}{:#}", style.bold, visible_text(&renamed_text(found)), style.bold);
+    }
+    if !shown.renamed.is_empty() {
+        out.push('\n');
+    }
+}
+
+/// Says that a tool has another name.
+fn renamed_text(found: &Likeness) -> String {
+    let Likeness { from, to, basis, .. } = found;
+    format!("renamed: the tool {from} seems to be {to} in B ({basis})")
 }
 
 /// Appends the summary line: `3 changed, 1 only in A, 0 only in B, 40 same`.
-pub(crate) fn summary(report: &Report, out: &mut String) {
-    let Report { changed, only_left, only_right, same, moved, .. } = report;
-    let _ = write!(out, "{changed} changed, {only_left} only in A, {only_right} only in B, ");
-    if *moved > 0 {
-        let _ = write!(out, "{moved} moved, ");
+fn summary_line(shown: &Shown<'_>, out: &mut String) {
+    let Report { changed, only_left, only_right, same, moved, .. } = shown.report;
+    let mut parts = Vec::new();
+    if !shown.renamed.is_empty() {
+        parts.push(format!("{} renamed", counted(shown.renamed.len() as u64, "tool")));
     }
-    let _ = writeln!(out, "{same} same");
+    if !shown.is_only_latency {
+        parts.extend([
+            format!("{changed} changed"),
+            format!("{only_left} only in A"),
+            format!("{only_right} only in B"),
+        ]);
+        parts.extend((*moved > 0).then(|| format!("{moved} moved")));
+        parts.push(format!("{same} same"));
+    }
+    if let Some(rows) = shown.latency {
+        let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
+        parts.push(format!("{} slower in B, {} faster in B", count(Verdict::Slower), count(Verdict::Faster)));
+    }
+    let _ = writeln!(out, "{}", parts.join(", "));
 }
 
+fn unit(unit: &UnitDiff, style: &DiffStyle, widest: usize, is_full: bool, out: &mut String) {
+    heading(unit, style, widest, out);
+    let space = Space { widest: if is_full { usize::MAX } else { widest }, is_full };
+    for change in &unit.changes {
+        place_line(change, style, out);
+        for row in grouped(rows::rows(change, space)) {
+            unified_row(&row, style, out);
+        }
+    }
+}
+
+/// Appends the heading of a message: its method and subject, its numbers, and whether it moved.
 fn heading(unit: &UnitDiff, style: &DiffStyle, widest: usize, out: &mut String) {
     let (sign, look) = match unit.status {
         Status::OnlyLeft => ("- ", style.removed),
@@ -72,14 +180,18 @@ fn heading(unit: &UnitDiff, style: &DiffStyle, widest: usize, out: &mut String) 
         (Some(one), None) | (None, Some(one)) => write!(out, "  {faint}seq {}{faint:#}", one.seq),
         (None, None) => Ok(()),
     };
-    out.push_str(if unit.moved { "  moved\n" } else { "\n" });
+    out.push_str(match (unit.crossed, unit.moved) {
+        (true, _) => "  moved across the result of its request\n",
+        (false, true) => "  moved\n",
+        (false, false) => "\n",
+    });
 }
 
 fn title(unit: &UnitDiff, widest: usize) -> String {
     let named = || {
-        let mut title = printable(unit.method.as_deref().unwrap_or_default());
+        let mut title = visible_text(unit.method.as_deref().unwrap_or_default());
         if let Some(subject) = &unit.subject {
-            let _ = write!(title, " {}", printable(&crate::proposals::clip(subject, widest / 2)));
+            let _ = write!(title, " {}", visible_text(&crate::proposals::clip(subject, widest / 2)));
         }
         title
     };
@@ -91,65 +203,64 @@ fn title(unit: &UnitDiff, widest: usize) -> String {
     }
 }
 
-fn change(change: &Change, style: &DiffStyle, widest: usize, out: &mut String) {
+/// Appends the place of a change: a JSON pointer, and the name of what is there.
+fn place_line(change: &Change, style: &DiffStyle, out: &mut String) {
     let faint = style.faint;
-    let note =
-        if change.left.is_some() && change.kind == crate::diff::ChangeKind::Reordered { "  reordered" } else { "" };
-    let space = if change.place.is_empty() { "" } else { " " };
-    let _ = writeln!(out, "  {faint}{}{space}{}{note}{faint:#}", change.side.name(), printable(&change.place));
-    let (left, right) = (change.left.as_deref().unwrap_or_default(), change.right.as_deref().unwrap_or_default());
-    let shared = left.chars().zip(right.chars()).take_while(|(one, other)| one == other).count();
-    for (sign, value, look) in [('-', &change.left, style.removed), ('+', &change.right, style.added)] {
-        if let Some(value) = value {
-            let _ = writeln!(out, "  {look}{sign} {}{look:#}", printable(&window(value, shared, widest)));
+    let label = change.label.as_deref().map(|label| format!("  ({})", visible_text(label))).unwrap_or_default();
+    let note = if change.kind == ChangeKind::Reordered { "  reordered" } else { "" };
+    let _ = writeln!(out, "  {faint}{}{label}{note}{faint:#}", visible_text(&change.pointer()));
+}
+
+/// Puts what is on the left before what is on the right, within each run of differing rows.
+fn grouped(rows: Vec<Row>) -> Vec<Row> {
+    let (mut grouped, mut right) = (Vec::with_capacity(rows.len()), Vec::new());
+    for row in rows {
+        match row {
+            Row::Sides(one, other) => {
+                grouped.extend(one.map(|line| Row::Sides(Some(line), None)));
+                right.extend(other.map(|line| Row::Sides(None, Some(line))));
+            }
+            row => {
+                grouped.append(&mut right);
+                grouped.push(row);
+            }
         }
     }
-    change.hunks.iter().for_each(|one| hunk(one, style, widest, out));
+    grouped.append(&mut right);
+    grouped
 }
 
-fn hunk(hunk: &Hunk, style: &DiffStyle, widest: usize, out: &mut String) {
+fn unified_row(row: &Row, style: &DiffStyle, out: &mut String) {
     let faint = style.faint;
-    let _ = writeln!(out, "  {faint}@@ -{} +{} @@{faint:#}", hunk.left_line, hunk.right_line);
-    for (tag, line) in &hunk.lines {
-        let (sign, look) = match tag {
-            LineTag::Both => (' ', Style::new()),
-            LineTag::Removed => ('-', style.removed),
-            LineTag::Added => ('+', style.added),
-        };
-        let _ = writeln!(out, "  {look}{sign} {}{look:#}", printable(&crate::proposals::clip(line, widest)));
-    }
-}
-
-/// Shortens a long value to a window that begins just before its first difference.
-fn window(value: &str, shared: usize, widest: usize) -> String {
-    let length = value.chars().count();
-    let start = if length <= widest { 0 } else { shared.saturating_sub(LEAD).min(length - 1) };
-    let mut shown: String = value.chars().skip(start).take(widest).collect();
-    if start > 0 {
-        shown.insert(0, '…');
-    }
-    if start + widest < length {
-        shown.push('…');
-    }
-    shown
-}
-
-/// Escapes control characters in text from others, since a terminal would obey them.
-fn printable(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for found in text.chars() {
-        let reverses = matches!(found, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        if found == '\t' || !(found.is_control() || reverses) {
-            out.push(found);
-        } else {
-            out.extend(found.escape_unicode());
+    let _ = match row {
+        Row::Fold(text) => writeln!(out, "  {faint}{text}{faint:#}"),
+        Row::Both(text) => writeln!(out, "    {text}"),
+        Row::Sides(left, right) => {
+            let sides = [(left, '-', style.removed), (right, '+', style.added)];
+            sides.into_iter().try_for_each(|(line, sign, look)| match line {
+                Some(line) => writeln!(out, "  {look}{sign} {look:#}{}", marked(line, look)),
+                None => Ok(()),
+            })
         }
+    };
+}
+
+/// Returns a line with the parts that differ inverted, if there are colours.
+fn marked(line: &Line, look: Style) -> String {
+    let mut out = String::new();
+    for span in line {
+        let look = emphasised(look, span.differs);
+        let _ = write!(out, "{look}{}{look:#}", span.text);
     }
     out
 }
 
-/// Appends the difference of two texts as a unified diff, with three lines of context, below a heading; nothing if the texts are equal. Control
-/// characters are made visible.
+fn emphasised(look: Style, differs: bool) -> Style {
+    if differs && look != Style::new() { look.invert() } else { look }
+}
+
+/// Appends the difference of two texts as a unified diff, with three lines of context, below a heading;
+/// nothing if the texts are equal. Control characters are made visible.
 pub(crate) fn unified(before: &str, after: &str, name: &str, style: &DiffStyle, out: &mut String) {
     let diff = TextDiff::from_lines(before, after);
     let bold = style.bold;
@@ -209,34 +320,112 @@ mod tests {
     }
 
     fn shown(left: &[Notice<'_>], right: &[Notice<'_>], style: &DiffStyle, width: Option<usize>) -> String {
-        let mut out = String::new();
-        let report = compare(&recorded(left), &recorded(right), &Options::default()).expect("all texts");
-        text(&report, style, width, &mut out);
-        out
+        viewed(View::Unified, left, right, style, width)
     }
+
+    fn viewed(
+        view: View,
+        left: &[Notice<'_>],
+        right: &[Notice<'_>],
+        style: &DiffStyle,
+        width: Option<usize>,
+    ) -> String {
+        with_shown(left, right, |shown| {
+            let mut out = String::new();
+            text(shown, view, style, width, &mut out);
+            out
+        })
+    }
+
+    fn with_shown(left: &[Notice<'_>], right: &[Notice<'_>], show: impl Fn(&Shown<'_>) -> String) -> String {
+        let (left, right) = (recorded(left), recorded(right));
+        let mut report = compare(&left, &right, &Options::default()).expect("all texts");
+        crate::diff::complete(&mut report, &left);
+        let rows = crate::diff::summary(&report, &left);
+        show(&Shown {
+            names: ["a.reel", "b.reel"],
+            report: &report,
+            rows: &rows,
+            renamed: &[],
+            latency: None,
+            is_only_latency: false,
+            is_full: false,
+        })
+    }
+
+    const LEFT: &[Notice<'_>] =
+        &[(12, "a/b", "echo", r#"{"x":1,"y":[1],"t":"one\ntwo three\n"}"#), (13, "gone", "g", "{}")];
+    const RIGHT: &[Notice<'_>] = &[(14, "a/b", "echo", r#"{"x":2,"y":[1],"t":"one\n\u001btwo three\n"}"#)];
 
     #[test]
     fn a_report_reads_as_a_list_of_changes() {
-        let left = [(12, "a/b", "echo", r#"{"x":1,"y":[1],"t":"one\ntwo\n"}"#), (13, "gone", "g", "{}")];
-        let right = [(14, "a/b", "echo", r#"{"x":2,"y":[1],"t":"one\n\u001btwo\n"}"#)];
-        let expected = "a/b echo  seq 12 ↔ 14\n  params /x\n  - 1\n  + 2\n  params /t\n  @@ -1 +1 @@\n    one\n  \
-            - two\n  + \\u{1b}two\n- gone g  seq 13\n\n1 changed, 1 only in A, 0 only in B, 0 same\n";
-        assert_eq!(shown(&left, &right, &DiffStyle::default(), None), expected);
-        assert_eq!(shown(&left, &left, &DiffStyle::default(), None), "0 changed, 0 only in A, 0 only in B, 2 same\n");
-        let coloured = DiffStyle { added: anstyle::AnsiColor::Green.on_default(), ..DiffStyle::default() };
-        assert!(shown(&left, &right, &coloured, None).contains("\u{1b}[32m+ 2\u{1b}[0m"));
+        let expected = "- A a.reel\n+ B b.reel\n\na/b echo  seq 12 ↔ 14\n  /params/x\n  - 1\n  + 2\n  /params/t\n  \
+            @@ -1 +1 @@\n    one\n  - two three\n  + ␛two three\n- gone g  seq 13\n\n1 changed, 1 only in A, \
+            0 only in B, 0 same\n0 volatile values mapped\n";
+        assert_eq!(shown(LEFT, RIGHT, &DiffStyle::default(), None), expected);
+        let same = shown(LEFT, LEFT, &DiffStyle::default(), None);
+        assert_eq!(same, "0 changed, 0 only in A, 0 only in B, 2 same\n0 volatile values mapped\n");
+    }
+
+    #[test]
+    fn the_part_that_differs_is_inverted() {
+        let green = anstyle::AnsiColor::Green.on_default();
+        let out = shown(LEFT, RIGHT, &DiffStyle { added: green, ..DiffStyle::default() }, None);
+        let (look, bright) = (green.render(), green.invert());
+        assert!(out.contains(&format!("{look}+ \u{1b}[0m{bright}␛{bright:#}{green}two three{green:#}")), "{out:?}");
+    }
+
+    #[test]
+    fn side_by_side_each_side_has_its_column() {
+        let out = viewed(View::SideBySide, LEFT, RIGHT, &DiffStyle::default(), Some(40));
+        assert!(out.contains("  1                 │ 2\n"), "{out}");
+        assert!(out.contains("  one               │ one\n  two three         │ ␛two three\n"), "{out}");
+        let long: Vec<String> = ["a", "b"].map(|end| format!(r#"{{"x":"{}{end}"}}"#, "word ".repeat(30))).into();
+        let out = viewed(
+            View::SideBySide,
+            &[(0, "m", "s", &long[0])],
+            &[(0, "m", "s", &long[1])],
+            &DiffStyle::default(),
+            Some(60),
+        );
+        assert!(out.lines().all(|line| line.chars().count() <= 60) && out.lines().count() > 5, "{out}");
+    }
+
+    #[test]
+    fn the_summary_counts_by_method_and_names_the_places() {
+        let out = viewed(View::Summary, LEFT, RIGHT, &DiffStyle::default(), None);
+        let lines: Vec<String> =
+            out.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+        assert_eq!(lines[0], "changed only in A only in B same");
+        assert_eq!(lines[1..3], ["a/b 1 - - -", "gone - 1 - -"]);
+        assert!(lines.contains(&"1 /params/t".to_owned()) && lines.contains(&"1 /params/x".to_owned()), "{out}");
+    }
+
+    #[test]
+    fn markdown_from_others_stays_text() {
+        let evil = r#"{"x":"```\n</details><script>@all"}"#;
+        let left = [(1, "m|`x`", "<b>@team", r#"{"x":"old"}"#)];
+        let right = [(1, "m|`x`", "<b>@team", evil)];
+        let out = with_shown(&left, &right, |shown| {
+            let mut out = String::new();
+            markdown(shown, &mut out);
+            out
+        });
+        assert!(out.contains("| m\\|\\`x\\` | 1 |"), "{out}");
+        assert!(out.contains("<summary>m\\|\\`x\\` &lt;b&gt;&#64;team</summary>"), "{out}");
+        assert!(out.contains("\n````diff\n") && out.contains("\n````\n"), "{out}");
     }
 
     #[test]
     fn a_long_value_is_shown_around_its_first_difference() {
-        let long = |end: &str| format!(r#"{{"x":"{}{end}"}}"#, "a".repeat(500));
+        let long = |end: &str| format!(r#"{{"x":"{} {end}"}}"#, "word ".repeat(100));
         let out = shown(&[(0, "m", "s", &long("b"))], &[(0, "m", "s", &long("c"))], &DiffStyle::default(), None);
-        assert!(out.contains(&format!("- …{}b\"\n", "a".repeat(LEAD))), "{out}");
-        let ends = [long("b"), long("c")].map(|text| text.replace("\"}", &format!("{}\"}}", "z".repeat(300))));
+        assert!(out.contains("- …") && out.contains(" word  b\"\n"), "{out}");
+        let ends = [long("b"), long("c")].map(|text| text.replace("\"}", &format!(" {}\"}}", "z ".repeat(300))));
         let subject = "s".repeat(100);
         let [left, right] = ends.each_ref().map(|params| [(0, "m", &*subject, &**params)]);
         let narrow = shown(&left, &right, &DiffStyle::default(), Some(80));
-        assert!(narrow.contains("ab") && narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
+        assert!(narrow.contains("word  b z") && narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
     }
 
     #[test]

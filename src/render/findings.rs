@@ -102,6 +102,9 @@ impl Page<'_> {
         if self.printed_rules.insert(rule.id) {
             wrapped(rule.text, "  ", self.width, Style::new(), out)?;
             wrapped(rule.source, "  ", self.width, self.palette.faint, out)?;
+            if let Some(fix) = rule.fix {
+                wrapped(&format!("Fix: {fix}"), "  ", self.width, Style::new(), out)?;
+            }
         }
         for found in places.iter().take(MAX_PLACES) {
             place(found, false, self.width, self.palette, out)?;
@@ -135,6 +138,19 @@ impl Page<'_> {
     }
 }
 
+/// What a reader of the list of rules has to know.
+const LEGEND: [&str; 4] = [
+    "Each entry gives the rule's name, its severity, its source and, on the next line, what it requires. \
+        `mcpreel explain RULE` says more about one rule.",
+    "An error breaks the specification, a warning is likely to cause trouble, and an info is worth knowing. All three are \
+        reported; only --fail-on decides which of them change the exit code.",
+    "A host is the application with the model; it is the client's side of MCP, so its messages are the client's. A session \
+        is one connection between a client and a server; a reel is a recorded file, which may contain several. Before \
+        2026-07-28, a session begins with the handshake: `initialize`, its result, and `notifications/initialized`.",
+    "A label such as AMB-C8 marks a question that the proposal leaves open; the line that begins with it says how mcpreel \
+        reads it.",
+];
+
 /// Writes all rules with their sources, and what mcpreel assumes where a source leaves a question open.
 ///
 /// # Errors
@@ -142,10 +158,9 @@ impl Page<'_> {
 /// If writing fails.
 pub(crate) fn rules(groups: &[RuleGroup], width: usize, palette: &Palette, out: &mut impl Write) -> fmt::Result {
     let (bold, faint, plain) = (palette.bold, palette.faint, Style::new());
-    let legend = "Each rule: its name, the severity if a session breaks it, its source, and the requirement. AMB-… is a place \
-        where a proposal leaves a question open; the line with that number says what mcpreel assumes. docs/proposals.md \
-        introduces the proposals.";
-    wrapped(legend, "", width, faint, out)?;
+    for paragraph in LEGEND {
+        wrapped(paragraph, "", width, faint, out)?;
+    }
     for group in groups {
         writeln!(
             out,
@@ -153,11 +168,18 @@ pub(crate) fn rules(groups: &[RuleGroup], width: usize, palette: &Palette, out: 
             group.document,
             counted(group.rules.len() as u64, "rule")
         )?;
-        for rule in group.rules {
+        if !group.glossary.is_empty() {
+            wrapped(group.glossary, "", width, faint, out)?;
+            writeln!(out)?;
+        }
+        for rule in &group.rules {
             writeln!(out, "{bold}{}{bold:#}  {}  {faint}{}{faint:#}", rule.id, rule.severity.name(), rule.source)?;
             wrapped(rule.text, "    ", width, plain, out)?;
             if let (Some(decision), Some(code)) = (rule.decision, rule.source.find("AMB-")) {
                 wrapped(&format!("{}: {decision}", &rule.source[code..]), "    ", width, faint, out)?;
+            }
+            if let Some(fix) = rule.fix {
+                wrapped(&format!("Fix: {fix}"), "    ", width, faint, out)?;
             }
         }
     }
@@ -372,8 +394,8 @@ mod tests {
         assert!(out.lines().all(|line| line.width() <= 60), "{out}");
         insta::assert_snapshot!(out, @r###"
         error schema/params
-          The params of a message conform to the schema of its
-            method.
+          Whoever sends a request or notification must send `params`
+            that conform to the schema of the method.
           MCP schema; the proposals' schemas
             seq 3 s2c: the params of x, at /params/name: 7 is not a
               string
@@ -381,20 +403,22 @@ mod tests {
                                              ^^^^^^^^ /params/name
 
         error stream/noise
-          Every line on stdin and stdout is a JSON message, not log
-            output or other text.
+          On stdin and stdout, client and server write only JSON
+            messages, each on a line, and no log output or other
+            text.
           MCP transports, stdio
             seq 2 s2c: "[server] started and it says a lot more than
               fits in one line"
 
         warning pairing/unanswered
-          A side does not leave a request unanswered while it
-            responds to later ones.
+          Whoever receives a request answers it. Checked at the end
+            of the session: no request may be without a response for
+            10 s, or while a later one was answered.
           JSON-RPC 2.0 §4
             session: bell �
 
         info stream/crlf
-          Lines end with LF, not with CR LF.
+          Client and server end each line with LF, not with CR LF.
           MCP transports, stdio
             seq 1 s2c (in the baseline): the line ends with CR LF
             and 3 more
@@ -414,7 +438,7 @@ mod tests {
         run.reels[0].checked.by_stream.insert(2, Counts { warnings: 1, ..Counts::default() });
         run.stale.push(crate::check::baseline::Identity { rule: "era/batch".to_owned(), method: None, path: None });
         let out = written(&run, &Palette::plain());
-        assert_eq!(out.matches("Every line on stdin").count(), 1, "{out}");
+        assert_eq!(out.matches("On stdin and stdout").count(), 1, "{out}");
         let (first, second) = out.split_once("a.reel #2\n  0 errors, 1 warning, 0 infos\n").expect("two sessions");
         assert!(first.starts_with("a.reel #0\n") && first.contains("seq 2 s2c:"), "{first}");
         assert!(second.contains("warning stream/noise\n    seq 9 s2c: log\n"), "{second}");

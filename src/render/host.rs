@@ -20,8 +20,8 @@ fn name(servers: &[ServerView], server: Option<ServerId>) -> Option<&str> {
 pub(crate) fn event_line(event: &HostEvent, servers: &[ServerView], palette: &Palette) -> String {
     let faint = palette.faint;
     let style = match event.what {
-        "late" | "timed out" | "over budget" | "capped" | "duplicate" | "undeclared" | "disabled" | "odd"
-        | "dropped" | "unadvertised" | "not offered" | "withheld" => palette.warning,
+        "late" | "timed out" | "over budget" | "capped" | "duplicate" | "unwanted" | "undeclared" | "disabled"
+        | "odd" | "dropped" | "unadvertised" | "not offered" | "withheld" => palette.warning,
         "refused" | "failed" | "gone" | "malformed" | "model failed" | "tool failed" | "tool refused" => palette.error,
         _ => palette.faint,
     };
@@ -34,7 +34,15 @@ pub(crate) fn event_line(event: &HostEvent, servers: &[ServerView], palette: &Pa
 pub(crate) fn is_refusal(event: &HostEvent) -> bool {
     let is_refused = matches!(
         event.what,
-        "undeclared" | "over budget" | "malformed" | "duplicate" | "stray" | "dropped" | "unadvertised" | "refused"
+        "undeclared"
+            | "over budget"
+            | "malformed"
+            | "duplicate"
+            | "unwanted"
+            | "stray"
+            | "dropped"
+            | "unadvertised"
+            | "refused"
     );
     is_refused && event.proposal != "host"
 }

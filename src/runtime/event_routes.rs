@@ -6,7 +6,6 @@ use crate::proposals::mcpe::patterns::{is_odd, matches};
 use crate::proposals::server::handler_job::{HandlerJob, JobEnd, JobOutcome, Script};
 use crate::runtime::handler_runner::{HandlerOptions, HandlerRunner};
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -122,7 +121,7 @@ impl Drop for EventRoute {
 fn work(command: &str, events: &Receiver<String>, warn: Warn) {
     let shell = ["sh", "-c"].map(Into::into).to_vec();
     let folder = std::env::current_dir().unwrap_or_default();
-    let options = HandlerOptions { shell, program: None, is_program_bare: false, folder, secrets: BTreeMap::new() };
+    let options = HandlerOptions { shell, folder, ..HandlerOptions::default() };
     let jobs = HandlerRunner::new(options);
     // Unlike a subscriber's handler, the command is the user's own, so it gets the user's whole environment.
     let reported = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));

@@ -3,12 +3,15 @@
 //!
 //! Never: anything that was not permitted; a value of the user's environment that was not allowed.
 
+use super::webhook::{INSTANCE, instance};
 use crate::process::supervisor::{ExitReport, GRACE_PERIOD, ProcessReach, supervisor};
 use crate::proposals::server::handler_job::{
-    HandlerJob, HandlerPost, HeaderPiece, Infer, JobEnd, JobOutcome, MAX_OUTPUT_BYTES, Script, Secret, pieces,
+    HandlerJob, HandlerPost, HeaderPiece, Infer, JobEnd, JobOutcome, MAX_OUTPUT_BYTES, Script, Secret, check_address,
+    is_public, may_be_private, pieces,
 };
 use crate::transport::client::http::HttpError;
 use crate::transport::client::http_post::{Posted, post};
+use crate::transport::client::proxy_connector::AddressFilter;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -39,6 +42,8 @@ pub(crate) struct HandlerOptions {
     pub folder: PathBuf,
     /// Values that headers may contain, by name.
     pub secrets: BTreeMap<Secret, String>,
+    /// The hosts that may have addresses that are not public.
+    pub private_hosts: Vec<String>,
 }
 
 /// Stops a job.
@@ -204,7 +209,11 @@ impl HandlerRunner {
     }
 
     fn post(&self, key: (u32, u64), wanted: &HandlerPost) -> io::Result<JobOutcome> {
-        let headers = self.with_secrets(wanted)?;
+        let url = url::Url::parse(&wanted.url).map_err(io::Error::other)?;
+        check_address(&url, &self.options.private_hosts).map_err(io::Error::other)?;
+        let permits = (!may_be_private(&url, &self.options.private_hosts)).then_some(is_public as AddressFilter);
+        let mut headers = self.with_secrets(wanted, &url)?;
+        headers.push((INSTANCE.to_owned(), instance().to_owned()));
         let (stop, stopped) = oneshot::channel();
         self.hold(key, Stop::HandlerPost(stop));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -212,9 +221,11 @@ impl HandlerRunner {
             let outcome = tokio::select! {
                 biased;
                 _ = stopped => JobOutcome::silent(JobEnd::Stopped),
-                posted = post(&wanted.url, &headers, &wanted.body, MAX_OUTPUT_BYTES) => match posted {
+                posted = post(&wanted.url, &headers, &wanted.body, MAX_OUTPUT_BYTES, permits) => match posted {
                     Ok(posted) => answered(&posted),
-                    Err(error @ (HttpError::Url(..) | HttpError::Header(..))) => return Err(io::Error::other(error)),
+                    Err(error @ (HttpError::Url(..) | HttpError::Header(..) | HttpError::Address(..))) => {
+                        return Err(io::Error::other(error));
+                    }
                     Err(error) => JobOutcome::silent(JobEnd::Unreached { why: error.to_string() }),
                 },
                 () = tokio::time::sleep(wanted.limit) => JobOutcome::silent(JobEnd::Late),
@@ -227,11 +238,10 @@ impl HandlerRunner {
     }
 
     /// Fills in the user's values in headers, if the host may get them.
-    fn with_secrets(&self, wanted: &HandlerPost) -> io::Result<Vec<(String, String)>> {
-        let url = url::Url::parse(&wanted.url).map_err(io::Error::other)?;
+    fn with_secrets(&self, wanted: &HandlerPost, url: &url::Url) -> io::Result<Vec<(String, String)>> {
         let value = |name: &str| {
             let mut fitting =
-                self.options.secrets.iter().filter(|(secret, _)| secret.name == name && secret.is_for(&url));
+                self.options.secrets.iter().filter(|(secret, _)| secret.name == name && secret.is_for(url));
             fitting.next().map(|(_, value)| value.as_str())
         };
         let fill = |text: &str| {

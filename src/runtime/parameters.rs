@@ -133,6 +133,23 @@ fn insert(members: &mut Map<String, Value>, name: &str, value: Value) {
     }
 }
 
+/// Parses a time in a reel: seconds since its start, or an RFC 3339 time. `created` is the reel's clock base in
+/// nanoseconds since 1970. Returns nanoseconds since the clock base.
+///
+/// # Errors
+///
+/// If the text is neither.
+pub(crate) fn time_in_reel(text: &str, created: i64) -> Result<i64, CommandError> {
+    if let Ok(seconds) = text.trim_end_matches('s').parse::<f64>() {
+        return Ok((seconds * 1e9) as i64);
+    }
+    let time = text.parse::<jiff::Timestamp>().ok().and_then(|time| i64::try_from(time.as_nanosecond()).ok());
+    time.and_then(|time| time.checked_sub(created)).ok_or_else(|| {
+        CommandError::usage(format!("invalid time {text:?}"))
+            .hint("use seconds since the start of the reel, such as 12.5, or a time such as 2026-11-21T20:00:00Z")
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

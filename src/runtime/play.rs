@@ -31,7 +31,7 @@ pub(crate) enum StageEvent {
     Sent(Message),
     /// The host reported something.
     Host(Output),
-    /// A server could not send what it was told to, and why.
+    /// A server could not send what it was ordered to, and why.
     NotFired(String),
     /// The connection to a server ended. Messages that have not arrived are lost.
     Closed(ServerId),
@@ -250,7 +250,7 @@ pub(crate) fn validation_errors(reel: &Path) -> Result<Vec<String>, CommandError
     Ok(errors.map(|shown| format!("{}: {}", shown.rule.id, shown.seen)).collect())
 }
 
-/// Why a server did not send what it was told to, if so.
+/// Why a server did not send what it was ordered to, if so.
 fn not_sent(output: &server::Output) -> Option<String> {
     match output {
         server::Output::Report(server::Report::NotSent { method, reason }) => {

@@ -8,7 +8,7 @@ use crate::transport::listen::json_listener::{self, JsonReply, Post, PostHandler
 use serde_json::{Map, Value, json};
 use std::io;
 use std::net::TcpListener;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::{Mutex, mpsc, oneshot};
 
@@ -24,6 +24,15 @@ const MAX_ID_BYTES: usize = 256;
 const MAX_KNOWN: usize = 4096;
 /// How long to wait for a server to report that it has sent an event.
 const GRACE_PERIOD: Duration = Duration::from_secs(5);
+
+/// The header in which this program's handlers name the instance that posts.
+pub(crate) const INSTANCE: &str = "mcpreel-instance";
+
+/// A random id of this process. An event that it posts itself is a loop.
+pub(crate) fn instance() -> &'static str {
+    static ID: OnceLock<String> = OnceLock::new();
+    ID.get_or_init(|| uuid::Uuid::new_v4().to_string())
+}
 
 /// Called with the reports about an event in one session.
 pub(crate) type ReportCallback = Arc<dyn Fn(&Report) + Send + Sync>;
@@ -71,6 +80,9 @@ struct Receiver {
 
 impl Receiver {
     async fn take(&self, post: &Post) -> JsonReply {
+        if post.headers.get(INSTANCE).is_some_and(|id| id == instance()) {
+            return (508, json!({"error": "a loop: a handler of this server's own subscriptions posted this event"}));
+        }
         let (id, fired) = match event(post, || format!("evt_{}", uuid::Uuid::now_v7())) {
             Ok(event) => event,
             Err(refused) => return refused,
@@ -168,13 +180,16 @@ fn event(post: &Post, fresh: impl FnOnce() -> String) -> Result<(String, Fired),
     fired.check().map_err(|violation| refuse(422, violation)).map(|()| (id, fired))
 }
 
-/// An event for subscriptions: `data`, `tags`, `priority` and `sourceEventId` of the body, or the whole body as data if
-/// it has no `data`.
+/// An event for subscriptions: `data`, `tags`, `priority` and `sourceEventId` of the body. A body without `data` is
+/// the data as a whole, except for `priority`, which is the event's in either case.
 fn published(kind: &str, id: &str, mut body: Map<String, Value>) -> Fired {
     body.remove("eventId");
     let mut params = match body.contains_key("data") {
         true => body,
-        false => [("data".to_owned(), Value::Object(body))].into_iter().collect(),
+        false => {
+            let priority = body.remove("priority").map(|priority| ("priority".to_owned(), priority));
+            [("data".to_owned(), Value::Object(body))].into_iter().chain(priority).collect()
+        }
     };
     params.insert("type".to_owned(), kind.into());
     params.entry("sourceEventId").or_insert_with(|| id.into());
@@ -192,9 +207,27 @@ mod tests {
         assert_eq!((id.as_str(), &fired), ("e1", &wanted));
         let (_, fired) = read("/events/mail", r#"{"data":{"n":1},"tags":["ci"],"priority":"high"}"#).expect("an event");
         assert_eq!((&fired["tags"], &fired["sourceEventId"]), (&json!(["ci"]), &json!("new")));
-        for body in [r#"{"data":1}"#, r#"{"data":{},"priority":"urgent"}"#, r#"{"data":{},"tag":"x"}"#] {
+        let (_, fired) = read("/events/mail", r#"{"n":1,"priority":"high"}"#).expect("an event");
+        assert_eq!((&fired["data"], &fired["priority"]), (&json!({"n": 1}), &json!("high")));
+        for body in [
+            r#"{"data":1}"#,
+            r#"{"data":{},"priority":"urgent"}"#,
+            r#"{"data":{},"priority":null}"#,
+            r#"{"n":1,"priority":"urgent"}"#,
+            r#"{"n":1,"priority":2}"#,
+            r#"{"data":{},"tag":"x"}"#,
+        ] {
             assert_eq!(read("/events/a", body).err(), Some(422), "{body}");
         }
+    }
+
+    #[tokio::test]
+    async fn e34_what_this_servers_own_handlers_post_is_a_loop() {
+        let order = |_: &Fired, _: ReportCallback| panic!("not published");
+        let receiver = Receiver { order: Arc::new(order), known: Mutex::new(Recent::new(4)) };
+        let headers = [(INSTANCE.parse().expect("a name"), instance().parse().expect("a value"))].into_iter().collect();
+        let post = Post { path: "/events/a".to_owned(), body: r#"{"n":1}"#.into(), headers };
+        assert_eq!(receiver.take(&post).await.0, 508);
     }
 
     #[tokio::test]
@@ -207,13 +240,13 @@ mod tests {
             };
             Receiver { order: Arc::new(order), known: Mutex::new(Recent::new(4)) }
         };
-        let post = Post { path: "/events/a".to_owned(), body: r#"{"eventId":"e"}"#.into() };
+        let post = Post { path: "/events/a".to_owned(), body: r#"{"eventId":"e"}"#.into(), ..Post::default() };
         assert_eq!(published(json!([])).take(&post).await.0, 409);
         assert_eq!(published(json!(["s"])).take(&post).await.0, 202);
     }
 
     fn read(path: &str, body: &str) -> Result<(String, Value), u16> {
-        let post = Post { path: path.to_owned(), body: body.to_owned().into() };
+        let post = Post { path: path.to_owned(), body: body.to_owned().into(), ..Post::default() };
         event(&post, || "new".to_owned()).map(|(id, fired)| (id, json!(fired))).map_err(|(status, _)| status)
     }
 
@@ -247,7 +280,7 @@ mod tests {
             1
         };
         let receiver = |order: Order| Receiver { order, known: Mutex::new(Recent::new(4)) };
-        let post = Post { path: "/".to_owned(), body: r#"{"eventId":"e","text":"x"}"#.into() };
+        let post = Post { path: "/".to_owned(), body: r#"{"eventId":"e","text":"x"}"#.into(), ..Post::default() };
         let good = receiver(Arc::new(sent));
         assert_eq!(good.take(&post).await, (202, json!({"eventId": "e", "status": "sent", "sessions": 1})));
         assert_eq!(good.take(&post).await, (200, json!({"eventId": "e", "status": "duplicate"})));

@@ -122,6 +122,11 @@ impl ServerProposals {
         let _ = self.on().any(|side| side.completed(ticket, outcome, cx));
     }
 
+    /// Whether a proposal can ask the host's model.
+    pub(super) fn infers(&mut self) -> bool {
+        self.on().any(|side| side.infers())
+    }
+
     /// The request by which a proposal asks the host's model.
     pub(super) fn inference(&mut self, asked: &Infer) -> Option<(&'static str, Value)> {
         self.on().find_map(|side| side.inference(asked))

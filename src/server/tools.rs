@@ -65,7 +65,8 @@ impl Server {
             return Some(Ok(failure(&format!("arguments of {tool}: {violation}"))));
         }
         if origin.revision().era() == Era::Legacy {
-            let call = ToolCall { tool, arguments, params };
+            let has_model = self.session.samples || self.proposals.infers();
+            let call = ToolCall { tool, arguments, params, has_model };
             if self.defer(origin, &call) {
                 return None;
             }

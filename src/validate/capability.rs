@@ -1,9 +1,9 @@
 //! The proposals' capability blocks: where they are declared, whether they fit their schemas, and which clients see
 //! them.
 
-use super::connection::Message;
 use super::report::Declaration;
 use super::rules;
+use super::subject::Message;
 use crate::proposals::{CapabilityPlace, Findings, Proposal, REGISTRY, Side};
 use crate::wire::MessageKind;
 use serde_json::Value;

@@ -1,49 +1,57 @@
-//! The checks of one connection: turns the bytes of its events into messages, and passes each message to all rule
-//! groups and to each proposal's observer.
+//! The checks of one connection: passes each message to all rule groups, to the subjects of MCP and to each proposal's
+//! observer.
 
+use super::classify::{Classified, HttpPart, Text};
+use super::http::{Http, SharedHttp};
 use super::overlap::Overlap;
 use super::pairing::Pairs;
 use super::report::{ConnectionSummary, Peer};
-use super::{all_rules, capability, envelope, lifecycle, method, rules, schema, sender, stream};
+use super::subject::{Message, SUBJECTS, Subject};
+use super::verdicts::{Scope, Verdicts};
+use super::{capability, envelope, http, lifecycle, method, rules, schema, sender, stream};
 use crate::proposals::{self, ConversationEvent, Findings, Observed, Observer, Overview, REGISTRY};
 use crate::protocol::revision::meta;
 use crate::protocol::{Era, Revision};
 use crate::session::Tracker;
 use crate::trace::{Event, EventHeader};
-use crate::wire::{Direction, Envelope, MessageKind, json};
+use crate::wire::{Direction, MessageKind};
 use serde_json::Value;
 
 /// The proposals' overviews, which see the messages of all connections.
 pub(super) type Overviews = Vec<Box<dyn Overview>>;
+
+/// What the connections of a reel share.
+pub(super) struct Shared {
+    pub overviews: Overviews,
+    pub http: SharedHttp,
+}
+
+impl Shared {
+    /// Notes that a stream ended, or that its traffic is missing.
+    pub(super) fn leave(&mut self, stream: u32, now: i64) {
+        self.overviews.iter_mut().for_each(|overview| overview.leave(stream, now));
+    }
+}
 
 /// The state of one connection.
 pub(super) struct Connection {
     pub findings: Findings,
     tracker: Tracker,
     observers: Vec<Box<dyn Observer>>,
+    subjects: Vec<Box<dyn Subject>>,
+    http: Http,
     pairs: Pairs,
     lifecycle: lifecycle::Lifecycle,
     method: method::Methods,
     turns: Turns,
     overlap: Overlap,
     summary: ConnectionSummary,
-    /// The head of the HTTP request that carries the current message.
-    head: Option<Head>,
     last_time: i64,
     lost: bool,
     /// The number of requests that were forgotten because too many were pending.
     forgotten: usize,
     /// Clients reach the server through a listener. In the modern era, several clients share this connection.
     behind_listener: bool,
-}
-
-/// What the head of an HTTP request says about its message.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Head {
-    /// It names a session (`Mcp-Session-Id`).
-    pub names_session: bool,
-    /// It names a revision of the modern era (`MCP-Protocol-Version`).
-    pub names_modern: bool,
 }
 
 /// The state of the connection just before a message.
@@ -57,27 +65,20 @@ pub(super) struct Before {
     pub lost: bool,
 }
 
-/// A message, with everything that MCP's own rules look at.
-pub(super) struct Message<'a> {
-    pub observed: Observed<'a>,
-    pub before: Before,
-    /// The era of the message's content.
-    pub era: Era,
-}
-
 impl Connection {
     pub(super) fn new() -> Self {
         Self {
             findings: Findings::default(),
             tracker: Tracker::default(),
             observers: REGISTRY.iter().map(|proposal| proposal.observer()).collect(),
+            subjects: SUBJECTS.iter().map(|entry| (entry.begin)()).collect(),
+            http: Http::default(),
             pairs: Pairs::default(),
             lifecycle: lifecycle::Lifecycle::default(),
             method: method::Methods::default(),
             turns: Turns::default(),
             overlap: Overlap::default(),
             summary: ConnectionSummary::default(),
-            head: None,
             last_time: 0,
             lost: false,
             forgotten: 0,
@@ -99,46 +100,66 @@ impl Connection {
         self.observers.iter_mut().for_each(|observer| observer.lose_track());
     }
 
-    pub(super) fn close(&mut self, time: i64) {
-        self.last_time = self.last_time.max(time);
+    /// Processes an event that belongs to this connection.
+    pub(super) fn take(&mut self, event: &Event<'_>, classified: Classified<'_>, shared: &mut Shared) {
+        self.last_time = self.last_time.max(event.header.time);
+        let seq = event.header.seq;
+        match classified {
+            Classified::Text(text) => self.take_text(event, &text, shared),
+            Classified::Batch(texts) => self.take_batch(event, &texts, shared),
+            Classified::Part => {
+                self.findings.note(&rules::NOT_CHECKED, seq, "the reel contains only a part of this message");
+                // What it asked or answered is unknown.
+                self.lose_track();
+            }
+            Classified::Gap => {
+                self.findings.note(&rules::NOT_CHECKED, seq, "a part of the traffic is missing from the reel");
+                self.lose_track();
+            }
+            Classified::Note => self.take_note(event),
+            Classified::Http(part) => self.take_http(event.header, part, &mut shared.http),
+            Classified::Closed | Classified::Opened { .. } | Classified::Continues | Classified::Other => {}
+        }
     }
 
-    /// Reports a gap in the traffic, and skips the checks that depend on the missing part.
+    /// Notes that a gap lies before the connection's first message.
     pub(super) fn note_gap(&mut self, seq: u64) {
         self.findings.note(&rules::NOT_CHECKED, seq, "a part of the traffic is missing from the reel");
         self.lose_track();
     }
 
-    /// Notes that an HTTP exchange failed: its request gets no response.
-    pub(super) fn fail(&mut self, exchange: u32) {
-        self.pairs.fail(exchange);
-        self.tracker.fail(exchange);
+    /// Processes a part of an HTTP exchange that is not a message.
+    pub(super) fn take_http(&mut self, header: &EventHeader, part: HttpPart, shared: &mut SharedHttp) {
+        let failed = matches!(&part, HttpPart::Failed)
+            || matches!(&part, HttpPart::Response(head) if head.status >= http::head::FIRST_FAILURE);
+        self.http.part(header, part, shared, &mut self.findings);
+        if failed {
+            // The request of the exchange gets a response in it or never.
+            self.pairs.fail(header.exchange);
+            self.tracker.fail(header.exchange);
+        }
     }
 
-    /// Checks a message. `head` is the head of the HTTP request that carries it, if the message is the client's.
-    pub(super) fn take_event(&mut self, event: &Event<'_>, head: Option<Head>, overviews: &mut Overviews) {
-        self.last_time = self.last_time.max(event.header.time);
-        self.head = head;
+    /// Checks how the message stands in its stream, and prepares for its exchange.
+    fn begin_message(&mut self, event: &Event<'_>) {
+        stream::check_framing(event, &mut self.findings);
+        self.http.carry(event.header);
         self.pairs.carried_by(event.header.exchange);
         self.tracker.carried_by(event.header.exchange);
-        if head.is_some_and(|head| head.names_modern) {
+        if event.header.direction() == Direction::ClientToServer && self.http.names_modern() {
             self.tracker.headed_modern();
-        }
-        let Some(text) = stream::text(event, &mut self.findings) else {
-            // What it asked or answered is unknown.
-            return self.lose_track();
-        };
-        let envelope = Envelope::scan(text);
-        match envelope.kind {
-            MessageKind::Batch => self.take_batch(event, text, overviews),
-            kind if stream::is_message(event.header.seq, kind, text, &envelope, &mut self.findings) => {
-                self.take_message(event.header, &envelope, text, overviews);
-            }
-            _ => {}
         }
     }
 
-    fn take_batch(&mut self, event: &Event<'_>, text: &[u8], overviews: &mut Overviews) {
+    fn take_text(&mut self, event: &Event<'_>, text: &Text<'_>, shared: &mut Shared) {
+        self.begin_message(event);
+        if stream::is_message(event.header.seq, text, &mut self.findings) {
+            self.take_message(event, text, shared);
+        }
+    }
+
+    fn take_batch(&mut self, event: &Event<'_>, texts: &[Text<'_>], shared: &mut Shared) {
+        self.begin_message(event);
         let seq = event.header.seq;
         let revision = self.tracker.revision;
         let legal = revision.is_none_or(|revision| revision == Revision::V2025_03_26);
@@ -146,23 +167,22 @@ impl Connection {
             let revision = revision.map_or("(unknown)", Revision::as_str);
             format!("the {} sent a batch in revision {revision}", sender(event.header.direction()))
         });
-        let items: Vec<_> = json::items(text).collect();
-        self.findings.check(&rules::EMPTY_BATCH, seq, !items.is_empty(), || "the batch is empty".to_owned());
-        for item in items {
-            let envelope = Envelope::scan(item);
-            let initializes = envelope.method.as_deref() == Some("initialize");
+        self.findings.check(&rules::EMPTY_BATCH, seq, !texts.is_empty(), || "the batch is empty".to_owned());
+        for text in texts {
+            let initializes = text.envelope.method.as_deref() == Some("initialize");
             self.findings
                 .check(&rules::BATCHED_INITIALIZE, seq, !initializes, || "the batch contains initialize".to_owned());
-            if stream::is_message(seq, envelope.kind, item, &envelope, &mut self.findings) {
-                self.take_message(event.header, &envelope, item, overviews);
+            if stream::is_message(seq, text, &mut self.findings) {
+                self.take_message(event, text, shared);
             }
         }
     }
 
-    fn take_message(&mut self, header: &EventHeader, envelope: &Envelope<'_>, text: &[u8], overviews: &mut Overviews) {
+    fn take_message(&mut self, event: &Event<'_>, text: &Text<'_>, shared: &mut Shared) {
+        let (header, envelope) = (event.header, &text.envelope);
         let (seq, time, direction) = (header.seq, header.time, header.direction());
         self.summary.messages += 1;
-        let Some(value) = envelope::check(seq, envelope, text, &mut self.findings) else {
+        let Some(value) = envelope::check(seq, envelope, text.bytes, &mut self.findings) else {
             // The JSON is broken, but the structure is known: the message still counts for pairing.
             let step = self.tracker.take(seq, time, direction, envelope, &Value::Null);
             self.pairs.take(seq, time, direction, envelope, &Value::Null, &step, &mut self.findings);
@@ -170,8 +190,8 @@ impl Connection {
         };
         let content = ["params", "result", "error"].iter().find_map(|name| value.get(name)).unwrap_or(&Value::Null);
         let initializes = direction == Direction::ClientToServer && envelope.method.as_deref() == Some("initialize");
-        if initializes && self.head.is_some_and(|head| !head.names_session) {
-            self.begin_session(header.stream, overviews);
+        if initializes && self.http.names_no_session() {
+            self.begin_session(header.stream, &mut shared.overviews);
         }
         let before = Before {
             ready: self.tracker.declared.ready,
@@ -199,15 +219,21 @@ impl Connection {
         let request = step.request.as_ref();
         let declared = &self.tracker.declared;
         let observed = Observed { seq, time, direction, envelope, method, content, request, declared, whole: &value };
-        let message = Message { observed, before, era: step.era };
+        let message = Message { observed, before, era: step.era, header };
         self.lifecycle.check(&message, &self.tracker, &mut self.findings);
         self.method.check(&message, &self.pairs, &mut self.findings);
         schema::check(&message, &mut self.findings);
         capability::check(&message, &mut self.findings);
         self.findings.name_method(seq, method);
         note_peers(&message, &mut self.summary);
+        if header.exchange != 0 {
+            self.http.message(&message, event, &mut shared.http, &mut self.findings);
+        }
         if is_astray(&message.observed) {
             return;
+        }
+        for subject in &mut self.subjects {
+            subject.observe(&message, &mut self.findings);
         }
         let observed = &message.observed;
         let reported = method.and_then(proposals::of_method).and_then(|proposal| proposal.conversation_event(observed));
@@ -219,7 +245,7 @@ impl Connection {
             observer.observe(observed, &mut self.findings);
         }
         self.overlap.observe(observed, &mut self.findings);
-        for overview in overviews {
+        for overview in &mut shared.overviews {
             overview.observe(header.stream, observed, &mut self.findings);
         }
         self.findings.name_method(seq, method);
@@ -239,7 +265,7 @@ impl Connection {
         *self = Self {
             findings: std::mem::take(&mut self.findings),
             summary: std::mem::take(&mut self.summary),
-            head: self.head,
+            http: self.http.next_session(),
             last_time: self.last_time,
             behind_listener: self.behind_listener,
             ..Self::new()
@@ -247,8 +273,7 @@ impl Connection {
     }
 
     /// Processes a note of the reel, which may mark a turn.
-    pub(super) fn take_note(&mut self, event: &Event<'_>) {
-        self.last_time = self.last_time.max(event.header.time);
+    fn take_note(&mut self, event: &Event<'_>) {
         if let Some(moment) = self.turns.marked(event.payload) {
             reach(&mut self.observers, &mut self.overlap, moment, event.header, &mut self.findings);
         }
@@ -266,15 +291,10 @@ impl Connection {
 
     /// Returns the summary of the finished connection.
     pub(super) fn into_summary(self, stream: u32) -> ConnectionSummary {
-        let (exercised, not_observed) = all_rules().map(|rule| rule.id).partition(|id| self.findings.was_exercised(id));
-        ConnectionSummary {
-            stream,
-            era: self.tracker.era,
-            revision: self.tracker.version_text,
-            exercised,
-            not_observed,
-            ..self.summary
-        }
+        let (era, revision) = (self.tracker.era, self.tracker.revision);
+        let scope = Scope { era, revision, is_http: self.http.is_streamable() };
+        let verdicts = Verdicts::new(self.findings.tallies(), scope);
+        ConnectionSummary { stream, era, revision: self.tracker.version_text, verdicts, ..self.summary }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{parse, rules};
 use crate::proposals::{Findings, Rule};
+use crate::protocol::errors;
 use crate::wire::{Envelope, Fault, MessageKind, json};
 use serde_json::Value;
 
@@ -47,7 +48,13 @@ pub(super) fn check(seq: u64, envelope: &Envelope<'_>, text: &[u8], findings: &m
         inner.iter().map(|place| place.as_str()).collect::<Vec<_>>().join(", ") + ": more than one member of this name"
     });
     if envelope.kind == MessageKind::Error {
+        let is_null = envelope.id.is_some_and(|id| id.is_null());
         let error = &parsed.value["error"];
+        // JSON-RPC 2.0 §5 requires null if the id could not be read, and MCP does not speak of that case.
+        let unreadable = matches!(error["code"].as_i64(), Some(errors::PARSE_ERROR | errors::INVALID_REQUEST));
+        findings.check(&rules::ERROR_ID, seq, !is_null || unreadable, || {
+            format!("the id of the error {} is null", error["code"])
+        });
         findings.check(&rules::ERROR_OBJECT, seq, error["code"].is_i64() && error["message"].is_string(), || {
             format!("the error object is {error}")
         });

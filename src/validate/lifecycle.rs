@@ -1,12 +1,11 @@
-//! Checks the handshake: which message comes first, which ones must wait, and that only declared capabilities are used.
+//! Checks the handshake: which message comes first, and which ones must wait.
 
-use super::connection::Message;
+use super::subject::Message;
 use super::{rules, sender};
-use crate::proposals::{self, Findings, Observed, PendingRequest};
-use crate::protocol::{Era, Revision, methods};
+use crate::proposals::{self, Findings, Observed};
+use crate::protocol::{Era, Revision};
 use crate::session::Tracker;
-use crate::wire::{Direction, MessageKind};
-use serde_json::Value;
+use crate::wire::MessageKind;
 use std::collections::HashSet;
 
 /// The maximum number of methods that are remembered; a message of any further one is not reported.
@@ -20,7 +19,6 @@ pub(super) struct Lifecycle {
     /// The end of the handshake may be missing from the reel.
     end_unknown: bool,
     early: HashSet<String, foldhash::fast::RandomState>,
-    lacking: HashSet<String, foldhash::fast::RandomState>,
 }
 
 impl Lifecycle {
@@ -36,10 +34,6 @@ impl Lifecycle {
                 let Some(method) = observed.method else { return };
                 if message.era == Era::Legacy {
                     self.check_order(message, method, findings);
-                }
-                // The capabilities of the session do not apply to a request that names its own revision.
-                if message.before.era != Some(Era::Legacy) || message.era == Era::Legacy {
-                    self.check_capability(observed, method, findings);
                 }
             }
             MessageKind::Result => check_agreement(observed, tracker, findings),
@@ -82,24 +76,6 @@ impl Lifecycle {
             findings.note(rule, seq, format!("the {side} sent {method} before notifications/initialized"));
         }
     }
-
-    fn check_capability(&mut self, observed: &Observed<'_>, method: &str, findings: &mut Findings) {
-        let Some((receiver, path)) = needed_capability(method, observed.direction) else { return };
-        let capabilities = match receiver {
-            Direction::ClientToServer => &observed.declared.server,
-            Direction::ServerToClient => &observed.declared.client,
-        };
-        if !capabilities.is_object() {
-            return;
-        }
-        let has = is_declared(capabilities, path);
-        if has || (self.lacking.len() < MAX_METHODS && self.lacking.insert(method.to_owned())) {
-            findings.check(&rules::CAPABILITY, observed.seq, has, || {
-                let (side, other) = (sender(receiver), sender(receiver.reversed()));
-                format!("the {side} sent {method}, but the {other} did not declare `{}`", path.join("."))
-            });
-        }
-    }
 }
 
 fn check_agreement(observed: &Observed<'_>, tracker: &Tracker, findings: &mut Findings) {
@@ -121,35 +97,4 @@ fn may_be_early(method: &str) -> bool {
         method,
         "ping" | "notifications/initialized" | "notifications/message" | "notifications/cancelled" | "server/discover"
     )
-}
-
-/// Returns the capability that the receiver of this request must declare, and the direction of the request.
-fn needed_capability(method: &str, direction: Direction) -> Option<(Direction, &'static [&'static str])> {
-    let path: &[&str] = match method {
-        "tools/list" | "tools/call" => &["tools"],
-        "resources/subscribe" | "resources/unsubscribe" => &["resources", "subscribe"],
-        "resources/list" | "resources/read" | "resources/templates/list" => &["resources"],
-        "prompts/list" | "prompts/get" => &["prompts"],
-        "logging/setLevel" => &["logging"],
-        "sampling/createMessage" => &["sampling"],
-        "roots/list" => &["roots"],
-        "elicitation/create" => &["elicitation"],
-        _ => return None,
-    };
-    let spec = methods::lookup(method)?;
-    spec.sender.allows(direction).then_some((direction, path))
-}
-
-fn is_declared(capabilities: &Value, path: &[&str]) -> bool {
-    let value = path.iter().try_fold(capabilities, |value, name| value.get(name));
-    value.is_some_and(|value| !matches!(value, Value::Null | Value::Bool(false)))
-}
-
-/// Returns whether the receiver of the request `asked` declared the MCP capability that the method needs.
-pub(super) fn was_declared(observed: &Observed<'_>, asked: &PendingRequest) -> bool {
-    let Some((receiver, path)) = needed_capability(&asked.method, asked.direction) else { return false };
-    match receiver {
-        Direction::ClientToServer => is_declared(&observed.declared.server, path),
-        Direction::ServerToClient => is_declared(&observed.declared.client, path),
-    }
 }

@@ -1,9 +1,10 @@
 //! Checks methods: whether they are known, sent by the right side, in the right form, and part of the revision; and
 //! with which errors they are refused.
 
-use super::connection::Message;
 use super::pairing::Pairs;
-use super::{lifecycle, rules, sender};
+use super::subject::Message;
+use super::subjects::capabilities;
+use super::{rules, sender};
 use crate::proposals::{self, Findings, Observed};
 use crate::protocol::{Era, MethodKind, MethodSpec, Revision, errors, methods};
 use crate::wire::{Direction, MessageKind};
@@ -137,7 +138,7 @@ fn check_refusal(message: &Message<'_>, findings: &mut Findings) {
         if method == "ping" {
             findings.note(&rules::PING_REFUSED, seq, format!("a ping was answered with error {code}"));
         }
-        if lifecycle::was_declared(observed, asked) {
+        if capabilities::was_declared(observed) {
             findings
                 .check(&rules::DECLARED_REFUSED, seq, !unknown, || format!("{method} was refused with error {code}"));
         }
@@ -147,7 +148,8 @@ fn check_refusal(message: &Message<'_>, findings: &mut Findings) {
     findings.check(&rules::ERROR_CODE, seq, !predefined || means.is_some(), || {
         format!("{method} was answered with error {code}, which JSON-RPC reserves and MCP does not define for it")
     });
-    let reserved = (-32099..=-32020).contains(&code) && errors::name(code).is_none();
+    // In the modern era, the code itself is an error (`era/undefined-code`).
+    let reserved = (-32099..=-32020).contains(&code) && errors::name(code).is_none() && message.era == Era::Legacy;
     findings.check(&rules::RESERVED_CODE, seq, !reserved, || {
         format!("{method} was answered with error {code} ({})", means.unwrap_or("of unknown meaning"))
     });

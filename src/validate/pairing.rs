@@ -1,4 +1,4 @@
-//! Checks that each request gets exactly one response, and that cancellations and progress refer to pending requests.
+//! Checks that each request gets exactly one response, and that cancellations refer to pending requests.
 
 use super::{rules, sender};
 use crate::proposals::Findings;
@@ -19,7 +19,6 @@ struct Open {
     seq: u64,
     time: i64,
     method: String,
-    token: Option<String>,
     cancelled: bool,
     /// The HTTP exchange that carried it, or 0.
     exchange: u32,
@@ -31,8 +30,6 @@ pub(super) struct Pairs {
     open: HashMap<(Direction, IdKey), Open, foldhash::fast::RandomState>,
     /// The number of pending requests, by direction.
     waiting: [usize; 2],
-    /// The number of pending requests with each progress token.
-    tokens: HashMap<(Direction, String), usize, foldhash::fast::RandomState>,
     /// Answered requests, with the event of their response.
     answered: Recent<(Direction, IdKey), u64>,
     /// The latest request in each direction that was answered. Earlier pending ones were overtaken.
@@ -54,7 +51,6 @@ impl Default for Pairs {
         Self {
             open: HashMap::default(),
             waiting: [0, 0],
-            tokens: HashMap::default(),
             answered: Recent::new(ANSWERED),
             latest_answered: [0, 0],
             last_notified: [None, None],
@@ -76,7 +72,6 @@ impl Pairs {
     pub(super) fn forget(&mut self) {
         self.lose_track();
         self.open.clear();
-        self.tokens.clear();
         self.waiting = [0, 0];
     }
 
@@ -111,22 +106,12 @@ impl Pairs {
     fn open(&mut self, key: (Direction, IdKey), open: Open) {
         self.close(&key);
         self.waiting[key.0 as usize] += 1;
-        if let Some(token) = &open.token {
-            *self.tokens.entry((key.0, token.clone())).or_default() += 1;
-        }
         self.open.insert(key, open);
     }
 
     fn close(&mut self, key: &(Direction, IdKey)) -> Option<Open> {
-        let mut open = self.open.remove(key)?;
+        let open = self.open.remove(key)?;
         self.waiting[key.0 as usize] -= 1;
-        if let Some(token) = open.token.take() {
-            let token = (key.0, token);
-            match self.tokens.get_mut(&token) {
-                Some(count) if *count > 1 => *count -= 1,
-                _ => drop(self.tokens.remove(&token)),
-            }
-        }
         Some(open)
     }
 
@@ -148,7 +133,7 @@ impl Pairs {
     ) {
         self.last_seq = seq;
         match envelope.kind {
-            MessageKind::Request => self.ask(seq, time, direction, envelope, content, step, findings),
+            MessageKind::Request => self.ask(seq, time, direction, envelope, step, findings),
             MessageKind::Notification => self.notify(seq, direction, envelope, content, findings),
             MessageKind::Result | MessageKind::Error => self.answer(seq, direction, envelope, step, findings),
             _ => {}
@@ -159,14 +144,12 @@ impl Pairs {
         };
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one message and its interpretation")]
     fn ask(
         &mut self,
         seq: u64,
         time: i64,
         direction: Direction,
         envelope: &Envelope<'_>,
-        content: &Value,
         step: &Step,
         findings: &mut Findings,
     ) {
@@ -184,9 +167,8 @@ impl Pairs {
                 format!("the {} used id {} before, for a request that was answered", sender(direction), id.key())
             });
         }
-        let token = content["_meta"].get("progressToken").map(Value::to_string);
         let method = envelope.method.as_deref().unwrap_or_default().to_owned();
-        self.open(key, Open { seq, time, method, token, exchange: self.exchange, cancelled: false });
+        self.open(key, Open { seq, time, method, exchange: self.exchange, cancelled: false });
     }
 
     fn notify(
@@ -197,18 +179,8 @@ impl Pairs {
         content: &Value,
         findings: &mut Findings,
     ) {
-        match envelope.method.as_deref() {
-            Some("notifications/cancelled") => self.cancel(seq, direction, &content["requestId"], findings),
-            Some("notifications/progress") => {
-                let Some(token) = content.get("progressToken").map(Value::to_string) else { return };
-                let key = (direction.reversed(), token);
-                let known = self.lost.is_some() || self.tokens.contains_key(&key);
-                findings.check(&rules::PROGRESS_TOKEN, seq, known, || {
-                    let sender = sender(direction);
-                    format!("the {sender} reported progress for token {}, which belongs to no pending request", key.1)
-                });
-            }
-            _ => {}
+        if envelope.method.as_deref() == Some("notifications/cancelled") {
+            self.cancel(seq, direction, &content["requestId"], findings);
         }
     }
 
@@ -221,13 +193,15 @@ impl Pairs {
             },
             _ => return,
         };
-        let open = self.open.get_mut(&(direction, key));
+        let key = (direction, key);
+        // `progress` reports the cancellation of a request that was never sent.
+        let is_late = self.lost.is_none() && self.answered.contains(&key) && !self.open.contains_key(&key);
+        let open = self.open.get_mut(&key);
         let initializes = open.as_ref().is_some_and(|open| open.method == "initialize");
         findings
             .check(&rules::CANCELLED_INITIALIZE, seq, !initializes, || "the client cancelled initialize".to_owned());
-        let known = open.is_some() || self.lost.is_some();
-        findings.check(&rules::CANCEL_UNKNOWN, seq, known, || {
-            format!("the {} cancelled request {id}, which is not pending", sender(direction))
+        findings.check(&rules::CANCEL_UNKNOWN, seq, !is_late, || {
+            format!("the {} cancelled request {id}, which was answered", sender(direction))
         });
         if let Some(open) = open {
             open.cancelled = true;

@@ -1,6 +1,7 @@
 //! Parses JSON text in one pass that also notes where an object has several members of the same name.
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 use std::fmt;
 
@@ -24,19 +25,18 @@ pub(super) struct Parsed {
 pub(super) fn parse(text: &[u8]) -> Result<Parsed, serde_json::Error> {
     let mut duplicates = Vec::new();
     let mut reader = serde_json::Deserializer::from_slice(text);
-    let seed = Place { duplicates: &mut duplicates, path: &mut String::new() };
-    let value = seed.deserialize(&mut reader)?;
+    let value = Inside { duplicates: &mut duplicates }.deserialize(&mut reader)?;
     reader.end()?;
     Ok(Parsed { value, duplicates })
 }
 
-/// The current place in the text, with the duplicates found so far.
-struct Place<'a> {
+/// A value, with the duplicates found so far. The pointers of those in it begin at the value; whoever contains it puts
+/// its own step before them.
+struct Inside<'a> {
     duplicates: &'a mut Vec<String>,
-    path: &'a mut String,
 }
 
-impl<'de> DeserializeSeed<'de> for Place<'_> {
+impl<'de> DeserializeSeed<'de> for Inside<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
@@ -44,7 +44,7 @@ impl<'de> DeserializeSeed<'de> for Place<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Place<'_> {
+impl<'de> Visitor<'de> for Inside<'_> {
     type Value = Value;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -77,45 +77,51 @@ impl<'de> Visitor<'de> for Place<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
         let mut items = Vec::new();
-        let here = self.path.len();
-        loop {
-            push_step(self.path, &items.len().to_string());
-            let seed = Place { duplicates: &mut *self.duplicates, path: &mut *self.path };
-            let item = from.next_element_seed(seed)?;
-            self.path.truncate(here);
-            match item {
-                Some(item) => items.push(item),
-                None => return Ok(Value::Array(items)),
+        let mut known = self.duplicates.len();
+        while let Some(item) = from.next_element_seed(Inside { duplicates: &mut *self.duplicates })? {
+            if self.duplicates.len() > known {
+                known = prefix(self.duplicates, known, &items.len().to_string());
             }
+            items.push(item);
         }
+        Ok(Value::Array(items))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
         let mut members = Map::new();
-        let here = self.path.len();
+        let mut known = self.duplicates.len();
         while let Some(key) = from.next_key::<String>()? {
-            push_step(self.path, &key);
-            let seed = Place { duplicates: &mut *self.duplicates, path: &mut *self.path };
-            let value = from.next_value_seed(seed)?;
-            if members.insert(key, value).is_some() && self.duplicates.len() < MAX_PLACES {
-                self.duplicates.push(self.path.clone());
+            let value = from.next_value_seed(Inside { duplicates: &mut *self.duplicates })?;
+            if self.duplicates.len() > known {
+                known = prefix(self.duplicates, known, &key);
             }
-            self.path.truncate(here);
+            match members.entry(key) {
+                Entry::Vacant(free) => {
+                    free.insert(value);
+                }
+                Entry::Occupied(mut taken) => {
+                    if self.duplicates.len() < MAX_PLACES {
+                        self.duplicates.push(step(taken.key()));
+                        known = self.duplicates.len();
+                    }
+                    taken.insert(value);
+                }
+            }
         }
         Ok(Value::Object(members))
     }
 }
 
-/// Appends one step of a JSON Pointer (RFC 6901).
-fn push_step(path: &mut String, name: &str) {
-    path.push('/');
-    for letter in name.chars() {
-        match letter {
-            '~' => path.push_str("~0"),
-            '/' => path.push_str("~1"),
-            other => path.push(other),
-        }
-    }
+/// Puts a step before the pointers from `first` on; returns the number of all.
+fn prefix(pointers: &mut [String], first: usize, name: &str) -> usize {
+    let step = step(name);
+    pointers.iter_mut().skip(first).for_each(|pointer| pointer.insert_str(0, &step));
+    pointers.len()
+}
+
+/// Returns one step of a JSON Pointer (RFC 6901).
+fn step(name: &str) -> String {
+    format!("/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
 #[cfg(test)]

@@ -1,8 +1,10 @@
 //! The result of a validation: findings, counts, and summary about each connection.
 
+use super::verdicts::Verdicts;
 use crate::proposals::{self, Rule, Severity, Side};
 use crate::protocol::Era;
 use crate::wire::Direction;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -72,10 +74,8 @@ pub struct ConnectionSummary {
     pub declared: Vec<Declaration>,
     /// The number of messages checked, without lines that are not messages.
     pub messages: u64,
-    /// The ids of the rules that had something to check.
-    pub exercised: Vec<&'static str>,
-    /// The ids of the rules that had nothing to check. They did not pass; they were not observed.
-    pub not_observed: Vec<&'static str>,
+    /// What came of each rule.
+    pub verdicts: Verdicts,
 }
 
 /// The report of a validation.
@@ -158,7 +158,9 @@ impl Report {
     ///                   "client": {"name": "…", "version": "…"}, "server": null,
     ///                   "declared": [{"proposal": "mcpl", "side": "server", "place": "experimental.mcpl",
     ///                                 "canonical": true}],
-    ///                   "exercised": ["proposal/what"], "notObserved": ["proposal/other"]}],
+    ///                   "exercised": ["proposal/what"], "notObserved": ["proposal/other"],
+    ///                   "notApplicable": ["tasks/what"], "checked": {"proposal/what": 3},
+    ///                   "failed": {"proposal/what": 1}}],
     ///  "moreConnections": 0}
     /// ```
     ///
@@ -170,7 +172,7 @@ impl Report {
             "messages": self.messages(),
             "findings": self.findings.iter().map(finding_json).collect::<Vec<_>>(),
             "notKept": self.not_kept,
-            "connections": self.connections.iter().map(connection_json).collect::<Vec<_>>(),
+            "connections": self.connections.iter().map(|facts| ConnectionJson::new(facts, None)).collect::<Vec<_>>(),
             "moreConnections": self.more.connections,
         })
     }
@@ -192,28 +194,80 @@ pub(crate) fn finding_json(finding: &Finding) -> Value {
     })
 }
 
-/// Returns the summary of a connection as a JSON object.
-pub(crate) fn connection_json(summary: &ConnectionSummary) -> Value {
-    let peer = |peer: &Option<Peer>| peer.as_ref().map(|peer| json!({"name": peer.name, "version": peer.version}));
-    let declared = summary.declared.iter().map(|declaration| {
-        json!({
-            "proposal": declaration.proposal,
-            "side": side_name(declaration.side),
-            "place": declaration.place,
-            "canonical": declaration.canonical,
-        })
-    });
-    json!({
-        "stream": summary.stream,
-        "era": summary.era.map(Era::name),
-        "revision": summary.revision,
-        "messages": summary.messages,
-        "client": peer(&summary.client),
-        "server": peer(&summary.server),
-        "declared": declared.collect::<Vec<_>>(),
-        "exercised": summary.exercised,
-        "notObserved": summary.not_observed,
-    })
+/// The summary of a connection as a JSON object. Its lists are long, and are written without being gathered.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ConnectionJson<'a> {
+    stream: u32,
+    era: Option<&'static str>,
+    revision: Option<&'a str>,
+    messages: u64,
+    client: Option<Value>,
+    server: Option<Value>,
+    declared: Vec<Value>,
+    #[serde(serialize_with = "exercised")]
+    exercised: &'a Verdicts,
+    #[serde(serialize_with = "not_observed")]
+    not_observed: &'a Verdicts,
+    #[serde(serialize_with = "not_applicable")]
+    not_applicable: &'a Verdicts,
+    #[serde(serialize_with = "checked")]
+    checked: &'a Verdicts,
+    #[serde(serialize_with = "failed")]
+    failed: &'a Verdicts,
+    /// The reel that has the connection, if there may be several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reel: Option<&'a str>,
+}
+
+impl<'a> ConnectionJson<'a> {
+    pub(crate) fn new(summary: &'a ConnectionSummary, reel: Option<&'a str>) -> Self {
+        let peer = |peer: &Option<Peer>| peer.as_ref().map(|peer| json!({"name": peer.name, "version": peer.version}));
+        let declared = summary.declared.iter().map(|declaration| {
+            json!({
+                "proposal": declaration.proposal,
+                "side": side_name(declaration.side),
+                "place": declaration.place,
+                "canonical": declaration.canonical,
+            })
+        });
+        let verdicts = &summary.verdicts;
+        Self {
+            stream: summary.stream,
+            era: summary.era.map(Era::name),
+            revision: summary.revision.as_deref(),
+            messages: summary.messages,
+            client: peer(&summary.client),
+            server: peer(&summary.server),
+            declared: declared.collect(),
+            exercised: verdicts,
+            not_observed: verdicts,
+            not_applicable: verdicts,
+            checked: verdicts,
+            failed: verdicts,
+            reel,
+        }
+    }
+}
+
+fn exercised<S: Serializer>(verdicts: &Verdicts, out: S) -> Result<S::Ok, S::Error> {
+    out.collect_seq(verdicts.exercised())
+}
+
+fn not_observed<S: Serializer>(verdicts: &Verdicts, out: S) -> Result<S::Ok, S::Error> {
+    out.collect_seq(verdicts.not_observed())
+}
+
+fn not_applicable<S: Serializer>(verdicts: &Verdicts, out: S) -> Result<S::Ok, S::Error> {
+    out.collect_seq(verdicts.not_applicable())
+}
+
+fn checked<S: Serializer>(verdicts: &Verdicts, out: S) -> Result<S::Ok, S::Error> {
+    out.collect_map(verdicts.tallies().map(|(id, tally)| (id, tally.checked)))
+}
+
+fn failed<S: Serializer>(verdicts: &Verdicts, out: S) -> Result<S::Ok, S::Error> {
+    out.collect_map(verdicts.tallies().filter(|(_, tally)| tally.failed > 0).map(|(id, tally)| (id, tally.failed)))
 }
 
 /// Returns `client` or `server`.

@@ -1,198 +1,324 @@
 //! The rules of MCP and of JSON-RPC. Each proposal has its own rules.
 
+use crate::proposals::Rule;
 use crate::proposals::findings::rules;
+
+/// A heading of the list of rules.
+pub(super) struct Heading {
+    /// The heading's text.
+    pub title: &'static str,
+    /// What a reader has to know.
+    pub glossary: &'static str,
+    /// The rules below it: whole names, or first parts of names (`http`).
+    names: &'static [&'static str],
+}
+
+impl Heading {
+    /// Returns whether a rule is below this heading.
+    pub(super) fn is_over(&self, rule: &Rule) -> bool {
+        let names = |heading: &&Self, name: &str| heading.names.contains(&name);
+        let family = rule.id.split('/').next().unwrap_or_default();
+        let of_all_proposals = || HEADINGS.iter().any(|other| names(&other, rule.id));
+        names(&self, rule.id) || (names(&self, family) && !of_all_proposals())
+    }
+}
+
+/// The headings of these rules and of those of MCP's subjects, in their order.
+pub(super) const HEADINGS: &[Heading] = &[
+    Heading {
+        title: "The stream of messages (stdio)",
+        glossary: "The lines that client and server write to each other.",
+        names: &["stream"],
+    },
+    Heading {
+        title: "JSON-RPC 2.0: the form of a message",
+        glossary: "A message is a request (with an id), a notification (without one), or a response: a result or an error.",
+        names: &["envelope", "era/batch"],
+    },
+    Heading {
+        title: "Requests and their responses",
+        glossary: "A request is pending until its response comes. A side is the client or the server.",
+        names: &["pairing", "cancellation"],
+    },
+    Heading {
+        title: "The handshake, capabilities and revisions",
+        glossary: "A revision is a version of MCP, such as 2025-11-25. Client and server agree on one in the handshake, \
+            where each declares its capabilities.",
+        names: &["lifecycle", "capability"],
+    },
+    Heading { title: "Methods and error codes", glossary: "", names: &["method"] },
+    Heading {
+        title: "Schemas",
+        glossary: "A JSON Schema says which members a message has, and of which types.",
+        names: &["schema"],
+    },
+    Heading {
+        title: "HTTP",
+        glossary: "These are about the transport Streamable HTTP: the client sends each message as a POST request and can \
+            listen with a GET request; the server answers with JSON or with a stream of events (server-sent events).",
+        names: &["http"],
+    },
+    Heading {
+        title: "Revision 2026-07-28, which has no sessions",
+        glossary: "This revision has no handshake: each request names its revision and the client's capabilities in `_meta`.",
+        names: &["era"],
+    },
+    Heading { title: "Tools", glossary: "", names: &["tools"] },
+    Heading {
+        title: "Tasks",
+        glossary: "A task is a request whose result is fetched later: the request contains `task`, its response gives the \
+            task's id, and `tasks/get`, `tasks/result` and `tasks/cancel` are about it.",
+        names: &["tasks"],
+    },
+    Heading {
+        title: "Input that a request needs",
+        glossary: "In revision 2026-07-28, a server asks for input by answering a request with `resultType: \"input_required\"` \
+            and `inputRequests`. The client sends the request again, with `inputResponses` and the same `requestState`.",
+        names: &["input"],
+    },
+    Heading {
+        title: "Subscriptions",
+        glossary: "In revision 2026-07-28, a client opens a subscription with `subscriptions/listen` and so asks for \
+            notifications about changes. The subscription's id is the id of that request.",
+        names: &["subscriptions"],
+    },
+    Heading {
+        title: "Sampling",
+        glossary: "With `sampling/createMessage`, a server asks the client's model, and may offer it tools.",
+        names: &["sampling"],
+    },
+    Heading {
+        title: "Elicitation",
+        glossary: "With `elicitation/create`, a server asks the user: with a form, or in URL mode, by a URL to open.",
+        names: &["elicitation"],
+    },
+    Heading {
+        title: "Progress",
+        glossary: "A request with a `progressToken` in `_meta` asks for `notifications/progress`, which repeat the token.",
+        names: &["progress"],
+    },
+    Heading { title: "Logging", glossary: "A log message is a `notifications/message`.", names: &["logging"] },
+    Heading {
+        title: "Pagination",
+        glossary: "A list such as `tools/list` may come in pages: `nextCursor` of a result is the `cursor` for the next page.",
+        names: &["pagination"],
+    },
+    Heading {
+        title: "Metadata, icons, roots and completions",
+        glossary: "",
+        names: &["meta", "icons", "roots", "completion"],
+    },
+    Heading {
+        title: "All proposals",
+        glossary: "A proposal is one of the five extensions of MCP below. These rules are about each of them.",
+        names: &[
+            "lifecycle/early-extension",
+            "lifecycle/stripped-capability",
+            "method/reserved-code",
+            "schema/capability",
+            "schema/tool-arguments",
+            "schema/tool-result",
+            "era/no-carrier",
+            "overlap",
+        ],
+    },
+];
 
 rules! {
     NOISE = Error "stream/noise",
-        "Every line on stdin and stdout is a JSON message, not log output or other text.",
+        "On stdin and stdout, client and server write only JSON messages, each on a line, and no log output or other text.",
         "MCP transports, stdio";
     BLANK_LINE = Info "stream/blank-line",
-        "There is no empty line between messages.",
+        "Client and server write no empty line between messages.",
         "MCP transports, stdio";
     CRLF = Info "stream/crlf",
-        "Lines end with LF, not with CR LF.",
+        "Client and server end each line with LF, not with CR LF.",
         "MCP transports, stdio";
     HEADER_BLOCKS = Warning "stream/content-length",
-        "Each message is on a line of its own, not in a block with a Content-Length header.",
+        "Client and server write each message on a line of its own, not in a block with a `Content-Length` header.",
         "MCP transports, stdio";
     UNTERMINATED = Warning "stream/unterminated",
-        "The last message, too, ends with a line break.",
+        "Client and server end each message with a line break, the last one, too.",
         "MCP transports, stdio";
     NOT_CHECKED = Info "stream/not-checked",
-        "The reel contains all messages, each of them complete, so that everything can be checked.",
+        "A note about the reel, not about client or server: part of the traffic is missing or was too large, so that not everything could be checked.",
         "the reel format";
     MALFORMED = Error "envelope/malformed",
-        "Every message that begins like JSON is valid JSON.",
+        "Whoever sends a line that begins like JSON must send valid JSON.",
         "RFC 8259; JSON-RPC 2.0 §4";
     ENCODING = Error "envelope/encoding",
-        "Every message is encoded in UTF-8.",
+        "Client and server encode every message in UTF-8.",
         "RFC 8259 §8.1; MCP transports";
     UNREPRESENTABLE = Warning "envelope/unrepresentable",
-        "Common JSON parsers can read the message: no number is too large for them, and no text has half a surrogate pair.",
+        "Client and server send only JSON that common parsers can read: no number is too large for them, and no text has half a surrogate pair.",
         "RFC 8259 §6 and §8.2";
     DUPLICATE_KEY = Warning "envelope/duplicate-key",
-        "No object in a message (such as params, or an object in it) has two members of the same name.",
+        "Whoever sends an object within a message, such as `params`, must not give it two members of the same name.",
         "RFC 8259 §4";
     DUPLICATE_MEMBER = Error "envelope/duplicate-member",
-        "No JSON-RPC member (such as id or method) occurs twice in a message.",
+        "Whoever sends a message must not give it a JSON-RPC member, such as `id` or `method`, twice.",
         "JSON-RPC 2.0 §4; RFC 8259 §4";
     NO_MESSAGE = Error "envelope/no-message",
-        "Every JSON value on the stream is a request, a notification, a response or a batch of them.",
+        "Client and server send only requests, notifications, responses, or batches of these; no other JSON value.",
         "JSON-RPC 2.0 §4 and §5";
     VERSION = Error "envelope/version",
-        "Every message says \"jsonrpc\": \"2.0\".",
+        "Client and server write `\"jsonrpc\": \"2.0\"` in every message.",
         "JSON-RPC 2.0 §4";
     NULL_ID = Error "envelope/null-id",
-        "The id of a request is not null.",
+        "Whoever sends a request must give it an `id` that is not null.",
         "MCP base protocol";
     ODD_ID = Error "envelope/odd-id",
-        "Ids are strings or integers.",
+        "Client and server use only strings and integers as the `id` of a message.",
         "MCP base protocol";
+    ERROR_ID = Error "envelope/error-id",
+        "Whoever answers with an error must not send `\"id\": null`. From 2025-11-25 on, an error whose request is not known has no `id`.",
+        "MCP 2025-11-25, Schema, JSONRPCErrorResponse",
+        fix "Leave the id out, or repeat the id of the request.";
     MISSING_ID = Error "envelope/missing-id",
-        "A response contains the id of its request.",
+        "Whoever answers with a result must repeat the `id` of the request. (For an error without an `id`, see pairing/unattributed-error.)",
         "JSON-RPC 2.0 §5";
     MIXED = Error "envelope/mixed",
-        "A message is exactly one of these: a request, a notification, a result or an error.",
+        "Client and server send each message as exactly one of these: a request, a notification, a result or an error.",
         "JSON-RPC 2.0 §5";
     ODD_METHOD = Error "envelope/odd-method",
-        "The name of a method is a string.",
+        "Whoever sends a request or notification must give it a `method` that is a string.",
         "JSON-RPC 2.0 §4";
     ODD_PARAMS = Error "envelope/odd-params",
-        "The params of a message are an object.",
+        "Whoever sends a request or notification must send its `params`, if present, as an object.",
         "MCP base protocol";
     ERROR_OBJECT = Error "envelope/error-object",
-        "An error has an integer `code` and a string `message`.",
+        "Whoever answers with an error must give `error` an integer `code` and a string `message`.",
         "JSON-RPC 2.0 §5.1";
     BATCH = Error "era/batch",
-        "Batches are sent only in revision 2025-03-26.",
+        "Client and server send batches (several messages in one JSON array) only in revision 2025-03-26.",
         "MCP 2025-06-18 changelog";
     EMPTY_BATCH = Error "envelope/empty-batch",
-        "A batch contains at least one message.",
+        "Whoever sends a batch must put at least one message into it.",
         "JSON-RPC 2.0 §6";
     BATCHED_INITIALIZE = Error "lifecycle/batched-initialize",
-        "A batch does not contain initialize.",
+        "The client sends `initialize` on its own, not in a batch.",
         "MCP 2025-03-26 lifecycle";
     ORPHAN = Error "pairing/orphan-response",
-        "A response belongs to a request that was sent before.",
+        "Client and server send a response only to a request that the other side sent before.",
         "JSON-RPC 2.0 §5";
     DUPLICATE_RESPONSE = Error "pairing/duplicate-response",
-        "A request gets only one response.",
+        "Whoever answers a request must send only one response to it.",
         "JSON-RPC 2.0 §5";
     UNATTRIBUTED = Info "pairing/unattributed-error",
-        "An error contains the id of its request, unless the request could not be read.",
+        "Whoever answers with an error repeats the `id` of the request; only if it could not read the request, it leaves the `id` out. (For a result without an `id`, see envelope/missing-id.)",
         "JSON-RPC 2.0 §5";
     ID_OPEN = Error "pairing/id-in-use",
-        "An id is not used for another request while the first one is pending.",
+        "Client and server must not use the `id` of one of their requests for another one while the first is pending.",
         "MCP base protocol";
     ID_REUSED = Warning "pairing/id-reused",
-        "Each side uses an id only once per session.",
+        "Client and server each use an `id` for only one of their requests per session.",
         "MCP base protocol";
     UNANSWERED = Warning "pairing/unanswered",
-        "A side does not leave a request unanswered while it responds to later ones.",
+        "Whoever receives a request answers it. Checked at the end of the session: no request may be without a response for 10 s, or while a later one was answered.",
         "JSON-RPC 2.0 §4";
     OPEN_AT_END = Info "pairing/open-at-end",
-        "No request is still pending when the recording ends.",
+        "Whoever receives a request answers it before the recording ends. Only requests of the last 10 s are reported here, and subscriptions, which stay open.",
         "JSON-RPC 2.0 §4";
     CANCEL_UNKNOWN = Info "pairing/cancel-unknown",
-        "A cancellation refers to a pending request.",
+        "Client and server send `notifications/cancelled` only for a request of theirs that was not answered yet.",
         "MCP cancellation";
-    PROGRESS_TOKEN = Warning "pairing/progress-token",
-        "Progress notifications use a token of a pending request.",
+    PROGRESS_TOKEN = Error "pairing/progress-token",
+        "Whoever sends `notifications/progress` must use the `progressToken` of a request of the other side.",
         "MCP progress";
     NOTIFICATION_ANSWERED = Warning "pairing/notification-answered",
-        "A notification gets no response, not even an error.",
+        "Whoever receives a notification sends no response to it, not even an error.",
         "JSON-RPC 2.0 §4.1";
     NOT_INITIALIZED = Error "lifecycle/not-initialized",
-        "A session in a revision before 2026-07-28 begins with initialize.",
+        "In a revision before 2026-07-28, the client must begin a session with `initialize`; before it, neither side sends anything but `ping`, `server/discover`, log messages and cancellations.",
         "MCP lifecycle";
     SECOND_INITIALIZE = Error "lifecycle/second-initialize",
-        "A session is initialized only once.",
+        "The client must send `initialize` only once per session.",
         "MCP lifecycle";
     EARLY = Warning "lifecycle/early-message",
-        "Between initialize and notifications/initialized, only pings, log messages and cancellations are sent.",
+        "Between `initialize` and `notifications/initialized`, client and server send only `ping`, `server/discover`, `notifications/message` and `notifications/cancelled`.",
         "MCP lifecycle";
     EARLY_EXTENSION = Error "lifecycle/early-extension",
-        "Messages of a proposal are sent only after notifications/initialized.",
+        "Client and server must not send the methods of a proposal between `initialize` and `notifications/initialized`.",
         "MCP lifecycle";
     CANCELLED_INITIALIZE = Error "lifecycle/cancelled-initialize",
-        "The client does not cancel initialize.",
+        "The client must not cancel `initialize` with `notifications/cancelled`.",
         "MCP cancellation";
     UNKNOWN_REVISION = Warning "lifecycle/unknown-revision",
-        "Client and server agree on a published revision of MCP.",
+        "In its result of `initialize`, the server names a published revision of MCP as `protocolVersion`.",
         "MCP versioning";
     MODERN_HANDSHAKE = Error "lifecycle/modern-handshake",
-        "Client and server do not use initialize to agree on revision 2026-07-28, which has no handshake.",
+        "In its result of `initialize`, the server must not name revision 2026-07-28, which has no handshake.",
         "MCP 2026-07-28";
     CAPABILITY = Warning "lifecycle/capability",
-        "A method is used only if the other side declared the capability for it.",
+        "In revisions before 2025-06-18, client and server send a request only if the other side declared the capability that it needs, such as `tools` for `tools/call`. (For later revisions, see capability/undeclared.)",
         "MCP lifecycle, operation";
     STRIPPED = Info "lifecycle/stripped-capability",
-        "A server declares a proposal under `experimental` or `extensions`, because clients built with the official SDKs never see other unknown capabilities.",
+        "The server declares a proposal under `experimental` or `extensions`, because clients built with the official SDKs never see other unknown capabilities.",
         "official MCP SDKs (TypeScript 1.x, Python 2.x)";
     UNKNOWN_REQUEST = Info "method/unknown-request",
-        "The method of each request is defined by MCP or by a proposal that mcpreel knows.",
+        "Client and server send only requests whose method is defined by MCP or by a proposal that mcpreel knows.",
         "MCP schema; the proposals' method tables";
     UNKNOWN_NOTIFICATION = Info "method/unknown-notification",
-        "The method of each notification is defined by MCP or by a proposal that mcpreel knows.",
+        "Client and server send only notifications whose method is defined by MCP or by a proposal that mcpreel knows.",
         "MCP schema; the proposals' method tables";
     REFUSAL_CODE = Warning "method/refusal-code",
-        "A request with an unknown method is refused with error -32601 (method not found).",
+        "Whoever refuses a request whose method mcpreel does not know answers with error -32601 (method not found).",
         "JSON-RPC 2.0 §5.1";
     INVALID_PARAMS_CODE = Info "method/refusal-as-params",
-        "A request with an unknown method is not refused with -32602 (invalid params), as some SDKs do; the code for it is -32601.",
+        "Whoever refuses a request whose method mcpreel does not know answers with error -32601 (method not found), not with -32602 (invalid params), as some SDKs do.",
         "JSON-RPC 2.0 §5.1";
     PING_REFUSED = Error "method/ping-refused",
-        "A ping gets an empty result.",
+        "Whoever receives a `ping` must answer it with an empty result, not with an error.",
         "MCP ping";
     DECLARED_REFUSED = Warning "method/declared-refused",
-        "A side that declared a capability does not answer one of its methods with -32601 (method not found).",
+        "A side that declared a capability, such as `tools`, does not answer one of the capability's methods with error -32601 (method not found).",
         "MCP lifecycle, operation";
     ERROR_CODE = Info "method/error-code",
-        "A response uses an error code from JSON-RPC's reserved range (-32768 to -32000) only if the code is defined for the request's method.",
+        "Whoever answers with an error uses a code from -32768 to -32100, which JSON-RPC reserves, only if JSON-RPC, MCP or a proposal defines the code for the request's method.",
         "JSON-RPC 2.0 §5.1";
     RESERVED_CODE = Warning "method/reserved-code",
-        "A proposal does not use error codes from -32099 to -32020, which MCP 2026-07-28 reserves for itself.",
+        "Whoever answers with an error uses a code from -32099 to -32020 only if MCP defines it: MCP 2026-07-28 reserves these codes, and proposals use some of them. Checked in earlier revisions.",
         "MCP 2026-07-28 error codes";
     DIRECTION = Error "method/direction",
-        "Each method is sent only by the side (client or server) that it is defined for.",
+        "Client and server must send only the methods that their own side may send: the client, for example, `tools/call`, the server `sampling/createMessage`.",
         "MCP schema; the proposals' method tables";
     KIND = Error "method/kind",
-        "A method is sent in the form that it is defined for: as a request or as a notification.",
+        "Whoever sends a method must send it as it is defined: as a request (with an `id`) or as a notification (without).",
         "MCP schema; the proposals' method tables";
     NOT_IN_REVISION = Error "method/not-in-revision",
-        "A method is part of the revision that client and server agreed on.",
+        "Client and server must send only methods that the revision of the session has.",
         "MCP changelogs";
     PARAMS = Error "schema/params",
-        "The params of a message conform to the schema of its method.",
+        "Whoever sends a request or notification must send `params` that conform to the schema of the method.",
         "MCP schema; the proposals' schemas";
     RESULT = Error "schema/result",
-        "A result conforms to the schema of its method.",
+        "Whoever answers a request with a result must send one that conforms to the schema of the method.",
         "MCP schema; the proposals' schemas";
     CAPABILITY_SHAPE = Error "schema/capability",
-        "The capability with which a side declares a proposal conforms to the proposal's schema.",
+        "A side that declares a proposal must declare it in the form that the proposal's schema requires.",
         "the proposals' schemas";
     TOOL_ARGUMENTS = Error "schema/tool-arguments",
-        "The arguments of a tool that a proposal defines conform to the tool's schema.",
+        "A client that calls a tool that a proposal defines, such as `events_subscribe`, must send `arguments` that conform to the proposal's schema.",
         "the proposals' tool definitions";
     TOOL_RESULT = Error "schema/tool-result",
-        "The result of a tool that a proposal defines conforms to the tool's schema.",
+        "A server that answers the call of a tool that a proposal defines, such as `events_subscribe`, must return a result that conforms to the proposal's schema.",
         "the proposals' tool definitions";
     NO_CARRIER = Warning "era/no-carrier",
-        "In revision 2026-07-28, no method of the proposals is used: there is no handshake to declare them, and servers cannot send requests.",
+        "In revision 2026-07-28, client and server send no methods of the proposals: there is no handshake to declare them, and servers cannot send requests.",
         "MCP 2026-07-28";
     SERVER_REQUEST = Error "era/server-request",
-        "In revision 2026-07-28, servers do not send requests.",
+        "In revision 2026-07-28, the server must not send requests.",
         "MCP 2026-07-28";
     UNSOLICITED = Warning "era/unsolicited",
-        "In revision 2026-07-28, a server sends notifications only while a request of the client is pending.",
+        "In revision 2026-07-28, the server sends notifications only while a request of the client is pending.",
         "MCP 2026-07-28";
     LEGACY_ANSWER = Warning "era/legacy-answer",
-        "In revision 2026-07-28, every result contains `resultType`.",
+        "In revision 2026-07-28, the server puts `resultType` into every result.",
         "MCP 2026-07-28";
     SAME_TEXT = Warning "overlap/same-text",
-        "Within one turn, a server does not send the same text by means of two proposals.",
+        "The server does not send the same text by means of two proposals, such as a reminder and an injection, for one turn (one request of the host to the model).",
         "the proposals, used together";
     SAME_EVENT = Info "overlap/same-fact",
-        "A server sends an event (recognised by its name or id) by means of one proposal only.",
+        "The server sends an event (recognised by its name or id) by means of one proposal only.",
         "the proposals, used together";
 }

@@ -1,13 +1,13 @@
 //! Checks params and results against their schemas: MCP's own by era, or those of a proposal, which may grant
 //! exemptions.
 
-use super::connection::Message;
 use super::rules;
+use super::subject::Message;
 use crate::proposals::{self, Exemption, Findings, Observed, Proposal, Rule};
 use crate::protocol::Era;
 use crate::protocol::schema::{self, SchemaViolation};
 use crate::wire::MessageKind;
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
 /// The maximum number of violations that are reported one by one for a message.
 const MAX_VIOLATIONS: usize = 5;
@@ -18,7 +18,7 @@ pub(super) fn check(message: &Message<'_>, findings: &mut Findings) {
     let Some(method) = observed.method else { return };
     match observed.envelope.kind {
         MessageKind::Request | MessageKind::Notification => {
-            let empty = json!({});
+            let empty = Value::Object(Map::new());
             let params = if observed.envelope.params.is_some() { observed.content } else { &empty };
             check_content(message, method, "params", params, &rules::PARAMS, findings);
             check_tool_arguments(observed, method, findings);
@@ -40,8 +40,8 @@ fn check_content(
     findings: &mut Findings,
 ) {
     let seq = message.observed.seq;
-    let definition = format!("{method}:{part}");
     if let Some(proposal) = proposals::of_method(method) {
+        let definition = format!("{method}:{part}");
         return check_proposal(proposal, &definition, value, &format!("/{part}"), rule, seq, findings);
     }
     let mut era = message.era;
@@ -52,9 +52,11 @@ fn check_content(
             era = Era::Legacy;
         }
     }
-    if let Some(violations) = schema::core(era).check(&definition, value) {
+    if let Some(violations) = schema::check_core(era, message.revision(), (method, part), value) {
         findings.hold(rule);
-        report(&definition, violations, &format!("/{part}"), rule, seq, findings);
+        if !violations.is_empty() {
+            report(&format!("{method}:{part}"), violations, &format!("/{part}"), rule, seq, findings);
+        }
     }
 }
 
@@ -125,7 +127,7 @@ fn at_place(what: &str, violation: &SchemaViolation) -> String {
 
 fn check_tool_arguments(observed: &Observed<'_>, method: &str, findings: &mut Findings) {
     let Some((proposal, tool)) = tool_proposal(method, observed.content) else { return };
-    let empty = json!({});
+    let empty = Value::Object(Map::new());
     let arguments = observed.content.get("arguments").unwrap_or(&empty);
     check_proposal(
         proposal,

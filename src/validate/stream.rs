@@ -1,37 +1,28 @@
 //! Gets the text of a message from an event, and checks the stream itself: framing, noise and empty lines.
 
+use super::classify::Text;
 use super::rules;
 use crate::proposals::{Findings, clip};
-use crate::trace::{Event, Flags};
+use crate::trace::Event;
 use crate::wire::{Envelope, Fault, Framing, MessageKind, json};
 
-/// Returns the text to check; `None` if the event does not contain a whole message.
-pub(super) fn text<'a>(event: &Event<'a>, findings: &mut Findings) -> Option<&'a [u8]> {
-    let header = event.header;
-    let seq = header.seq;
-    let whole = header.framing != Framing::Fragment && !header.flags.has(Flags::TRUNCATED);
-    findings.check(&rules::NOT_CHECKED, seq, whole, || "the reel contains only a part of this message".to_owned());
-    if !whole {
-        return None;
-    }
-    findings.check(&rules::CRLF, seq, header.framing != Framing::CrLf, || "the line ends with CR LF".to_owned());
-    findings.check(&rules::HEADER_BLOCKS, seq, header.framing != Framing::ContentLength, || {
+/// Checks how a whole message is delimited in its stream.
+pub(super) fn check_framing(event: &Event<'_>, findings: &mut Findings) {
+    let (seq, framing) = (event.header.seq, event.header.framing);
+    findings.hold(&rules::NOT_CHECKED);
+    findings.check(&rules::CRLF, seq, framing != Framing::CrLf, || "the line ends with CR LF".to_owned());
+    findings.check(&rules::HEADER_BLOCKS, seq, framing != Framing::ContentLength, || {
         "the message is in a Content-Length block".to_owned()
     });
-    findings.check(&rules::UNTERMINATED, seq, header.framing != Framing::Unterminated, || {
+    findings.check(&rules::UNTERMINATED, seq, framing != Framing::Unterminated, || {
         "the stream ended in the middle of a line".to_owned()
     });
-    Some(event.body())
 }
 
 /// Returns whether the text is a message that can be checked further. If it is not, reports what it is.
-pub(super) fn is_message(
-    seq: u64,
-    kind: MessageKind,
-    text: &[u8],
-    envelope: &Envelope<'_>,
-    findings: &mut Findings,
-) -> bool {
+pub(super) fn is_message(seq: u64, text: &Text<'_>, findings: &mut Findings) -> bool {
+    let Text { bytes: text, envelope } = text;
+    let kind = envelope.kind;
     let is_noise = kind == MessageKind::Noise;
     findings.check(&rules::NOISE, seq, !is_noise, || format!("not JSON: {}", quote(text)));
     findings.check(&rules::BLANK_LINE, seq, kind != MessageKind::Blank, || "the line is empty".to_owned());

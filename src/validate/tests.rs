@@ -15,6 +15,7 @@ use super::*;
 use crate::proposals::Severity;
 use crate::trace::{EventHeader, Flags};
 use crate::wire::{Direction, Framing};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A rule's id, and a script that breaks it.
@@ -39,9 +40,7 @@ impl Feed {
     fn exchange(&mut self, header: Option<(&str, &str)>) {
         self.exchange += 1;
         let reported = serde_json::json!({"what": "request", "method": "POST", "headers": header.as_slice()});
-        let mut payload = Vec::new();
-        ciborium::into_writer(&reported, &mut payload).expect("CBOR");
-        self.event(EventKind::Transport, Flags::default(), Framing::Whole, &payload);
+        self.transport(Direction::ClientToServer, Flags::default(), &reported);
     }
 
     fn event(&mut self, kind: EventKind, flags: Flags, framing: Framing, payload: &[u8]) {
@@ -60,6 +59,56 @@ impl Feed {
         self.validator.observe(&Event { header: &header, payload });
         self.seq += 1;
         self.time += 1_000_000;
+    }
+
+    /// Records a part of an HTTP exchange.
+    fn transport(&mut self, direction: Direction, flags: Flags, reported: &Value) {
+        let mut payload = Vec::new();
+        ciborium::into_writer(reported, &mut payload).expect("CBOR");
+        self.event(EventKind::Transport, Flags::toward(direction).with(flags), Framing::Whole, &payload);
+    }
+
+    /// Runs a line about HTTP; returns whether it is one.
+    fn http_line(&mut self, line: &str) -> bool {
+        let Some((word, rest)) = line.split_once(' ') else { return false };
+        let with_headers = |head: Value, headers: &str| {
+            let headers: Value = serde_json::from_str(headers).expect("headers");
+            let pairs: Vec<_> = headers.as_object().expect("an object").clone().into_iter().collect();
+            let mut head = head;
+            head["headers"] = serde_json::json!(pairs);
+            head
+        };
+        match word {
+            ">" => {
+                self.exchange += 1;
+                let (method, headers) = rest.split_once(' ').unwrap_or((rest, "{}"));
+                let head = serde_json::json!({"what": "request", "method": method});
+                self.transport(Direction::ClientToServer, Flags::default(), &with_headers(head, headers));
+            }
+            "<" => {
+                let (status, headers) = rest.split_once(' ').unwrap_or((rest, "{}"));
+                let status: u16 = status.parse().expect("a status");
+                let failed = if status >= 400 { Flags::FAILED } else { Flags::default() };
+                let head = serde_json::json!({"what": "response", "status": status});
+                self.transport(Direction::ServerToClient, failed, &with_headers(head, headers));
+            }
+            "exchange" => self.exchange = rest.parse().expect("a number"),
+            "priming" => {
+                let block = serde_json::json!({"what": "sse", "block": format!("id: {rest}\ndata:\n\n")});
+                self.transport(Direction::ServerToClient, Flags::default(), &block);
+            }
+            "endpoint" => {
+                let block = serde_json::json!({"what": "sse", "block": format!("event: endpoint\ndata: {rest}\n\n")});
+                self.transport(Direction::ServerToClient, Flags::default(), &block);
+            }
+            "body" => {
+                let bytes: u64 = rest.parse().expect("a number");
+                let body = serde_json::json!({"what": "body", "bytes": bytes});
+                self.transport(Direction::ServerToClient, Flags::default(), &body);
+            }
+            _ => return false,
+        }
+        true
     }
 
     fn message(&mut self, direction: Direction, payload: &[u8]) {
@@ -84,6 +133,10 @@ impl Feed {
     /// framing before the text (`c>s crlf TEXT`). `stream N` switches to that connection, `note MARK` adds a note. `xN
     /// LINE` repeats a line N times, with `$N` as the number; `$LARGE` stands for a long text, `$FF` for a byte that is
     /// not UTF-8.
+    ///
+    /// Over HTTP, `> METHOD {HEADERS}` begins an exchange and `< STATUS {HEADERS}` answers it; both take a JSON object.
+    /// `exchange N` goes back to an earlier one. `s>c sse ID TEXT` is an event with an id, `priming ID` one without a
+    /// message, and `body N` a body that is no message.
     fn line(&mut self, line: &str) {
         let mut line = line.trim_start();
         if let Some((count, rest)) = line.strip_prefix('x').and_then(|rest| rest.split_once(' ')) {
@@ -93,6 +146,7 @@ impl Feed {
         match line {
             "$HELLO" => return self.line(good::HELLO),
             "$EVENTS" => return self.line(good::EVENTS),
+            "$SESSION" => return lines(http::cases::SESSION).iter().for_each(|line| self.line(line)),
             "$UPDATED" => return [good::HELLO, good::UPDATE].iter().for_each(|line| self.line(line)),
             _ => {}
         }
@@ -108,6 +162,9 @@ impl Feed {
         }
         if let Some(stream) = line.strip_prefix("stream ") {
             self.stream = stream.parse().expect("a number");
+            return;
+        }
+        if self.http_line(line) {
             return;
         }
         if let Some(mark) = line.strip_prefix("note ") {
@@ -127,6 +184,11 @@ impl Feed {
             ("s>c ", text) => (Direction::ServerToClient, text),
             _ => panic!("not a line of a script: {line}"),
         };
+        if let Some((id, text)) = text.strip_prefix("sse ").and_then(|rest| rest.split_once(' ')) {
+            let text = text.replacen('{', r#"{"jsonrpc":"2.0","#, 1);
+            let block = format!("id: {id}\ndata: {text}\n\n");
+            return self.event(EventKind::Message, Flags::toward(direction), Framing::Sse, block.as_bytes());
+        }
         let mut framing = Framing::Lf;
         for (name, other) in [
             ("crlf ", Framing::CrLf),
@@ -162,7 +224,25 @@ impl Feed {
 fn lines(script: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for line in script.lines().map(str::trim_start) {
-        let begins = ["c>s ", "s>c ", "hello ", "@", "$", "x", "gap", "damage", "close", "stream ", "note "];
+        let begins = [
+            "c>s ",
+            "s>c ",
+            "hello ",
+            "@",
+            "$",
+            "x",
+            "gap",
+            "damage",
+            "close",
+            "stream ",
+            "note ",
+            "> ",
+            "< ",
+            "exchange ",
+            "priming ",
+            "endpoint ",
+            "body ",
+        ];
         match lines.last_mut() {
             Some(before) if !begins.iter().any(|word| line.starts_with(word)) => before.push_str(line),
             _ => lines.push(line.to_owned()),
@@ -182,14 +262,43 @@ fn ids(report: &Report) -> BTreeSet<&'static str> {
 }
 
 fn cases() -> impl Iterator<Item = &'static Case> {
-    [base::CASES, conversation::CASES, reminder::CASES, mcpl::CASES, hooks::CASES, mcpe::CASES, overlap::CASES]
-        .into_iter()
-        .flatten()
+    let others =
+        [base::CASES, conversation::CASES, reminder::CASES, mcpl::CASES, hooks::CASES, mcpe::CASES, overlap::CASES];
+    others.into_iter().chain(subjects::CASES.iter().copied()).chain([http::cases::CASES]).flatten()
 }
 
 /// Scripts that exercise rules without breaking them.
 fn quiet_scripts() -> impl Iterator<Item = &'static str> {
-    [good::QUIET, conversation::QUIET, reminder::QUIET, hooks::QUIET, mcpe::QUIET].into_iter().flatten().copied()
+    let others = [good::QUIET, conversation::QUIET, reminder::QUIET, hooks::QUIET, mcpe::QUIET];
+    others.into_iter().chain(subjects::QUIET.iter().copied()).chain([http::cases::QUIET]).flatten().copied()
+}
+
+/// Returns the ids of the rules that a script breaks.
+pub(super) fn found(script: &str) -> BTreeSet<&'static str> {
+    ids(&run(script))
+}
+
+/// Returns the findings of a script above this severity, as text.
+pub(super) fn findings_above(severity: Severity, script: &str) -> Vec<String> {
+    let findings = run(script).findings.into_iter().filter(|finding| finding.rule.severity > severity);
+    findings.map(|finding| format!("{}: {}", finding.rule.id, finding.seen)).collect()
+}
+
+/// A quiet script shows how it is done right.
+#[test]
+fn each_rule_is_below_one_heading() {
+    let mut listed: Vec<_> = rule_groups().iter().flat_map(|group| group.rules.iter().map(|rule| rule.id)).collect();
+    let mut all: Vec<_> = all_rules().map(|rule| rule.id).collect();
+    listed.sort_unstable();
+    all.sort_unstable();
+    assert_eq!(listed, all);
+}
+
+#[test]
+fn quiet_scripts_of_subjects_break_no_requirement() {
+    for script in subjects::QUIET.iter().copied().chain([http::cases::QUIET]).flatten() {
+        assert_eq!(findings_above(Severity::Warning, script), Vec::<String>::new(), "{script}");
+    }
 }
 
 #[test]
@@ -226,8 +335,8 @@ fn every_rule_is_kept_quiet_by_something_that_exercises_it() {
     for script in cases().map(|case| case.1).chain([good::SESSION]).chain(quiet_scripts()) {
         let report = run(script);
         let found = ids(&report);
-        let exercised = report.connections.iter().flat_map(|connection| &connection.exercised);
-        quiet.extend(exercised.filter(|id| !found.contains(*id)));
+        let exercised = report.connections.iter().flat_map(|connection| connection.verdicts.exercised());
+        quiet.extend(exercised.filter(|id| !found.contains(id)));
     }
     let never: Vec<_> = all_rules().map(|rule| rule.id).filter(|id| !quiet.contains(id)).collect();
     assert_eq!(never, Vec::<&str>::new(), "never quiet while exercised");
@@ -260,11 +369,40 @@ fn cases_break_little_else() {
         "envelope/odd-params": {
             "schema/params",
         },
+        "era/client-response": {
+            "pairing/orphan-response",
+        },
+        "era/deprecated": {
+            "logging/unrequested",
+        },
+        "era/incomplete-request": {
+            "schema/params",
+        },
         "era/server-request": {
+            "capability/undeclared",
             "method/not-in-revision",
+        },
+        "era/unsolicited": {
+            "logging/unrequested",
+            "subscriptions/id-missing",
         },
         "hooks/unknown-event": {
             "hooks/unsupported-event",
+        },
+        "http/accepted-body": {
+            "pairing/orphan-response",
+        },
+        "http/contradiction-accepted": {
+            "http/method-header",
+        },
+        "http/replayed-elsewhere": {
+            "pairing/duplicate-response",
+        },
+        "input/empty": {
+            "schema/result",
+        },
+        "input/method": {
+            "schema/result",
         },
         "mcpl/disabled-set-accepted": {
             "mcpl/push-disabled-set",
@@ -278,8 +416,23 @@ fn cases_break_little_else() {
         "mcpl/unknown-set-accepted": {
             "mcpl/unknown-set",
         },
+        "pagination/refusal-code": {
+            "pagination/invented-cursor",
+        },
+        "pairing/notification-answered": {
+            "envelope/error-id",
+        },
         "schema/tool-result": {
             "mcpe/capability-missing",
+        },
+        "subscriptions/other-kind": {
+            "logging/unrequested",
+        },
+        "tools/invalid-schema": {
+            "schema/result",
+        },
+        "tools/task-required-accepted": {
+            "tools/task-required",
         },
     }
     "##);
@@ -424,6 +577,10 @@ fn the_json_shape_is_stable() {
         assert!(count > 5, "{list}");
         json["connections"][0][list] = Value::Null;
     }
+    assert_eq!(json["connections"][0]["failed"]["pairing/orphan-response"], 1);
+    for list in ["notApplicable", "checked", "failed"] {
+        assert!(json["connections"][0].as_object_mut().is_some_and(|facts| facts.shift_remove(list).is_some()));
+    }
     insta::assert_snapshot!(serde_json::to_string_pretty(&json).expect("json"), @r##"
     {
       "counts": {
@@ -436,7 +593,7 @@ fn the_json_shape_is_stable() {
         {
           "rule": "stream/crlf",
           "severity": "info",
-          "text": "Lines end with LF, not with CR LF.",
+          "text": "Client and server end each line with LF, not with CR LF.",
           "source": "MCP transports, stdio",
           "stream": 0,
           "seq": 0,
@@ -448,7 +605,7 @@ fn the_json_shape_is_stable() {
         {
           "rule": "pairing/orphan-response",
           "severity": "error",
-          "text": "A response belongs to a request that was sent before.",
+          "text": "Client and server send a response only to a request that the other side sent before.",
           "source": "JSON-RPC 2.0 §5",
           "stream": 0,
           "seq": 0,
@@ -475,4 +632,25 @@ fn the_json_shape_is_stable() {
       "moreConnections": 0
     }
     "##);
+}
+
+/// The table of requirements names only rules that exist, and all rules of MCP's subjects.
+#[test]
+fn the_table_of_requirements_agrees_with_the_rules() {
+    let table = include_str!("../../docs/mcp-rules.md");
+    let rows: Vec<_> = table.lines().filter(|line| line.starts_with("| ") && !line.contains("| Section |")).collect();
+    assert!(rows.len() >= 150, "{} rows", rows.len());
+    let known: BTreeSet<_> = all_rules().map(|rule| rule.id).collect();
+    for row in &rows {
+        let named: Vec<_> = row.split('|').nth(3).expect("a rule").split('`').skip(1).step_by(2).collect();
+        assert!(named.iter().all(|id| known.contains(id)), "{row}");
+        assert!(!named.is_empty() || row.contains("| none: "), "{row}");
+    }
+    let required = http::rules().chain(subject::SUBJECTS.iter().flat_map(|entry| entry.rules));
+    let absent: Vec<_> = required
+        .filter(|rule| rule.severity == Severity::Error)
+        .filter(|rule| !table.contains(&format!("`{}`", rule.id)))
+        .map(|rule| rule.id)
+        .collect();
+    assert_eq!(absent, Vec::<&str>::new(), "errors without a requirement");
 }

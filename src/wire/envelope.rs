@@ -201,7 +201,7 @@ impl<'a> Id<'a> {
 
     /// Returns the id by type and value.
     pub fn key(self) -> IdKey {
-        match self.as_integer() {
+        match self.as_integer().or_else(|| self.as_integral_float()) {
             Some(number) => IdKey::Integer(number),
             None => match json::as_str(self.0) {
                 Some(text) => IdKey::Text(text.into()),
@@ -216,7 +216,18 @@ impl<'a> Id<'a> {
     }
 
     fn is_odd(self) -> bool {
-        !self.is_null() && self.0.first() != Some(&b'"') && !self.is_integer_like()
+        let is_integer = self.is_integer_like() || self.as_integral_float().is_some();
+        !self.is_null() && self.0.first() != Some(&b'"') && !is_integer
+    }
+
+    /// Returns the id as an integer, if its text is another form of one, such as `7.0`.
+    fn as_integral_float(self) -> Option<i64> {
+        const EXACT: f64 = 9_007_199_254_740_991.0;
+        let begins = matches!(self.0.first(), Some(b'-' | b'0'..=b'9'));
+        let number: f64 = std::str::from_utf8(self.0).ok().filter(|_| begins)?.parse().ok()?;
+        #[expect(clippy::cast_possible_truncation, reason = "checked: the number is integral and small")]
+        let integer = number as i64;
+        (number.fract().total_cmp(&0.0).is_eq() && number.abs() <= EXACT).then_some(integer)
     }
 
     /// Returns whether the id is an integer of any length.
@@ -547,7 +558,7 @@ mod tests {
         let key = |text: &'static str| Id(text.as_bytes()).key();
         assert_eq!(key("0"), IdKey::Integer(0));
         assert_ne!(key("1"), key("\"1\""));
-        assert_ne!(key("1"), key("1.0"));
+        assert_eq!(key("1"), key("1.0"));
         let huge = "1234567890123456789012345678901234567890";
         assert_eq!(key(huge), IdKey::Other(huge.as_bytes().into()));
         assert_eq!(Id(b"-0").as_integer(), None);

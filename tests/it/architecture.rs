@@ -19,6 +19,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("explain", &["wire", "protocol", "proposals", "validate"]),
     ("diff", &["wire", "trace", "protocol", "proposals", "session"]),
     ("formats", &["wire", "redact", "trace"]),
+    ("share", &["wire", "redact", "trace", "session"]),
     ("host", &["wire", "protocol", "proposals"]),
     ("server", &["wire", "protocol", "proposals"]),
     ("scenario", &["wire", "trace", "proposals", "session", "host", "server"]),
@@ -30,7 +31,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("files", &["wire", "trace", "session", "error"]),
     ("config", &["redact", "error", "files"]),
     ("sessions", &["wire", "trace", "protocol", "session", "host", "process", "transport", "error", "files"]),
-    ("record", &["wire", "redact", "trace", "protocol", "process", "transport", "error", "files", "sessions"]),
+    ("record", &["wire", "redact", "trace", "protocol", "share", "process", "transport", "error", "files", "sessions"]),
     (
         "runtime",
         &[
@@ -57,6 +58,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "render",
         &[
             "wire",
+            "redact",
             "protocol",
             "proposals",
             "session",
@@ -64,6 +66,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "check",
             "explain",
             "diff",
+            "share",
             "host",
             "scenario",
             "probe",

@@ -91,8 +91,8 @@ fn is_test(source: &str, name: &str) -> bool {
     let mut lines = source.lines().map(str::trim_start);
     let mut marked = false;
     lines.any(|line| {
-        let found = marked && line.starts_with(&head);
-        marked = line == "#[test]" || (marked && line.starts_with("#["));
+        let found = marked && line.strip_prefix("async ").unwrap_or(line).starts_with(&head);
+        marked = ["#[test]", "#[tokio::test]"].contains(&line) || (marked && line.starts_with("#["));
         found
     })
 }

@@ -1,7 +1,7 @@
 //! Tests `events watch` with the built-in server: what it prints, when it ends, and how.
 
 use crate::common::{BINARY, Live, Output, Stage, until};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Runs `events watch` on the built-in server, which publishes repeatedly.
 fn watch(stage: &Stage, words: &[&str], settings: &[&str]) -> Output {
@@ -128,4 +128,129 @@ fn a_session_is_watched_and_found_again() {
     watch.signal("INT");
     assert_eq!(watch.end().code(), 130);
     second.end();
+}
+
+/// A server that was written from the proposal's text.
+const PEER: &str = include_str!("mcpe_server.py");
+
+fn event(id: &str, kind: &str, priority: &str) -> Value {
+    json!({"id": id, "type": kind, "data": {},
+        "metadata": {"timestamp": "2026-01-01T00:00:00Z", "priority": priority, "tags": ["ci"]}})
+}
+
+/// Events as they should be, none at all, outside the filter `build.*` with priority high, and twice.
+fn good_and_bad() -> Value {
+    let one = |event: Value| json!(["events/event", {"subscriptionId": "ID", "event": event}]);
+    json!([
+        one(event("1", "build.done", "high")),
+        one(json!(null)),
+        one(json!("x")),
+        one(json!({"id": "2", "type": "build.done", "data": {}})),
+        ["events/batch", {"subscriptionId": "ID", "events": [event("3", "mail.came", "high"), 7]}],
+        ["events/batch", {"subscriptionId": "ID", "events": "none"}],
+        one(event("4", "build.done", "low")),
+        one(event("1", "build.done", "high")),
+        ["events/event", {"subscriptionId": "another", "event": event("5", "build.done", "high")}],
+        ["events/event", ["x"]],
+        one(event("6", "build.failed", "high")),
+    ])
+}
+
+fn peer(plan: &Value) -> [String; 3] {
+    ["python3".to_owned(), "mcpe_server.py".to_owned(), plan.to_string()]
+}
+
+/// Runs `mcpreel` with this server behind `--`.
+fn with_peer(stage: &Stage, words: &[&str], plan: &Value) -> Output {
+    stage.write("mcpe_server.py", PEER);
+    let server = peer(plan);
+    stage.run(&[words, &["--"], &server.each_ref().map(String::as_str)].concat(), "")
+}
+
+#[test]
+fn e16_e19_e20_e27_what_is_no_event_or_unasked_for_or_a_duplicate_is_reported_and_does_not_count() {
+    let stage = Stage::new();
+    let plan = json!({"send": good_and_bad()});
+    let words = ["events", "watch", "build.*", "--priority", "high", "--expect", "2"];
+    let watched = with_peer(&stage, &words, &plan);
+    assert_eq!((watched.code(), types(&watched)), (0, vec!["build.done".into(), "build.failed".into()]), "{watched:?}");
+    for (reported, times) in
+        [("malformed", 5), ("outside the filter", 2), ("duplicate of the event \"1\"", 1), ("unknown subscription", 2)]
+    {
+        assert_eq!(watched.err().matches(reported).count(), times, "{reported}: {watched:?}");
+    }
+    let strict = with_peer(&stage, &[&words[..], &["--strict"]].concat(), &plan);
+    assert_eq!((strict.code(), types(&strict).len()), (1, 2), "{strict:?}");
+    let good = json!({"publish": [event("1", "build.done", "high"), event("2", "build.done", "high")]});
+    assert_eq!(with_peer(&stage, &[&words[..], &["--strict"]].concat(), &good).code(), 0);
+}
+
+#[test]
+fn e16_a_flood_of_malformed_events_is_summarised() {
+    let stage = Stage::new();
+    let bad: Vec<Value> = vec![json!(["events/event", {"subscriptionId": "ID", "event": 7}]); 500];
+    let watched = with_peer(&stage, &["events", "watch", "--for", "2s"], &json!({"send": bad}));
+    assert_eq!(watched.err().matches("malformed").count(), 20, "{watched:?}");
+    assert!(watched.err().contains("ignored 480 events more"), "{watched:?}");
+}
+
+#[test]
+fn f3_the_host_injects_only_events_that_it_asked_for_and_with_strict_it_fails() {
+    let stage = Stage::new();
+    let plan = json!({"send": good_and_bad()});
+    let set = r#"mcpe.subscribe={"eventTypes":["build.*"],"priority":["high"]}"#;
+    let words = ["host", "--set", set, "--do", "/wait 1s", "--do", "/turn what is new?", "--prompts"];
+    let talked = with_peer(&stage, &words, &plan);
+    assert_eq!(talked.code(), 0, "{talked:?}");
+    let text = talked.out();
+    for (what, times) in [("mcpe event:", 2), ("mcpe malformed", 5), ("mcpe unwanted", 2), ("mcpe duplicate", 1)] {
+        assert_eq!(text.matches(what).count(), times, "{what}: {text}");
+    }
+    let prompt = text.split("prompt of turn 1").nth(1).expect("a prompt");
+    assert!(
+        prompt.contains("build.done") && prompt.contains("build.failed") && !prompt.contains("mail.came"),
+        "{text}"
+    );
+    assert_eq!(with_peer(&stage, &[&words[..], &["--strict"]].concat(), &plan).code(), 1);
+    let good = json!({"publish": [event("1", "build.done", "high")]});
+    assert_eq!(with_peer(&stage, &[&words[..], &["--strict"]].concat(), &good).code(), 0);
+}
+
+#[test]
+fn e5_a_turn_waits_until_the_subscriptions_are_granted() {
+    let stage = Stage::new();
+    let plan = json!({"wait": 0.4, "publish": [event("1", "build.done", "high")]});
+    let talked = with_peer(&stage, &["host", "--set", "mcpe.subscribe=build.*", "--say", "hello", "--prompts"], &plan);
+    let text = talked.out();
+    let at = |what: &str| text.find(what).unwrap_or_else(|| panic!("{what}: {text}"));
+    assert!(at("mcpe subscribed") < at("prompt of turn 1"), "{text}");
+}
+
+#[test]
+fn e32_a_lone_wildcard_is_not_sent_and_no_other_to_a_server_without_wildcards() {
+    let stage = Stage::new();
+    let publish = json!([event("1", "build.done", "high")]);
+    let watched = with_peer(&stage, &["events", "watch", "*", "--expect", "1"], &json!({"publish": publish}));
+    assert_eq!((watched.code(), types(&watched)), (0, vec!["build.done".into()]), "{watched:?}");
+    let talked = with_peer(&stage, &["host", "--set", "mcpe.subscribe=*", "--say", "x"], &json!({"publish": publish}));
+    assert!(talked.out().contains("mcpe event: build.done"), "{talked:?}");
+    let asked = String::from_utf8(stage.read("asked")).expect("text");
+    assert!(!asked.contains('*') && asked.lines().count() == 2, "{asked}");
+    let none = json!({"features": {"wildcards": false}, "publish": publish});
+    let refused = with_peer(&stage, &["events", "watch", "build.*"], &none);
+    assert!(refused.code() == 4 && refused.err().contains("no wildcards"), "{refused:?}");
+    let talked = with_peer(&stage, &["host", "--set", "mcpe.subscribe=build.*,build.done", "--say", "x"], &none);
+    assert!(talked.out().contains("mcpe unsupported: not subscribed to \"build.*\""), "{talked:?}");
+    let asked = String::from_utf8(stage.read("asked")).expect("text");
+    assert!(!asked.contains('*') && asked.lines().count() == 3, "{asked}");
+}
+
+#[test]
+fn f3_a_route_or_filter_that_cannot_be_is_a_usage_error() {
+    let stage = Stage::new();
+    for set in ["mcpe.route=mail.*=ring", "mcpe.route=a*b=note", "mcpe.route=wake", r#"mcpe.subscribe={"types":["a"]}"#]
+    {
+        let refused = with_peer(&stage, &["host", "--set", set, "--say", "x"], &json!({}));
+        assert!(refused.code() == 2 && refused.err().contains("mcpe."), "{set}: {refused:?}");
+    }
 }

@@ -79,6 +79,7 @@ documents! {
     guide_safety: "docs/guide/safety.md",
     guide_scenarios: "docs/guide/scenarios.md",
     guide_scripting: "docs/guide/scripting.md",
+    guide_sharing: "docs/guide/sharing.md",
     guide_server: "docs/guide/server.md",
     guide_survive: "docs/guide/survive.md",
     guide_validating: "docs/guide/validating.md",

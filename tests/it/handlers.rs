@@ -5,7 +5,7 @@ use crate::common::web::{Reply, Step, Web};
 use crate::common::{BINARY, Live, Stage, lives, until};
 use mcpreel::testing::process::supervisor::can_confine;
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::process::Command;
@@ -22,11 +22,16 @@ struct Server<'a> {
 
 impl<'a> Server<'a> {
     fn start(stage: &'a Stage, words: &[&str]) -> Self {
+        Self::start_for(stage, words, &json!({}))
+    }
+
+    /// For a client with these capabilities.
+    fn start_for(stage: &'a Stage, words: &[&str], capabilities: &Value) -> Self {
         let mut command = stage.mcpreel(&[&["serve", "--report", "facts", "--record", "s.reel"], words].concat());
         // A proxy that does not exist: requests to this machine do not use a proxy.
         command.env("API_TOKEN", SECRET).env("http_proxy", "http://127.0.0.1:9").env_remove("no_proxy");
         let mut server = Self { stage, process: Live::start(command), asked: 0 };
-        let params = json!({"protocolVersion": "2025-11-25", "capabilities": {},
+        let params = json!({"protocolVersion": "2025-11-25", "capabilities": capabilities,
             "clientInfo": {"name": "test", "version": "1"}});
         server.ask("initialize", params);
         server.process.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
@@ -623,4 +628,109 @@ fn e33_each_session_of_a_listener_has_its_own_runs() {
     let stopped = |event: &&Value| event.to_string().contains(r#""outcome":"stopped""#);
     let streams: Vec<&Value> = events.iter().filter(stopped).map(|event| &event["stream"]).collect();
     assert!(streams.len() == 2 && streams[0] != streams[1], "{events:?}");
+}
+
+/// The address at which a server accepts posts.
+fn webhook_of(server: &Server<'_>) -> std::net::SocketAddr {
+    until("the webhook to listen", || {
+        let said = server.process.stderr_so_far();
+        said.split("posts to http://").nth(1)?.split('/').next()?.parse().ok()
+    })
+}
+
+#[test]
+fn e6_the_proposals_agent_is_granted_and_one_that_nobody_can_run_is_refused() {
+    let stage = Stage::new();
+    let example = json!({"filter": {"eventTypes": ["slack.message"]}, "delivery": {"channels": ["realtime"]},
+        "handler": {"type": "agent", "model": "claude-sonnet-4-5-20250929", "tools": ["slack_reply", "create_task"],
+            "systemPrompt": "Summarize this Slack message and determine if it requires action."}});
+    let allowed = ["--allow-handlers", "agent"];
+    let mut server = Server::start(&stage, &allowed);
+    let refused = server.tool("events_subscribe", example.clone());
+    assert_eq!(refused["isError"], true, "{refused}");
+    assert!(refused["content"][0]["text"].to_string().contains("agent handlers need a model"), "{refused}");
+    server.end();
+    let _ = std::fs::remove_file(stage.path("s.reel"));
+    let mut server = Server::start_for(&stage, &allowed, &json!({"sampling": {}}));
+    let granted = server.tool("events_subscribe", example);
+    assert_eq!(granted["structuredContent"]["status"], "active", "{granted}");
+    let reports = String::from_utf8(stage.read("facts")).expect("text");
+    assert!(reports.contains("agent_without_tools") && reports.contains("slack_reply"), "{reports}");
+    server.tool("emit", json!({"kind": "event", "type": "slack.message", "data": {"text": "hi"}}));
+    let asked = server.process.message(|message| message["method"] == "sampling/createMessage");
+    assert!(asked["params"]["systemPrompt"].to_string().contains("Slack"), "{asked}");
+}
+
+#[test]
+fn e26_a_subscription_may_last_for_ever_and_an_impossible_offset_is_refused() {
+    let stage = Stage::new();
+    let mut server = Server::start(&stage, &[]);
+    for never in ["9999-12-31T23:59:59Z", "2300-01-01T00:00:00Z"] {
+        let made = server.tool("events_subscribe", json!({"expiresAt": never}));
+        assert_eq!(made["structuredContent"]["expiresAt"], never, "{made}");
+    }
+    let refused = server.tool("events_subscribe", json!({"expiresAt": "2030-01-01T00:00:00+25:00"}));
+    assert_eq!(refused["isError"], true, "{refused}");
+    server.end();
+}
+
+#[test]
+fn e5_misspelt_members_do_not_subscribe_to_everything() {
+    let stage = Stage::new();
+    let mut server = Server::start(&stage, &[]);
+    for odd in [json!({"filters": {"eventTypes": ["a"]}}), json!({"filter": {"types": ["a"]}})] {
+        let refused = server.tool("events_subscribe", odd);
+        assert_eq!(refused["isError"], true, "{refused}");
+        assert!(refused["content"][0]["text"].to_string().contains("unknown member"), "{refused}");
+    }
+    assert_eq!(server.tool("events_list", json!({}))["structuredContent"]["subscriptions"], json!([]));
+    server.end();
+}
+
+#[test]
+fn e34_a_webhook_to_an_address_that_is_not_public_is_refused_unless_it_is_allowed() {
+    let stage = Stage::new();
+    let to = |url: &str| json!({"handler": {"type": "webhook", "url": url}});
+    let mut server = Server::start(&stage, &["--allow-handlers", "webhook"]);
+    for url in ["https://169.254.169.254/latest/meta-data", "https://10.0.0.1/", "https://[fd00::1]/"] {
+        let refused = server.tool("events_subscribe", to(url));
+        assert!(refused["isError"] == true && refused.to_string().contains("not a public address"), "{refused}");
+    }
+    server.end();
+    let _ = std::fs::remove_file(stage.path("s.reel"));
+    let allowed =
+        ["--allow-handlers", "webhook", "--allow-private-host", "fd00::1", "--allow-private-host", "10.0.0.1"];
+    let mut server = Server::start(&stage, &allowed);
+    for url in ["https://10.0.0.1/", "https://[fd00::1]/"] {
+        let made = server.tool("events_subscribe", to(url));
+        assert_eq!(made["structuredContent"]["status"], "active", "{made}");
+    }
+    server.end();
+}
+
+#[test]
+fn e34_a_webhook_that_leads_back_to_the_server_ends_there() {
+    let stage = Stage::new();
+    let mut server = Server::start(&stage, &["--allow-handlers", "webhook", "--webhook", "0"]);
+    let address = webhook_of(&server);
+    server.subscribe(json!({"type": "webhook", "url": format!("http://{address}/events/build.again")}));
+    server.publish(json!({"n": 1}));
+    let run = server.ended(0);
+    assert_eq!((&run["outcome"], &run["status"]), (&json!("loop"), &json!(508)), "{run}");
+    // Nothing was published again.
+    assert_eq!(server.tool("events_list", json!({}))["isError"], Value::Null);
+    let reports = String::from_utf8(stage.read("facts")).expect("text");
+    assert_eq!(reports.matches(r#""report":"published""#).count(), 1, "{reports}");
+    // Others may post: with a priority that exists.
+    let post = |body: &str| {
+        let mut stream = std::net::TcpStream::connect(address).expect("the webhook");
+        let head =
+            "POST /events/build.x HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close";
+        write!(stream, "{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len()).expect("sent");
+        let answer = std::io::read_to_string(stream).expect("an answer");
+        answer.split(' ').nth(1).and_then(|status| status.parse::<u16>().ok()).expect("a status")
+    };
+    assert_eq!(post(r#"{"n":1,"priority":"urgent"}"#), 422);
+    assert_eq!(post(r#"{"data":{},"priority":7}"#), 422);
+    server.end();
 }

@@ -16,11 +16,14 @@ mod architecture;
 mod bad_input;
 mod behaviours;
 mod clients;
+mod comparing;
+mod diff_views;
 mod events;
 mod files;
 mod gateway;
 mod generated;
 mod mcpl;
+mod mcpl_peers;
 mod overlay;
 mod peers;
 mod project;
@@ -31,6 +34,7 @@ mod remote;
 mod reports;
 mod scenarios;
 mod sessions;
+mod surface;
 mod survive;
 mod terminal;
 mod trace_format;
@@ -56,6 +60,7 @@ mod memory;
 mod play;
 #[cfg(target_os = "linux")]
 mod recordings;
+mod redact;
 #[cfg(target_os = "linux")]
 mod serving;
 #[cfg(target_os = "linux")]

@@ -6,6 +6,7 @@
 //! test whose programs are missing fails.
 
 mod call;
+mod differences;
 mod host;
 #[cfg(target_os = "linux")]
 mod http;
@@ -14,6 +15,7 @@ mod recordings;
 #[cfg(target_os = "linux")]
 mod smoke;
 mod stdio;
+mod surface;
 mod survive;
 
 use crate::common::{self, BINARY};

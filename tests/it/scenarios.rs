@@ -1,6 +1,7 @@
 //! The published scenario schema matches the types, the examples match it and pass, and a long conversation is the same
 //! each time.
 
+use crate::common::Stage;
 use mcpreel::testing::host::engine::ModelReply;
 use mcpreel::testing::proposals::Severity;
 use mcpreel::testing::runtime::simulate::{SimulationContext, simulate};
@@ -16,8 +17,10 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
+/// The scenarios in `examples/scenarios`, and those of the proposals' motivating stories.
 fn examples() -> Vec<(PathBuf, String)> {
-    let entries = std::fs::read_dir(root().join("examples/scenarios")).expect("the examples' folder");
+    let folder = |name: &str| std::fs::read_dir(root().join("examples").join(name)).expect("the examples' folder");
+    let entries = folder("scenarios").chain(folder("stories"));
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
     paths.sort();
     paths
@@ -84,7 +87,7 @@ fn the_published_schema_is_that_of_the_types() {
 fn every_example_fits_the_schema() {
     let schema = jsonschema::validator_for(&scenario::schema()).expect("a schema");
     let examples = examples();
-    assert!(examples.len() >= 5, "{}", examples.len());
+    assert!(examples.len() >= 20, "{}", examples.len());
     let long = std::fs::read_to_string(root().join("benches/turns.yaml")).expect("readable");
     for (path, text) in examples.into_iter().chain([(PathBuf::from("benches/turns.yaml"), long)]) {
         let options = serde_saphyr::options! { strict_booleans: true };
@@ -118,6 +121,31 @@ fn every_example_passes() {
         let (report, _) = play(&text);
         assert!(report.is_passed(), "{}: {:#}", path.display(), report.to_json());
         assert!(report.faults.iter().all(|fault| fault.hits > 0), "{}: {:?}", path.display(), report.faults);
+    }
+}
+
+#[test]
+fn each_story_passes_in_one_command() {
+    let stage = Stage::new();
+    for (path, _) in
+        examples().iter().filter(|(path, _)| path.parent().is_some_and(|folder| folder.ends_with("stories")))
+    {
+        let played = stage.run(&["host", "--scenario", path.to_str().expect("a path")], "");
+        assert!(played.code() == 0 && played.out().starts_with("passed "), "{}: {played:?}", path.display());
+    }
+}
+
+#[test]
+fn each_proposal_has_stories_and_their_table_names_them_all() {
+    let readme = std::fs::read_to_string(root().join("docs/guide/scenarios.md")).expect("readable");
+    let stories = std::fs::read_dir(root().join("examples/stories")).expect("the stories' folder");
+    let stories: Vec<String> =
+        stories.map(|story| story.expect("an entry").file_name().into_string().expect("a name")).collect();
+    for story in &stories {
+        assert!(readme.contains(&format!("`{story}`")), "docs/guide/scenarios.md does not name {story}");
+    }
+    for proposal in ["conversation", "reminder", "mcpl", "hooks", "mcpe"] {
+        assert!(stories.iter().filter(|story| story.starts_with(&format!("{proposal}-"))).count() >= 2, "{proposal}");
     }
 }
 

@@ -1,66 +1,85 @@
-//! `diff`: compares two reels by what was sent.
+//! `diff`: compares two recordings by what was sent, or what two servers offer.
 
-use crate::cli::printer::{Format, note};
-use crate::cli::{Context, Outcome, project};
-use crate::diff::{Collector, Options, Recording, compare};
+mod normalise;
+mod surface;
+mod view;
+
+use crate::cli::printer::note;
+use crate::cli::progress::SharedProgress;
+use crate::cli::recordings::{self, Recorded};
+use crate::cli::redaction::RedactOptions;
+use crate::cli::{Context, Outcome};
+use crate::diff::rename::{self, OldNames};
+use crate::diff::surface::{Extractor, Likeness, Surface};
+use crate::diff::{Collector, Learned, Options, Recording, Report, compare};
 use crate::error::{CommandError, ErrorKind};
 use crate::files::reels;
-use crate::render::diff::{DiffStyle, text};
-use crate::trace::{Damage, EventKind, Item, ReelReader};
+use crate::trace::{Damage, Event, EventKind};
 use clap::Args;
-use serde::Deserialize;
+use normalise::NormaliseArgs;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use surface::SurfaceArgs;
+use view::{DiffFormat, ViewArgs};
 
-/// Compare two reels by what was requested and answered.
+/// Compare two recordings by what was requested and answered, or what two servers offer.
 ///
-/// mcpreel ignores times and ids, and matches the messages of A and B by content and position. For a message that
-/// changed, it prints only the changes. Concurrent messages in a different order are not a difference. Exits with 1 if
-/// A and B differ, and with 3 if neither contains a message.
+/// A and B are reels, JSON lines (`mcpreel export`), or transcripts that `mcpreel import` reads. mcpreel matches their
+/// messages by content and position. For a message that changed, it prints only the changes. Concurrent messages in a
+/// different order are not a difference. Exits with 1 if A and B differ, and with 3 if neither contains a message.
+///
+/// Values that the run made (times, durations, ids, tokens, ports, process ids, temporary paths) may differ if they
+/// correspond everywhere; the report counts them. Arguments that the client chose, schemas and other configuration are
+/// compared as they are. Settings in `.mcpreel.toml` apply, too.
 #[derive(Debug, Args)]
+#[command(
+    override_usage = "mcpreel diff [OPTIONS] <A> <B>\n       mcpreel diff --surface [OPTIONS] <A> [B] [-- <CMD>...]"
+)]
+#[command(mut_arg("era", |era| era.help("The era to use; auto tries `server/discover`, then `initialize`")))]
 #[command(after_help = "\
 Examples:
-  mcpreel diff before.reel after.reel                         # A and B
+  mcpreel diff before.reel after.reel   # A and B
   mcpreel diff a.reel b.reel --ignore '/result/tools/*/description'
-  mcpreel diff a.reel b.reel --format json
-  mcpreel diff a.reel b.reel --exact --order --ids --times    # strictly
+  mcpreel diff a.reel b.reel --volatile   # list what was not compared
+  mcpreel diff a.reel b.reel --learn a2.reel   # a2: a second run of A's version
+  mcpreel diff a.reel b.reel --exact --order --ids   # strictly
+  mcpreel diff a.reel b.reel --view summary   # counts by method and tool
+  mcpreel diff a.reel b.reel --only tools --view side-by-side
+  mcpreel diff a.reel b.reel --only latency   # response times
+  mcpreel diff a.reel b.reel --format json | jq '.units[].patch'
+  mcpreel diff a.reel b.reel --format markdown   # for a pull request
 
+Compare what servers offer, and fail if a change breaks clients:
+  mcpreel diff --surface a.reel b.reel
+  mcpreel diff --surface --update server.lock.json -- my-server   # write it
+  mcpreel diff --surface server.lock.json -- my-server   # check
+  mcpreel diff --rules   # what counts as breaking
+
+In a heading, - means only in A, and + only in B. Below it, - is the value in A, and + the one in B, after the JSON \
+Pointer of the place, which --ignore takes. \
 The seq after a heading is the event's number in A and in B; show the event with `mcpreel show A --seq N`.")]
 pub(crate) struct DiffArgs {
-    /// The first reel, A.
-    #[arg(value_name = "A")]
-    left: PathBuf,
-    /// The second reel, B.
-    #[arg(value_name = "B")]
-    right: PathBuf,
-    /// Output format.
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
-    /// Also compare the order of members, the notation of numbers, and (byte for byte) JSON embedded in strings.
-    #[arg(long)]
-    exact: bool,
-    /// Also compare the order of requests, and of lists such as tools.
+    /// The first recording, A; `-` is stdin. With --surface also a lock file.
+    #[arg(value_name = "A", required_unless_present = "rules")]
+    left: Option<PathBuf>,
+    /// The second recording, B; with --surface also a lock file, or none for a live server.
+    #[arg(value_name = "B", required_unless_present_any = ["rules", "surface"])]
+    right: Option<PathBuf>,
+    #[command(flatten)]
+    normalise: NormaliseArgs,
+    /// Also compare the order of requests and notifications, whether a notification came before or after the result of
+    /// its request, and the order of lists such as tools.
     #[arg(long)]
     order: bool,
-    /// Also compare ids.
-    #[arg(long)]
-    ids: bool,
-    /// Also compare timestamps in messages.
-    #[arg(long)]
-    times: bool,
     /// Also compare what the servers wrote to stderr.
     #[arg(long)]
     stderr: bool,
-    /// Ignore the value at this JSON Pointer, relative to the message; `*` matches any one member (repeatable).
-    #[arg(long, value_name = "POINTER")]
-    ignore: Vec<String>,
-}
-
-/// `[diff]` in `.mcpreel.toml`.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct DiffSettings {
-    /// Like `--ignore`; both apply.
-    ignore: Vec<String>,
+    #[command(flatten)]
+    view: ViewArgs,
+    #[command(flatten)]
+    surface: SurfaceArgs,
+    #[command(flatten)]
+    redact: RedactOptions,
 }
 
 /// Runs the command.
@@ -69,105 +88,165 @@ struct DiffSettings {
 ///
 /// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let settings: DiffSettings = project::settings("diff")?;
-    let options = Options {
-        exact: args.exact,
-        order: args.order,
-        keep_times: args.times,
-        keep_ids: args.ids,
-        ignore: [&settings.ignore[..], &args.ignore].concat(),
-    };
-    let paths = [&*args.left, &*args.right];
-    // A pipe can be read only once, so all of its content is kept.
-    let collectors = paths.map(|path| {
-        let collector = Collector::new(&options).with_stderr(args.stderr);
-        if path.is_file() { collector.without_texts() } else { collector }
-    });
-    let passes = read_both(paths, collectors, |path| reels::open_whole(Some(path), note))?;
-    for (path, pass) in paths.iter().zip(&passes) {
-        pass.damage.iter().for_each(|damage| context.printer.note(&format!("{}: {damage}", path.display())));
+    let format = args.view.format;
+    if args.surface.rules {
+        return surface::list_rules(format, context);
     }
-    let [(mut left, in_left), (mut right, in_right)] = passes.map(|pass| (pass.recording, pass.messages));
-    match (in_left, in_right) {
-        // Stderr can be compared without messages.
-        (0, 0) if args.stderr => {}
-        (0, 0) => return Err(reels::without_messages(&args.left)),
-        (0, _) => context.printer.note(&format!("{}: no messages", args.left.display())),
-        (_, 0) => context.printer.note(&format!("{}: no messages", args.right.display())),
-        _ => {}
+    let Some(left) = args.left.as_deref() else { return Err(CommandError::usage("A is missing")) };
+    if args.surface.surface {
+        return surface::run(&args.surface, left, args.right.as_deref(), format, context);
     }
-    // The texts of changed messages are read in a second pass, so that only the outlines of two recordings are in
-    // memory.
-    let mut passes = 0;
-    let report = loop {
-        let missing = match compare(&left, &right, &options) {
-            Ok(report) => break report,
-            Err(missing) if passes < MAX_PASSES => missing,
-            Err(_) => {
-                return Err(CommandError::new(ErrorKind::Input, "a recording changed while it was being compared")
-                    .hint("compare the two again when they are complete"));
-            }
-        };
-        passes += 1;
-        let collectors = [missing.left, missing.right]
-            .map(|wanted| Collector::new(&options).with_stderr(args.stderr).only_texts_of(wanted));
-        let [texts, others] = read_both(paths, collectors, |path| reels::open(Some(path)))?;
-        left.fill(texts.recording);
-        right.fill(others.recording);
-    };
-    match args.format {
-        Format::Json => context.printer.json(&report.to_json())?,
-        Format::Human => {
-            let mut out = String::new();
-            text(&report, &DiffStyle::from(&context.printer.palette), context.printer.width, &mut out);
-            context.printer.text(&out)?;
-        }
+    args.surface.check_unused()?;
+    let Some(right) = args.right.as_deref() else { return Err(CommandError::usage("B is missing")) };
+    let options = normalise::options(&args.normalise, args.order)?;
+    let paths = [left, right];
+    let Compared { mut report, renamed, recordings: [in_left, in_right] } =
+        compare_files(paths, &options, args, context)?;
+    if let Some(again) = &args.normalise.learn {
+        let noise = compare_files([left, again], &options, args, context)?;
+        report.leave_out(&Learned::of(&noise.report));
     }
-    Ok(if report.is_empty() { Outcome::Clean } else { Outcome::Findings })
+    let found = args.view.select(report, renamed, &in_left, &in_right);
+    args.view.print(&found, paths, &in_left, context)?;
+    Ok(if found.differs() { Outcome::Findings } else { Outcome::Clean })
+}
+
+/// Two recordings and their differences.
+struct Compared {
+    report: Report,
+    /// The tools that have another name on the right; their messages have the old names there.
+    renamed: Vec<Likeness>,
+    recordings: [Recording; 2],
 }
 
 /// How often recordings are read again for texts: those of changed messages, and of units whose ids do not
 /// correspond.
 const MAX_PASSES: u32 = 3;
 
-/// What one pass over a reel finds.
+fn compare_files(
+    paths: [&Path; 2],
+    options: &Options,
+    args: &DiffArgs,
+    context: &Context,
+) -> Result<Compared, CommandError> {
+    let sizes = paths.map(|path| std::fs::metadata(path).map_or(0, |about| about.len()));
+    let progress = SharedProgress::new(context.printer.progress("comparing", sizes.iter().sum()));
+    // A pipe can be read only once, so all of its content is kept.
+    let collector = |path: &Path| {
+        let collector = Collector::new(options).with_stderr(args.stderr);
+        if path.is_file() { collector.without_texts() } else { collector }
+    };
+    let mut passes = read_both(paths, paths.map(collector), &progress, &args.redact)?;
+    for (path, pass) in paths.iter().zip(&passes) {
+        pass.damage.iter().for_each(|damage| context.printer.note(&format!("{}: {damage}", path.display())));
+    }
+    check_messages(paths, passes.each_ref().map(|pass| pass.messages), args.stderr, context)?;
+    // Tools with another name in B are compared under their names in A, for which B is read again.
+    let is_readable_again = paths[1].is_file();
+    let renamed = rename::renamed(&passes[0].surface, &passes[1].surface);
+    let renamed = if is_readable_again { renamed } else { Vec::new() };
+    let old_names = [OldNames::default(), OldNames::of(&renamed)];
+    if !renamed.is_empty() {
+        passes[1] =
+            read(recordings::open(paths[1], None, &args.redact)?, collector(paths[1]), &old_names[1], &progress)?;
+    }
+    let mut both = passes.map(|pass| pass.recording);
+    // The texts of changed messages are read in a second pass, so that only the outlines of two recordings are in
+    // memory.
+    for _ in 0..=MAX_PASSES {
+        progress.work();
+        let missing = match compare(&both[0], &both[1], options) {
+            Ok(report) => {
+                progress.finish();
+                return Ok(Compared { report, renamed, recordings: both });
+            }
+            Err(missing) => [missing.left, missing.right],
+        };
+        progress.restart();
+        let again = |at: usize, wanted: &HashSet<u64>, recording: &mut Recording| -> Result<(), CommandError> {
+            // What comes through a pipe was kept, and cannot be read again.
+            if !wanted.is_empty() {
+                let collector = Collector::new(options).with_stderr(args.stderr).only_texts_of(wanted.clone());
+                let recorded = recordings::open(paths[at], None, &args.redact)?;
+                recording.fill(read(recorded, collector, &old_names[at], &progress)?.recording);
+            }
+            Ok(())
+        };
+        let [left, right] = &mut both;
+        std::thread::scope(|scope| {
+            let on_right = scope.spawn(|| again(1, &missing[1], right));
+            again(0, &missing[0], left)?;
+            on_right.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })?;
+    }
+    Err(CommandError::new(ErrorKind::Input, "a recording changed while it was being compared")
+        .hint("compare the two again when they are complete"))
+}
+
+/// Reports recordings without messages; if there are none at all, there is nothing to compare.
+fn check_messages(
+    paths: [&Path; 2],
+    messages: [u64; 2],
+    with_stderr: bool,
+    context: &Context,
+) -> Result<(), CommandError> {
+    match messages {
+        // Stderr can be compared without messages.
+        [0, 0] if with_stderr => {}
+        [0, 0] => return Err(reels::without_messages(paths[0])),
+        [0, _] => context.printer.note(&format!("{}: no messages", paths[0].display())),
+        [_, 0] => context.printer.note(&format!("{}: no messages", paths[1].display())),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// What one pass over a recording finds.
 struct Pass {
     recording: Recording,
     messages: u64,
     damage: Vec<Damage>,
+    /// The lists of the server.
+    surface: Surface,
 }
 
-/// Reads both reels at the same time.
+/// Reads both recordings at the same time.
 fn read_both(
     paths: [&Path; 2],
     collectors: [Collector<'_>; 2],
-    open: impl Fn(&Path) -> Result<(ReelReader, PathBuf), CommandError>,
+    progress: &SharedProgress,
+    redact: &RedactOptions,
 ) -> Result<[Pass; 2], CommandError> {
-    let [left, right] = paths.map(open);
-    let ((left, left_path), (right, right_path)) = (left?, right?);
+    let [left, right] = paths.map(|path| recordings::open(path, Some(note), redact));
+    let (left, right) = (left?, right?);
     let [on_left, on_right] = collectors;
+    let as_named = OldNames::default();
     std::thread::scope(|scope| {
-        let right = scope.spawn(|| read(right, &right_path, on_right));
-        let left = read(left, &left_path, on_left)?;
+        let right = scope.spawn(|| read(right, on_right, &as_named, progress));
+        let left = read(left, on_left, &as_named, progress)?;
         let right = right.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         Ok([left, right])
     })
 }
 
-fn read(reader: ReelReader, path: &Path, mut collector: Collector<'_>) -> Result<Pass, CommandError> {
-    let mut reader = reader.with_payloads();
-    let (mut messages, mut damage) = (0, Vec::new());
-    while let Some(item) = reader.next().map_err(|error| CommandError::reading(path, &error))? {
-        match item {
-            Item::Damage(found) => damage.push(found),
-            Item::Block(block) => {
-                block.events().for_each(|event| {
-                    messages += u64::from(event.header.kind == EventKind::Message);
-                    collector.take(&event);
-                });
-                reader.recycle(block);
+/// Reads a recording, in which tools get their old names.
+fn read(
+    recorded: Recorded,
+    mut collector: Collector<'_>,
+    old_names: &OldNames,
+    progress: &SharedProgress,
+) -> Result<Pass, CommandError> {
+    let (mut messages, mut lists) = (0, Extractor::default());
+    let damage = recorded.each_event(
+        |bytes| progress.advance(bytes),
+        |event| {
+            messages += u64::from(event.header.kind == EventKind::Message);
+            lists.glance(event);
+            match old_names.restored_event(event) {
+                None => collector.take(event),
+                Some(payload) => collector.take(&Event { payload: &payload, ..*event }),
             }
-        }
-    }
-    Ok(Pass { recording: collector.finish(), messages, damage })
+        },
+    )?;
+    Ok(Pass { recording: collector.finish(), messages, damage, surface: lists.finish() })
 }

@@ -1,10 +1,9 @@
 //! `export`: a reel in other formats.
 
-use crate::cli::printer::note;
+use crate::cli::redaction::RedactOptions;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::files::output::Output;
-use crate::files::reels;
 use crate::formats::{self, ExportFormat};
 use crate::trace::Item;
 use clap::Args;
@@ -18,7 +17,8 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   mcpreel export session.reel | jq -c 'select(.message.method == \"ping\")'
-  mcpreel export --format jsonl session.reel -o session.jsonl")]
+  mcpreel export --format jsonl session.reel -o session.jsonl
+  mcpreel export --redact session.reel -o shared.jsonl")]
 pub(crate) struct ExportArgs {
     /// The reel; `-` for stdin (default: the newest).
     reel: Option<PathBuf>,
@@ -31,6 +31,8 @@ pub(crate) struct ExportArgs {
     /// Overwrite an existing file.
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    redact: RedactOptions,
 }
 
 /// The names of all formats, with their help.
@@ -50,7 +52,7 @@ impl ExportArgs {
 ///
 /// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let (reader, path) = reels::open_whole(args.reel.as_deref(), note)?;
+    let (reader, path) = args.redact.open_export(args.reel.as_deref())?;
     let mut reader = reader.leaving_long();
     if let (Ok(from), Ok(to)) = (path.canonicalize(), args.output.canonicalize())
         && from == to

@@ -78,7 +78,7 @@ Examples:
 You can name several servers. HTTP options such as -H apply to the server of --url, -e and --cwd to the command after --; \
 without these, to the only --server.
 
-Exit codes: 0 success, and every expectation passed; 1 a command or an expectation failed; 2 wrong usage; \
+Exit codes: 0 success, and every expectation passed; 1 a command or an expectation failed, or with --strict, a server made a mistake; 2 wrong usage; \
 3 the scenario cannot be read; 4 no server could be reached.")]
 pub(crate) struct HostArgs {
     /// Add a server: NAME=COMMAND, NAME=URL or NAME=session:SESSION (repeatable).
@@ -123,6 +123,9 @@ pub(crate) struct HostArgs {
     /// option mcpe.route.
     #[arg(long = "on-event", value_name = "PATTERN=PLACE", conflicts_with = "scenario")]
     on_event: Vec<String>,
+    /// Exit with code 1 if a server delivered something malformed, unasked for or twice.
+    #[arg(long, conflicts_with = "scenario")]
+    strict: bool,
     /// List all options with their defaults.
     #[arg(long)]
     options: bool,

@@ -3,8 +3,8 @@
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::files::output::Output;
-use crate::formats::jsonl::{self, JsonlError};
-use crate::formats::{self, ImportFormat, Importer};
+use crate::formats::jsonl::JsonlError;
+use crate::formats::{self, Importer};
 use crate::render::line;
 use crate::trace::{EventKind, ReelWriter, WriterOptions};
 use crate::wire::text::counted;
@@ -48,11 +48,11 @@ fn formats() -> PossibleValuesParser {
 }
 
 /// Opens a file for reading in this format.
-fn open(format: &str, mut input: Box<dyn BufRead>) -> Result<Box<dyn Importer>, JsonlError> {
-    let start = if format == AUTO { input.fill_buf()? } else { b"" };
-    let is_it = |known: &&ImportFormat| if format == AUTO { (known.detect)(start) } else { known.name == format };
-    let found = formats::IMPORT.iter().find(is_it).unwrap_or(&jsonl::IMPORT);
-    (found.open)(input)
+fn open(format: &str, input: Box<dyn BufRead>) -> Result<Box<dyn Importer>, JsonlError> {
+    match formats::IMPORT.iter().find(|known| known.name == format) {
+        Some(known) => (known.open)(input),
+        None => formats::open_any(input),
+    }
 }
 
 /// Runs the command.

@@ -6,6 +6,7 @@ mod listen;
 
 use crate::cli::listening::ListenOptions;
 use crate::cli::printer::note;
+use crate::cli::redaction::KeyOptions;
 use crate::cli::target::{Target, TargetKind, key_value};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
@@ -20,6 +21,7 @@ use crate::sessions::live;
 use crate::sessions::recording_status::RecordingStatus;
 use crate::trace::FileHeader;
 use clap::{Args, ValueEnum};
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -102,6 +104,12 @@ pub(crate) struct Keeping {
     /// Maximum number of bytes that may wait for the recorder (default: 131072).
     #[arg(long, value_name = "BYTES", default_value_t = 128 << 10, hide_default_value = true)]
     queue_bytes: usize,
+    /// Replace secrets in messages and on standard error by pseudonyms before anything is written, as `mcpreel redact`
+    /// does, but event by event: a secret that is divided between events, or recognised only later, stays.
+    #[arg(long)]
+    redact: bool,
+    #[command(flatten)]
+    key: KeyOptions,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -174,11 +182,15 @@ impl Keeping {
     ///
     /// The reel cannot be created.
     pub(crate) fn start(&self, name: &str, on_existing: OnExisting) -> Result<Recording, CommandError> {
-        let header = FileHeader {
+        let mut header = FileHeader {
             label: self.label.clone(),
             notes: self.notes.iter().cloned().collect(),
             ..recording::header()
         };
+        let mut redaction = if self.redact { Some(self.key.redaction()?) } else { None };
+        if let Some(redaction) = &mut redaction {
+            header = redaction.header(&header);
+        }
         let (need, on_existing) = match self.require_recording {
             true => (Need::Always, OnExisting::Fail),
             false => (Need::Wanted, on_existing),
@@ -195,6 +207,7 @@ impl Keeping {
                 Overload::Block => OnOverload::Block,
                 Overload::Drop => OnOverload::Drop,
             },
+            redaction: Cell::new(redaction),
         };
         Recording::start(&plan, note)
     }

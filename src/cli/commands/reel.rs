@@ -1,4 +1,7 @@
-//! `reel`: inspects, verifies, repairs, indexes and compacts reel files, and extracts bytes from them.
+//! `reel`: inspects, verifies, repairs, indexes, compacts, cuts and merges reel files, and extracts bytes from them.
+
+mod cut;
+mod merge;
 
 use crate::cli::printer::{Format, note};
 use crate::cli::{Context, Outcome};
@@ -29,7 +32,9 @@ Examples:
   mcpreel reel verify session.reel
   mcpreel reel repair session.reel -o whole.reel
   mcpreel reel compact session.reel               # in place
-  mcpreel reel cat --stream s2c session.reel      # the server's bytes")]
+  mcpreel reel cat --stream s2c session.reel      # the server's bytes
+  mcpreel reel cut session.reel -o add.reel tool:add
+  mcpreel reel merge a.reel b.reel -o both.reel")]
 #[command(defer = true)]
 pub(crate) enum ReelCommand {
     /// Print a reel's metadata and counts.
@@ -44,6 +49,8 @@ pub(crate) enum ReelCommand {
     Compact(RewriteArgs),
     /// Print the exact bytes of one direction, or of stderr.
     Cat(CatArgs),
+    Cut(cut::CutArgs),
+    Merge(merge::MergeArgs),
 }
 
 #[derive(Debug, Args)]
@@ -102,6 +109,8 @@ pub(super) fn run(command: &ReelCommand, context: &Context) -> Result<Outcome, C
         ReelCommand::Info(args) => info(args, context),
         ReelCommand::Verify(args) => verify(args, context),
         ReelCommand::Repair(args) => rewrite(args, WriterOptions::default(), Rewrite::Mend, context),
+        ReelCommand::Cut(args) => cut::run(args, context),
+        ReelCommand::Merge(args) => merge::run(args, context),
         ReelCommand::Compact(args) => rewrite(args, WriterOptions::compact(), Rewrite::Pack, context),
         ReelCommand::Index(args) => index(args, context),
         ReelCommand::Cat(args) => cat(args, context),

@@ -6,10 +6,12 @@ mod print_worker;
 mod tree;
 
 use crate::cli::printer::note;
+use crate::cli::redaction::RedactOptions;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::files::reels;
 use crate::render::jq::Jq;
+use crate::runtime::parameters::time_in_reel;
 use crate::session::filter::{Filter, FilterInput, TERMS};
 use crate::session::view::{Viewer, Words};
 use crate::sessions::live::{self, Live};
@@ -74,6 +76,8 @@ pub(crate) struct ShowArgs {
     /// Show at most this many events.
     #[arg(short = 'n', long, value_name = "COUNT")]
     limit: Option<u64>,
+    #[command(flatten)]
+    redact: RedactOptions,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -180,7 +184,11 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
     let reel = live.as_ref().map(Live::reel).transpose()?;
     let path = reels::named_or_newest(reel.as_deref().or(path), note)?;
     let grows = args.follow || live.is_some();
-    let (mut reader, path) = if grows { reels::open(Some(&path))? } else { reels::open_whole(Some(&path), note)? };
+    if grows && args.redact.redact {
+        return Err(CommandError::usage("--redact needs a whole reel, because a secret may be recognised only later")
+            .hint("redact the session's reel when it is over, or record it with `mcpreel record --redact`"));
+    }
+    let (mut reader, path) = if grows { reels::open(Some(&path))? } else { args.redact.open_whole(Some(&path))? };
     if grows {
         reader = reader.following();
     }
@@ -349,19 +357,7 @@ impl Start {
             return Ok(start);
         }
         let Some(text) = &args.from else { return Ok(start) };
-        let time = match text.trim_end_matches('s').parse::<f64>() {
-            Ok(seconds) => (seconds * 1e9) as i64,
-            Err(_) => text
-                .parse::<jiff::Timestamp>()
-                .ok()
-                .and_then(|time| i64::try_from(time.as_nanosecond()).ok())
-                .and_then(|time| time.checked_sub(reader.header().created))
-                .ok_or_else(|| {
-                    CommandError::usage(format!("invalid time {text:?}")).hint(
-                        "use seconds since the start of the reel, such as 12.5, or a time such as 2026-11-21T20:00:00Z",
-                    )
-                })?,
-        };
+        let time = time_in_reel(text, reader.header().created)?;
         start.time = Some(time);
         if may_skip && let Some(damage) = reader.seek_time(time).map_err(failed)? {
             start.after_wrong_index = true;

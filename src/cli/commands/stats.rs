@@ -2,7 +2,8 @@
 
 mod audit;
 
-use crate::cli::printer::{Format, note};
+use crate::cli::printer::Format;
+use crate::cli::redaction::RedactOptions;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::files::reels;
@@ -18,7 +19,7 @@ use crate::wire::units::millis_of;
 use clap::Args;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use tabled::Table;
 use tabled::settings::object::Columns;
 use tabled::settings::{Alignment, Style};
@@ -42,7 +43,7 @@ pub(crate) struct StatsArgs {
     /// The reel; `-` for stdin (default: the newest).
     reel: Option<PathBuf>,
     /// Use the reel of a live session; `mcpreel sessions` lists them.
-    #[arg(long, value_name = "NAME", conflicts_with = "reel")]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["reel", "redact"])]
     session: Option<String>,
     /// List the operations of MCPL: each push, injection, changed answer, inference, scope request, rollback and
     /// channel message, with its server, feature set, inference and outcome. Reads every message.
@@ -51,6 +52,8 @@ pub(crate) struct StatsArgs {
     /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
+    #[command(flatten)]
+    redact: RedactOptions,
 }
 
 /// Runs the command.
@@ -61,7 +64,7 @@ pub(crate) struct StatsArgs {
 pub(super) fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, CommandError> {
     let (reader, path, stream) = match &args.session {
         None => {
-            let (reader, path) = reels::open_whole(args.reel.as_deref(), note)?;
+            let (reader, path) = args.redact.open_whole(args.reel.as_deref())?;
             (reader, path, 0)
         }
         Some(name) => {
@@ -76,7 +79,11 @@ pub(super) fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, Comman
     }
     let mut reader = AheadReader::start(reader).map_err(failed)?;
     let stats = Stats::of_stream(stream, &mut reader).map_err(failed)?;
-    let about = stats.slowest(reader.methods()).map(|(_, slowest)| about(&path, slowest.seq)).unwrap_or_default();
+    let again = || match args.redact.redact {
+        true => args.redact.open_whole(args.reel.as_deref()).ok().map(|opened| opened.0),
+        false => ReelReader::open(&path).ok(),
+    };
+    let about = stats.slowest(reader.methods()).map(|(_, slowest)| about(again(), slowest.seq)).unwrap_or_default();
     match args.format {
         Format::Json => context.printer.json(&stats.to_json(reader.methods(), &about))?,
         Format::Human => {
@@ -434,9 +441,9 @@ impl Stats {
 const RESERVED_ANSWERS: usize = 100;
 
 /// What the request with this number is about. Empty if the reel cannot be read again.
-fn about(path: &Path, seq: u64) -> String {
+fn about(reader: Option<ReelReader>, seq: u64) -> String {
     let read = || {
-        let mut reader = ReelReader::open(path).ok()?.following().with_payloads();
+        let mut reader = reader?.following().with_payloads();
         reader.seek_seq(seq).ok()?;
         while let Some(item) = reader.next().ok()? {
             let Item::Block(block) = item else { continue };

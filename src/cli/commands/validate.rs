@@ -7,6 +7,7 @@ use crate::check::settings::ValidateSection;
 use crate::check::{Check, CheckedReel, Run};
 use crate::cli::checking::{self, Opened};
 use crate::cli::printer::note;
+use crate::cli::redaction::RedactOptions;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::files::reels;
@@ -70,8 +71,10 @@ pub(crate) struct ValidateArgs {
     session: Option<String>,
     /// Keep reading while the reel grows, and print findings as they come (with --format json, one object per line).
     /// Ctrl-C ends the check with its summary.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "redact")]
     follow: bool,
+    #[command(flatten)]
+    redact: RedactOptions,
     /// List all rules and exit.
     #[arg(long, conflicts_with_all = ["paths", "session", "follow"])]
     rules: bool,
@@ -168,8 +171,8 @@ fn all(args: &ValidateArgs, prepared: &Prepared, context: &Context) -> Result<(V
     let stream = live.as_ref().map_or(0, |live| live.stream);
     let (mut checked, mut empty, mut failures) = (Vec::new(), Vec::new(), Vec::new());
     for path in &named {
-        match file(path, stream, prepared, context) {
-            Ok(reel) if reel.checked.messages == 0 => empty.push(path),
+        match file(path, stream, args, prepared, context) {
+            Ok(reel) if !reel.checked.has_messages => empty.push(path),
             Ok(reel) => checked.push(reel),
             Err(error) => failures.push(error),
         }
@@ -192,8 +195,14 @@ pub(super) fn unchecked(path: &Path) -> CheckedReel {
 }
 
 /// Checks one file.
-fn file(path: &Path, stream: u32, prepared: &Prepared, context: &Context) -> Result<CheckedReel, CommandError> {
-    let mut opened = checking::open(path)?;
+fn file(
+    path: &Path,
+    stream: u32,
+    args: &ValidateArgs,
+    prepared: &Prepared,
+    context: &Context,
+) -> Result<CheckedReel, CommandError> {
+    let mut opened = checking::open(path, &args.redact)?;
     let reel = CheckedReel { lines: opened.lines.clone(), began: opened.reader.header().created, ..unchecked(path) };
     let mut check = Check::new(&prepared.settings, &prepared.baseline);
     read(&mut opened, path, stream, &mut check, context)?;
@@ -275,5 +284,5 @@ fn list_rules(format: Form, context: &Context) -> Result<Outcome, CommandError> 
 
 fn rule_json(rule: &Rule, document: &str) -> Value {
     json!({"rule": rule.id, "severity": rule.severity.name(), "text": rule.text, "source": rule.source,
-        "document": document, "decision": rule.decision})
+        "document": document, "decision": rule.decision, "fix": rule.fix})
 }

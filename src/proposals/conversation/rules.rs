@@ -14,67 +14,78 @@ use crate::wire::MessageKind;
 use crate::wire::text::counted;
 use serde_json::Value;
 
+/// The questions that the proposal leaves open (`AMB-…`), and what mcpreel assumes.
+mod open_questions {
+    pub(super) const A1: &str = "The proposal calls the user message a notification, but expects an answer, and does not define the answer's form. mcpreel accepts a result, and `conversation/context` as a message of its own that names its user message or comes while only one waits; a user message without an id must get no JSON-RPC response.";
+    pub(super) const A2: &str =
+        "The proposal does not say if both may occur. mcpreel uses the text first, then the memories.";
+    pub(super) const A3: &str =
+        "The proposal does not limit the history. mcpreel reports it once per session, for privacy.";
+    pub(super) const A5: &str =
+        "The proposal does not say what becomes of images and other content. mcpreel's host sends the text only.";
+}
+
 rules! {
     UNDECLARED_SERVER = Error "conversation/undeclared-server",
-        "The host sends user messages only to servers that declared `conversationEvents.onUserMessage: true`.",
+        "The host sends `conversation/userMessage` only to a server that declared `conversationEvents.onUserMessage: true`.",
         "SEP-1975, Message Flow";
     ID_REUSED = Error "conversation/message-id-reused",
-        "Each user message has a `messageId` of its own.",
+        "The host gives each user message a `messageId` of its own: two `conversation/userMessage` with different `content` never share one.",
         "SEP-1975, conversation/userMessage";
     RESENT = Warning "conversation/message-resent",
-        "The host sends a user message only once to a server, even if the server did not respond.",
+        "The host sends the same `conversation/userMessage` (same `messageId` and `content`) to a server only once, even if the server did not respond. It may repeat it after error -32601 (method not found).",
         "SEP-1975, Error Handling";
     NOT_FANNED_OUT = Error "conversation/not-fanned-out",
-        "A host that sends a user message to one server sends it to all that declared `onUserMessage`.",
+        "A host that sends a user message to one server must send it to every connected server that declared `conversationEvents.onUserMessage: true`.",
         "SEP-1975, Message Flow";
     REVOKED = Error "conversation/revoked",
-        "The host sends no user messages to a server after the user has revoked its access.",
+        "The host sends no `conversation/userMessage` to a server while the user's permission for that server is revoked. Checked only if the reel notes the revocation.",
         "SEP-1975, Security Implications";
     NOT_AWAITED = Warning "conversation/not-awaited",
-        "The host waits until the servers respond to a user message, or time out, before it asks the model.",
+        "After `conversation/userMessage`, the host must wait until the server has responded or 500 ms have passed before it lets the model answer. Checked only if the reel notes when the model answered.",
         "SEP-1975, Message Flow and Timeouts";
     SLOW = Warning "conversation/slow-answer",
-        "A server responds to a user message within 500 ms; otherwise hosts skip it.",
+        "The server must respond to `conversation/userMessage` within 500 ms; a host skips a slower server.",
         "SEP-1975, Timeouts";
     BARE_ANSWER = Error "conversation/bare-answer",
-        "A server does not send a JSON-RPC response to a user message that was sent as a notification.",
+        "The server must not send a JSON-RPC response to a `conversation/userMessage` that the host sent as a notification (without an id).",
         "SEP-1975, Message Flow, AMB-A1",
-        "The proposal calls the user message a notification, but expects a response. mcpreel accepts requests and notifications; only a request may get a response.";
+        assumes open_questions::A1;
     UNCORRELATED = Error "conversation/uncorrelated-context",
-        "A `conversation/context` message from the server names a user message that the host sent.",
+        "A server that sends `conversation/context` must name in `messageId` a user message that the host sent; without `messageId`, exactly one user message must still wait for its context.",
         "SEP-1975, conversation/context, AMB-A1",
-        "The proposal does not say if a context is the response or a message of its own. mcpreel accepts both; a message of its own must name its user message.";
+        assumes open_questions::A1;
     GUESSED = Info "conversation/guessed-context",
-        "A `conversation/context` message contains the `messageId` of its user message, even if only one is waiting.",
+        "A server that sends `conversation/context` must include the `messageId` of the user message, even if only one user message waits for its context.",
         "SEP-1975, conversation/context, AMB-A1",
-        "The proposal does not say how a context names its user message. Without a `messageId`, mcpreel accepts it only while a single user message waits.";
+        assumes open_questions::A1;
     CARRIER = Info "conversation/carrier",
-        "User messages and contexts are sent in one unambiguous form. The proposal defines none, so this always names the form in use.",
+        "A note, which no session can avoid: it names the form in which the server returned its first context (as a result, a notification or a request), because the proposal does not define the form.",
         "SEP-1975, Message Flow, AMB-A1",
-        "mcpreel accepts requests, notifications and contexts as messages of their own.";
+        assumes open_questions::A1;
     BOTH_TEXTS = Warning "conversation/both-texts",
-        "A server answers a user message with either `context` (plain text) or `structuredContext`, not both.",
+        "The server answers a user message with either `context` (plain text) or `structuredContext` (a list of memories), not with both.",
         "SEP-1975, conversation/context, AMB-A2",
-        "The proposal does not say if both may occur. mcpreel uses the text first, then the memories.";
+        assumes open_questions::A2;
     RELEVANCE = Info "conversation/relevance",
-        "In a server's context, the `relevance` of each memory is a number from 0 to 1.",
+        "In `structuredContext.memories`, the server gives each memory a `relevance` from 0 to 1, if it gives one.",
         "SEP-1975, conversation/context";
     CONTEXT_SIZE = Warning "conversation/context-size",
-        "The context that a server returns for a user message has at most 16 KiB.",
+        "The server must return at most 16 KiB of text in the context for one user message.",
         "SEP-1975, Open Questions 1";
     HISTORY = Info "conversation/history-shared",
-        "The host does not send `recentHistory`, which shares earlier messages with the server.",
+        "The host must leave `recentHistory` out of `conversation/userMessage`, because it shows the server earlier messages of the conversation. Reported once per session.",
         "SEP-1975, Security Implications, AMB-A3",
-        "The proposal does not limit the history. mcpreel reports it once per session, for privacy.";
+        assumes open_questions::A3;
     FUTURE_KEY = Info "conversation/future-key",
-        "`onUserMessage` is the only member that the proposal defines in `conversationEvents`.",
+        "The server declares no member but `onUserMessage` in `conversationEvents`; the proposal defines no other.",
         "SEP-1975, Open Questions 3";
     NOT_TEXT = Warning "conversation/not-text",
-        "The `content` of a user message is a string, even if the user sent more than text.",
+        "The host sends the `content` of `conversation/userMessage` as a string, even if the user's message had images or other parts.",
         "SEP-1975, conversation/userMessage, AMB-A5",
-        "The proposal does not say what becomes of images and other content. mcpreel's host sends the text only.";
+        assumes open_questions::A5;
     UNUSED = Info "conversation/unused",
-        "A server that declared `onUserMessage` receives at least one user message in the session.",
+        "The host sends at least one `conversation/userMessage` to a server that declared `conversationEvents.onUserMessage: true`. Checked at the end of the session.",
         "SEP-1975, Backward Compatibility";
 }
 

@@ -10,53 +10,60 @@ use crate::wire::MessageKind;
 use firing::Firing;
 use serde_json::Value;
 
+/// The questions that the proposal leaves open (`AMB-…`), and what mcpreel assumes.
+mod open_questions {
+    pub(super) const D1: &str =
+        "The proposal negotiates in `initialize` only. mcpreel uses hooks only in sessions that begin with it.";
+    pub(super) const D3: &str =
+        "The proposal does not say what a matcher does on other events. mcpreel ignores it, so the hook always fires.";
+    pub(super) const D11: &str = "The proposal does not say what to do with other events. mcpreel skips such a hook.";
+}
+
 rules! {
     UNSUPPORTED_EVENT = Error "hooks/unsupported-event",
-        "A server declares hooks only for events that the client listed in `supported_events`.",
+        "The server declares hooks only on events that the client listed in `hooks.supported_events` in `initialize`.",
         "SEP-2282, Capability negotiation";
     WITHOUT_CLIENT = Error "hooks/without-client",
-        "A server declares `hooks` only if the client declared `hooks`.",
+        "The server declares the capability `hooks` only if the client declared `hooks`, too.",
         "SEP-2282, Capability negotiation";
     TWO_PLACES = Warning "hooks/two-places",
-        "If a server declares both `hooks` and `experimental.hooks`, they are identical; if they differ, `hooks` applies.",
+        "A side that declares both `hooks` and `experimental.hooks` must declare the same in both. If they differ, `hooks` counts.",
         "SEP-2282, Relationship to experimental capabilities";
     UNKNOWN_EVENT = Warning "hooks/unknown-event",
-        "The event of a hook is one of `session_start`, `session_end`, `pre_tool_use`, `post_tool_use`, `pre_request` \
-         and `post_request`.",
+        "Client and server name only these events in hooks: `session_start`, `session_end`, `pre_tool_use`, `post_tool_use`, `pre_request` and `post_request`.",
         "SEP-2282, Event types, AMB-D11",
-        "The proposal does not say what to do with other events. mcpreel skips such a hook.";
+        assumes open_questions::D11;
     ARGS_WITHOUT_TOOL = Error "hooks/args-without-tool",
-        "A hook with `context_tool_args` also has a `context_tool`.",
+        "A server that declares a hook with `context_tool_args` also names the `context_tool` that the arguments are for.",
         "SEP-2282, Hook declaration schema";
     MATCHER = Warning "hooks/matcher-not-applicable",
-        "Only hooks on tool events (`pre_tool_use`, `post_tool_use`) have a `matcher`.",
+        "The server gives a `matcher` only to hooks on `pre_tool_use` and `post_tool_use`.",
         "SEP-2282, Hook declaration schema, AMB-D3",
-        "The proposal does not say what a matcher does on other events. mcpreel ignores it, and the hook always fires.";
+        assumes open_questions::D3;
     UNKNOWN_TOOL = Error "hooks/unknown-tool",
-        "The `context_tool` of a hook is one of the server's own tools.",
+        "The server names as the `context_tool` of a hook only a tool that its own `tools/list` contains.",
         "SEP-2282, Hook declaration schema";
     VARIABLE_PLACE = Warning "hooks/variable-place",
-        "Hooks use `{tool_name}` and `{tool_input}` only on tool events, `{tool_output}` only on `post_tool_use`.",
+        "In `context` and `context_tool_args`, the server uses `{tool_name}` and `{tool_input}` only in hooks on `pre_tool_use` and `post_tool_use`, and `{tool_output}` only in hooks on `post_tool_use`.",
         "SEP-2282, Template variables";
     NO_NEGOTIATION = Warning "hooks/no-negotiation",
-        "A server does not declare hooks in revision 2026-07-28: they need the handshake, which it does not have.",
+        "The server declares no hooks in its response to `server/discover` (revision 2026-07-28): hooks are negotiated in `initialize`, which that revision does not have.",
         "SEP-2282, Capability negotiation, AMB-D1",
-        "The proposal negotiates in `initialize` only. mcpreel uses hooks only in sessions that begin with it.";
+        assumes open_questions::D1;
     TOOL_ARGUMENTS = Error "hooks/tool-arguments",
-        "The `context_tool_args` of a hook match the tool's input schema.",
+        "The server declares `context_tool_args` that conform to the `inputSchema` of the hook's `context_tool`. Texts with variables fit any type.",
         "SEP-2282, Hook declaration schema";
     NOT_SUBSTITUTED = Warning "hooks/not-substituted",
-        "A client substitutes the template variables (such as `{tool_name}`) before it calls a hook's `context_tool`.",
+        "When the client calls the `context_tool` of a hook with `tools/call`, it must have replaced each variable such as `{tool_name}` by its value.",
         "SEP-2282, Template variables";
     VARIABLE_CHANGED = Warning "hooks/variable-changed",
-        "A client leaves a template variable as it is if the variable has no value at the event.",
+        "When the client calls the `context_tool` of a hook, it must leave a variable that has no value at the hook's event as it is, and not replace it by an empty text, `null` or the like.",
         "SEP-2282, Template variables";
     ORDER = Error "hooks/order",
-        "`pre_tool_use` hooks fire before the client sends the tool call, `post_tool_use` hooks after the result.",
+        "The client calls the `context_tool` of a `pre_tool_use` hook before it sends the `tools/call` that the hook is about, and that of a `post_tool_use` hook after that call has its result.",
         "SEP-2282, Event types";
     UNKNOWN_VARIABLE = Info "hooks/unknown-variable",
-        "Template variables are `{project_name}`, `{session_id}`, `{tool_name}`, `{tool_input}` and `{tool_output}`; \
-         clients leave others unchanged.",
+        "In hooks, the server uses only the variables `{project_name}`, `{session_id}`, `{tool_name}`, `{tool_input}` and `{tool_output}`; a client leaves any other one as it is.",
         "SEP-2282, Template variables";
 }
 

@@ -3,15 +3,15 @@
 //!
 //! It must never read clocks or print.
 
+use super::client::{DeliveredEvents, about, check_wildcards, filter, note, subscription};
 use super::patterns::{is_odd, matches};
 use super::{BATCH, DESCRIPTOR, EVENT, EXPIRED};
 use crate::proposals::Side as Whose;
 use crate::proposals::host::{
     Agent, HostCx, HostSide, Inbound, Injection, LifecycleEvent, PromptPlace, RequestOutcome, ServerId, Slot, ToolUse,
-    cut, label,
+    cut,
 };
 use crate::proposals::policy::{Policies, Policy, Setting, SettingKind};
-use crate::proposals::recent::Recent;
 use crate::proposals::tool_outcome;
 use crate::wire::MessageKind;
 use serde_json::{Value, json};
@@ -25,16 +25,14 @@ const UPDATE: &str = "events_update";
 const LIST: &str = "events_list";
 /// The names of the orders.
 const ORDERS: &[&str] = &["subscribe", "unsubscribe", "events"];
-/// Short names for the members of a filter.
-const SHORT: [(&str, &str); 3] = [("types", "eventTypes"), ("tags", "tags"), ("priority", "priority")];
 /// How long a tool may take to answer.
 const DEADLINE: Duration = Duration::from_secs(30);
 /// The period for [`Source::wakes`].
 const MINUTE: Duration = Duration::from_secs(60);
 /// How many messages wait for the response that makes their subscription known.
 const MAX_PARKED: usize = 256;
-/// How many event ids are remembered, so that no event is injected twice.
-const MAX_SEEN: usize = 4096;
+/// How many calls of `events_update` are followed at a time.
+const MAX_UPDATING: usize = 64;
 
 /// The places in the prompt into which MCPE injects.
 pub(super) static SLOTS: &[Slot] = &[Slot { name: SLOT, place: PromptPlace::BeforeUser, rank: 12 }];
@@ -96,15 +94,22 @@ pub(super) static SETTINGS: &[Setting] = &[
 /// A server with events.
 struct Source {
     policy: Policy,
+    /// The value of its capability, if it declared one.
+    capability: Option<Value>,
     /// The arguments of each subscription, by its id.
     subscriptions: BTreeMap<String, Value>,
     /// Open tool calls that this side made.
     asked: HashMap<u64, &'static str>,
+    /// The calls of `events_subscribe` by this side for which the host waits.
+    granting: BTreeSet<u64>,
     /// Until when responses to calls of `events_subscribe` may come, from this side or others.
     subscribing: VecDeque<Duration>,
+    /// The subscriptions with an open call of `events_update`, and until when its response may come. Their filter is
+    /// the old one or the new one.
+    updating: VecDeque<(String, Duration)>,
     /// Messages that came before the response to their subscription: subscription, method and params.
     parked: Vec<(String, String, Value)>,
-    seen: Recent<String, ()>,
+    delivered: DeliveredEvents,
     /// Events for the next prompt, and whether to inject only a note of each.
     waiting: VecDeque<(Value, bool)>,
     /// This side asked for a turn that has not begun yet.
@@ -114,10 +119,37 @@ struct Source {
 }
 
 impl Source {
+    fn new(policy: Policy, capability: Option<Value>) -> Self {
+        Self {
+            policy,
+            capability,
+            subscriptions: BTreeMap::new(),
+            asked: HashMap::new(),
+            granting: BTreeSet::new(),
+            subscribing: VecDeque::new(),
+            updating: VecDeque::new(),
+            parked: Vec::new(),
+            delivered: DeliveredEvents::default(),
+            waiting: VecDeque::new(),
+            is_waking: false,
+            wakes: VecDeque::new(),
+        }
+    }
+
     fn ask(&mut self, cx: &mut HostCx<'_>, server: ServerId, tool: &'static str, arguments: &Value) {
         let params = json!({"name": tool, "arguments": arguments});
         let token = cx.request(server, "tools/call", params, DEADLINE);
         self.asked.insert(token, tool);
+        if tool == SUBSCRIBE {
+            self.granting.insert(token);
+        }
+    }
+
+    /// Asks for a subscription, if the server knows the wildcards in its filter.
+    fn subscribe(&mut self, cx: &mut HostCx<'_>, server: ServerId, arguments: &Value) -> Result<(), String> {
+        check_wildcards(self.capability.as_ref(), &arguments["filter"])?;
+        self.ask(cx, server, SUBSCRIBE, arguments);
+        Ok(())
     }
 
     /// Applies the result of a tool call, by this side or others.
@@ -130,22 +162,31 @@ impl Source {
                 self.subscribed(cx, server, &used.arguments, outcome);
                 self.drop_parked(cx, server);
             }
-            UPDATE if outcome.is_object() && outcome["success"] != false => {
-                let Some(arguments) = self.subscriptions.get_mut(id) else { return };
-                for (name, value) in used.arguments.as_object().into_iter().flatten() {
-                    if name != "subscriptionId" {
-                        arguments[name.as_str()] = value.clone();
-                    }
-                }
-                let text = format!("subscription {id}: {}", about(arguments));
-                cx.report("updated", Some(server), text, with_filter(outcome, arguments));
-            }
+            UPDATE => self.updated(cx, server, id, &used.arguments, outcome),
             UNSUBSCRIBE if outcome.is_object() && outcome["success"] != false => {
                 self.subscriptions.remove(id);
                 cx.report("unsubscribed", Some(server), format!("subscription {id}"), outcome);
             }
             _ => {}
         }
+    }
+
+    /// Applies the result of `events_update`, if there is one.
+    fn updated(&mut self, cx: &mut HostCx<'_>, server: ServerId, id: &str, given: &Value, outcome: Value) {
+        if let Some(at) = self.updating.iter().position(|(open, _)| open == id) {
+            self.updating.remove(at);
+        }
+        if !outcome.is_object() || outcome["success"] == false {
+            return;
+        }
+        let Some(arguments) = self.subscriptions.get_mut(id) else { return };
+        for (name, value) in given.as_object().into_iter().flatten() {
+            if name != "subscriptionId" {
+                arguments[name.as_str()] = value.clone();
+            }
+        }
+        let text = format!("subscription {id}: {}", about(arguments));
+        cx.report("updated", Some(server), text, with_filter(outcome, arguments));
     }
 
     /// Adds a subscription, and handles the messages that arrived before the response.
@@ -175,10 +216,13 @@ impl Source {
     fn take(&mut self, cx: &mut HostCx<'_>, server: ServerId, id: &str, method: &str, params: &Value) {
         match method {
             EVENT => self.event(cx, server, id, &params["event"]),
-            BATCH => {
-                let events = params["events"].as_array().map_or(&[][..], Vec::as_slice);
-                events.iter().for_each(|event| self.event(cx, server, id, event));
-            }
+            BATCH => match params["events"].as_array() {
+                Some(events) => events.iter().for_each(|event| self.event(cx, server, id, event)),
+                None => {
+                    let text = format!("{BATCH} has no list of events");
+                    cx.report("malformed", Some(server), text, json!({"subscription": id}));
+                }
+            },
             _ => {
                 let arguments = self.subscriptions.remove(id).unwrap_or_default();
                 cx.report("expired", Some(server), format!("subscription {id} expired"), json!({"subscription": id}));
@@ -190,15 +234,13 @@ impl Source {
     }
 
     fn event(&mut self, cx: &mut HostCx<'_>, server: ServerId, subscription: &str, event: &Value) {
+        let is_changing = self.updating.iter().any(|(open, until)| open == subscription && *until > cx.now);
+        let arguments = self.subscriptions.get(subscription).filter(|_| !is_changing);
+        let filter = arguments.and_then(|arguments| arguments.get("filter"));
         let id = event["id"].as_str().unwrap_or_default();
         let mut data = json!({"id": id, "type": event["type"], "subscription": subscription, "event": event});
-        if !id.is_empty() && self.seen.insert(id.to_owned(), ()).is_some() {
-            return cx.report(
-                "duplicate",
-                Some(server),
-                format!("the event was delivered before: {}", note(event)),
-                data,
-            );
+        if let Err(fault) = self.delivered.check(event, filter) {
+            return cx.report(fault.name(), Some(server), fault.sentence(event), data);
         }
         let how = self.route(event["type"].as_str().unwrap_or_default()).to_owned();
         let wake = if how == "wake" { self.wake(cx, server, id) } else { "no" };
@@ -277,7 +319,8 @@ impl McpeHostSide {
     /// Examines a server. It has events if it declares the capability or offers the tool to subscribe (AMB-E9).
     fn greet(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
         let Some(view) = cx.server(server) else { return };
-        let declares = view.declared.find(&DESCRIPTOR, Whose::Server).is_some();
+        let capability = view.declared.find(&DESCRIPTOR, Whose::Server).map(|(_, value)| value.clone());
+        let declares = capability.is_some();
         let offers = view.declared.tools.iter().flatten().any(|tool| tool == SUBSCRIBE);
         let policy = self.policies.of("mcpe", &view.name);
         let wanted = policy.words("subscribe").to_vec();
@@ -298,21 +341,12 @@ impl McpeHostSide {
         }
         let by = if declares { "capability" } else { "tool" };
         cx.report("declared", Some(server), format!("{} offers events", view.name), json!({"by": by}));
-        for word in policy.words("route").iter().filter(|word| !is_route(word)) {
-            let text =
-                format!("invalid route {word:?}: expected PATTERN=prompt, PATTERN=note, PATTERN=none or PATTERN=wake");
-            cx.report("malformed", Some(server), text, Value::Null);
-        }
-        let (subscriptions, asked, subscribing, parked) = Default::default();
-        let (seen, waiting, wakes) = (Recent::new(MAX_SEEN), VecDeque::new(), VecDeque::new());
-        let mut source =
-            Source { policy, subscriptions, asked, subscribing, parked, seen, waiting, is_waking: false, wakes };
+        let mut source = Source::new(policy, capability);
         for word in wanted {
-            match filter(&word).and_then(|filter| subscription(&json!({"filter": filter}))) {
-                Ok(arguments) => source.ask(cx, server, SUBSCRIBE, &arguments),
-                Err(why) => {
-                    cx.report("malformed", Some(server), format!("invalid filter {word:?}: {why}"), Value::Null)
-                }
+            // The options were checked, so only the server can be in the way.
+            let asked = wish(&word).and_then(|arguments| source.subscribe(cx, server, &arguments));
+            if let Err(why) = asked {
+                cx.report("unsupported", Some(server), format!("not subscribed to {word:?}: {why}"), Value::Null);
             }
         }
         self.sources.insert(server, source);
@@ -321,7 +355,7 @@ impl McpeHostSide {
     fn ordered(&mut self, cx: &mut HostCx<'_>, order: &str, params: &Value) -> Result<(), String> {
         let (server, source) = self.source(cx, params)?;
         match order {
-            "subscribe" => source.ask(cx, server, SUBSCRIBE, &subscription(params)?),
+            "subscribe" => source.subscribe(cx, server, &subscription(params)?)?,
             "unsubscribe" => {
                 let id = params["subscription"].as_str().ok_or("subscription=ID is missing")?;
                 source.ask(cx, server, UNSUBSCRIBE, &json!({"subscriptionId": id}));
@@ -361,6 +395,11 @@ impl HostSide for McpeHostSide {
         }
     }
 
+    /// Turns wait until the host's own subscriptions are granted or refused, so that none misses their events.
+    fn is_settled(&self) -> bool {
+        self.sources.values().all(|source| source.granting.is_empty())
+    }
+
     fn receive(&mut self, cx: &mut HostCx<'_>, server: ServerId, message: &Inbound<'_>) -> bool {
         let Some(method @ (EVENT | BATCH | EXPIRED)) = message.envelope.method.as_deref() else { return false };
         if message.envelope.kind != MessageKind::Notification {
@@ -385,12 +424,18 @@ impl HostSide for McpeHostSide {
         true
     }
 
-    /// Notes that a response to `events_subscribe` is due, whoever made the call.
+    /// Notes that a response to `events_subscribe` or `events_update` is due, whoever made the call.
     fn gate(&mut self, cx: &mut HostCx<'_>, used: &ToolUse, _params: &mut Value) -> Result<(), String> {
-        if let (SUBSCRIBE, Some(server)) = (used.tool.as_str(), used.server)
-            && let Some(source) = self.sources.get_mut(&server)
-        {
-            source.subscribing.push_back(cx.now.saturating_add(DEADLINE));
+        let Some(source) = used.server.and_then(|server| self.sources.get_mut(&server)) else { return Ok(()) };
+        let until = cx.now.saturating_add(DEADLINE);
+        match used.tool.as_str() {
+            SUBSCRIBE => source.subscribing.push_back(until),
+            UPDATE => {
+                let id = used.arguments["subscriptionId"].as_str().unwrap_or_default();
+                source.updating.push_back((id.to_owned(), until));
+                source.updating.drain(..source.updating.len().saturating_sub(MAX_UPDATING));
+            }
+            _ => {}
         }
         Ok(())
     }
@@ -420,6 +465,7 @@ impl HostSide for McpeHostSide {
 
     fn replied(&mut self, cx: &mut HostCx<'_>, server: ServerId, token: u64, reply: &RequestOutcome<'_>) {
         let Some(source) = self.sources.get_mut(&server) else { return };
+        source.granting.remove(&token);
         let envelope = match reply {
             RequestOutcome::Answered { envelope, .. } => envelope,
             // A response may still come, and with it a subscription.
@@ -478,70 +524,29 @@ impl HostSide for McpeHostSide {
     }
 }
 
+/// The arguments for a subscription in the form of the option `subscribe`.
+fn wish(word: &str) -> Result<Value, String> {
+    subscription(&json!({"filter": filter(word)?}))
+}
+
+/// Checks the values that the kinds of the options cannot check.
+///
+/// # Errors
+/// The option, and what is wrong with it.
+pub(super) fn check_policy(policy: &Policy) -> Result<(), (&'static str, String)> {
+    if let Some(word) = policy.words("route").iter().find(|word| !is_route(word)) {
+        let why =
+            format!("invalid route {word:?}: expected PATTERN=prompt, PATTERN=note, PATTERN=none or PATTERN=wake");
+        return Err(("route", why));
+    }
+    let wrong = |word: &String| wish(word).err().map(|why| ("subscribe", format!("invalid filter {word:?}: {why}")));
+    policy.words("subscribe").iter().find_map(wrong).map_or(Ok(()), Err)
+}
+
 /// Whether a value of the option `route` is valid.
 fn is_route(word: &str) -> bool {
     let known = ["prompt", "note", "none", "wake"];
     word.split_once('=').is_some_and(|(pattern, how)| !pattern.is_empty() && !is_odd(pattern) && known.contains(&how))
-}
-
-/// A filter in the form of the option: JSON or an event type pattern.
-fn filter(word: &str) -> Result<Value, String> {
-    match word.starts_with('{') {
-        true => serde_json::from_str(word).map_err(|error| error.to_string()),
-        false => Ok(json!({"eventTypes": [word]})),
-    }
-}
-
-/// The arguments for a subscription as the user gave it; its filter may use short names.
-fn subscription(params: &Value) -> Result<Value, String> {
-    let mut arguments = params.as_object().cloned().unwrap_or_default();
-    arguments.remove("server");
-    for (short, name) in SHORT {
-        let Some(words) = arguments.remove(short) else { continue };
-        let split = |text: &str| -> Value { text.split(',').map(str::trim).filter(|word| !word.is_empty()).collect() };
-        let words = words.as_str().map(split).unwrap_or(words);
-        if let Some(filter) = arguments.entry("filter").or_insert_with(|| json!({})).as_object_mut() {
-            filter.insert(name.to_owned(), words);
-        }
-    }
-    let arguments = Value::Object(arguments);
-    let short = SHORT.map(|(short, _)| short);
-    known_only(&arguments, "tool:events_subscribe:arguments", &short)?;
-    known_only(&arguments["filter"], "Filter", &[])?;
-    let violations = DESCRIPTOR.schemas.check("tool:events_subscribe:arguments", &arguments).unwrap_or_default();
-    match violations.first() {
-        None => Ok(arguments),
-        Some(violation) => {
-            // The schema's message does not name all permitted values.
-            let known = match violation.place.starts_with("/filter/priority") {
-                true => format!("; permitted: {}", DESCRIPTOR.schemas.document()["$defs"]["Priority"]["enum"]),
-                false => String::new(),
-            };
-            Err(format!("invalid subscription: {violation}{known}"))
-        }
-    }
-}
-
-/// Refuses members that a definition of MCPE's schema does not have.
-fn known_only(value: &Value, definition: &str, others: &[&str]) -> Result<(), String> {
-    let known = DESCRIPTOR.schemas.document()["$defs"][definition]["properties"].as_object();
-    let known: Vec<&str> = known.into_iter().flatten().map(|(name, _)| name.as_str()).chain(others.to_vec()).collect();
-    match value.as_object().into_iter().flatten().find(|(name, _)| !known.contains(&name.as_str())) {
-        None => Ok(()),
-        Some((unknown, _)) => Err(format!("a subscription has no member {unknown:?}; permitted: {}", known.join(", "))),
-    }
-}
-
-/// A phrase that says what a subscription is for.
-fn about(arguments: &Value) -> String {
-    let list = |name: &str| {
-        let words = arguments["filter"][name].as_array().into_iter().flatten().filter_map(Value::as_str);
-        words.collect::<Vec<_>>().join(", ")
-    };
-    let types = Some(list("eventTypes")).filter(|types| !types.is_empty()).unwrap_or_else(|| "all types".to_owned());
-    let more = ["tags", "priority"].map(|name| (name, list(name)));
-    let more = more.iter().filter(|(_, words)| !words.is_empty()).map(|(name, words)| format!("; {name}: {words}"));
-    types + &more.collect::<String>()
 }
 
 /// A result with the subscription's filter.
@@ -563,12 +568,6 @@ fn renewed(mut arguments: Value) -> Value {
         members.remove("expiresAt");
     }
     arguments
-}
-
-/// An event in a few words.
-fn note(event: &Value) -> String {
-    let text = |value: &Value| label(value.as_str().unwrap_or("?"));
-    format!("{} ({})", text(&event["type"]), text(&event["metadata"]["priority"]))
 }
 
 #[cfg(test)]

@@ -2,134 +2,167 @@
 //! [`subscriptions`] checks subscriptions and deliveries, and [`filter`] matches events.
 
 mod filter;
+mod grants;
 mod subscriptions;
 
 use super::{DESCRIPTOR, EVENT, patterns};
 use crate::proposals::findings::rules;
+use crate::proposals::server::handler_job::is_loopback;
 use crate::proposals::{Declared, Findings, Observed, Observer, Side};
 use crate::wire::MessageKind;
 use serde_json::Value;
+use url::Url;
+
+/// The questions that the proposal leaves open (`AMB-…`), and what mcpreel assumes.
+mod open_questions {
+    pub(super) const E6_E11: &str = "Other drafts use the same capability, and older packages use other methods. mcpreel recognises and reports them.";
+    pub(super) const E12: &str = "The proposal shows both forms. mcpreel accepts both, with this warning.";
+}
 
 rules! {
     CAPABILITY_MISSING = Error "mcpe/capability-missing",
-        "A server that offers the tool `events_subscribe`, or sends events, declares the capability `events`.",
+        "A server that offers or answers the tool `events_subscribe`, or sends `events/event` or `events/batch`, must declare the capability `events`.",
         "MCPE 2025-01-01 §1";
     TOOLS_MISSING = Error "mcpe/tools-missing",
-        "A server that declares the capability `events` offers the tool `events_subscribe`.",
+        "A server that declares the capability `events` must offer the tool `events_subscribe` in `tools/list`.",
         "MCPE 2025-01-01 §2";
     TOOL_SET = Warning "mcpe/tool-set",
-        "A server offers MCPE's six tools; `events_pause` and `events_resume` only if `features.pause` is not false.",
+        "A server that declares the capability `events` offers all six tools of MCPE in `tools/list`; but if it declares `features.pause: false`, neither `events_pause` nor `events_resume`.",
         "MCPE 2025-01-01 §2";
     CHANNELS_FEATURES = Warning "mcpe/channels-features",
-        "In the capability `events`, `deliveryChannels` and `features` agree about cron and scheduled delivery.",
+        "In the capability `events`, the server lists `cron` in `deliveryChannels` exactly if `features.cronSchedule` is true, and `scheduled` exactly if `features.scheduledDelivery` is true.",
         "MCPE 2025-01-01 §1";
     FEATURE_UNSTATED = Warning "mcpe/feature-unstated",
-        "In the capability `events`, `features` contains all four features, each as true or false.",
+        "In `features` of the capability `events`, the server states all four features (`wildcards`, `pause`, `cronSchedule`, `scheduledDelivery`) as true or false.",
         "MCPE 2025-01-01 §1 and Server SDK Changes";
     UNSUPPORTED = Error "mcpe/unsupported-subscribe",
-        "A client calls `events_subscribe` only if the server declares the capability `events` or offers the tool.",
+        "The client calls `events_subscribe` only if the server declared the capability `events` or offers that tool.",
         "MCPE 2025-01-01, Backwards Compatibility";
     UNDECLARED_CHANNEL = Error "mcpe/undeclared-channel",
-        "A server grants only delivery channels that it declared in `deliveryChannels`.",
+        "The server grants a subscription only delivery channels that it declared in `deliveryChannels`.",
         "MCPE 2025-01-01 §1";
     TOO_MANY = Error "mcpe/too-many-subscriptions",
-        "A server grants no more subscriptions at a time than its `maxSubscriptions`.",
+        "The server must not have more subscriptions at a time than the `maxSubscriptions` that it declared. Removed and expired ones do not count.",
         "MCPE 2025-01-01 §1";
     SCHEDULE_MISSING = Warning "mcpe/schedule-missing",
-        "A subscription to the cron channel has a `cronSchedule`, one to the scheduled channel a `scheduledDelivery`.",
+        "A client that subscribes to the channel `cron` sends a `cronSchedule`; one that subscribes to the channel `scheduled` sends a `scheduledDelivery`.",
         "MCPE 2025-01-01 §2";
     WILDCARDS = Error "mcpe/wildcards-unsupported",
-        "A server that declares `features.wildcards` as false grants no event types with wildcards.",
+        "A server that declares `features.wildcards: false` grants no subscription whose `eventTypes` contain `*`.",
         "MCPE 2025-01-01 §1";
+    ID_REUSED = Error "mcpe/subscription-id-reused",
+        "The server gives each subscription a `subscriptionId` of its own.",
+        "MCPE 2025-01-01 §2";
+    GRANTED_OTHERWISE = Warning "mcpe/granted-otherwise",
+        "The server's response to `events_subscribe` repeats the `filter`, the `delivery` and the `expiresAt` that the client asked for.",
+        "MCPE 2025-01-01 §2";
+    SCHEDULE_INVALID = Warning "mcpe/schedule-invalid",
+        "The server grants a subscription with a `cronSchedule` only if its `expression` is valid and its `timezone` exists.",
+        "MCPE 2025-01-01 §2";
+    UPDATE_HANDLER = Warning "mcpe/update-handler",
+        "The client does not send a `handler` with `events_update`: a handler cannot be changed.",
+        "MCPE 2025-01-01 §2";
     ODD_GLOB = Warning "mcpe/odd-wildcard",
-        "A wildcard is the whole event type (`*`) or its last segment (`github.*`): servers treat other wildcards differently.",
+        "In a filter, the client uses `*` only as the whole event type or as its last segment (`github.*`); servers disagree on what other wildcards match.",
         "MCPE 2025-01-01 §5";
     NESTED_UPDATE = Warning "mcpe/nested-update",
-        "In the arguments of `events_update`, the changes are next to `subscriptionId`, not in an object of their own.",
+        "When the client calls `events_update`, it puts the changes next to `subscriptionId`, not into a member `updates`.",
         "MCPE 2025-01-01 §2, AMB-E12",
-        "The proposal shows both forms. mcpreel accepts both, with this warning.";
+        assumes open_questions::E12;
     WEBHOOK = Warning "mcpe/webhook-http",
-        "The URL of a webhook uses HTTPS, unless it is on the local machine.",
+        "A client that subscribes with a webhook gives an `https://` URL; `http://` only for localhost.",
         "MCPE 2025-01-01, Security Considerations 4";
     NO_EXPIRY = Info "mcpe/no-expiry",
-        "A server grants subscriptions with an `expiresAt`, so that they do not last forever.",
+        "The client calls `events_subscribe` with an `expiresAt`, so that the subscription does not last forever.",
         "MCPE 2025-01-01, Security Considerations 5";
     NOT_UUID = Warning "mcpe/not-uuid",
-        "The ids of subscriptions and events are UUIDs.",
+        "The server uses UUIDs as the ids of subscriptions and events.",
         "MCPE 2025-01-01 §3 and §4";
     TIMESTAMP = Warning "mcpe/timestamp",
-        "A timestamp is complete: it has a date, a time and a time zone, as in `2026-07-28T09:00:00Z`.",
+        "The server writes a timestamp (`createdAt`, `expiresAt`, an event's `metadata.timestamp`) with date, time and time zone, as in `2026-07-28T09:00:00Z`.",
         "MCPE 2025-01-01 §4";
     TIMESTAMP_UNREADABLE = Error "mcpe/timestamp-unreadable",
-        "A timestamp is in a form of ISO 8601; other texts mean no point in time.",
+        "The server writes a timestamp (`createdAt`, `expiresAt`, an event's `metadata.timestamp`) in a form of ISO 8601, not as another text.",
         "MCPE 2025-01-01 §4";
     UNKNOWN_ACCEPTED = Warning "mcpe/unknown-accepted",
-        "A server refuses tool calls about a subscription that does not exist or has expired.",
+        "The server must refuse `events_update`, `events_pause`, `events_resume` and `events_unsubscribe` for a subscription that it did not grant or that is removed or expired. It refuses with a JSON-RPC error, `isError: true` or `success: false`. (An expired one may be removed.)",
         "MCPE 2025-01-01 §2";
     UNKNOWN_SUBSCRIPTION = Error "mcpe/unknown-subscription",
-        "A delivery names a subscription that the server granted.",
+        "The server names in `subscriptionId` of `events/event`, `events/batch` and `events/subscription_expired` only subscriptions that it granted.",
         "MCPE 2025-01-01 §3";
     INACTIVE = Error "mcpe/delivery-inactive",
-        "A server delivers nothing to a subscription that it paused, removed or reported as expired.",
+        "The server must not send `events/event` or `events/batch` for a subscription more than 250 ms after it paused or removed the subscription or reported it as expired.",
         "MCPE 2025-01-01 §2 and §3";
     DELIVERY_KIND = Error "mcpe/delivery-kind",
-        "The realtime channel delivers `events/event`; the cron and scheduled channels deliver `events/batch`.",
+        "The server sends `events/event` for a subscription to the channel `realtime`, and `events/batch` for one to `cron` or `scheduled`.",
         "MCPE 2025-01-01 §3";
     FILTER = Error "mcpe/filter-mismatch",
-        "A delivered event matches the filter of its subscription.",
+        "The server delivers an event for a subscription only if the event's type, tags and priority match the subscription's `filter`.",
         "MCPE 2025-01-01 §5";
     WILDCARD_READING = Warning "mcpe/wildcard-reading",
-        "A delivered event matches its filter whichever way wildcards are read: for some, `a.*` also matches `a`, for others only `a.b`.",
+        "The server delivers only events that match the `filter` whichever way wildcards are read: for some servers `a.*` matches `a` as well as `a.b`, for others only `a.b`.",
         "MCPE 2025-01-01 §5";
     BATCH_SIZE = Error "mcpe/batch-size",
-        "A batch contains no more events than `maxEventsPerDelivery`.",
+        "The server puts at most as many events into one `events/batch` as the subscription's `cronSchedule.maxEventsPerDelivery` says.",
         "MCPE 2025-01-01, Appendix A";
+    NOT_AGGREGATED = Warning "mcpe/not-aggregated",
+        "If a subscription has `aggregateEvents: false`, the server puts one event into each `events/batch`.",
+        "MCPE 2025-01-01 §2 and Cron-Based Batching";
     EMPTY_BATCH = Info "mcpe/empty-batch",
-        "A batch contains at least one event.",
+        "The server sends `events/batch` only with at least one event.",
         "MCPE 2025-01-01 §3";
     OLD_EVENT = Warning "mcpe/old-event",
-        "A delivered event happened after its subscription was created.",
+        "The server delivers for a subscription only events whose `metadata.timestamp` is not before the subscription's `createdAt`.",
         "MCPE 2025-01-01 §3";
     EVENT_TWICE = Warning "mcpe/event-twice",
-        "A server delivers an event once to a subscription, unless the subscription has both a realtime and a batched channel.",
+        "The server delivers an event (one `id`) only once for a subscription. It may come twice if the subscription has the channel `realtime` and also `cron` or `scheduled`.",
         "MCPE 2025-01-01 §4";
     PAST_EXPIRY = Error "mcpe/delivery-past-expiry",
-        "A server delivers nothing to a subscription after its `expiresAt`, even if it has not reported its expiry.",
+        "The server must not deliver events for a subscription whose `expiresAt` has passed, even if it has not yet sent `events/subscription_expired`.",
         "MCPE 2025-01-01 §3";
     EXPIRY_UNTOLD = Warning "mcpe/expiry-untold",
-        "When the `expiresAt` of a subscription passes, the server sends `events/subscription_expired`.",
+        "The server must send `events/subscription_expired` when the `expiresAt` of a subscription has passed, or when its scheduled delivery expires it. Checked at the end of the session.",
+        "MCPE 2025-01-01 §3 and Scheduled Delivery";
+    EXPIRED_TWICE = Warning "mcpe/expired-twice",
+        "The server sends `events/subscription_expired` only once for a subscription.",
         "MCPE 2025-01-01 §3";
+    EXPIRED_EARLY = Warning "mcpe/expired-early",
+        "The server sends `events/subscription_expired` only when the subscription's `expiresAt` or its scheduled delivery has come.",
+        "MCPE 2025-01-01 §3 and Scheduled Delivery";
     EXPIRED_FIRST = Warning "mcpe/expired-before-grant",
-        "A server does not report a subscription as expired before it has granted it.",
+        "The server sends `events/subscription_expired` for a subscription only after its response to the `events_subscribe` that created the subscription.",
         "MCPE 2025-01-01 §2 and §3";
     GRANTED_EXPIRED = Warning "mcpe/granted-expired",
-        "A server does not grant a subscription as active if its `expiresAt` has passed.",
+        "In its response to `events_subscribe`, the server gives the `status` `active` only to a subscription whose `expiresAt` is later than its `createdAt`.",
         "MCPE 2025-01-01 §2";
     CRON_INSTANT = Warning "mcpe/cron-instant",
-        "A batch of a cron subscription comes within 2 s of a time of its `cronSchedule`.",
+        "The server sends the `events/batch` of a subscription to the channel `cron` at most 2 s before or after a time that its `cronSchedule` names.",
         "MCPE 2025-01-01, Cron-Based Batching";
     SCHEDULED_INSTANT = Warning "mcpe/scheduled-instant",
-        "A batch of a scheduled subscription comes within 2 s of its `deliverAt`, or at once if that has passed.",
+        "The server sends the `events/batch` of a subscription to the channel `scheduled` at most 2 s before or after its `deliverAt`, or at most 2 s after the subscription if `deliverAt` had already passed.",
         "MCPE 2025-01-01, Scheduled Delivery";
     ORDER = Info "mcpe/order",
-        "A subscription receives its events in the order of their timestamps.",
+        "The server delivers the events of a subscription in the order of their `metadata.timestamp`.",
         "MCPE 2025-01-01, Open Questions 3";
     LIST_STATUS = Warning "mcpe/list-status",
-        "`events_list` shows each subscription with the status that results from the earlier messages.",
+        "In its response to `events_list`, the server shows each subscription with the `status` (`active`, `paused`, `expired`) that the earlier calls and notifications gave it.",
+        "MCPE 2025-01-01 §2";
+    LIST_INCOMPLETE = Warning "mcpe/list-incomplete",
+        "In its response to `events_list`, the server lists all subscriptions in use that have the status that the client asked for, and no others.",
         "MCPE 2025-01-01 §2";
     PASSED_OVER = Warning "mcpe/event-passed-over",
-        "A batch skips no earlier event of its subscription: `maxEventsPerDelivery` delays events, but drops none.",
+        "For a subscription that gets each event both singly and in a batch, the server puts the events into `events/batch` in the order in which it sent them as `events/event`, and skips none: `maxEventsPerDelivery` delays events, but drops none.",
         "MCPE 2025-01-01 §3 and Appendix A";
     EXPIRED_COUNTED = Warning "mcpe/expired-counted",
-        "A server does not count expired and removed subscriptions towards `maxSubscriptions`.",
+        "The server does not refuse `events_subscribe` because of `maxSubscriptions` while fewer subscriptions than that are in use. Expired and removed ones are not in use.",
         "MCPE 2025-01-01 §1 and §2";
     CRON_FIELDS = Info "mcpe/cron-fields",
-        "A cron expression has five fields: schedulers treat six fields, and names like `@daily`, differently.",
+        "The client writes `cronSchedule.expression` with five fields: schedulers treat six fields, and names like `@daily`, differently.",
         "MCPE 2025-01-01 §2 and Cron-Based Batching";
     OTHER_DIALECT = Info "mcpe/other-dialect",
-        "The messages follow MCPE, not an older version or another draft for events that uses the same names.",
+        "Client and server use the methods and the capability of MCPE, not those of an older version or of another draft for events that uses the same names. Reported once per session.",
         "MCPE 2025-01-01, AMB-E6 and AMB-E11",
-        "Other drafts use the same capability, and older packages use other methods. mcpreel recognises and reports them.";
+        assumes open_questions::E6_E11;
 }
 
 /// The tool that makes a subscription.
@@ -257,6 +290,10 @@ impl McpeObserver {
                 findings.check(&NESTED_UPDATE, message.seq, arguments.get("updates").is_none(), || {
                     "the client nested the changes in updates".to_owned()
                 });
+                findings.check(&UPDATE_HANDLER, message.seq, arguments.get("handler").is_none(), || {
+                    "the client asked for another handler".to_owned()
+                });
+                check_schedules(message.seq, &arguments["delivery"], findings);
                 check_filter(message.seq, &arguments["filter"], findings);
             }
             _ => {}
@@ -312,9 +349,8 @@ fn contains(listed: bool) -> &'static str {
     if listed { "contains" } else { "lacks" }
 }
 
-/// Checks the arguments of `events_subscribe`.
-fn check_subscribe(seq: u64, arguments: &Value, findings: &mut Findings) {
-    let delivery = &arguments["delivery"];
+/// Checks that the channels that a client asks for have their schedules.
+fn check_schedules(seq: u64, delivery: &Value, findings: &mut Findings) {
     for (channel, member) in [("cron", "cronSchedule"), ("scheduled", "scheduledDelivery")] {
         if lists(&delivery["channels"], channel) {
             findings.check(&SCHEDULE_MISSING, seq, delivery.get(member).is_some(), || {
@@ -322,6 +358,12 @@ fn check_subscribe(seq: u64, arguments: &Value, findings: &mut Findings) {
             });
         }
     }
+}
+
+/// Checks the arguments of `events_subscribe`.
+fn check_subscribe(seq: u64, arguments: &Value, findings: &mut Findings) {
+    let delivery = &arguments["delivery"];
+    check_schedules(seq, delivery, findings);
     if let Some(expression) = delivery["cronSchedule"]["expression"].as_str() {
         let usual = expression.split_ascii_whitespace().count() == 5;
         findings.check(&CRON_FIELDS, seq, usual, || format!("the client asked for {expression:?}"));
@@ -330,8 +372,9 @@ fn check_subscribe(seq: u64, arguments: &Value, findings: &mut Findings) {
     findings.check(&NO_EXPIRY, seq, !arguments["expiresAt"].is_null(), || {
         "the client asked for a subscription without expiresAt".to_owned()
     });
-    if let Some(url) = arguments["handler"]["url"].as_str() {
-        findings.check(&WEBHOOK, seq, !url.starts_with("http://") || is_loopback(url), || {
+    let url = arguments["handler"]["url"].as_str().and_then(|url| Url::parse(url).ok());
+    if let Some(url) = url {
+        findings.check(&WEBHOOK, seq, url.scheme() != "http" || is_loopback(&url), || {
             format!("the client asked for a webhook at {url}")
         });
     }
@@ -341,12 +384,4 @@ fn check_filter(seq: u64, filter: &Value, findings: &mut Findings) {
     for pattern in filter["eventTypes"].as_array().into_iter().flatten().filter_map(Value::as_str) {
         findings.check(&ODD_GLOB, seq, !patterns::is_odd(pattern), || format!("the client asked for {pattern:?}"));
     }
-}
-
-fn is_loopback(url: &str) -> bool {
-    let rest = url.strip_prefix("http://").unwrap_or(url);
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    let name = if host.starts_with('[') { host } else { host.split(':').next().unwrap_or_default() };
-    name == "localhost" || name.starts_with("127.") || name.starts_with("[::1]")
 }

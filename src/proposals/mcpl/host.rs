@@ -18,6 +18,7 @@ pub(crate) use scopes::check as check_lists;
 mod sets;
 mod state;
 mod tools;
+mod wakes;
 
 pub(crate) use settings::SETTINGS;
 
@@ -76,6 +77,8 @@ struct Peer {
     /// When the event with this id arrived.
     events: Recent<String, Duration>,
     channels: Channels,
+    /// When its events began turns within the last minute.
+    wakes: VecDeque<Duration>,
     /// How many inferences the server requested, and the tokens that they took.
     inferences: u64,
     inference_tokens: u64,
@@ -124,13 +127,15 @@ pub(crate) struct McplHostSide {
     peers: BTreeMap<ServerId, Peer>,
     open: BTreeMap<u64, Open>,
     /// What began turns that have not started yet, and what waits for any turn.
-    waiting: VecDeque<push::Event>,
+    waiting: VecDeque<wakes::Event>,
     /// The current turn.
     turn: Option<Turn>,
     /// The answer, while it passes through the servers that may change it.
     chain: Option<Chain>,
     /// Running inferences, by the host's token.
     inferring: BTreeMap<u64, inference::Running>,
+    /// Requests for inferences that arrived during a hook of their server.
+    parked: Vec<inference::Parked>,
     /// How many inferences and turns the conversation had.
     inferences: u64,
     turns: u64,
@@ -149,6 +154,7 @@ impl McplHostSide {
             turn: None,
             chain: None,
             inferring: BTreeMap::new(),
+            parked: Vec::new(),
             inferences: 0,
             turns: 0,
             is_over: false,
@@ -262,6 +268,7 @@ impl McplHostSide {
     fn cancelled(&mut self, server: ServerId, request: &Value) {
         let id = request.to_string().into_bytes();
         self.inferring.retain(|_, running| running.server != server || running.id != id);
+        self.parked.retain(|parked| parked.server != server || parked.id != id);
         if let Some(peer) = self.peers.get_mut(&server) {
             peer.scopes.take(|pending| pending.id == id);
         }
@@ -270,16 +277,18 @@ impl McplHostSide {
     /// The session ends: refuses what waits for an answer, and waits for the responses that are still due.
     fn end(&mut self, cx: &mut HostCx<'_>) {
         self.is_over = true;
-        self.waiting.clear();
+        self.report_without_turn(cx);
         self.open.values_mut().for_each(|open| open.holds = !open.is_late);
         for (server, peer) in &mut self.peers {
             for pending in peer.scopes.take(|_| true) {
                 cx.respond(*server, &pending.id, Ok(scopes::denial("the session ends")));
             }
         }
-        for running in std::mem::take(&mut self.inferring).into_values() {
+        let running = std::mem::take(&mut self.inferring).into_values().map(|running| (running.server, running.id));
+        let parked = std::mem::take(&mut self.parked).into_iter().map(|parked| (parked.server, parked.id));
+        for (server, id) in running.chain(parked) {
             let why = Refusal::new(crate::protocol::errors::INTERNAL_ERROR, "the session ends");
-            cx.respond(running.server, &running.id, Err(why));
+            cx.respond(server, &id, Err(why));
         }
     }
 }
@@ -320,6 +329,7 @@ impl HostSide for McplHostSide {
             states: BTreeMap::new(),
             events: Recent::new(MAX_EVENT_IDS),
             channels: Channels::default(),
+            wakes: VecDeque::new(),
             inferences: 0,
             inference_tokens: 0,
             reported: Vec::new(),
@@ -340,6 +350,8 @@ impl HostSide for McplHostSide {
         self.peers.remove(&server);
         self.open.retain(|_, open| open.server != server);
         self.inferring.retain(|_, running| running.server != server);
+        self.parked.retain(|parked| parked.server != server);
+        self.waiting.retain(|event| event.server != server || event.waits.needs_no_release());
     }
 
     fn lifecycle_event(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
@@ -399,7 +411,8 @@ impl HostSide for McplHostSide {
             open.is_late = true;
             let asked = std::mem::replace(&mut open.asked, RequestKind::List);
             self.forget_late();
-            return self.outcome(cx, server, (asked, holds), Err(NOT_IN_TIME.to_owned()));
+            self.outcome(cx, server, (asked, holds), Err(NOT_IN_TIME.to_owned()));
+            return self.resume_inferences(cx);
         }
         let Some(open) = self.open.remove(&token) else { return };
         if open.is_late {
@@ -423,6 +436,7 @@ impl HostSide for McplHostSide {
             RequestOutcome::Failed(why) => Err((*why).to_owned()),
         };
         self.outcome(cx, server, (open.asked, open.holds), outcome);
+        self.resume_inferences(cx);
     }
 
     fn gate(&mut self, cx: &mut HostCx<'_>, used: &ToolUse, params: &mut Value) -> Result<(), String> {
@@ -458,10 +472,12 @@ impl HostSide for McplHostSide {
                 cx.respond(*server, &pending.id, Ok(scopes::denial("the user did not approve it in time")));
             }
         }
+        self.release(cx);
     }
 
     fn next_timeout(&self) -> Option<Duration> {
-        self.peers.values().flat_map(|peer| &peer.scopes.pending).map(|pending| pending.until).min()
+        let scopes = self.peers.values().flat_map(|peer| &peer.scopes.pending).map(|pending| pending.until);
+        scopes.chain(self.next_release()).min()
     }
 
     fn allow(&mut self, cx: &mut HostCx<'_>, server: ServerId, is_allowed: bool) {

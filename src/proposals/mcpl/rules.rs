@@ -18,202 +18,218 @@ use crate::wire::MessageKind;
 use serde_json::Value;
 use std::collections::HashSet;
 
+/// The questions that the proposal leaves open (`AMB-…`), and what mcpreel assumes.
+mod open_questions {
+    pub(super) const C2: &str = "Client and server both declare `blocking`, and the proposal does not say what applies if they differ. mcpreel takes the hook as blocking only if both declare true.";
+    pub(super) const C6: &str = "The proposal does not say which one counts. mcpreel uses `data`.";
+    pub(super) const C7: &str =
+        "The proposal does not say in which form a state is returned to the server. mcpreel expects the bare data.";
+    pub(super) const C8: &str = "The proposal uses lists of blocks in most messages, a string in `inference/request`, and allows both in context hooks. mcpreel accepts either form everywhere, with a warning where the proposal defines the other one.";
+    pub(super) const C9: &str =
+        "§10.3 and Appendix B disagree about the type. mcpreel accepts data without it, with this warning.";
+    pub(super) const C13: &str =
+        "§6.6 asks for an error, §9.3 for `accepted: false`. mcpreel accepts both; its host sends an error.";
+    pub(super) const C15: &str = "The proposal's title says 0.4.1, its messages say 0.4. mcpreel takes 0.4 and everything that begins with 0.4. as the same version.";
+    pub(super) const C16: &str =
+        "The proposal's resource blocks differ from MCP's. mcpreel accepts both, with this warning.";
+}
+
 rules! {
     UNDECLARED = Error "mcpl/undeclared",
-        "Methods of MCPL are used only if both sides declared `experimental.mcpl`.",
+        "Client and server send the methods of MCPL (such as `push/event`) only if both declared `experimental.mcpl` in `initialize`.",
         "MCPL 0.4 §3.2 and §3.3";
     CAPABILITY = Warning "mcpl/capability-missing",
-        "A method of MCPL is used only if both sides declared its capability within `experimental.mcpl`.",
+        "Client and server send a method of MCPL only if both declared the capability for it in `experimental.mcpl`, such as `pushEvents` for `push/event`.",
         "MCPL 0.4 §5.1 and §5.2";
     DECLARED_REFUSED = Warning "mcpl/declared-refused",
-        "A side that declared a capability within `experimental.mcpl` does not answer one of its methods with -32601 (method not found).",
+        "If client and server both declared a capability in `experimental.mcpl`, neither answers one of the capability's methods with error -32601 (method not found).",
         "MCPL 0.4 §5.1 and §5.2";
     VERSION = Warning "mcpl/version",
-        "The capability `experimental.mcpl` contains a `version`, which is a string.",
+        "A side that declares `experimental.mcpl` gives it a `version`, which is a string.",
         "MCPL 0.4 §5.1";
     OTHER_VERSION = Info "mcpl/other-version",
-        "The session uses version 0.4 of MCPL, which is the version that mcpreel knows.",
+        "A side that declares `experimental.mcpl` gives it the `version` 0.4, which is the one that mcpreel knows.",
         "MCPL 0.4 title and changelog, AMB-C15",
-        "The proposal's title says 0.4.1, its messages say 0.4. mcpreel takes 0.4 and everything that begins with 0.4. as the same version.";
+        assumes open_questions::C15;
     AFTER_FLAG = Warning "mcpl/after-inference-flag",
-        "`contextHooks.afterInference` is an object such as `{\"blocking\": true}`, not a bare `true` or `false`.",
+        "A side that declares `contextHooks.afterInference` writes an object such as `{\"blocking\": true}`, not a bare `true` or `false`.",
         "MCPL 0.4 §5.1, AMB-C2",
-        "Both sides declare the flag. mcpreel takes the host's as its support for blocking hooks.";
+        assumes open_questions::C2;
     SETS_ARRAY = Warning "mcpl/feature-sets-array",
-        "The capability `featureSets` is an object whose keys are the names of the feature sets, not an array.",
+        "The server declares `featureSets` in `experimental.mcpl` as an object whose keys are the names of the feature sets, not as an array.",
         "MCPL 0.4 §6.1";
     UNKNOWN_USE = Warning "mcpl/unknown-use",
-        "The `uses` of a feature set are among those that MCPL defines.",
+        "In the `uses` of a feature set, the server lists only uses that MCPL defines, such as `pushEvents` or `inferenceRequest`.",
         "MCPL 0.4 §6.2";
     BEFORE_UPDATE = Info "mcpl/before-first-update",
-        "The host's first `featureSets/update` comes before any push event, context hook, inference request or scope request.",
+        "The host sends its first `featureSets/update` before any `context/beforeInference` or `context/afterInference`, and the server waits for it before it sends `push/event`, `inference/request` or `scope/elevate`.",
         "MCPL 0.4 §5.3";
     NO_UPDATE = Warning "mcpl/no-initial-update",
-        "The host sends `featureSets/update` after the handshake.",
+        "The host sends `featureSets/update` at least once after `notifications/initialized`, if the server declared feature sets. Checked at the end of the session.",
         "MCPL 0.4 §5.3";
     UNKNOWN_SET = Error "mcpl/unknown-set",
-        "A feature set that a message names was declared by the server.",
+        "The server must have declared each feature set that it names as `featureSet` in `push/event`, `inference/request`, `scope/elevate` or its result of a context hook.",
         "MCPL 0.4 §6.5 and §6.6";
     UNKNOWN_SET_ACCEPTED = Warning "mcpl/unknown-set-accepted",
-        "A host refuses messages of a feature set that the server did not declare, with error -32003.",
+        "The host must refuse a `push/event`, `inference/request` or `scope/elevate` for a feature set that the server did not declare, with error -32003.",
         "MCPL 0.4 §6.6";
     DISABLED_SET = Error "mcpl/push-disabled-set",
-        "A server sends no messages for a feature set that the host disabled.",
+        "The server must not name a feature set in `push/event`, `inference/request`, `scope/elevate` or its result of a context hook later than 250 ms after the host disabled the set with `featureSets/update`.",
         "MCPL 0.4 §6.7";
     DISABLED_RACE = Info "mcpl/push-disabled-race",
-        "A server sends nothing for a disabled feature set, not even in the 250 ms after `featureSets/update`, when the two messages may have crossed.",
+        "The server names no feature set that the host disabled, not even in the 250 ms after `featureSets/update`. In that time, the two messages may have crossed, so this is no error.",
         "MCPL 0.4 §6.7";
     DISABLED_ACCEPTED = Error "mcpl/disabled-set-accepted",
-        "A host refuses messages of a feature set that it disabled, with error -32001.",
+        "The host must refuse a `push/event`, `inference/request` or `scope/elevate` for a feature set that it disabled, with error -32001.",
         "MCPL 0.4 §6.6";
     REFUSAL_FORM = Info "mcpl/refusal-form",
-        "A host refuses messages of disabled and unknown feature sets with an error, not with `accepted: false`.",
+        "The host refuses a `push/event` or `scope/elevate` for a disabled or undeclared feature set with a JSON-RPC error, not with a result such as `accepted: false`.",
         "MCPL 0.4 §6.6 and §9.3, AMB-C13",
-        "§6.6 asks for an error, §9.3 for `accepted: false`. mcpreel accepts both; its host sends an error.";
+        assumes open_questions::C13;
     REFUSAL_DATA = Info "mcpl/refusal-data",
-        "The `data` of error -32001 contains `featureSet` and `canEnable`.",
+        "A host that sends error -32001 (feature set not enabled) says in the error's `data` which set (`featureSet`) and whether it can be enabled (`canEnable`).",
         "MCPL 0.4 §6.6";
     UNLISTED_USE = Warning "mcpl/unlisted-use",
-        "A feature set is used only for what its `uses` list.",
+        "The server names a feature set in a message only if the set's `uses` list the message's purpose: `pushEvents` for `push/event`, `inferenceRequest` for `inference/request`, `contextHooks.beforeInference` or `contextHooks.afterInference` for the result of that hook.",
         "MCPL 0.4 §6.2";
     HOOK_SET = Warning "mcpl/hook-feature-set",
-        "Only the response to a context hook names a `featureSet`, not the request.",
+        "The host sends `context/beforeInference` and `context/afterInference` without a `featureSet`; the server names one in its result.",
         "MCPL 0.4 §6.5";
     UPDATE_UNKNOWN = Warning "mcpl/update-unknown-set",
-        "`featureSets/update` names only feature sets that the server declared.",
+        "In `featureSets/update`, the host names only feature sets that the server declared; a pattern such as `memory.*` must match at least one.",
         "MCPL 0.4 §6.7";
     REMOVED_UNKNOWN = Warning "mcpl/removed-unknown-set",
-        "A server removes only feature sets that it declared.",
+        "In `removed` of `featureSets/changed`, the server names only feature sets that it declared before.",
         "MCPL 0.4 §6.7";
     SCOPE_UNSCOPED = Warning "mcpl/scope-unscoped-set",
-        "Scopes are requested and granted only for feature sets that are declared with `scoped: true`.",
+        "The server asks for scopes (`scope/elevate`), and the host grants them (`scopes` in `featureSets/update`), only for feature sets that the server declared with `scoped: true`.",
         "MCPL 0.4 §7.1";
     SCOPE_PAYLOAD = Info "mcpl/scope-payload",
-        "When the host approves a scope, it returns the `payload` of the request; it may add members.",
+        "When the host approves a `scope/elevate`, its result repeats all members of the requested scope's `payload` unchanged; it may add others.",
         "MCPL 0.4 §7.5";
     REFUSAL_REASON = Warning "mcpl/refusal-reason",
-        "A result that refuses a request contains a `reason`.",
+        "A host that answers `push/event` with `accepted: false`, or `scope/elevate` with `approved: false`, says why in `reason`.",
         "MCPL 0.4 §7.5 and §9.3";
     TIMESTAMP = Warning "mcpl/timestamp",
-        "A timestamp is complete: it has a date, a time and a time zone, as in `2026-07-28T09:00:00Z`.",
+        "In `push/event` and `channels/incoming`, the server writes `timestamp` with date, time and time zone, as in `2026-07-28T09:00:00Z`.",
         "MCPL 0.4 §9.2 and §14.3";
     TIMESTAMP_UNREADABLE = Error "mcpl/timestamp-unreadable",
-        "A timestamp is in a form of ISO 8601; other texts mean no point in time.",
+        "In `push/event` and `channels/incoming`, the server writes `timestamp` in a form of ISO 8601, not as another text.",
         "MCPL 0.4 §9.2 and §14.3";
     CONTENT_STRING = Warning "mcpl/content-string",
-        "The `content` of events and channel messages is a list of content blocks; only the injections of context hooks may have a string.",
+        "In `push/event`, `channels/incoming` and `channels/publish`, the sender writes `content` as a list of content blocks, not as a string. (A string is allowed in what a server injects in its result of a context hook.)",
         "MCPL 0.4 §9.2 and §10.3, AMB-C8",
-        "The proposal defines the short form for hooks only. mcpreel accepts it everywhere, with this warning.";
+        assumes open_questions::C8;
     CONTENT_BLOCKS = Warning "mcpl/content-blocks",
-        "Unlike elsewhere in MCPL, the `content` of each message in an `inference/request` is a string.",
+        "In `inference/request`, the server writes the `content` of each of the `messages` as a string, not as a list of content blocks as elsewhere in MCPL.",
         "MCPL 0.4 §11.1, AMB-C8",
-        "The proposal defines a string here and blocks elsewhere. mcpreel accepts both, with this warning.";
+        assumes open_questions::C8;
     MEDIA_TYPE = Warning "mcpl/media-without-type",
-        "An image or audio block that contains `data` has a `mimeType`.",
+        "A side that sends an image or audio block with `data` adds its `mimeType`.",
         "MCPL 0.4 §10.3 and Appendix B.1, AMB-C9",
-        "§10.3 and Appendix B disagree about the type. mcpreel accepts data without it, with this warning.";
+        assumes open_questions::C9;
     MCP_RESOURCE = Warning "mcpl/mcp-resource-block",
-        "A resource block has its `uri` next to its `type`, not in a `resource` object as in MCP.",
+        "In a content block of MCPL, the sender of a resource writes its `uri` next to `\"type\": \"resource\"`, not in a `resource` object or a `resource_link` block as in MCP.",
         "MCPL 0.4 §10.3 and Appendix B.1, AMB-C16",
-        "The proposal's resource blocks differ from MCP's. mcpreel accepts both, with this warning.";
+        assumes open_questions::C16;
     EVENT_TWICE = Warning "mcpl/event-accepted-twice",
-        "A host accepts each `eventId` only once.",
+        "The host answers `accepted: true` to only one `push/event` with the same `eventId`.",
         "MCPL 0.4 §9.4";
     TURN_ORDER = Error "mcpl/turn-order",
-        "The `turnIndex` of a conversation does not decrease.",
+        "In the `context/beforeInference` requests of one `conversationId`, the host never lowers `turnIndex`.",
         "MCPL 0.4 §10.1";
     INFERENCE_REUSED = Error "mcpl/inference-id-reused",
-        "Each inference has an `inferenceId` of its own.",
+        "The host gives each `context/beforeInference` an `inferenceId` that no earlier one had.",
         "MCPL 0.4 §10.1";
     AFTER_FORM = Error "mcpl/after-inference-form",
-        "`context/afterInference` is a request if both sides declared it as blocking, and a notification otherwise.",
+        "The host sends `context/afterInference` as a request if client and server both declared `contextHooks.afterInference` with `blocking: true`, and as a notification otherwise.",
         "MCPL 0.4 §10.5, AMB-C2",
-        "Both sides declare the flag. mcpreel takes the hook as blocking if both say so.";
+        assumes open_questions::C2;
     AFTER_ORPHAN = Warning "mcpl/after-without-before",
-        "`context/afterInference` follows the `context/beforeInference` of the same inference.",
+        "The host sends `context/afterInference` only after a `context/beforeInference` with the same `inferenceId`, if both sides declared both hooks.",
         "MCPL 0.4 §10.5";
     SLOW_HOOK = Warning "mcpl/slow-hook",
-        "A server responds to `context/beforeInference` within 5 s, and to a blocking `context/afterInference` within 10 s.",
+        "The server must respond to `context/beforeInference` within 5 s, and to `context/afterInference`, if it is a request, within 10 s.",
         "MCPL 0.4 §10.6";
     INFERENCE_IN_HOOK = Warning "mcpl/inference-in-hook",
-        "A server sends no `inference/request` before it has responded to a context hook.",
+        "The server must not send `inference/request` while a context hook of the host (`context/*`) waits for its response.",
         "MCPL 0.4 §10.7";
     CHUNK_UNKNOWN = Error "mcpl/chunk-unknown-request",
-        "A chunk belongs to an `inference/request` that has no response yet.",
+        "In `requestId` of `inference/chunk`, the host names an `inference/request` of the server that it has not answered yet.",
         "MCPL 0.4 §11.4";
     CHUNK_UNASKED = Error "mcpl/chunk-unasked",
-        "Chunks are sent only if the `inference/request` contains `stream: true`.",
+        "The host sends `inference/chunk` only for an `inference/request` with `stream: true`.",
         "MCPL 0.4 §11.4";
     CHUNK_ORDER = Error "mcpl/chunk-order",
-        "The chunks of an inference are numbered from 0 without gaps.",
+        "The host numbers the `inference/chunk` messages of one `inference/request` with `index` 0, 1, 2 and so on, without gaps.",
         "MCPL 0.4 §11.4";
     CHUNK_TEXT = Error "mcpl/chunk-text",
-        "The chunks of an inference, put together, equal the `content` of its response.",
+        "A host that sent `inference/chunk` for an `inference/request` returns as `content` of the result exactly the joined `delta` texts of the chunks.",
         "MCPL 0.4 §11.4";
     STATE_SHAPE = Error "mcpl/state-shape",
-        "The `state` in a tool's result has a `checkpoint` and a `parent`; a `patch` is a JSON Patch (RFC 6902).",
+        "A server that returns a `state` in the result of `tools/call` gives it a `checkpoint` and a `parent`; a `patch` in it is a JSON Patch (RFC 6902).",
         "MCPL 0.4 §8.2 and §8.3";
     STATE_BOTH = Warning "mcpl/state-data-and-patch",
-        "The `state` in a tool's result contains `data` or a `patch`, not both.",
+        "A server that returns a `state` in the result of `tools/call` gives it either `data` (the whole state) or a `patch` (the changes), not both.",
         "MCPL 0.4 §8.3, AMB-C6",
-        "The proposal does not say which one counts. mcpreel uses `data`.";
+        assumes open_questions::C6;
     UNKNOWN_PARENT = Error "mcpl/unknown-parent",
-        "The `parent` of a checkpoint is an earlier checkpoint of the server, or null.",
+        "The server gives each `checkpoint` as `parent` either null or a checkpoint that it returned earlier in the session.",
         "MCPL 0.4 §8.2";
     CHECKPOINT_REUSED = Warning "mcpl/checkpoint-reused",
-        "A checkpoint's id stands for one state: if it occurs again, `data`, `patch` and `parent` are the same.",
+        "A server that returns the same `checkpoint` again in the result of `tools/call` must return the same `data`, `patch` and `parent` with it.",
         "MCPL 0.4 §8.2";
     CALL_MEMBERS = Error "mcpl/call-members",
-        "In a `tools/call`, `scope` and `checkpoint` have the types that MCPL defines.",
+        "In `tools/call`, the host gives `scope` and `checkpoint`, if present, the types that MCPL defines.",
         "MCPL 0.4 §7.7 and §8.4";
     STATE_AND_CHECKPOINT = Warning "mcpl/state-and-checkpoint",
-        "A `tools/call` contains the `state` or its `checkpoint`, not both.",
+        "In `tools/call`, the host sends either the `state` or its `checkpoint`, not both.",
         "MCPL 0.4 §8.4";
     STATE_WRAPPED = Warning "mcpl/state-wrapped",
-        "The `state` in a `tools/call` is the bare data, not an object with a `checkpoint`.",
+        "When the host returns a state in `tools/call`, `state` is what the tool's result had in `state.data`, not the whole object with `checkpoint`, `parent` and `data`.",
         "MCPL 0.4 §8.4, AMB-C7",
-        "The proposal does not say in which form a state is returned to the server. mcpreel expects the bare data.";
+        assumes open_questions::C7;
     ROLLBACK_UNDECLARED = Error "mcpl/rollback-undeclared",
-        "A host rolls back only feature sets that are declared with `rollback: true`.",
+        "The host sends `state/rollback` only for a feature set that the server declared with `rollback: true`.",
         "MCPL 0.4 §8.1 and §8.5";
     ROLLBACK_CHECKPOINT = Warning "mcpl/rollback-checkpoint",
-        "The result of `state/rollback` names the requested checkpoint.",
+        "In its result of `state/rollback`, the server repeats the `checkpoint` of the request.",
         "MCPL 0.4 §8.6";
     ROLLBACK_UNKNOWN = Warning "mcpl/rollback-unknown",
-        "A server refuses to roll back to an unknown checkpoint, with error -32005.",
+        "The server must answer a `state/rollback` to a checkpoint that it never returned with error -32005, not with a result.",
         "MCPL 0.4 §8.7";
     ROLLBACK_PARENT = Warning "mcpl/rollback-parent",
-        "The `parent` of the first checkpoint after a rollback is the checkpoint that was rolled back to.",
+        "In the first `state` that the server returns after a successful `state/rollback`, the `parent` is the checkpoint that it rolled back to.",
         "MCPL 0.4 §8.2";
     CHANNEL_REUSED = Error "mcpl/channel-id-reused",
-        "A channel's id stands for one channel of the connection, with one type and one address.",
+        "In `channels/register` and in `added` of `channels/changed`, the server gives no new channel the `id` of a registered one with another `type` or `address`.",
         "MCPL 0.4 §14.2";
     CHANNEL_CHANGE = Warning "mcpl/channel-change-unknown",
-        "`channels/changed` updates and removes only channels that are registered.",
+        "In `updated` and `removed` of `channels/changed`, the server names only channels that are registered.",
         "MCPL 0.4 §14.3";
     UNREGISTERED = Error "mcpl/unregistered-channel",
-        "A `channelId` names a registered channel.",
+        "Host and server name in the `channelId` of `channels/publish`, `channels/incoming` and `channels/outgoing/*` only channels that the server registered or listed before.",
         "MCPL 0.4 §14.3 and §14.6";
     CHANNEL_DIRECTION = Error "mcpl/channel-direction",
-        "No message is published to an inbound channel, and none arrives from an outbound channel.",
+        "The host sends no `channels/publish` to a channel whose `direction` is `inbound`, and the server no `channels/incoming` from one that is `outbound`.",
         "MCPL 0.4 §14.2";
     PUBLISH_THINKING = Error "mcpl/publish-thinking",
-        "The host publishes nothing to the channel `thinking`, which shows what the model thinks.",
+        "The host sends no `channels/publish` to the channel `thinking`, which only shows what the model thinks.",
         "MCPL 0.4 §14.5";
     OUTGOING_ORDER = Error "mcpl/outgoing-order",
-        "The `channels/outgoing/chunk` messages of an inference and channel are numbered from 0 without gaps.",
+        "The host numbers the `channels/outgoing/chunk` messages with the same `inferenceId` and `channelId` with `index` 0, 1, 2 and so on, without gaps.",
         "MCPL 0.4 §14.3";
     OUTGOING_COMPLETED = Error "mcpl/outgoing-completed",
-        "No `channels/outgoing/chunk` or second `channels/outgoing/complete` follows the `channels/outgoing/complete` of an inference and channel.",
+        "After `channels/outgoing/complete`, the host sends no further `channels/outgoing/chunk` or `channels/outgoing/complete` with the same `inferenceId` and `channelId`.",
         "MCPL 0.4 §14.3";
     OUTGOING_TEXT = Info "mcpl/outgoing-text",
-        "The outgoing chunks, put together, equal the text in `channels/outgoing/complete`, unless moderation changed it.",
+        "The joined `delta` texts of the `channels/outgoing/chunk` messages that the host sent equal the text in its `channels/outgoing/complete`, unless it moderated the text.",
         "MCPL 0.4 §14.3";
     INCOMING_RESULTS = Error "mcpl/incoming-results",
-        "The result of `channels/incoming` has exactly one entry for each message.",
+        "In the `results` of `channels/incoming`, the host returns exactly one entry for the `messageId` of each message.",
         "MCPL 0.4 §14.3";
     CODE = Warning "mcpl/error-code",
-        "An error code of MCPL occurs only in responses to the methods that it is meant for.",
+        "Whoever answers uses the error codes of MCPL only for their methods: -32001 and -32003 for `push/event`, `inference/request`, `scope/elevate` and `state/rollback`, -32005 for `state/rollback`, -32017 and -32023 for `channels/*`, -32024 for `channels/open`.",
         "MCPL 0.4 Appendix A and §14.6";
 }
 

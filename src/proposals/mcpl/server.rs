@@ -21,7 +21,7 @@ use crate::proposals::server::{
 use channels::Channels;
 use compliance::{REDACTION, Redactor};
 use inference::{Ask, inference, inferred, receive_chunk};
-use negotiated::{Negotiated, Update};
+use negotiated::{Negotiated, SetsForm, Update};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -80,6 +80,8 @@ pub(crate) struct Settings {
     /// Feature sets that are declared in addition to the server's own, or replace them: declarations by name.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub sets: Map<String, Value>,
+    /// The form in which the feature sets are declared.
+    pub feature_sets: SetsForm,
     /// Channels, as descriptors or ids. Without it, the server declares no channels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channels: Option<Vec<Value>>,
@@ -111,6 +113,7 @@ impl ServerSide for McplServerSide {
         if settings.push_only {
             self.negotiated.forgo_own_sets();
         }
+        self.negotiated.declare_as(settings.feature_sets);
         self.redactor = Redactor::new(&settings.redact)?;
         if let Some(channels) = settings.channels {
             self.channels.offer(channels)?;
@@ -186,6 +189,11 @@ impl ServerSide for McplServerSide {
             return self.write_page(call, cx);
         }
         Some(self.negotiated.gate(NOTES_SET).map(|()| {
+            let named = call.params["checkpoint"].as_str();
+            if let Some(unknown) = named.filter(|named| !cx.store().notes.has(named)) {
+                let used = cx.store().notes.current().map(str::to_owned);
+                cx.report(json!({"report": "unknown_checkpoint", "checkpoint": unknown, "used": used}));
+            }
             match cx.add_note(call.arguments["text"].as_str().unwrap_or_default(), call.params) {
                 Ok(state) => {
                     let mut result = success("Note added");
@@ -247,9 +255,12 @@ impl ServerSide for McplServerSide {
         true
     }
 
+    fn infers(&self) -> bool {
+        self.negotiated.may_send(INFERENCE, AGENT).is_ok()
+    }
+
     fn inference(&self, asked: &Infer) -> Option<(&'static str, Value)> {
-        self.negotiated.may_send(INFERENCE, AGENT).ok()?;
-        Some((INFERENCE, inference::of_job(asked, AGENT)))
+        self.infers().then(|| (INFERENCE, inference::of_job(asked, AGENT)))
     }
 
     fn denied(&mut self, _method: &str, about: &Value, error: Option<&Value>, cx: &mut dyn ServerCx) {

@@ -14,64 +14,72 @@ use files::Files;
 use serde_json::Value;
 use std::collections::VecDeque;
 
+/// The questions that the proposal leaves open (`AMB-…`), and what mcpreel assumes.
+mod open_questions {
+    pub(super) const B1: &str = "The proposal has no default lifetime. mcpreel counts such a reminder for one turn when it validates; its host keeps it for 20 turns.";
+    pub(super) const B4: &str = "The proposal does not say what a repeated id means. mcpreel takes it as an update if the body changed, and as a duplicate otherwise.";
+    pub(super) const B5: &str = "The proposal does not say who sets `firedAtTurn`. mcpreel leaves it to the host.";
+    pub(super) const B8: &str = "The proposal does not say where the older form is. mcpreel accepts both places.";
+}
+
 rules! {
     UNDECLARED = Error "reminder/undeclared",
-        "A server declares `reminders.emit` before it sends reminders; otherwise hosts drop them.",
+        "The server sends reminders only if it declared `reminders.emit: true`; hosts drop the reminders of other servers.",
         "Reminder RFC, Server capability advertisement";
     UNLISTED = Warning "reminder/unlisted-value",
-        "A reminder uses only `propagate` and `roleHint` values that the server declared, or that apply by default.",
+        "A server that lists the values it uses in `reminders.propagate` or `reminders.roleHints` sends reminders only with a listed `propagate` or `roleHint`. A reminder without them counts as `session` and `system`.",
         "Reminder RFC, Server capability advertisement";
     ODD_ID = Info "reminder/id-not-uuid7",
-        "The `id` of a reminder is a version 7 UUID.",
+        "The server gives each reminder an `id` that is a version 7 UUID.",
         "Reminder RFC, Proposed wire format";
     SNAKE_CASE = Error "reminder/snake-case",
-        "The names of a reminder's members are in camelCase (`ttlTurns`, not `ttl_turns`).",
+        "In `notifications/reminder`, the server writes the names of a reminder's members in camelCase (`ttlTurns`, not `ttl_turns`).",
         "Reminder RFC, Proposed wire format";
     NEAR_MISS = Warning "reminder/near-miss",
-        "No member of a reminder has a name that is almost one of the proposal's, which suggests a typing error.",
+        "In `notifications/reminder`, the server spells the names of a reminder's members exactly as the proposal does (`ttlTurns`, not `TtlTurns`).",
         "Reminder RFC, Proposed wire format";
     FIRED_AT = Info "reminder/fired-at-turn",
-        "A server leaves `firedAtTurn` null, because only the host knows the number of a turn.",
+        "The server leaves `firedAtTurn` out or null: only the host knows in which turn it shows the reminder.",
         "Reminder RFC, Proposed wire format, AMB-B5",
-        "The proposal does not say who sets `firedAtTurn`. mcpreel leaves it to the host.";
+        assumes open_questions::B5;
     RESENT = Info "reminder/resent",
-        "A server reuses the `id` of a reminder only to repeat or update that reminder.",
+        "The server gives each new reminder a new `id`. This is reported whenever an `id` comes again: as a repeat (same `body`) or as an update (another `body`).",
         "Reminder RFC, Proposed wire format, AMB-B4",
-        "The proposal does not say what a repeated id means. mcpreel takes it as an update if the body changed, and as a duplicate otherwise.";
+        assumes open_questions::B4;
     BOTH_PATHS = Info "reminder/both-paths",
-        "A server sends a reminder in one form only: `notifications/reminder`, or the older `_meta.harn.reminder`.",
+        "The server sends a reminder (one `id`) in one form only: as `notifications/reminder`, or in the older form, as `_meta.harn.reminder` in `notifications/message`.",
         "Reminder RFC, Compatibility and migration";
     LEGACY_ENVELOPE = Warning "reminder/legacy-envelope",
-        "Servers send reminders as `notifications/reminder`, not in the older form `_meta.harn.reminder` in `notifications/message`.",
+        "The server sends reminders as `notifications/reminder`, not in the older form, as `_meta.harn.reminder` in `notifications/message`.",
         "Reminder RFC, From the current _meta envelope";
     LEGACY_SHAPE = Error "reminder/legacy-shape",
-        "A reminder in the older form (`_meta.harn.reminder`) has an `id`, a `body`, and members of the right types.",
+        "A server that sends a reminder in the older form (`_meta.harn.reminder`) gives it an `id` and a `body`, and each member the type that the proposal defines.",
         "Reminder RFC, From the current _meta envelope";
     LEGACY_CAPABILITY = Warning "reminder/legacy-capability",
-        "Servers declare `capabilities.reminders`, not the older `capabilities._meta.harn.reminders`.",
+        "The server declares `capabilities.reminders`, not the older `capabilities._meta.harn.reminders`.",
         "Reminder RFC, Reference implementation status";
     LEGACY_PLACE = Warning "reminder/legacy-place",
-        "The older form `_meta.harn.reminder` is a member of the message's `params`, not next to `params`.",
+        "A server that sends a reminder in the older form puts `_meta.harn.reminder` inside `params` of `notifications/message`, not next to `params`.",
         "Reminder RFC, From the current _meta envelope, AMB-B8",
-        "The proposal does not say where the older form is. mcpreel accepts both places.";
+        assumes open_questions::B8;
     NO_LIFETIME = Info "reminder/no-lifetime",
-        "A reminder says with `ttlTurns` how many turns it lasts; without it, each host decides.",
+        "The server says in `ttlTurns` for how many turns a reminder lasts; without it, each host decides. Reported once per session.",
         "Reminder RFC, Proposed wire format, AMB-B1",
-        "The proposal has no default. mcpreel counts such a reminder for one turn when it validates; its host keeps it for 20 turns.";
+        assumes open_questions::B1;
     PROVIDER_ROLE = Info "reminder/provider-role",
-        "The `roleHint` of a reminder is one that all model providers support: `system` or `developer`.",
+        "The server gives a reminder no `roleHint` of `user_block` or `ephemeral_cache`, which not all model providers support; `system` and `developer` are safe.",
         "Reminder RFC, Open questions 4";
     DURING_CALL = Info "reminder/during-call",
-        "A server sends no reminder during a tool call if the reminder belongs to that call: hosts cannot relate the two.",
+        "The server sends no reminder while a `tools/call` of the client waits for its result: the host cannot tell whether the reminder belongs to that call.",
         "Reminder RFC, Open questions 2";
     NO_UPDATE = Info "reminder/no-resource-update",
-        "A server that sends a reminder about a file also sends `notifications/resources/updated` if the host subscribed to the file.",
+        "A server that sends a reminder about a file (the part of `dedupeKey` after the colon) also sends `notifications/resources/updated` for it within 2 s, if the client subscribed to the file.",
         "Reminder RFC, Positioning vs file-watcher / build-watcher use cases";
     TURN_BUDGET = Warning "reminder/turn-budget",
-        "At most 10 reminders of a server wait for the same turn, so that they do not fill the prompt.",
+        "The server must have at most 10 reminders waiting for one turn, so that they do not fill the prompt. Checked only if the reel notes the turns.",
         "Reminder RFC, Host-side rendering and Open questions 6";
     RATE = Warning "reminder/rate",
-        "A server sends at most 60 reminders per minute.",
+        "The server must send at most 60 reminders in any 60 seconds.",
         "Reminder RFC, Open questions 6";
 }
 

@@ -4,8 +4,9 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
-use url::Url;
+use url::{Host, Url};
 
 /// The maximum size of the output that is kept, in bytes.
 pub(crate) const MAX_OUTPUT_BYTES: usize = 16 << 10;
@@ -90,6 +91,8 @@ pub struct HandlerPolicy {
     pub kinds: BTreeSet<JobKind>,
     /// The variables that headers may contain.
     pub secrets: Vec<Secret>,
+    /// The hosts that webhooks may reach although their addresses are not public, as in a parsed URL.
+    pub private_hosts: Vec<String>,
     /// Whether a program of the user's answers instead of the host's model.
     pub has_program: bool,
     /// The time limit of every job.
@@ -99,7 +102,75 @@ pub struct HandlerPolicy {
 impl Default for HandlerPolicy {
     /// Permits nothing.
     fn default() -> Self {
-        Self { kinds: BTreeSet::new(), secrets: Vec::new(), has_program: false, limit: Duration::from_secs(30) }
+        Self {
+            kinds: BTreeSet::new(),
+            secrets: Vec::new(),
+            private_hosts: Vec::new(),
+            has_program: false,
+            limit: Duration::from_secs(30),
+        }
+    }
+}
+
+/// Whether a URL may lead to an address that is not public: the user allowed its host, or it names this machine.
+pub(crate) fn may_be_private(url: &Url, private_hosts: &[String]) -> bool {
+    is_loopback(url) || url.host_str().is_some_and(|host| private_hosts.iter().any(|allowed| allowed == host))
+}
+
+/// Checks the address in a URL, if it has one; names are checked once they are resolved.
+///
+/// # Errors
+/// The address is not public, and not allowed.
+pub(crate) fn check_address(url: &Url, private_hosts: &[String]) -> Result<(), String> {
+    let address = match url.host() {
+        Some(Host::Ipv4(address)) => IpAddr::V4(address),
+        Some(Host::Ipv6(address)) => IpAddr::V6(address),
+        _ => return Ok(()),
+    };
+    match is_public(address) || may_be_private(url, private_hosts) {
+        true => Ok(()),
+        false => Err(format!("{address} is not a public address, and this server does not allow it")),
+    }
+}
+
+/// Whether a URL names this machine itself.
+pub(crate) fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}
+
+/// Whether an address is on the public internet, rather than on this machine, in its network, or reserved.
+pub(crate) fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => match embedded_v4(address) {
+            Some(address) => is_public_v4(address),
+            // Everything that is assigned to the internet is in 2000::/3.
+            None => address.segments()[0] & 0xe000 == 0x2000,
+        },
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let special = address.is_private() || address.is_loopback() || address.is_link_local() || address.is_multicast();
+    let reserved = match address.octets() {
+        // This network, carriers' networks (RFC 6598), protocol assignments, benchmarks, and class E.
+        [0, ..] | [100, 64..=127, ..] | [192, 0, 0, _] | [198, 18 | 19, ..] | [240..=255, ..] => true,
+        _ => false,
+    };
+    !special && !reserved
+}
+
+/// The IPv4 address that a packet to this address ends at: mapped, translated (RFC 6052) or tunnelled (6to4).
+fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    let from = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
+    match address.segments() {
+        [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => Some(from(high, low)),
+        _ => address.to_ipv4_mapped(),
     }
 }
 
@@ -229,5 +300,58 @@ impl JobOutcome {
     /// An outcome without output.
     pub fn silent(end: JobEnd) -> Self {
         Self { end, output: String::new(), bytes: 0, left: 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn e34_addresses_of_this_machine_and_its_networks_are_not_public() {
+        for address in [
+            "127.0.0.1",
+            "10.1.2.3",
+            "172.16.0.1",
+            "192.168.1.1",
+            "169.254.169.254",
+            "100.64.0.1",
+            "0.0.0.0",
+            "224.0.0.1",
+            "255.255.255.255",
+            "::",
+            "::1",
+            "fe80::1",
+            "fd00:ec2::254",
+            "ff02::1",
+            "::ffff:169.254.169.254",
+            "::ffff:10.0.0.1",
+            "64:ff9b::a9fe:a9fe",
+            "2002:7f00:1::",
+        ] {
+            assert!(!is_public(address.parse().expect(address)), "{address}");
+        }
+        for address in ["1.1.1.1", "172.32.0.1", "100.128.0.1", "2606:4700::1111", "::ffff:1.1.1.1", "64:ff9b::101:101"]
+        {
+            assert!(is_public(address.parse().expect(address)), "{address}");
+        }
+    }
+
+    #[test]
+    fn e34_an_address_in_a_url_is_allowed_by_its_name_only() {
+        let check = |url: &str, allowed: &str| check_address(&Url::parse(url).expect(url), &[allowed.to_owned()]);
+        for url in ["https://10.0.0.1/", "https://[fe80::1]/", "https://0x0a000001/", "https://169.254.169.254/latest"]
+        {
+            assert!(check(url, "example.com").is_err_and(|why| why.contains("not a public address")), "{url}");
+        }
+        for (url, allowed) in [
+            ("https://10.0.0.1:8443/", "10.0.0.1"),
+            ("https://[fe80::1]/", "[fe80::1]"),
+            ("http://127.0.0.1:9/", ""),
+            ("http://localhost/", ""),
+            ("https://example.com/", ""),
+        ] {
+            assert_eq!(check(url, allowed), Ok(()), "{url}");
+        }
     }
 }

@@ -147,6 +147,16 @@ impl Notes {
         notes.into_iter().flatten().filter_map(|note| note["text"].as_str()).collect()
     }
 
+    /// Whether a checkpoint is kept.
+    pub fn has(&self, checkpoint: &str) -> bool {
+        self.find(checkpoint).is_some()
+    }
+
+    /// The checkpoint of the server's current state.
+    pub fn current(&self) -> Option<&str> {
+        self.current.as_deref()
+    }
+
     fn find(&self, id: &str) -> Option<&Checkpoint> {
         self.kept.iter().find(|checkpoint| checkpoint.id == id)
     }

@@ -1,4 +1,4 @@
-//! Real time: the host with servers of any kind. Only connections to built-in servers can be told to send something.
+//! Real time: the host with servers of any kind. Only connections to built-in servers accept orders to send something.
 
 use super::{Flow, Stage, StageEvent, play};
 use crate::error::{CommandError, Notices};

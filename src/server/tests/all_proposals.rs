@@ -235,6 +235,37 @@ fn inference_is_asked_for_and_its_stream_is_followed() {
 }
 
 #[test]
+fn c56_chunks_out_of_order_or_twice_are_reported() {
+    for (indexes, agree, misplaced) in
+        [(vec![0, 1], true, None), (vec![1, 0, 0], false, Some(1)), (vec![0, 1, 1], false, Some(1))]
+    {
+        let mut host = Host::full();
+        host.fire(&json!({"kind": "inference", "stream": true}));
+        for index in indexes {
+            let delta = ["All ", "well."][index];
+            host.notify("inference/chunk", &json!({"requestId": 1, "index": index, "delta": delta}));
+        }
+        host.answer(&json!(1), &json!({"content": "All well.", "model": "m", "finishReason": "end_turn"}));
+        let find = |what: &str| host.reports.iter().find(|report| report["report"] == what);
+        assert_eq!(find("inference_answered").expect("reported")["chunks_agree"], agree);
+        assert_eq!(find("chunk_misplaced").map(|report| report["index"].as_i64()), misplaced.map(Some));
+    }
+}
+
+#[test]
+fn c32_a_call_with_an_unknown_checkpoint_is_reported() {
+    let mut host = Host::full();
+    let call = |checkpoint: &str| json!({"name": "add_note", "arguments": {"text": "x"}, "checkpoint": checkpoint});
+    let added = host.request("tools/call", &call("chk_nowhere"));
+    let expected = json!({"report": "unknown_checkpoint", "checkpoint": "chk_nowhere", "used": null});
+    assert!(host.reports.contains(&expected), "{:?}", host.reports);
+    let known = added["result"]["state"]["checkpoint"].as_str().expect("a checkpoint").to_owned();
+    host.reports.clear();
+    host.request("tools/call", &call(&known));
+    assert!(!host.reports.iter().any(|report| report["report"] == "unknown_checkpoint"));
+}
+
+#[test]
 fn notes_carry_state_and_roll_back() {
     let mut host = Host::full();
     let listed = host.request("tools/list", &json!({}))["result"]["tools"].clone();

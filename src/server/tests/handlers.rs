@@ -310,10 +310,14 @@ fn f8_an_agent_is_the_hosts_model_by_a_proposal_or_by_mcp() {
         let run = host.run();
         assert_eq!((&run["outcome"], &run["output"]), (&json!("done"), &json!("all is well")), "{method}");
     }
+    // A client without a model cannot have an agent, and one whose model is taken away later is not asked.
     let mut host = Host::ready(config(), "2025-11-25", &json!({})).0;
+    let refused = host.tool("events_subscribe", &json!({"handler": agent}));
+    assert!(refused["isError"] == true && text(&refused).contains("need a model"), "{refused}");
+    let mut host = Host::ready(config(), "2025-11-25", &full).0;
+    host.notify("featureSets/update", &json!({"enabled": ["events.agent"], "disabled": []}));
     host.handled_by(agent);
+    host.notify("featureSets/update", &json!({"enabled": [], "disabled": ["events.agent"]}));
     host.publish(1);
     assert_eq!(host.run()["outcome"], "not_started");
-    let tools = host.tool("events_subscribe", &json!({"handler": {"type": "agent", "tools": ["slack_reply"]}}));
-    assert!(tools["isError"] == true && text(&tools).contains("no tools"), "{tools}");
 }

@@ -18,6 +18,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     name: "bell",
     title: "Bells",
     source: "this test",
+    glossary: "",
     methods: &[
         MethodSpec::proposed("bell/count", MethodKind::Request, Sender::Client, &[], "this test"),
         MethodSpec::proposed("bell/rung", MethodKind::Request, Sender::Server, &["times"], "this test"),

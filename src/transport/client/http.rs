@@ -3,7 +3,7 @@
 //! Header names keep their spelling in both directions, because exchanges are recorded as they are.
 
 use super::error_response::TOKEN_ADVICE;
-use super::proxy_connector::{ProxyConnector, UnknownName};
+use super::proxy_connector::{AddressFilter, ProxyConnector, UnknownName};
 use super::remote::Remote;
 use crate::wire::Direction;
 use crate::wire::text::error_chain;
@@ -17,6 +17,7 @@ use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use std::error::Error;
 use std::io;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -86,6 +87,9 @@ pub enum HttpError {
     /// A proxy from the environment failed.
     #[error("{0}")]
     Proxy(String),
+    /// The host has an address that the caller does not permit.
+    #[error("{0} is at {1}, which is not a public address")]
+    Address(String, IpAddr),
 }
 
 impl HttpError {
@@ -110,7 +114,9 @@ impl HttpError {
             Self::Token(_) => TOKEN_ADVICE,
             Self::Proxy(_) => "the proxy is set by HTTP_PROXY, HTTPS_PROXY or ALL_PROXY; NO_PROXY excludes hosts",
             Self::Redirect(_) => "if you trust the target, pass its URL with --url",
-            Self::Header(..) | Self::Certificates(..) | Self::TooLong(_) | Self::Exchange(_) => return None,
+            Self::Header(..) | Self::Certificates(..) | Self::TooLong(_) | Self::Exchange(_) | Self::Address(..) => {
+                return None;
+            }
         })
     }
 
@@ -263,8 +269,16 @@ impl HttpClient {
         Self::by(ProxyConnector::straight, remote)
     }
 
+    /// As [`HttpClient::new`], but it connects only to permitted addresses.
+    ///
+    /// # Errors
+    /// TLS cannot be set up.
+    pub(crate) fn only_to(remote: &Remote, permits: AddressFilter) -> Result<Self, HttpError> {
+        Self::by(|limit, tls| ProxyConnector::new(limit, tls).only_to(permits, limit), remote)
+    }
+
     fn by(
-        reach: fn(Duration, Arc<rustls::ClientConfig>) -> ProxyConnector,
+        reach: impl FnOnce(Duration, Arc<rustls::ClientConfig>) -> ProxyConnector,
         remote: &Remote,
     ) -> Result<Self, HttpError> {
         let tls = Arc::new(super::tls::config(remote)?);

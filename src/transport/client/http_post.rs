@@ -1,6 +1,7 @@
 //! A single HTTP POST of JSON that follows no redirects and reads the response up to a limit.
 
 use super::http::{HttpClient, HttpError, full};
+use super::proxy_connector::AddressFilter;
 use super::remote::Remote;
 use http_body_util::BodyExt;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -22,7 +23,8 @@ pub(crate) struct Posted {
     pub bytes: u64,
 }
 
-/// Posts JSON with these headers and keeps up to `kept` bytes of the response's body.
+/// Posts JSON with these headers and keeps up to `kept` bytes of the response's body. With `permits`, the host's name
+/// must lead to permitted addresses only; an address in the URL itself is not checked.
 ///
 /// # Errors
 /// The URL or a header is invalid, the server cannot be reached, or the exchange broke off.
@@ -31,6 +33,7 @@ pub(crate) async fn post(
     headers: &[(String, String)],
     body: &str,
     kept: usize,
+    permits: Option<AddressFilter>,
 ) -> Result<Posted, HttpError> {
     let failed = |why: &dyn std::fmt::Display| HttpError::Url(url.to_owned(), why.to_string());
     let uri: Uri = url.parse().map_err(|error: http::uri::InvalidUri| failed(&error))?;
@@ -53,7 +56,11 @@ pub(crate) async fn post(
     let request = request.map_err(|error| failed(&error))?;
     let remote = Remote { url: url.to_owned(), ..Remote::default() };
     // An unencrypted request does not go to a proxy, which could read it.
-    let client = if is_plain { HttpClient::straight(&remote)? } else { HttpClient::new(&remote)? };
+    let client = match permits {
+        Some(permits) => HttpClient::only_to(&remote, permits)?,
+        None if is_plain => HttpClient::straight(&remote)?,
+        None => HttpClient::new(&remote)?,
+    };
     let (head, mut answered) = client.send(request).await?.into_parts();
     let mut posted = Posted { status: head.status.as_u16(), headers: head.headers, body: Vec::new(), bytes: 0 };
     while posted.bytes < MAX_READ
@@ -67,4 +74,22 @@ pub(crate) async fn post(
         posted.bytes += bytes.len() as u64;
     }
     Ok(posted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn e34_a_name_must_lead_to_permitted_addresses() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let url = format!("https://localhost:{}/", listener.local_addr().expect("an address").port());
+        let refused = post(&url, &[], "{}", 9, Some(|_| false)).await;
+        assert!(
+            matches!(&refused, Err(HttpError::Address(name, at)) if name == "localhost" && at.is_loopback()),
+            "{refused:?}"
+        );
+        listener.set_nonblocking(true).expect("set");
+        assert!(listener.accept().is_err(), "nobody connected");
+    }
 }

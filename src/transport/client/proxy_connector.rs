@@ -6,16 +6,18 @@ use hyper::Uri;
 use hyper::header::HeaderValue;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_rustls::{HttpsConnector, MaybeHttpsStream};
-use hyper_util::client::legacy::connect::dns::{GaiAddrs, GaiResolver, Name};
+use hyper_util::client::legacy::connect::dns::{GaiResolver, Name};
 use hyper_util::client::legacy::connect::proxy::{SocksV4, SocksV5, Tunnel};
 use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::TokioIo;
 use std::io::{self, IoSlice};
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
+use std::vec::IntoIter;
 use tokio::net::TcpStream;
 use tower_service::Service;
 
@@ -27,22 +29,35 @@ const SOCKS_PORT: u16 = 1080;
 #[error(transparent)]
 pub(crate) struct UnknownName(pub io::Error);
 
+/// Decides whether an address may be connected to.
+pub(crate) type AddressFilter = fn(IpAddr) -> bool;
+
 /// The system's resolver. Its errors have a type, by which the cause of a failed connection is found.
 #[derive(Clone)]
-struct NameLookup(GaiResolver);
+struct NameLookup {
+    system: GaiResolver,
+    /// A name with any address that this does not permit is refused.
+    permits: Option<AddressFilter>,
+}
 
 impl Service<Name> for NameLookup {
-    type Response = GaiAddrs;
-    type Error = UnknownName;
-    type Future = Pin<Box<dyn Future<Output = Result<GaiAddrs, UnknownName>> + Send>>;
+    type Response = IntoIter<SocketAddr>;
+    type Error = BoxError;
+    type Future = Pin<Box<dyn Future<Output = Result<IntoIter<SocketAddr>, BoxError>> + Send>>;
 
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), UnknownName>> {
-        self.0.poll_ready(context).map_err(UnknownName)
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.system.poll_ready(context).map_err(|error| UnknownName(error).into())
     }
 
     fn call(&mut self, name: Name) -> Self::Future {
-        let lookup = self.0.call(name);
-        Box::pin(async { lookup.await.map_err(UnknownName) })
+        let (lookup, permits) = (self.system.call(name.clone()), self.permits);
+        Box::pin(async move {
+            let found: Vec<SocketAddr> = lookup.await.map_err(UnknownName)?.collect();
+            match found.iter().find(|at| permits.is_some_and(|permits| !permits(at.ip()))) {
+                Some(at) => Err(HttpError::Address(name.to_string(), at.ip()).into()),
+                None => Ok(found.into_iter()),
+            }
+        })
     }
 }
 
@@ -50,6 +65,8 @@ impl Service<Name> for NameLookup {
 #[derive(Clone)]
 pub(crate) struct ProxyConnector {
     tcp: HttpConnector<NameLookup>,
+    /// For connections without a proxy.
+    direct: HttpConnector<NameLookup>,
     /// For proxies with https URLs.
     tls: Arc<rustls::ClientConfig>,
     proxies: Arc<Matcher>,
@@ -69,11 +86,14 @@ impl ProxyConnector {
     }
 
     fn by(proxies: Matcher, limit: Duration, tls: Arc<rustls::ClientConfig>) -> Self {
-        let mut tcp = HttpConnector::new_with_resolver(NameLookup(GaiResolver::new()));
-        tcp.enforce_http(false);
-        tcp.set_nodelay(true);
-        tcp.set_connect_timeout(Some(limit));
-        Self { tcp, tls, proxies: Arc::new(proxies), tunnel_always: false }
+        let tcp = tcp(None, limit);
+        Self { direct: tcp.clone(), tcp, tls, proxies: Arc::new(proxies), tunnel_always: false }
+    }
+
+    /// A copy that connects only to permitted addresses. Behind a proxy, the proxy decides.
+    #[must_use]
+    pub(crate) fn only_to(self, permits: AddressFilter, limit: Duration) -> Self {
+        Self { direct: tcp(Some(permits), limit), ..self }
     }
 
     /// A copy that uses tunnels through all proxies, for protocols other than HTTP.
@@ -87,6 +107,14 @@ impl ProxyConnector {
         let is_plain = uri.scheme_str() == Some("http");
         self.proxies.intercept(uri).filter(|_| is_plain)?.basic_auth().cloned()
     }
+}
+
+fn tcp(permits: Option<AddressFilter>, limit: Duration) -> HttpConnector<NameLookup> {
+    let mut tcp = HttpConnector::new_with_resolver(NameLookup { system: GaiResolver::new(), permits });
+    tcp.enforce_http(false);
+    tcp.set_nodelay(true);
+    tcp.set_connect_timeout(Some(limit));
+    tcp
 }
 
 /// A connection; with TLS only if the proxy itself requires it.
@@ -107,12 +135,13 @@ impl Service<Uri> for ProxyConnector {
     type Future = Pin<Box<dyn Future<Output = Result<ProxiedConnection, BoxError>> + Send>>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        self.tcp.poll_ready(context).map_err(Into::into)
+        ready!(self.tcp.poll_ready(context)?);
+        self.direct.poll_ready(context).map_err(Into::into)
     }
 
     fn call(&mut self, uri: Uri) -> Self::Future {
         let Some(proxy) = self.proxies.intercept(&uri) else {
-            let mut tcp = self.tcp.clone();
+            let mut tcp = self.direct.clone();
             return Box::pin(async move {
                 Ok(ProxiedConnection { stream: MaybeHttpsStream::Http(tcp.call(uri).await?), forwards: false })
             });

@@ -7,7 +7,7 @@ use crate::transport::budget::{Budget, IntakeLimits};
 use crate::transport::client::http::{Body, full};
 use crate::wire::MessageLimit;
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue};
+use hyper::header::{ALLOW, CONTENT_TYPE, HeaderMap, HeaderValue};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use serde_json::{Value, json};
@@ -17,10 +17,12 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 
 /// A received post.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Post {
     /// The path of the URL.
     pub path: String,
+    /// The headers.
+    pub headers: HeaderMap,
     /// The body.
     pub body: Bytes,
 }
@@ -70,7 +72,7 @@ async fn answer(
             refuse(StatusCode::PAYLOAD_TOO_LARGE, &format!("the body is larger than {} B", most.bytes()))
         }
         Err(fault) => refuse(fault.status(), &fault.reported(&intake)),
-        Ok(body) => take(Post { path: head.uri.path().to_owned(), body: body.into() }).await,
+        Ok(body) => take(Post { path: head.uri.path().to_owned(), headers: head.headers, body: body.into() }).await,
     }
 }
 

@@ -22,6 +22,17 @@ pub(super) const CASES: &[Case] = &[
     ("envelope/version", r#"c>s {"no-version":0,"id":1,"method":"ping"}"#),
     ("envelope/version", r#"c>s {"jsonrpc":"1.0","id":1,"method":"ping"}"#),
     ("envelope/null-id", r#"c>s {"id":null,"method":"ping"}"#),
+    (
+        "schema/params",
+        r#"hello 2025-06-18 {} | {}
+           c>s {"method":"notifications/cancelled"}"#,
+    ),
+    (
+        "schema/params",
+        r#"hello 2025-06-18 {"sampling":{}} | {}
+           s>c {"id":1,"method":"sampling/createMessage","params":{"maxTokens":1,"messages":[{"role":"user",
+               "content":[]}]}}"#,
+    ),
     ("envelope/odd-id", r#"c>s {"id":1.5,"method":"ping"}"#),
     ("envelope/missing-id", r#"s>c {"result":{}}"#),
     ("envelope/mixed", r#"s>c {"id":1,"result":{},"error":{"code":1,"message":"x"}}"#),
@@ -55,6 +66,7 @@ pub(super) const CASES: &[Case] = &[
            s>c {"id":1,"result":{}}
            s>c {"id":1,"result":{}}"#,
     ),
+    ("envelope/error-id", r#"s>c {"id":null,"error":{"code":-32603,"message":"internal error"}}"#),
     ("pairing/unattributed-error", r#"s>c {"id":null,"error":{"code":-32700,"message":"parse error"}}"#),
     (
         "pairing/id-in-use",
@@ -82,6 +94,8 @@ pub(super) const CASES: &[Case] = &[
     (
         "pairing/cancel-unknown",
         r#"hello 2025-11-25 {} | {}
+           c>s {"id":1,"method":"ping"}
+           s>c {"id":1,"result":{}}
            c>s {"method":"notifications/cancelled","params":{"requestId":1}}"#,
     ),
     (
@@ -91,7 +105,7 @@ pub(super) const CASES: &[Case] = &[
     ),
     (
         "pairing/notification-answered",
-        r#"hello 2025-11-25 {} | {}
+        r#"hello 2025-11-25 {"roots":{"listChanged":true}} | {}
            c>s {"method":"notifications/roots/list_changed"}
            s>c {"id":null,"error":{"code":-32601,"message":"no such method"}}"#,
     ),
@@ -123,11 +137,6 @@ pub(super) const CASES: &[Case] = &[
     ),
     ("lifecycle/unknown-revision", "hello 1900-01-01 {} | {}"),
     ("lifecycle/modern-handshake", "hello 2026-07-28 {} | {}"),
-    (
-        "lifecycle/capability",
-        r#"hello 2025-11-25 {} | {}
-           c>s {"id":1,"method":"tools/list"}"#,
-    ),
     ("lifecycle/stripped-capability", r#"hello 2025-11-25 {} | {"conversationEvents":{}}"#),
     (
         "method/unknown-request",
@@ -300,6 +309,17 @@ fn batches_of_their_revision_are_taken_apart() {
     assert_eq!(report.messages(), 7);
 }
 
+/// `7.0` and `7` are the same integer.
+#[test]
+fn an_integral_float_is_an_integer() {
+    let report = super::run(
+        r#"hello 2025-11-25 {} | {}
+           c>s {"id":7.0,"method":"ping"}
+           s>c {"id":7,"result":{}}"#,
+    );
+    assert!(report.findings.is_empty(), "{:?}", report.findings);
+}
+
 /// A gap may hide the end of the handshake, responses, requests, and the beginnings of longer exchanges.
 #[test]
 fn a_gap_may_hold_the_end_of_the_handshake_and_answers() {
@@ -376,7 +396,7 @@ fn a_long_pipeline_is_checked_in_time() {
 fn a_server_may_ask_for_a_url_to_be_opened() {
     let answered = |code: i64| {
         super::ids(&super::run(&format!(
-            r#"hello 2025-11-25 {{}} | {{"tools":{{}}}}
+            r#"hello 2025-11-25 {{"elicitation":{{"url":{{}}}}}} | {{"tools":{{}}}}
                c>s {{"id":1,"method":"tools/call","params":{{"name":"t"}}}}
                s>c {{"id":1,"error":{{"code":{code},"message":"open it","data":{{"elicitations":[{{"mode":"url",
                    "elicitationId":"e","url":"https://h/","message":"m"}}]}}}}}}"#

@@ -44,7 +44,8 @@ pub(super) const SESSION: &str = r##"
             {"name":"events_unsubscribe","inputSchema":{"type":"object"}},{"name":"events_list","inputSchema":
             {"type":"object"}},{"name":"events_pause","inputSchema":{"type":"object"}},{"name":"events_resume",
             "inputSchema":{"type":"object"}},{"name":"events_update","inputSchema":{"type":"object"}},
-            {"name":"recall","inputSchema":{"type":"object"}}]}}
+            {"name":"recall","inputSchema":{"type":"object"}},{"name":"t",
+            "inputSchema":{"type":"object"}}]}}
     c>s {"id":1,"method":"ping"}
     s>c {"id":1,"result":{}}
     c>s {"id":2,"method":"conversation/userMessage","params":{"messageId":"m1","content":"how is it going?"}}
@@ -109,37 +110,43 @@ pub(super) const SESSION: &str = r##"
             {"type":"webhook","url":"http://127.0.0.1:9/x"},"expiresAt":"2027-01-01T00:00:00Z"}}}
     s>c {"id":20,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
             "status":"active","filter":{"eventTypes":["github.*"],"priority":["high"]},"delivery":
-            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+            {"channels":["realtime"]},"createdAt":"2026-01-01T00:00:00Z"},
+            "content":[{"type":"text","text":"{\"subscriptionId\":\"11111111-1111-4111-8111-111111111111\",\"status\":\"active\",\"filter\":{\"eventTypes\":[\"github.*\"],\"priority\":[\"high\"]},\"delivery\":{\"channels\":[\"realtime\"]},\"createdAt\":\"2026-01-01T00:00:00Z\"}"}]}}
     s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
             {"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
             {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}}}
     c>s {"id":21,"method":"tools/call","params":{"name":"events_pause","arguments":
             {"subscriptionId":"11111111-1111-4111-8111-111111111111"}}}
     s>c {"id":21,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
-            "status":"paused"},"content":[]}}
+            "status":"paused"},
+            "content":[{"type":"text","text":"{\"subscriptionId\":\"11111111-1111-4111-8111-111111111111\",\"status\":\"paused\"}"}]}}
     c>s {"id":22,"method":"tools/call","params":{"name":"events_resume","arguments":
             {"subscriptionId":"11111111-1111-4111-8111-111111111111"}}}
     s>c {"id":22,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
-            "status":"active"},"content":[]}}
+            "status":"active"},
+            "content":[{"type":"text","text":"{\"subscriptionId\":\"11111111-1111-4111-8111-111111111111\",\"status\":\"active\"}"}]}}
     c>s {"id":23,"method":"tools/call","params":{"name":"events_update","arguments":
             {"subscriptionId":"11111111-1111-4111-8111-111111111111","filter":{"priority":["low"]},
             "expiresAt":null}}}
     s>c {"id":23,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
-            "status":"active","filter":{"priority":["low"]}},"content":[]}}
+            "status":"active","filter":{"priority":["low"]}},
+            "content":[{"type":"text","text":"{\"subscriptionId\":\"11111111-1111-4111-8111-111111111111\",\"status\":\"active\",\"filter\":{\"priority\":[\"low\"]}}"}]}}
     s>c {"method":"events/event","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111","event":
             {"id":"33333333-3333-4333-8333-333333333333","type":"anything","data":{},"metadata":
             {"timestamp":"2026-01-02T00:00:00Z","priority":"low"}}}}
     c>s {"id":24,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"delivery":
-            {"channels":["cron"],"cronSchedule":{"expression":"0 9 * * *"}},"expiresAt":"2027-01-01T00:00:00Z"}}}
+            {"channels":["cron"],"cronSchedule":{"expression":"0 9 * * *"}},"expiresAt":"2026-01-01T09:00:00Z"}}}
     s>c {"id":24,"result":{"structuredContent":{"subscriptionId":"44444444-4444-4444-8444-444444444444",
             "status":"active","filter":{},"delivery":{"channels":["cron"],"cronSchedule":{"expression":"0 9 * * *",
-            "maxEventsPerDelivery":5}},"createdAt":"2026-01-01T08:59:59Z"},"content":[]}}
+            "maxEventsPerDelivery":5}},"createdAt":"2026-01-01T08:59:59Z"},
+            "content":[{"type":"text","text":"{\"subscriptionId\":\"44444444-4444-4444-8444-444444444444\",\"status\":\"active\",\"filter\":{},\"delivery\":{\"channels\":[\"cron\"],\"cronSchedule\":{\"expression\":\"0 9 * * *\",\"maxEventsPerDelivery\":5}},\"createdAt\":\"2026-01-01T08:59:59Z\"}"}]}}
     s>c {"method":"events/batch","params":{"subscriptionId":"44444444-4444-4444-8444-444444444444","events":[
             {"id":"22222222-2222-4222-8222-222222222222","type":"github.push","data":{},"metadata":
             {"timestamp":"2026-01-02T00:00:00Z","priority":"high"}}]}}
     c>s {"id":25,"method":"tools/call","params":{"name":"events_unsubscribe","arguments":
             {"subscriptionId":"11111111-1111-4111-8111-111111111111"}}}
-    s>c {"id":25,"result":{"structuredContent":{"success":true},"content":[]}}
+    s>c {"id":25,"result":{"structuredContent":{"success":true},
+            "content":[{"type":"text","text":"{\"success\":true}"}]}}
     s>c {"method":"events/subscription_expired","params":{"subscriptionId":"44444444-4444-4444-8444-444444444444"}}
     c>s {"id":30,"method":"tools/call","params":{"name":"recall","arguments":{},"_meta":{"progressToken":"p"}}}
     s>c {"method":"notifications/progress","params":{"progressToken":"p","progress":1}}
@@ -150,6 +157,10 @@ pub(super) const SESSION: &str = r##"
 
 /// Scripts for what one session cannot show, because it can declare only one of two things.
 pub(super) const QUIET: &[&str] = &[
+    // A request that nobody could read has no id to repeat.
+    r#"hello 2025-11-25 {} | {}
+        s>c {"id":null,"error":{"code":-32700,"message":"parse error"}}
+        s>c {"id":null,"error":{"code":-32600,"message":"invalid request"}}"#,
     r##"$UPDATED
         @1000 c>s {"method":"featureSets/update","params":{"disabled":["a.push"]}}
         @1300 s>c {"id":1,"method":"inference/request","params":{"featureSet":"a.push","messages":[]}}
@@ -161,7 +172,8 @@ pub(super) const QUIET: &[&str] = &[
             {"eventTypes":["a"]}}}}
         s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
             "status":"active","filter":{"eventTypes":["a"]},"delivery":{"channels":["realtime"]},
-            "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}"##,
+            "createdAt":"2026-01-01T00:00:00Z"},
+            "content":[{"type":"text","text":"{\"subscriptionId\":\"11111111-1111-4111-8111-111111111111\",\"status\":\"active\",\"filter\":{\"eventTypes\":[\"a\"]},\"delivery\":{\"channels\":[\"realtime\"]},\"createdAt\":\"2026-01-01T00:00:00Z\"}"}]}}"##,
 ];
 
 #[test]

@@ -564,6 +564,233 @@ pub(super) const CASES: &[Case] = &[
            s>c {"id":9,"result":{"structuredContent":{"subscriptions":[
                {"id":"11111111-1111-4111-8111-111111111111","status":"expired"}]},"content":[]}}"##,
     ),
+    (
+        "mcpe/subscription-id-reused",
+        r##"hello 2025-11-25 {} | {"tools":{},"logging":{},"events":{"maxSubscriptions":3,"deliveryChannels":["realtime",
+               "cron","scheduled"],
+            "features":{"pause":true,"wildcards":true,"cronSchedule":true,"scheduledDelivery":true}}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},
+               "delivery":{"channels":["realtime"]}}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["realtime"]},
+               "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           c>s {"id":2,"method":"tools/call","params":{"name":"events_unsubscribe",
+               "arguments":{"subscriptionId":"11111111-1111-4111-8111-111111111111"}}}
+           s>c {"id":2,"result":{"structuredContent":{"success":true},"content":[]}}
+           c>s {"id":3,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},
+               "delivery":{"channels":["realtime"]}}}}
+           s>c {"id":3,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["realtime"]},
+               "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}"##,
+    ),
+    (
+        "mcpe/granted-otherwise",
+        r##"hello 2025-11-25 {} | {"tools":{},"logging":{},"events":{"maxSubscriptions":3,"deliveryChannels":["realtime",
+               "cron","scheduled"],
+            "features":{"pause":true,"wildcards":true,"cronSchedule":true,"scheduledDelivery":true}}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe",
+               "arguments":{"filter":{"eventTypes":["a"]}}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{"eventTypes":["a","b"]},"delivery":{"channels":["realtime"]},
+               "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}"##,
+    ),
+    (
+        "mcpe/granted-otherwise",
+        r##"hello 2025-11-25 {} | {"tools":{},"logging":{},"events":{"maxSubscriptions":3,"deliveryChannels":["realtime",
+               "cron","scheduled"],
+            "features":{"pause":true,"wildcards":true,"cronSchedule":true,"scheduledDelivery":true}}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe",
+               "arguments":{"delivery":{"channels":["realtime"]}}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["cron"]},
+               "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}"##,
+    ),
+    (
+        "mcpe/granted-otherwise",
+        r##"hello 2025-11-25 {} | {"tools":{},"logging":{},"events":{"maxSubscriptions":3,"deliveryChannels":["realtime",
+               "cron","scheduled"],
+            "features":{"pause":true,"wildcards":true,"cronSchedule":true,"scheduledDelivery":true}}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},
+               "delivery":{"channels":["realtime"]},"expiresAt":"2026-01-01T00:01:00Z"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["realtime"]},
+               "expiresAt":"2026-01-01T00:02:00Z",
+               "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}"##,
+    ),
+    (
+        "mcpe/granted-otherwise",
+        r##"hello 2025-11-25 {} | {"tools":{},"logging":{},"events":{"maxSubscriptions":3,"deliveryChannels":["realtime",
+               "cron","scheduled"],
+            "features":{"pause":true,"wildcards":true,"cronSchedule":true,"scheduledDelivery":true}}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},
+               "delivery":{"channels":["realtime"]}}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["realtime"]},
+               "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           c>s {"id":2,"method":"tools/call","params":{"name":"events_update",
+               "arguments":{"subscriptionId":"11111111-1111-4111-8111-111111111111","filter":{"tags":["x"]}}}}
+           s>c {"id":2,"result":{"structuredContent":{"filter":{},"status":"active"},"content":[]}}"##,
+    ),
+    (
+        "mcpe/schedule-invalid",
+        r##"hello 2025-11-25 {} | {"tools":{},"logging":{},"events":{"maxSubscriptions":3,"deliveryChannels":["realtime",
+               "cron","scheduled"],
+            "features":{"pause":true,"wildcards":true,"cronSchedule":true,"scheduledDelivery":true}}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{}}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["cron"],
+               "cronSchedule":{"expression":"often"}},
+               "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}"##,
+    ),
+    (
+        "mcpe/schedule-invalid",
+        r##"hello 2025-11-25 {} | {"tools":{},"logging":{},"events":{"maxSubscriptions":3,"deliveryChannels":["realtime",
+               "cron","scheduled"],
+            "features":{"pause":true,"wildcards":true,"cronSchedule":true,"scheduledDelivery":true}}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{}}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["scheduled"],
+               "scheduledDelivery":{"deliverAt":"2026-01-01T00:01:00","timezone":"Mars/Base"}},
+               "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}"##,
+    ),
+    (
+        "mcpe/update-handler",
+        r##"hello 2025-11-25 {} | {"tools":{},"logging":{},"events":{"maxSubscriptions":3,"deliveryChannels":["realtime",
+               "cron","scheduled"],
+            "features":{"pause":true,"wildcards":true,"cronSchedule":true,"scheduledDelivery":true}}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},
+               "delivery":{"channels":["realtime"]}}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["realtime"]},
+               "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           c>s {"id":2,"method":"tools/call","params":{"name":"events_update",
+               "arguments":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "handler":{"type":"agent"}}}}
+           s>c {"id":2,"result":{"structuredContent":{"success":false},"content":[]}}"##,
+    ),
+    (
+        "mcpe/schedule-missing",
+        r##"hello 2025-11-25 {} | {"tools":{},"logging":{},"events":{"maxSubscriptions":3,"deliveryChannels":["realtime",
+               "cron","scheduled"],
+            "features":{"pause":true,"wildcards":true,"cronSchedule":true,"scheduledDelivery":true}}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},
+               "delivery":{"channels":["realtime"]}}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["realtime"]},
+               "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           c>s {"id":2,"method":"tools/call","params":{"name":"events_update",
+               "arguments":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "delivery":{"channels":["cron"]}}}}
+           s>c {"id":2,"result":{"structuredContent":{"success":false},"content":[]}}"##,
+    ),
+    (
+        "mcpe/webhook-http",
+        r##"hello 2025-11-25 {} | {"tools":{},"logging":{},"events":{"maxSubscriptions":3,"deliveryChannels":["realtime",
+               "cron","scheduled"],
+            "features":{"pause":true,"wildcards":true,"cronSchedule":true,"scheduledDelivery":true}}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe",
+               "arguments":{"handler":{"type":"webhook","url":"http://127.evil.example/"}}}}"##,
+    ),
+    (
+        "mcpe/webhook-http",
+        r##"hello 2025-11-25 {} | {"tools":{},"logging":{},"events":{"maxSubscriptions":3,"deliveryChannels":["realtime",
+               "cron","scheduled"],
+            "features":{"pause":true,"wildcards":true,"cronSchedule":true,"scheduledDelivery":true}}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe",
+               "arguments":{"handler":{"type":"webhook","url":"HTTP://example.org/"}}}}"##,
+    ),
+    (
+        "mcpe/not-aggregated",
+        r##"hello 2025-11-25 {} | {"tools":{},"logging":{},"events":{"maxSubscriptions":3,"deliveryChannels":["realtime",
+               "cron","scheduled"],
+            "features":{"pause":true,"wildcards":true,"cronSchedule":true,"scheduledDelivery":true}}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},
+               "delivery":{"channels":["scheduled"],"scheduledDelivery":{"deliverAt":"2026-01-01T00:01:00Z",
+               "aggregateEvents":false}}}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["scheduled"],
+               "scheduledDelivery":{"deliverAt":"2026-01-01T00:01:00Z","aggregateEvents":false}},
+               "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           @60000 s>c {"method":"events/batch",
+               "params":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "events":[{"id":"22222222-2222-4222-8222-222222222221","type":"a","data":{},
+               "metadata":{"timestamp":"2026-01-01T00:00:00Z","priority":"low"}},
+               {"id":"22222222-2222-4222-8222-222222222222","type":"a","data":{},
+               "metadata":{"timestamp":"2026-01-01T00:00:00Z","priority":"low"}}]}}"##,
+    ),
+    (
+        "mcpe/expiry-untold",
+        r##"hello 2025-11-25 {} | {"tools":{},"logging":{},"events":{"maxSubscriptions":3,"deliveryChannels":["realtime",
+               "cron","scheduled"],
+            "features":{"pause":true,"wildcards":true,"cronSchedule":true,"scheduledDelivery":true}}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},
+               "delivery":{"channels":["scheduled"],"scheduledDelivery":{"deliverAt":"2026-01-01T00:01:00Z"}}}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["scheduled"],
+               "scheduledDelivery":{"deliverAt":"2026-01-01T00:01:00Z"}},
+               "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           @60000 s>c {"method":"events/batch",
+               "params":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "events":[{"id":"22222222-2222-4222-8222-222222222221","type":"a","data":{},
+               "metadata":{"timestamp":"2026-01-01T00:00:00Z","priority":"low"}}]}}
+           @90000 s>c {"method":"notifications/message","params":{"level":"info","data":1}}"##,
+    ),
+    (
+        "mcpe/expired-twice",
+        r##"hello 2025-11-25 {} | {"tools":{},"logging":{},"events":{"maxSubscriptions":3,"deliveryChannels":["realtime",
+               "cron","scheduled"],
+            "features":{"pause":true,"wildcards":true,"cronSchedule":true,"scheduledDelivery":true}}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},
+               "delivery":{"channels":["realtime"]},"expiresAt":"2026-01-01T00:01:00Z"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["realtime"]},
+               "expiresAt":"2026-01-01T00:01:00Z",
+               "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           @60000 s>c {"method":"events/subscription_expired",
+               "params":{"subscriptionId":"11111111-1111-4111-8111-111111111111"}}
+           @61000 s>c {"method":"events/subscription_expired",
+               "params":{"subscriptionId":"11111111-1111-4111-8111-111111111111"}}"##,
+    ),
+    (
+        "mcpe/expired-early",
+        r##"hello 2025-11-25 {} | {"tools":{},"logging":{},"events":{"maxSubscriptions":3,"deliveryChannels":["realtime",
+               "cron","scheduled"],
+            "features":{"pause":true,"wildcards":true,"cronSchedule":true,"scheduledDelivery":true}}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},
+               "delivery":{"channels":["realtime"]},"expiresAt":"2026-01-01T00:01:00Z"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["realtime"]},
+               "expiresAt":"2026-01-01T00:01:00Z",
+               "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           @30000 s>c {"method":"events/subscription_expired",
+               "params":{"subscriptionId":"11111111-1111-4111-8111-111111111111"}}"##,
+    ),
+    (
+        "mcpe/list-incomplete",
+        r##"hello 2025-11-25 {} | {"tools":{},"logging":{},"events":{"maxSubscriptions":3,"deliveryChannels":["realtime",
+               "cron","scheduled"],
+            "features":{"pause":true,"wildcards":true,"cronSchedule":true,"scheduledDelivery":true}}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},
+               "delivery":{"channels":["realtime"]}}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["realtime"]},
+               "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           c>s {"id":2,"method":"tools/call","params":{"name":"events_list","arguments":{}}}
+           s>c {"id":2,"result":{"structuredContent":{"subscriptions":[]},"content":[]}}"##,
+    ),
+    (
+        "mcpe/list-incomplete",
+        r##"hello 2025-11-25 {} | {"tools":{},"logging":{},"events":{"maxSubscriptions":3,"deliveryChannels":["realtime",
+               "cron","scheduled"],
+            "features":{"pause":true,"wildcards":true,"cronSchedule":true,"scheduledDelivery":true}}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},
+               "delivery":{"channels":["realtime"]}}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["realtime"]},
+               "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           c>s {"id":2,"method":"tools/call","params":{"name":"events_list","arguments":{"status":"paused"}}}
+           s>c {"id":2,"result":{"structuredContent":{"subscriptions":[{"id":"11111111-1111-4111-8111-111111111111","status":"active"}]},"content":[]}}"##,
+    ),
 ];
 
 /// Servers that respect their schedules.
@@ -640,6 +867,72 @@ pub(super) const QUIET: &[&str] = &[
            @300000 s>c {"method":"events/subscription_expired","params":{"subscriptionId":"11111111-1111-4111-8111-111111111111"}}
            @600000 c>s {"id":"p","method":"ping"}
            s>c {"id":"p","result":{}}"##,
+    // What is granted is what was asked for, in another notation; the list is complete, and the end is reported once.
+    r##"hello 2025-11-25 {} | {"tools":{},"logging":{},"events":{"maxSubscriptions":3,"deliveryChannels":["realtime",
+               "cron","scheduled"],
+            "features":{"pause":true,"wildcards":true,"cronSchedule":true,"scheduledDelivery":true}}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe",
+               "arguments":{"filter":{"eventTypes":["*"]},"delivery":{"channels":["realtime"]},
+               "expiresAt":"2026-01-01T01:01:00+01:00"}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["realtime"]},
+               "expiresAt":"2026-01-01T00:01:00Z",
+               "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           c>s {"id":2,"method":"tools/call","params":{"name":"events_list","arguments":{"status":"active"}}}
+           s>c {"id":2,"result":{"structuredContent":{"subscriptions":[{"id":"11111111-1111-4111-8111-111111111111","status":"active"}]},"content":[]}}
+           c>s {"id":3,"method":"tools/call","params":{"name":"events_list","arguments":{"status":"paused"}}}
+           s>c {"id":3,"result":{"structuredContent":{"subscriptions":[]},"content":[]}}
+           c>s {"id":4,"method":"tools/call","params":{"name":"events_update",
+               "arguments":{"subscriptionId":"11111111-1111-4111-8111-111111111111","filter":{"tags":["x"]}}}}
+           s>c {"id":4,"result":{"structuredContent":{"filter":{"tags":["x"]},"status":"active"},"content":[]}}
+           @60000 s>c {"method":"events/subscription_expired",
+               "params":{"subscriptionId":"11111111-1111-4111-8111-111111111111"}}
+           c>s {"id":5,"method":"tools/call","params":{"name":"events_list","arguments":{}}}
+           s>c {"id":5,"result":{"structuredContent":{"subscriptions":[]},"content":[]}}"##,
+    // Events that are not gathered come one by one, and the subscription ends with its delivery.
+    r##"hello 2025-11-25 {} | {"tools":{},"logging":{},"events":{"maxSubscriptions":3,"deliveryChannels":["realtime",
+               "cron","scheduled"],
+            "features":{"pause":true,"wildcards":true,"cronSchedule":true,"scheduledDelivery":true}}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},
+               "delivery":{"channels":["scheduled"],"scheduledDelivery":{"deliverAt":"2026-01-01T00:01:00Z",
+               "aggregateEvents":false}}}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["scheduled"],
+               "scheduledDelivery":{"deliverAt":"2026-01-01T00:01:00Z","aggregateEvents":false}},
+               "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           @60000 s>c {"method":"events/batch",
+               "params":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "events":[{"id":"22222222-2222-4222-8222-222222222221","type":"a","data":{},
+               "metadata":{"timestamp":"2026-01-01T00:00:00Z","priority":"low"}}]}}
+           @60000 s>c {"method":"events/batch",
+               "params":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "events":[{"id":"22222222-2222-4222-8222-222222222222","type":"a","data":{},
+               "metadata":{"timestamp":"2026-01-01T00:00:00Z","priority":"low"}}]}}
+           @60000 s>c {"method":"events/subscription_expired",
+               "params":{"subscriptionId":"11111111-1111-4111-8111-111111111111"}}"##,
+    // A subscription that does not expire by itself is still there after its delivery.
+    r##"hello 2025-11-25 {} | {"tools":{},"logging":{},"events":{"maxSubscriptions":3,"deliveryChannels":["realtime",
+               "cron","scheduled"],
+            "features":{"pause":true,"wildcards":true,"cronSchedule":true,"scheduledDelivery":true}}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe","arguments":{"filter":{},
+               "delivery":{"channels":["scheduled"],"scheduledDelivery":{"deliverAt":"2026-01-01T00:01:00Z",
+               "autoExpire":false}}}}}
+           s>c {"id":1,"result":{"structuredContent":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "status":"active","filter":{},"delivery":{"channels":["scheduled"],
+               "scheduledDelivery":{"deliverAt":"2026-01-01T00:01:00Z","autoExpire":false}},
+               "createdAt":"2026-01-01T00:00:00Z"},"content":[]}}
+           @60000 s>c {"method":"events/batch",
+               "params":{"subscriptionId":"11111111-1111-4111-8111-111111111111",
+               "events":[{"id":"22222222-2222-4222-8222-222222222221","type":"a","data":{},
+               "metadata":{"timestamp":"2026-01-01T00:00:00Z","priority":"low"}}]}}
+           @90000 s>c {"method":"notifications/message","params":{"level":"info","data":1}}"##,
+    // A webhook on this machine needs no encryption.
+    r##"hello 2025-11-25 {} | {"tools":{},"logging":{},"events":{"maxSubscriptions":3,"deliveryChannels":["realtime",
+               "cron","scheduled"],
+            "features":{"pause":true,"wildcards":true,"cronSchedule":true,"scheduledDelivery":true}}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"events_subscribe",
+               "arguments":{"handler":{"type":"webhook","url":"HTTP://127.0.0.1/"},
+               "expiresAt":"2026-02-01T00:00:00Z"}}}"##,
 ];
 
 /// The rules about times report nothing if the times are respected.

@@ -6,6 +6,7 @@ use crate::cli::target::Target;
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::host::client::{FailureReason, Handshake, Output, Params};
+use crate::proposals::mcpe::client::{DeliveredEvents, EventFault, check_wildcards, without_lone_wildcard};
 use crate::proposals::mcpe::{BATCH, EVENT, EXPIRED, is_mcpe};
 use crate::proposals::tool_outcome;
 use crate::render::line::visible_text;
@@ -13,6 +14,7 @@ use crate::runtime;
 use crate::runtime::{Connection, Failure};
 use crate::sessions::follow::notifications;
 use crate::wire::Envelope;
+use crate::wire::text::counted;
 use crate::wire::units::parse_time;
 use clap::Args;
 use serde_json::{Map, Value, json};
@@ -27,7 +29,7 @@ const SUBSCRIBE: &str = "events_subscribe";
 /// Batches are split, so that each line is one event. The subscription is cancelled at the end, even after Ctrl-C. If
 /// the connection to a server that was not started by this command is lost, mcpreel reconnects and subscribes again;
 /// events in between are lost. In a live session, the session's own client receives the events, too. Everything else
-/// is reported on stderr.
+/// is reported on stderr; so are malformed events, events outside the filter and duplicates, which do not count.
 #[derive(Debug, Args)]
 #[command(mut_arg("era", |era| era.help("The era to use; auto tries `initialize` first. Subscriptions need the legacy era")))]
 #[command(after_help = "\
@@ -40,7 +42,7 @@ Examples:
   mcpreel events watch '*' --session my-server --no-reconnect
 
 Exit codes: 0 all expected events arrived, or the time is over; \
-1 fewer events than expected; 4 the server failed, has no events, or \
+1 fewer events than expected, or with --strict, any that did not count; 4 the server failed, has no events, or \
 refused; 5 no response in time; 130 interrupted.")]
 pub(crate) struct WatchArgs {
     /// Event types: an exact type, 'github.*' for all types below, '*' for all (default: all).
@@ -71,6 +73,9 @@ pub(crate) struct WatchArgs {
     /// Exit after this many events.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     expect: Option<u64>,
+    /// Exit with code 1 if the server delivered malformed events, events outside the filter, or duplicates.
+    #[arg(long)]
+    strict: bool,
     /// Exit after this time.
     #[arg(long = "for", value_name = "TIME", value_parser = parse_time)]
     time: Option<Duration>,
@@ -94,6 +99,8 @@ impl WatchArgs {
                 filter.insert(name.to_owned(), value);
             }
         }
+        let mut filter = Value::Object(filter);
+        without_lone_wildcard(&mut filter);
         let mut delivery = match (&self.cron, &self.at) {
             (Some(expression), _) => json!({"channels": ["cron"], "cronSchedule": {"expression": expression}}),
             (None, Some(time)) => json!({"channels": ["scheduled"], "scheduledDelivery": {"deliverAt": time}}),
@@ -152,24 +159,55 @@ const MAX_BACK_OFF: Duration = Duration::from_secs(30);
 #[derive(Debug, PartialEq)]
 enum SubscriptionEvent {
     Events(Vec<Value>),
+    /// A notification of events without its events.
+    Malformed(String),
     Expired,
     /// The server no longer knows our session, and thus none of its subscriptions.
     Forgotten(String),
 }
 
-/// Reads a notification: the id of its subscription, and what it says about it.
+/// Reads a notification about a subscription: the subscription's id, empty if there is none, and what it says about it.
 fn news(message: &[u8]) -> Option<(String, SubscriptionEvent)> {
     let envelope = Envelope::scan(message);
-    let method = envelope.method.as_deref()?;
-    let mut params: Value = serde_json::from_slice(envelope.params?).ok()?;
-    let id = params["subscriptionId"].as_str()?.to_owned();
-    let said = match method {
-        EVENT => SubscriptionEvent::Events(vec![params["event"].take()]),
-        BATCH => SubscriptionEvent::Events(params["events"].as_array_mut().map(std::mem::take)?),
-        EXPIRED => SubscriptionEvent::Expired,
-        _ => return None,
+    let method = envelope.method.as_deref().filter(|method| [EVENT, BATCH, EXPIRED].contains(method))?;
+    let params = envelope.params.and_then(|params| serde_json::from_slice::<Value>(params).ok()).unwrap_or_default();
+    let id = params["subscriptionId"].as_str().unwrap_or_default().to_owned();
+    let said = match (method, params["events"].as_array()) {
+        (EVENT, _) => SubscriptionEvent::Events(vec![params["event"].clone()]),
+        (BATCH, Some(events)) => SubscriptionEvent::Events(events.clone()),
+        (BATCH, None) => SubscriptionEvent::Malformed(format!("{BATCH} has no list of events")),
+        _ => SubscriptionEvent::Expired,
     };
     Some((id, said))
+}
+
+/// How many events that do not count are reported one by one.
+const MAX_REPORTED: u64 = 20;
+
+/// The events so far, on all connections.
+#[derive(Default)]
+struct Tally {
+    /// Those that were printed.
+    printed: u64,
+    /// Those that did not count.
+    ignored: u64,
+}
+
+impl Tally {
+    /// Counts an event that does not count for the user, and reports it.
+    fn ignore(&mut self, what: &str, context: &Context) {
+        self.ignored += 1;
+        if self.ignored <= MAX_REPORTED {
+            context.printer.note(&visible_text(&format!("ignored {what}")));
+        }
+    }
+
+    /// Reports what was not reported one by one.
+    fn report_rest(&self, context: &Context) {
+        if let Some(more @ 1..) = self.ignored.checked_sub(MAX_REPORTED) {
+            context.printer.note(&format!("ignored {} more", counted(more, "event")));
+        }
+    }
 }
 
 /// Runs the command.
@@ -179,19 +217,27 @@ fn news(message: &[u8]) -> Option<(String, SubscriptionEvent)> {
 /// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &WatchArgs, context: &Context) -> Result<Outcome, CommandError> {
     let arguments = args.arguments()?;
+    let mut events = Tally::default();
+    let ended = watch_on(args, &arguments, &mut events, context);
+    events.report_rest(context);
+    ended.and_then(|end| outcome(end, &events, args))
+}
+
+/// Watches on one connection after another.
+fn watch_on(args: &WatchArgs, arguments: &Value, events: &mut Tally, context: &Context) -> Result<End, CommandError> {
     let until = args.time.map(|time| Instant::now() + time);
     runtime::block_on_to_the_end(async {
-        let (mut events, mut wait, mut was_there) = (0, BACK_OFF, false);
+        let (mut wait, mut was_there) = (BACK_OFF, false);
         loop {
-            let task = Task { args, arguments: &arguments, until, context };
-            let before = events;
-            let (ended, is_ours) = task.connect(&mut events, &mut was_there).await;
+            let task = Task { args, arguments, until, context };
+            let before = events.printed;
+            let (ended, is_ours) = task.connect(events, &mut was_there).await;
             let error = match ended {
-                Ok(end) => return outcome(end, events, args.expect),
+                Ok(end) => return Ok(end),
                 Err(Trouble::Lost(error)) if was_there && !args.no_reconnect && !is_ours => error,
                 Err(trouble) => return Err(trouble.into_error()),
             };
-            if events > before {
+            if events.printed > before {
                 wait = BACK_OFF;
             }
             context.printer.note(&format!("{}; retrying in {wait:?}", visible_text(&error.message)));
@@ -202,7 +248,7 @@ pub(super) fn run(args: &WatchArgs, context: &Context) -> Result<Outcome, Comman
             };
             runtime::unless_interrupted(slept).await?;
             if until.is_some_and(|until| Instant::now() >= until) {
-                return outcome(End::Time, events, args.expect);
+                return Ok(End::Time);
             }
             wait = wait.saturating_mul(2).min(MAX_BACK_OFF);
         }
@@ -219,7 +265,7 @@ struct Task<'a> {
 
 impl Task<'_> {
     /// Uses one connection until it ends. Also returns whether reconnecting makes no sense.
-    async fn connect(&self, events: &mut u64, was_there: &mut bool) -> (Result<End, Trouble>, bool) {
+    async fn connect(&self, events: &mut Tally, was_there: &mut bool) -> (Result<End, Trouble>, bool) {
         let Self { args, context, .. } = *self;
         let started = runtime::unless_interrupted(client_session::start(&args.target, &args.client, context)).await;
         let (link, server) = match started {
@@ -238,8 +284,9 @@ impl Task<'_> {
             Ok(followed) => followed,
             Err(error) => return (Err(Trouble::Lost(error)), is_ours),
         };
-        let (inbox, id) = Default::default();
-        let mut watch = ActiveSubscription { connection: &mut connection, context, inbox, id, may_vanish, followed };
+        let (inbox, id, delivered) = Default::default();
+        let mut watch =
+            ActiveSubscription { connection: &mut connection, context, inbox, id, delivered, may_vanish, followed };
         let ended = watch.watch(self, &handshake, events, was_there).await;
         if !matches!(ended, Err(Trouble::Lost(_))) {
             watch.unsubscribe().await;
@@ -265,10 +312,11 @@ fn lost(error: CommandError) -> Trouble {
     }
 }
 
-fn outcome(end: End, events: u64, expected: Option<u64>) -> Result<Outcome, CommandError> {
+fn outcome(end: End, events: &Tally, args: &WatchArgs) -> Result<Outcome, CommandError> {
     match end {
         End::Interrupted => Err(CommandError::new(ErrorKind::Interrupted, "interrupted")),
-        _ if expected.is_some_and(|expected| events < expected) => Ok(Outcome::Findings),
+        _ if args.expect.is_some_and(|expected| events.printed < expected) => Ok(Outcome::Findings),
+        _ if args.strict && events.ignored > 0 => Ok(Outcome::Findings),
         _ => Ok(Outcome::Clean),
     }
 }
@@ -280,6 +328,7 @@ struct ActiveSubscription<'a> {
     /// Notifications that are not handled yet: one may arrive before the response that makes its subscription known.
     inbox: VecDeque<(String, SubscriptionEvent)>,
     id: Option<String>,
+    delivered: DeliveredEvents,
     /// Whether the server may vanish silently.
     may_vanish: bool,
     /// The messages of a live session's server to its client.
@@ -291,10 +340,12 @@ impl ActiveSubscription<'_> {
         &mut self,
         task: &Task<'_>,
         handshake: &Handshake,
-        events: &mut u64,
+        events: &mut Tally,
         was_there: &mut bool,
     ) -> Result<End, Trouble> {
         unless_interrupted(self.check_support(handshake)).await?;
+        check_wildcards(handshake.server_capabilities.get("events"), &task.arguments["filter"])
+            .map_err(|why| CommandError::new(ErrorKind::Peer, why))?;
         unless_interrupted(self.subscribe(task.arguments)).await?;
         if std::mem::replace(was_there, true) {
             self.context.printer.note("reconnected and subscribed again; events in between are lost");
@@ -337,17 +388,27 @@ impl ActiveSubscription<'_> {
         task: &Task<'_>,
         id: &str,
         said: SubscriptionEvent,
-        events: &mut u64,
+        events: &mut Tally,
     ) -> Result<Option<End>, Trouble> {
         match said {
             SubscriptionEvent::Forgotten(reason) => return Err(self.lost(Failure::Failed(reason.into()))),
-            _ if self.id.as_deref() != Some(id) => {}
+            // A session's client has subscriptions of its own.
+            _ if self.id.as_deref() != Some(id) && self.followed.is_some() => {}
+            SubscriptionEvent::Expired if self.id.as_deref() != Some(id) => {}
+            _ if self.id.as_deref() != Some(id) => {
+                events.ignore(&format!("a delivery for an unknown subscription: {id:?}"), self.context);
+            }
+            SubscriptionEvent::Malformed(why) => events.ignore(&format!("a malformed delivery: {why}"), self.context),
             SubscriptionEvent::Events(all) => {
                 for event in &all {
+                    if let Err(fault) = self.delivered.check(event, task.arguments.get("filter")) {
+                        events.ignore(&reported(&fault, event), self.context);
+                        continue;
+                    }
                     self.context.printer.json(event)?;
                     self.context.printer.flush().map_err(CommandError::output)?;
-                    *events += 1;
-                    if task.args.expect.is_some_and(|expected| *events >= expected) {
+                    events.printed += 1;
+                    if task.args.expect.is_some_and(|expected| events.printed >= expected) {
                         return Ok(Some(End::Enough));
                     }
                 }
@@ -447,6 +508,15 @@ impl ActiveSubscription<'_> {
     }
 }
 
+/// Why an event was ignored.
+fn reported(fault: &EventFault, event: &Value) -> String {
+    match fault {
+        EventFault::Malformed(_) => fault.sentence(event),
+        EventFault::Unwanted => format!("an event outside the filter: {}", event["type"]),
+        EventFault::Duplicate => format!("a duplicate of the event {}", event["id"]),
+    }
+}
+
 /// The next message of the followed session; waits forever if none is followed.
 async fn received(followed: &mut Option<mpsc::UnboundedReceiver<Vec<u8>>>) -> Vec<u8> {
     match followed {
@@ -481,6 +551,7 @@ fn take(output: &Output, inbox: &mut VecDeque<(String, SubscriptionEvent)>, cont
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::Parser;
 
     #[test]
     fn e16_to_e18_batches_are_opened_and_other_notifications_are_left() {
@@ -494,7 +565,9 @@ mod tests {
         assert_eq!(read(BATCH, several), Some(("a".to_owned(), events(&[1, 2]))));
         assert_eq!(read(EXPIRED, json!({"subscriptionId": "a"})), Some(("a".to_owned(), SubscriptionEvent::Expired)));
         assert_eq!(read("notifications/message", json!({"subscriptionId": "a"})), None);
-        assert_eq!(read(EVENT, json!({})), None);
+        assert_eq!(read(EVENT, json!(["x"])), Some((String::new(), SubscriptionEvent::Events(vec![Value::Null]))));
+        let batch = read(BATCH, json!({"subscriptionId": "a", "events": 7}));
+        assert!(matches!(batch, Some((_, SubscriptionEvent::Malformed(_)))));
     }
 
     #[test]
@@ -507,9 +580,22 @@ mod tests {
 
     #[test]
     fn too_few_events_are_a_finding_and_an_interruption_has_its_own_code() {
-        assert!(matches!(outcome(End::Time, 1, Some(2)), Ok(Outcome::Findings)));
-        assert!(matches!(outcome(End::Expired, 0, None), Ok(Outcome::Clean)));
-        assert!(matches!(outcome(End::Enough, 2, Some(2)), Ok(Outcome::Clean)));
-        assert!(outcome(End::Interrupted, 2, Some(2)).is_err_and(|error| error.kind == ErrorKind::Interrupted));
+        let outcome = |end: End, printed: u64, ignored: u64, words: &[&str]| {
+            let words = [&["watch"], words, &["--", "server"]].concat();
+            let args = Watch::try_parse_from(words).expect("arguments").args;
+            outcome(end, &Tally { printed, ignored }, &args)
+        };
+        assert!(matches!(outcome(End::Time, 1, 0, &["--expect", "2"]), Ok(Outcome::Findings)));
+        assert!(matches!(outcome(End::Expired, 0, 9, &[]), Ok(Outcome::Clean)));
+        assert!(matches!(outcome(End::Enough, 2, 0, &["--expect", "2", "--strict"]), Ok(Outcome::Clean)));
+        assert!(matches!(outcome(End::Enough, 2, 1, &["--expect", "2", "--strict"]), Ok(Outcome::Findings)));
+        let interrupted = outcome(End::Interrupted, 2, 0, &["--expect", "2"]);
+        assert!(interrupted.is_err_and(|error| error.kind == ErrorKind::Interrupted));
+    }
+
+    #[derive(clap::Parser)]
+    struct Watch {
+        #[command(flatten)]
+        args: WatchArgs,
     }
 }

@@ -46,7 +46,7 @@ pub(super) struct Talk<'a> {
     pub interrupted: bool,
 }
 
-/// What a conversation is told to do.
+/// What a conversation has to do.
 pub(super) struct Input {
     /// What to do first, in order.
     pub queue: VecDeque<Line>,
@@ -201,6 +201,7 @@ impl<'a> Talk<'a> {
             reported => {
                 if let HostNotice::Host(Output::Report(event)) = &reported {
                     self.routes.receive(event);
+                    self.failed |= self.args.strict && event.is_mistake();
                 }
                 self.show(&reported)?;
             }

@@ -107,14 +107,16 @@ impl Watcher {
             || !self.has_ended.load(Ordering::Acquire) && self.status.reel().is_none_or(|current| current == *path);
         let followed = checking::follow(&mut reader, goes_on, |item| match item {
             Item::Damage(damage) => check.take_damage(damage),
-            Item::Block(block) => block.events().for_each(|event| check.observe(&event, &mut |found| self.tell(found))),
+            Item::Block(block) => {
+                block.events().for_each(|event| check.observe(&event, &mut |found| self.print_finding(found)))
+            }
         });
         followed.map_err(|error| error.to_string())?;
-        let checked = check.finish(&mut |found| self.tell(found));
+        let checked = check.finish(&mut |found| self.print_finding(found));
         Ok(CheckedReel { checked, ..unchecked(path) })
     }
 
-    fn tell(&self, found: &Located) {
+    fn print_finding(&self, found: &Located) {
         let mut text = String::from("mcpreel: ");
         let _ = findings::single(found, WIDTH, &self.palette, &mut text);
         self.print(&text);

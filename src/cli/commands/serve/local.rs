@@ -24,8 +24,8 @@ use std::sync::Arc;
 pub(super) struct LocalArgs {
     /// Accept JSON posts from this machine and push each as an event: a port (0 for a free one) or HOST:PORT. The
     /// body may contain eventId, text, payload, origin and featureSet; any other object becomes the event's text. A
-    /// post to /events/TYPE is published to subscriptions (MCPE) with its data, tags and priority, or with the whole
-    /// body as data.
+    /// post to /events/TYPE is published to subscriptions (MCPE) with its data, tags and priority, or without data,
+    /// with the whole body except its priority as data.
     #[arg(long, value_name = "ADDR")]
     webhook: Option<String>,
     /// Provide a channel on a Unix socket with this path: each line that is written to it becomes a message from the

@@ -32,7 +32,7 @@ pub(super) fn run(
             let (reader, path) = reels::open(Some(&live.reel()?))?;
             (reader.following(), path)
         }
-        None => reels::open_whole(path, note)?,
+        None => args.redact.open_whole(path)?,
     };
     let wanted = live.map_or(0, |live| live.stream);
     let mut checkpoint_trees = CheckpointTrees::default();

@@ -29,7 +29,7 @@ pub(super) struct LivePrinter<'a> {
 
 impl LivePrinter<'_> {
     /// Prints one finding.
-    pub(super) fn tell(&mut self, found: &Located) {
+    pub(super) fn print(&mut self, found: &Located) {
         let printer = &self.context.printer;
         let printed = match self.form {
             Form::Human => {
@@ -68,7 +68,7 @@ pub(super) fn run(
     let followed =
         checking::follow(&mut reader, || ending.goes_on(), |item| take(item, live, &mut check, &mut printer));
     followed.map_err(|error| CommandError::reading(&path, &error))?;
-    let checked: Checked = check.finish(&mut |found| printer.tell(found));
+    let checked: Checked = check.finish(&mut |found| printer.print(found));
     match printer.failure {
         Some(failure) => Err(failure),
         None => Ok(CheckedReel { checked, ..reel }),
@@ -81,7 +81,7 @@ fn take(item: &Item, live: Option<&Live>, check: &mut Check<'_>, printer: &mut L
         Item::Damage(damage) => check.take_damage(damage),
         Item::Block(block) => {
             let wanted = block.events().filter(|event| stream == 0 || event.header.stream == stream);
-            wanted.for_each(|event| check.observe(&event, &mut |found| printer.tell(found)));
+            wanted.for_each(|event| check.observe(&event, &mut |found| printer.print(found)));
         }
     }
 }

@@ -521,7 +521,7 @@ fn c38_an_event_may_wait_for_a_turn_share_one_or_be_refused() {
     refuse.says(0, &event(1, "memory.proactive", "e1"));
     assert_eq!(refuse.answer(json!(1))["accepted"], false);
     // Events that arrive during a turn are queued; those of one batch begin a turn together.
-    let mut batch = live_stage(&[("mcpl.push", None, json!("batch")), ("mcpl.nested", None, json!("allow"))]);
+    let mut batch = live_stage(&[("mcpl.push", None, json!("batch"))]);
     let outputs = batch.host.order(batch.now, Order::Turn { text: "x".to_owned(), agent: Agent::Main });
     batch.play(outputs);
     batch.says(0, &event(1, "memory.proactive", "e1"));
@@ -693,26 +693,99 @@ fn c75_a_blocking_hook_that_fails_lets_the_answer_through_or_withholds_it() {
     }
 }
 
-#[test]
-fn c50_c51_a_hook_sets_off_no_inference_and_no_turn() {
-    let within = |method: &str, _: &Value, id: &str| match method {
+/// A server that requests an inference and pushes an event while it handles each hook.
+fn nesting() -> Script {
+    let mut hooks = 0;
+    live(block(), move |method, _, id| match method {
         "context/beforeInference" => {
-            let mut said =
-                vec![infer(json!("i"), json!({})).to_string(), event(9, "memory.proactive", "e9").to_string()];
+            hooks += 1;
+            let mut said = vec![infer(json!(format!("i{hooks}")), json!({})).to_string()];
+            said.push(event(hooks, "memory.proactive", &format!("e{hooks}")).to_string());
             said.extend(result(id, &json!({"featureSet": "memory.retrieval", "contextInjections": []})));
             said
         }
         _ => Vec::new(),
+    })
+}
+
+#[test]
+fn c50_an_inference_during_a_hook_runs_after_it_or_is_refused() {
+    let once = |nested: &str| {
+        let set = [("mcpl.nested", None, json!(nested)), ("mcpl.hook_depth", None, json!(0))];
+        let mut stage = stage(vec![("m", nesting())], &set);
+        stage.turn("x");
+        stage
     };
-    let mut strict = stage(vec![("m", live(block(), within))], &[]);
-    strict.turn("x");
-    assert_eq!(strict.answer(json!("i"))["code"], -32600);
-    assert_eq!(strict.answer(json!(9)), json!({"accepted": true}));
-    assert_eq!((strict.done.len(), strict.inferences.len()), (2, 0));
-    let mut free = stage(vec![("m", live(block(), within))], &[("mcpl.nested", None, json!("allow"))]);
-    free.turn("x");
-    // The event begins a turn; its hook requests inference again and repeats the event, in vain.
-    assert_eq!((free.done.len(), free.inferences.len()), (3, 2));
+    let queue = once("queue");
+    assert_eq!((queue.inferences.len(), queue.is_open(json!("i1"))), (1, true));
+    let outcomes: Vec<_> = queue.reported("inference").iter().map(|event| event.data["outcome"].clone()).collect();
+    assert_eq!(outcomes, [json!("waits"), json!("begun")]);
+    let refuse = once("refuse");
+    assert_eq!((&refuse.answer(json!("i1"))["code"], refuse.inferences.len()), (&json!(-32600), 0));
+    let allow = once("allow");
+    assert_eq!((allow.inferences.len(), allow.reported("inference")[0].data["outcome"].clone()), (1, json!("begun")));
+}
+
+#[test]
+fn c50_an_inference_that_waits_for_a_hook_is_cancelled_refused_at_the_end_and_runs_after_a_timeout() {
+    let waiting = || {
+        let mut stage = live_stage(&[]);
+        let outputs = stage.host.order(stage.now, Order::Turn { text: "x".to_owned(), agent: Agent::Main });
+        stage.play(outputs);
+        stage.says(0, &infer(json!("i"), json!({})));
+        stage
+    };
+    let mut cancelled = waiting();
+    let params = json!({"requestId": "i"});
+    cancelled.says(0, &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}));
+    cancelled.pass();
+    assert_eq!((cancelled.inferences.len(), cancelled.is_open(json!("i"))), (0, true));
+    let mut silent = waiting();
+    silent.pass();
+    assert_eq!((silent.reported("timed out").len(), silent.inferences.len()), (1, 1));
+}
+
+#[test]
+fn c51_events_during_hooks_begin_turns_to_a_depth_and_the_next_message_releases_the_rest() {
+    let set = [("mcpl.hook_depth", None, json!(2)), ("mcpl.wakes_per_minute", None, json!("none"))];
+    let mut stage = stage(vec![("m", nesting())], &set);
+    stage.turn("x");
+    let wakes = |stage: &Stage| -> Vec<String> {
+        stage.reported("event").iter().map(|event| event.data["wake"].as_str().expect("a word").to_owned()).collect()
+    };
+    assert_eq!(wakes(&stage), ["yes", "yes", "held"]);
+    assert_eq!(stage.answer(json!(1))["inferenceId"], "inf_2");
+    assert_eq!(stage.answer(json!(3)), json!({"accepted": true}), "no inference is due yet");
+    stage.turn("y");
+    assert!(stage.prompts.iter().any(|prompt| prompt.to_text().contains("news e3")));
+    // e3 begins a chain of its own. e8 is too deep and shares the turn of e7, which is due anyway; e9 is held.
+    assert_eq!(wakes(&stage), ["yes", "yes", "held", "yes", "yes", "yes", "yes", "yes", "held"]);
+    stage.order(Order::End);
+    assert_eq!(stage.reported("no turn")[0].data["count"], 1);
+    stage.fits();
+}
+
+#[test]
+fn c38_a_rate_limit_delays_turns_and_keeps_every_message_with_its_channel() {
+    let mut stage = connected(&[("mcpl.wakes_per_minute", None, json!(2))]);
+    for n in 0..50 {
+        stage.says(0, &incoming(n, &[(if n % 2 == 0 { "two" } else { "in" }, &format!("m{n}"))]));
+        assert_eq!(stage.answer(json!(n))["results"][0]["accepted"], true);
+    }
+    assert_eq!((stage.prompts.len(), stage.by("channels/publish").len()), (2, 1));
+    stage.now += Duration::from_secs(59);
+    let early = stage.host.handle_timeout(stage.now);
+    stage.play(early);
+    assert_eq!((stage.prompts.len(), stage.host.next_timeout()), (2, Some(stage.now + Duration::from_secs(1))));
+    stage.now += Duration::from_secs(1);
+    let outputs = stage.host.handle_timeout(stage.now);
+    stage.play(outputs);
+    stage.pass();
+    // One turn more for each channel, in which the other 24 messages stand.
+    assert_eq!((stage.prompts.len(), stage.by("channels/publish").len()), (4, 2));
+    let text: String = stage.prompts.iter().map(Prompt::to_text).collect();
+    assert!((0..50).all(|n| text.contains(&format!("asks m{n}\n"))), "{text}");
+    assert!(stage.prompts[2].to_text().contains("asks m48") && !stage.prompts[2].to_text().contains("asks m49"));
 }
 
 #[test]
@@ -1003,7 +1076,11 @@ fn after_the_end_nothing_begins() {
 #[test]
 fn a_thousand_turns_of_all_of_it_are_the_same_twice_and_leave_nothing_open() {
     let run = || {
-        let set = [("mcpl.scope", Some("m"), json!("deny")), ("mcpl.before_timeout", None, json!("0s"))];
+        let set = [
+            ("mcpl.scope", Some("m"), json!("deny")),
+            ("mcpl.before_timeout", None, json!("0s")),
+            ("mcpl.wakes_per_minute", None, json!("none")),
+        ];
         let mut stage = stage(vec![("m", live(block(), supervisor())), ("c", connector())], &set);
         stage
             .says(1, &request(json!("r"), "channels/register", json!({"channels": [channel("two", "bidirectional")]})));

@@ -1,6 +1,7 @@
 //! Subscriptions that clients make with the tools, and whether deliveries respect them.
 
 use super::filter::{self, Verdict};
+use super::grants::{check_as_asked, check_schedule};
 use super::*;
 use crate::proposals::mcpe::cron::{Schedule, zone};
 use crate::proposals::mcpe::{BATCH, EXPIRED};
@@ -53,6 +54,10 @@ struct Subscription {
     changing: Vec<Change>,
     /// It was stopped or changed, so its scheduled delivery may come later.
     changed: bool,
+    /// The number of the message that last changed its state.
+    touched: u64,
+    /// When its scheduled delivery came, after which it expires (nanoseconds of the reel's clock).
+    used_up: Option<i64>,
     /// The latest timestamp of its events.
     latest: Option<jiff::Timestamp>,
     /// Events that came singly and should also come in a batch, in order.
@@ -177,7 +182,7 @@ impl Subscriptions {
             self.changed(asked);
         }
         if tool == "events_list" {
-            return self.listed(outcome, message.seq, findings);
+            return self.listed(arguments, outcome, message, findings);
         }
         let Some(id) = arguments["subscriptionId"].as_str() else { return };
         let success = outcome["success"] != false;
@@ -190,6 +195,7 @@ impl Subscriptions {
             format!("the server accepted {tool} of {id}")
         });
         let (Some(subscription), true) = (there, success) else { return };
+        subscription.touched = message.seq;
         match tool {
             "events_unsubscribe" => subscription.enter(State::Removed, message.time),
             "events_pause" => subscription.enter(State::Paused, message.time),
@@ -205,6 +211,8 @@ impl Subscriptions {
                 if let Some(value) = outcome.get("expiresAt").or_else(|| arguments.get("expiresAt")) {
                     subscription.expires = value.as_str().and_then(timestamp::instant);
                 }
+                check_as_asked(message.seq, arguments, outcome, findings);
+                check_grant(message.seq, message.declared, subscription, findings);
             }
             _ => {}
         }
@@ -226,18 +234,22 @@ impl Subscriptions {
             granted: message.time,
             changing: Vec::new(),
             changed: false,
+            touched: seq,
+            used_up: None,
             latest: None,
             unbatched: VecDeque::new(),
         };
         let now = subscription.created;
-        if let Some(events) = capability(message.declared) {
-            check_grant(seq, events, &subscription, findings);
-        }
+        check_grant(seq, message.declared, &subscription, findings);
+        check_as_asked(seq, arguments, outcome, findings);
         for member in ["createdAt", "expiresAt"] {
             timestamp::check(&outcome[member], &TIMESTAMP, &TIMESTAMP_UNREADABLE, seq, findings);
         }
         if let Some(id) = outcome["subscriptionId"].as_str() {
             check_uuid(id, seq, findings);
+            findings.check(&ID_REUSED, seq, self.known.get(&id.to_owned()).is_none(), || {
+                format!("the server had granted another subscription as {id}")
+            });
             if let (Some(created), Some(expires)) = (subscription.created, subscription.expires) {
                 let over = outcome["status"] == "active" && expires <= created;
                 findings.check(&GRANTED_EXPIRED, seq, !over, || {
@@ -292,9 +304,15 @@ impl Subscriptions {
             return;
         }
         for subscription in self.known.values() {
+            let is_open = matches!(subscription.state, State::Active | State::Paused);
+            if is_open && subscription.used_up.is_some_and(|at| time.saturating_sub(at) > SLACK_NS) {
+                findings.check_overall(&EXPIRY_UNTOLD, false, || {
+                    "a subscription had its scheduled delivery, and no notification that it expired".to_owned()
+                });
+            }
             let now = subscription.own_time(time.saturating_sub(SLACK_NS));
             let Some((now, expires)) = now.zip(subscription.expires) else { continue };
-            if now > expires && matches!(subscription.state, State::Active | State::Paused) {
+            if now > expires && is_open {
                 findings.check_overall(&EXPIRY_UNTOLD, false, || {
                     format!("a subscription expired at {expires} without a notification")
                 });
@@ -303,16 +321,33 @@ impl Subscriptions {
     }
 
     /// Checks the result of `events_list` against the known subscriptions.
-    fn listed(&self, outcome: &Value, seq: u64, findings: &mut Findings) {
+    fn listed(&self, arguments: &Value, outcome: &Value, message: &Observed<'_>, findings: &mut Findings) {
+        let (seq, wanted) = (message.seq, arguments["status"].as_str());
+        let mut ids = BTreeSet::new();
         for entry in outcome["subscriptions"].as_array().into_iter().flatten() {
             let id = entry["id"].as_str().or_else(|| entry["subscriptionId"].as_str()).unwrap_or_default();
-            let (Some(known), Some(status)) = (self.known.get(&id.to_owned()), entry["status"].as_str()) else {
-                continue;
-            };
+            ids.insert(id);
+            let Some(status) = entry["status"].as_str() else { continue };
+            findings.check(&LIST_INCOMPLETE, seq, wanted.is_none_or(|wanted| wanted == status), || {
+                format!("the client asked for those that are {}, and {id} is {status}", wanted.unwrap_or_default())
+            });
+            let Some(known) = self.known.get(&id.to_owned()) else { continue };
             let fits = known.state.name() == status || !known.changing.is_empty();
             findings.check(&LIST_STATUS, seq, fits, || {
                 format!("{id} is {}, but the server lists it as {status}", known.state.name())
             });
+        }
+        let Some(asked) = message.request.filter(|_| outcome["subscriptions"].is_array()) else { return };
+        // Only those that nothing has changed since the client asked.
+        let sure = |known: &Subscription| known.touched < asked.seq && known.changing.is_empty();
+        for id in self.known.keys() {
+            let Some(known) = self.known.get(id) else { continue };
+            let listed = known.is_live(None, message.time) && wanted.is_none_or(|wanted| wanted == known.state.name());
+            if listed && sure(known) {
+                findings.check(&LIST_INCOMPLETE, seq, ids.contains(id.as_str()), || {
+                    format!("{id} is {}, but the server does not list it", known.state.name())
+                });
+            }
         }
     }
 
@@ -338,6 +373,8 @@ impl Subscriptions {
         findings.hold(&UNKNOWN_SUBSCRIPTION);
         if method == EXPIRED {
             findings.hold(&EXPIRY_UNTOLD);
+            subscription.check_expired(message, findings);
+            subscription.touched = seq;
             return subscription.enter(State::Expired, message.time);
         }
         let late = message.time.saturating_sub(subscription.since) > GRACE_PERIOD_NS;
@@ -403,6 +440,9 @@ impl Subscription {
         match (method == BATCH, lists(channels, "cron"), lists(channels, "scheduled")) {
             (true, true, false) => check_cron(&self.delivery["cronSchedule"], now, seq, findings),
             (true, false, true) if !self.changed => {
+                if self.delivery["scheduledDelivery"]["autoExpire"] != false {
+                    self.used_up = Some(message.time);
+                }
                 let Some(at) = deliver_at(&self.delivery["scheduledDelivery"]).max(self.created) else { return };
                 let off = now.duration_since(at).as_nanos().unsigned_abs() > u128::from(SLACK_NS.unsigned_abs());
                 findings
@@ -410,6 +450,19 @@ impl Subscription {
             }
             _ => {}
         }
+    }
+
+    /// Checks the notification that it has expired.
+    fn check_expired(&self, message: &Observed<'_>, findings: &mut Findings) {
+        let again = self.state == State::Expired;
+        findings.check(&EXPIRED_TWICE, message.seq, !again, || "it was reported as expired before".to_owned());
+        let later = message.time.saturating_add(SLACK_NS);
+        let (Some(now), Some(expires)) = (self.own_time(later), self.expires) else { return };
+        let is_delivered = deliver_at(&self.delivery["scheduledDelivery"]).is_some_and(|at| at <= now);
+        let is_due = expires <= now || self.used_up.is_some() || is_delivered || !self.changing.is_empty();
+        findings.check(&EXPIRED_EARLY, message.seq, again || is_due, || {
+            format!("the notification came at about {now}, the subscription expires at {expires}")
+        });
     }
 
     /// Checks whether a batch skips an event that came singly before those in the batch.
@@ -474,6 +527,13 @@ impl Subscription {
                 });
             }
         }
+        let schedules = ["cronSchedule", "scheduledDelivery"].map(|name| &self.delivery[name]["aggregateEvents"]);
+        let is_single = schedules.contains(&&Value::Bool(false)) && !schedules.contains(&&Value::Bool(true));
+        if method == BATCH && is_single && updates().next().is_none() {
+            findings.check(&NOT_AGGREGATED, seq, events.len() < 2, || {
+                format!("the batch contains {} events", events.len())
+            });
+        }
         if let (BATCH, Some(most)) = (method, self.delivery["cronSchedule"]["maxEventsPerDelivery"].as_f64()) {
             findings.check(&BATCH_SIZE, seq, events.len() as f64 <= most, || {
                 format!("the batch contains more events ({}) than maxEventsPerDelivery ({most})", events.len())
@@ -498,13 +558,15 @@ fn deliver_at(scheduled: &Value) -> Option<jiff::Timestamp> {
     let text = scheduled["deliverAt"].as_str()?;
     let local = || {
         let zone = zone(scheduled["timezone"].as_str()).ok()?;
-        text.parse::<jiff::civil::DateTime>().ok()?.to_zoned(zone).ok().map(|time| time.timestamp())
+        timestamp::local(text)?.to_zoned(zone).ok().map(|time| time.timestamp())
     };
-    text.parse().ok().or_else(local)
+    timestamp::instant(text).or_else(local)
 }
 
-/// Checks a granted subscription against the server's capability.
-fn check_grant(seq: u64, events: &Value, granted: &Subscription, findings: &mut Findings) {
+/// Checks a granted or changed subscription by itself, and against the server's capability.
+fn check_grant(seq: u64, declared: &Declared, granted: &Subscription, findings: &mut Findings) {
+    check_schedule(seq, &granted.delivery, findings);
+    let Some(events) = capability(declared) else { return };
     for channel in granted.delivery["channels"].as_array().into_iter().flatten().filter_map(Value::as_str) {
         findings.check(&UNDECLARED_CHANNEL, seq, lists(&events["deliveryChannels"], channel), || {
             format!("the server granted the channel {channel}")

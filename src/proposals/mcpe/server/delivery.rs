@@ -2,9 +2,11 @@
 //! Delivery Modes).
 
 use crate::proposals::mcpe::cron::{Schedule, zone};
-use jiff::Timestamp;
-use jiff::civil::DateTime;
+use crate::proposals::timestamp::{instant, local, unix_ns};
 use serde_json::{Value, json};
+
+/// What a time looks like.
+pub(super) const TIME: &str = "a time such as 2026-01-31T09:00:00Z";
 
 /// The parsed `delivery` of a subscription. A waiting event is delivered once: on the schedule or at the scheduled
 /// time, whichever comes first.
@@ -93,12 +95,9 @@ impl Scheduled {
     fn read(given: &Value) -> Result<Self, String> {
         let text = given["deliverAt"].as_str().unwrap_or_default();
         let zone = zone(given["timezone"].as_str())?;
-        let instant = text.parse::<Timestamp>().or_else(|_| {
-            let local: DateTime = text.parse()?;
-            local.to_zoned(zone).map(|time| time.timestamp())
-        });
-        let instant = instant.map_err(|error| format!("invalid `deliverAt` {text:?}: {error}"))?;
-        let at = i64::try_from(instant.as_nanosecond()).map_err(|_| format!("`deliverAt` {text:?} is out of range"))?;
+        let in_zone = || local(text)?.to_zoned(zone).ok().map(|time| time.timestamp());
+        let due = instant(text).or_else(in_zone);
+        let at = due.map(unix_ns).ok_or_else(|| format!("invalid `deliverAt` {text:?}: expected {TIME}"))?;
         Ok(Self { at, batch: batch(given), auto_expire: given["autoExpire"] != false })
     }
 }
@@ -134,6 +133,10 @@ mod tests {
                 "2.5",
             ),
             (json!({"channels": ["scheduled"], "scheduledDelivery": {"deliverAt": "soon"}}), "soon"),
+            (
+                json!({"channels": ["scheduled"], "scheduledDelivery": {"deliverAt": "2027-01-01T00:00:00+25:00"}}),
+                "+25:00",
+            ),
         ] {
             let refused = read(given).expect_err(why);
             assert!(refused.contains(why), "{refused}");

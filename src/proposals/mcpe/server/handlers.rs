@@ -207,6 +207,8 @@ impl Run {
                     _ => Verdict::Over("failed"),
                 }
             }
+            // This server's own webhook refuses what its handlers post (RFC 5842 §7.2).
+            JobEnd::Answered { status: 508, .. } => Verdict::Over("loop"),
             JobEnd::Answered { status: 429 | 500..=599, retry_after, .. } => {
                 let asked = retry_after.as_deref().and_then(|text| wait_asked_for(text, cx.wall_ns()));
                 self.again(asked, settings)

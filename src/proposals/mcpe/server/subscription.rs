@@ -67,6 +67,27 @@ impl Minute {
     }
 }
 
+/// When a subscription expires.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Expiry {
+    /// In Unix nanoseconds; `i64::MAX` from the year 2262 on.
+    pub at: i64,
+    /// As the subscriber gave it, or in UTC.
+    pub text: String,
+}
+
+impl Expiry {
+    /// At a time that the subscriber gave.
+    pub(crate) fn given(at: i64, text: &str) -> Self {
+        Self { at, text: text.to_owned() }
+    }
+
+    /// At a time that the server chose.
+    pub(crate) fn at(at: i64) -> Self {
+        Self { at, text: stamp(at) }
+    }
+}
+
 /// A subscription. All times are in Unix nanoseconds.
 #[derive(Clone, Debug)]
 pub(crate) struct Subscription {
@@ -85,7 +106,7 @@ pub(crate) struct Subscription {
     /// When it was last changed.
     pub updated: i64,
     /// When it expires.
-    pub expires: Option<i64>,
+    pub expires: Option<Expiry>,
     /// Waiting events, oldest first.
     pub held: VecDeque<Event>,
     /// When the schedule fires next; `None` if nothing waits for it.
@@ -98,7 +119,7 @@ pub(crate) struct Subscription {
 
 impl Subscription {
     /// A new subscription.
-    pub(crate) fn new(id: String, filter: Filter, delivery: Delivery, expires: Option<i64>, now: i64) -> Self {
+    pub(crate) fn new(id: String, filter: Filter, delivery: Delivery, expires: Option<Expiry>, now: i64) -> Self {
         let at = delivery.scheduled.as_ref().map(|scheduled| scheduled.at);
         let (status, held, fires, rate) = (Status::Active, VecDeque::new(), None, Minute::default());
         Self { id, filter, delivery, handler: None, status, created: now, updated: now, expires, held, fires, at, rate }
@@ -155,7 +176,7 @@ impl Subscription {
         [
             self.fires.filter(|_| is_active).map(|at| (at, Due::Cron)),
             self.at.filter(|_| is_active).map(|at| (at, Due::Scheduled)),
-            self.expires.filter(|_| self.status != Status::Expired).map(|at| (at, Due::Expiry)),
+            self.expires.as_ref().filter(|_| self.status != Status::Expired).map(|end| (end.at, Due::Expiry)),
         ]
         .into_iter()
         .flatten()
@@ -174,8 +195,8 @@ impl Subscription {
         out["filter"] = json!(self.filter);
         out["delivery"] = self.delivery.given.clone();
         out["createdAt"] = json!(stamp(self.created));
-        if let Some(expires) = self.expires {
-            out["expiresAt"] = json!(stamp(expires));
+        if let Some(expires) = &self.expires {
+            out["expiresAt"] = json!(expires.text);
         }
     }
 }

@@ -3,16 +3,17 @@
 //! It does no I/O: times are arguments in Unix nanoseconds, and notifications and reports are returned as
 //! [`SubscriptionAction`]s. A subscription receives events in the order in which they were published.
 
-use super::delivery::Delivery;
+use super::delivery::{Delivery, TIME};
 use super::event::Event;
 use super::filter::Filter;
 use super::handlers::Delivered;
 use super::handlers::handler::{Handler, check_shape};
 use super::settings::Settings;
-use super::subscription::{Due, Minute, Status, Subscription};
+use super::subscription::{Due, Expiry, Minute, Status, Subscription};
 use super::{fits, stamp};
-use crate::proposals::mcpe::{BATCH, EVENT, EXPIRED};
+use crate::proposals::mcpe::{BATCH, EVENT, EXPIRED, unknown_member};
 use crate::proposals::server::handler_job::HandlerPolicy;
+use crate::proposals::timestamp::{instant, unix_ns};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -31,6 +32,8 @@ pub(crate) struct Call<'a> {
     pub now: i64,
     /// The name of the client.
     pub client: &'a str,
+    /// Whether the client offers a model for agents.
+    pub has_model: bool,
 }
 
 /// Something that the caller has to do.
@@ -98,6 +101,10 @@ impl Subscriptions {
         // The check of the handler's own type gives a clearer error than the check of all three types.
         call.arguments.get("handler").map(check_shape).transpose()?;
         fits(&format!("tool:{}:arguments", call.tool), call.arguments)?;
+        if call.tool == "events_update" {
+            check_update(call.arguments)?;
+        }
+        check_members(call.tool, call.arguments)?;
         match call.tool {
             "events_subscribe" => self.subscribe(call, new_id()),
             "events_list" => Ok(self.list(call)),
@@ -110,8 +117,8 @@ impl Subscriptions {
     }
 
     fn subscribe(&mut self, call: &Call<'_>, id: String) -> Result<ToolOutcome, String> {
-        let handler =
-            call.arguments.get("handler").map(|given| Handler::read(given, &self.handler_policy)).transpose()?;
+        let read = |given: &Value| Handler::read(given, &self.handler_policy, call.has_model);
+        let handler = call.arguments.get("handler").map(read).transpose()?;
         let delivery = Delivery::read(call.arguments.get("delivery"), call.now)?;
         let filter = read_filter(call.arguments)?.unwrap_or_default();
         self.settings.authorize(&filter)?;
@@ -119,7 +126,7 @@ impl Subscriptions {
             Some(value) => expiry(value, call.now)?,
             None => self.default_end(&delivery, call.now),
         };
-        check_end(&delivery, expires, call.now)?;
+        check_end(&delivery, expires.as_ref(), call.now)?;
         let most = self.settings.max_subscriptions;
         if self.table.iter().filter(|known| known.status != Status::Expired).count() >= most {
             return Err(format!("too many subscriptions (at most {most}): unsubscribe from one first"));
@@ -132,7 +139,8 @@ impl Subscriptions {
         made.handler = handler.map(Arc::new);
         let mut result = json!({"subscriptionId": made.id, "status": "active"});
         made.describe(&mut result);
-        let acts = reported(&made);
+        let mut acts = reported(&made);
+        acts.extend(made.handler.iter().filter_map(|handler| without_tools(&made.id, handler, &self.handler_policy)));
         self.table.push(made);
         Ok(ToolOutcome { result, acts })
     }
@@ -177,26 +185,21 @@ impl Subscriptions {
 
     /// Replaces each top-level member that is given. Waiting events that no longer match are dropped and reported.
     fn update(&mut self, call: &Call<'_>) -> Result<ToolOutcome, String> {
-        if call.arguments.get("updates").is_some() {
-            return Err("the changes in events_update must be next to subscriptionId, not in `updates`".to_owned());
-        }
-        if call.arguments.get("handler").is_some() {
-            return Err("a handler cannot be changed: unsubscribe, and subscribe with another handler".to_owned());
-        }
         let given = call.arguments.get("delivery");
         let delivery = given.map(|_| Delivery::read(given, call.now)).transpose()?;
         let filter = read_filter(call.arguments)?;
         filter.iter().try_for_each(|filter| self.settings.authorize(filter))?;
         let expires = call.arguments.get("expiresAt").map(|value| expiry(value, call.now)).transpose()?;
         let known = self.usable(call.arguments)?;
-        check_end(delivery.as_ref().unwrap_or(&known.delivery), expires.unwrap_or(known.expires), call.now)?;
+        let expires = expires.unwrap_or_else(|| known.expires.clone());
+        check_end(delivery.as_ref().unwrap_or(&known.delivery), expires.as_ref(), call.now)?;
         if let Some(filter) = filter {
             known.filter = filter;
         }
         if let Some(delivery) = delivery {
             known.set_delivery(delivery, call.now);
         }
-        known.expires = expires.unwrap_or(known.expires);
+        known.expires = expires;
         known.updated = call.now;
         let why = if known.gathers() { "filter_changed" } else { "delivery_changed" };
         let (stay, gone) =
@@ -221,10 +224,10 @@ impl Subscriptions {
     }
 
     /// The end of a subscription that names none: its lifetime is counted from its delivery.
-    fn default_end(&self, delivery: &Delivery, now: i64) -> Option<i64> {
+    fn default_end(&self, delivery: &Delivery, now: i64) -> Option<Expiry> {
         let life = i64::try_from(self.settings.life_seconds).unwrap_or(i64::MAX).saturating_mul(SECOND);
         let from = delivery.scheduled.as_ref().map_or(now, |scheduled| scheduled.at.max(now));
-        (life > 0).then(|| from.saturating_add(life))
+        (life > 0).then(|| Expiry::at(from.saturating_add(life)))
     }
 
     /// Publishes an event: sends it, keeps it for later, or reports why a subscription does not get it.
@@ -349,6 +352,52 @@ fn reported(known: &Subscription) -> Vec<SubscriptionAction> {
     acts
 }
 
+/// Refuses an update with members that others use, and says what to do instead.
+fn check_update(arguments: &Value) -> Result<(), String> {
+    if arguments.get("updates").is_some() {
+        return Err("the changes in events_update must be next to subscriptionId, not in `updates`".to_owned());
+    }
+    match arguments.get("handler") {
+        None => Ok(()),
+        Some(_) => Err("a handler cannot be changed: unsubscribe, and subscribe with another handler".to_owned()),
+    }
+}
+
+/// The report that the tools of an agent are left out: the host's model gets none, only a program of the user's does.
+fn without_tools(id: &str, handler: &Handler, handler_policy: &HandlerPolicy) -> Option<SubscriptionAction> {
+    let tools = handler.tools().filter(|tools| !tools.is_empty() && !handler_policy.has_program)?;
+    Some(SubscriptionAction::Report(json!({"report": "agent_without_tools", "id": id, "tools": tools,
+        "text": "the host's model is asked without tools; only the program of --agent-command gets their names"})))
+}
+
+/// Refuses members that the proposal does not define: a misspelt filter would subscribe to everything.
+fn check_members(tool: &str, arguments: &Value) -> Result<(), String> {
+    let (filter, delivery) = (&arguments["filter"], &arguments["delivery"]);
+    let handler = &arguments["handler"];
+    let kind = match handler["type"].as_str() {
+        Some("bash") => "BashHandler",
+        Some("agent") => "AgentHandler",
+        _ => "WebhookHandler",
+    };
+    let own = match tool {
+        "events_unsubscribe" | "events_pause" | "events_resume" => "SubscriptionId".to_owned(),
+        _ => format!("tool:{tool}:arguments"),
+    };
+    for (place, value, definition) in [
+        ("the arguments", arguments, own.as_str()),
+        ("`filter`", filter, "Filter"),
+        ("`delivery`", delivery, "Delivery"),
+        ("`cronSchedule`", &delivery["cronSchedule"], "CronSchedule"),
+        ("`scheduledDelivery`", &delivery["scheduledDelivery"], "ScheduledDelivery"),
+        ("`handler`", handler, kind),
+    ] {
+        if let Some((unknown, known)) = unknown_member(value, definition, &[]) {
+            return Err(format!("{place}: unknown member {unknown:?}; permitted: {known}"));
+        }
+    }
+    Ok(())
+}
+
 fn subscription_id(arguments: &Value) -> &str {
     arguments.get("subscriptionId").and_then(Value::as_str).unwrap_or_default()
 }
@@ -369,18 +418,17 @@ fn read_filter(arguments: &Value) -> Result<Option<Filter>, String> {
 }
 
 /// Reads `expiresAt`; null means no expiry.
-fn expiry(value: &Value, now: i64) -> Result<Option<i64>, String> {
+fn expiry(value: &Value, now: i64) -> Result<Option<Expiry>, String> {
     let Some(text) = value.as_str() else { return Ok(None) };
-    let time: jiff::Timestamp = text.parse().map_err(|error| format!("`expiresAt` {text:?}: {error}"))?;
-    let ns = i64::try_from(time.as_nanosecond()).map_err(|_| format!("`expiresAt` {text:?} is out of range"))?;
-    if ns <= now { Err(format!("`expiresAt` {text} has passed")) } else { Ok(Some(ns)) }
+    let at = instant(text).map(unix_ns).ok_or_else(|| format!("invalid `expiresAt` {text:?}: expected {TIME}"))?;
+    if at <= now { Err(format!("`expiresAt` {text} has passed")) } else { Ok(Some(Expiry::given(at, text))) }
 }
 
 /// Refuses a subscription that would expire before its scheduled delivery.
-fn check_end(delivery: &Delivery, expires: Option<i64>, now: i64) -> Result<(), String> {
+fn check_end(delivery: &Delivery, expires: Option<&Expiry>, now: i64) -> Result<(), String> {
     let at = delivery.scheduled.as_ref().map(|scheduled| scheduled.at).filter(|at| *at > now);
     match at.zip(expires) {
-        Some((at, expires)) if expires < at => {
+        Some((at, expires)) if expires.at < at => {
             Err("`expiresAt` is before `deliverAt`: nothing would be delivered".to_owned())
         }
         _ => Ok(()),

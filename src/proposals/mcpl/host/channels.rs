@@ -1,8 +1,8 @@
 //! Channels (MCPL 0.4 §14): which channels a server has, their messages in both directions, and whether these are
 //! permitted.
 
-use super::push::Event;
 use super::sets::advertises;
+use super::wakes::Event;
 use super::{McplHostSide, Peer, RequestKind, blocks};
 use crate::proposals::host::{HostCx, Refusal, ServerId, label};
 use crate::proposals::recent::Recent;
@@ -245,21 +245,16 @@ impl McplHostSide {
             message: text_of(last, "messageId").to_owned(),
             thread: last["threadId"].as_str().map(str::to_owned),
         };
-        let event = Event {
-            server,
-            inference: None,
-            what: format!("messages in {channel}"),
-            text: messages.iter().map(line).collect::<Vec<_>>().join("\n"),
-            channel: Some(origin),
-        };
+        let text = messages.iter().map(line).collect::<Vec<_>>().join("\n");
+        let event = Event::new(server, format!("messages in {channel}"), text, Some(origin));
         let admitted = self.admit(cx, lane, event);
         match &admitted {
-            Ok(inference) => {
-                let wake = if inference.is_some() { "yes" } else { "no" };
+            Ok(admitted) => {
+                let wake = admitted.waits.word();
                 let plural = if messages.len() == 1 { "" } else { "s" };
                 let text = format!("{} message{plural} in {channel}, wake={wake}", messages.len());
                 let data = json!({"channel": channel, "messages": messages.len(), "wake": wake,
-                    "inference_id": inference, "outcome": "success"});
+                    "inference_id": admitted.due(), "outcome": "success"});
                 cx.report("incoming", Some(server), text, data);
             }
             // The server may send them again.

@@ -24,6 +24,8 @@ pub(super) struct Turn {
     usage: Usage,
     /// The channel whose message began the turn.
     pub channel: Option<Origin>,
+    /// How many hooks and turns followed from each other until this turn; 0 if no hook caused it.
+    pub depth: u64,
 }
 
 impl Turn {
@@ -71,7 +73,7 @@ impl McplHostSide {
             Some(("mcpl", key)) => key.to_owned(),
             _ => self.next_inference(),
         };
-        let mut channel = None;
+        let (mut channel, mut depth) = (None, None);
         let is_main = begins.agent == Agent::Main;
         let is_its = |of: &Option<String>| is_main && of.as_ref().is_none_or(|of| *of == inference);
         let (events, left) =
@@ -79,7 +81,10 @@ impl McplHostSide {
         self.waiting = left;
         for event in events {
             let (server, what, text) = (event.server, event.what, event.text);
-            channel = channel.or(event.channel.filter(|_| event.inference.is_some()));
+            if event.inference.is_some() {
+                channel = event.channel.or(channel);
+                depth = depth.or(Some(event.depth));
+            }
             cx.inject(Injection { server, slot: EVENT, weight: 0, what, text });
         }
         let message = begins.message.map(str::to_owned);
@@ -87,8 +92,12 @@ impl McplHostSide {
             Agent::Detached => format!("{}-{inference}", cx.session),
             _ => cx.session.to_owned(),
         };
-        let turn = Turn { inference, conversation, index: self.turns, message, usage: Usage::default(), channel };
+        let (index, usage, depth) = (self.turns, Usage::default(), depth.unwrap_or_default());
+        let turn = Turn { inference, conversation, index, message, usage, channel, depth };
         self.turns += 1;
+        if is_main && depth == 0 {
+            self.release_held(cx);
+        }
         let asked: Vec<ServerId> = self.peers.iter().filter(|(_, peer)| prepares(peer)).map(|(id, _)| *id).collect();
         for server in asked {
             let Some(peer) = self.peers.get(&server) else { continue };
@@ -113,25 +122,7 @@ impl McplHostSide {
         if !speaks_for_a_set(cx, server, peer, BEFORE, &result) {
             return;
         }
-        let most = peer.policy.length("most_bytes");
-        let mut count = 0;
-        for injection in result["contextInjections"].as_array().into_iter().flatten() {
-            let slot = match injection["position"].as_str() {
-                Some("system") => SYSTEM,
-                Some("beforeUser") => BEFORE_USER,
-                Some("afterUser") => AFTER_USER,
-                other => {
-                    let text =
-                        format!("an injection was dropped, because its position is {}", other.unwrap_or("missing"));
-                    cx.report("malformed", Some(server), text, json!({"position": injection["position"]}));
-                    continue;
-                }
-            };
-            count += 1;
-            let what = format!("{} context", injection["namespace"].as_str().unwrap_or("unnamed"));
-            let text = blocks::text(&injection["content"], most);
-            cx.inject(Injection { server, slot, weight: 0, what, text });
-        }
+        let count = inject_all(cx, server, peer, &result["contextInjections"]);
         let data = json!({"feature_set": result["featureSet"], "inference_id": inference, "injections": count,
             "outcome": "success"});
         let plural = if count == 1 { "" } else { "s" };
@@ -168,7 +159,14 @@ impl McplHostSide {
         match (outcome, self.peers.get(&server), &mut self.chain) {
             (Ok(result), Some(peer), Some(chain)) => {
                 let is_valid = speaks_for_a_set(cx, server, peer, AFTER, &result);
-                if let Some(text) = result["modifiedResponse"].as_str().filter(|_| is_valid) {
+                let modified = &result["modifiedResponse"];
+                if is_valid && !modified.is_string() && !modified.is_null() {
+                    let text = "the answer was not changed, because modifiedResponse is not a string";
+                    let data = json!({"feature_set": result["featureSet"], "inference_id": inference,
+                        "outcome": "failure"});
+                    cx.report("malformed", Some(server), text, data);
+                }
+                if let Some(text) = modified.as_str().filter(|_| is_valid) {
                     (chain.text, chain.is_changed) = (text.to_owned(), true);
                     let data = json!({"feature_set": result["featureSet"], "inference_id": inference,
                         "metadata": result["metadata"], "outcome": "success"});
@@ -224,6 +222,58 @@ fn speaks_for_a_set(cx: &mut HostCx<'_>, server: ServerId, peer: &Peer, uses: &s
             cx.report("dropped", Some(server), text, data);
             false
         }
+    }
+}
+
+/// Injects what a hook's response contains, within the limits of a turn. Returns the number of injections.
+fn inject_all(cx: &mut HostCx<'_>, server: ServerId, peer: &Peer, list: &Value) -> usize {
+    if !list.is_array() && !list.is_null() {
+        let text = "the injections were dropped, because contextInjections is not a list";
+        cx.report("malformed", Some(server), text, json!({"contextInjections": list}));
+    }
+    let most = peer.policy.length("most_bytes");
+    let (max_count, max_bytes) = (peer.policy.length("injections"), peer.policy.length("injection_bytes"));
+    let (mut count, mut bytes, mut dropped) = (0, 0, 0);
+    for injection in list.as_array().into_iter().flatten() {
+        let (slot, namespace) = match read_injection(injection) {
+            Ok(read) => read,
+            Err(why) => {
+                let text = format!("an injection was dropped, because {why}");
+                cx.report("malformed", Some(server), text, json!({"position": injection["position"]}));
+                continue;
+            }
+        };
+        let text = blocks::text(&injection["content"], most);
+        if count >= max_count || bytes + text.len() > max_bytes {
+            dropped += 1;
+            continue;
+        }
+        (count, bytes) = (count + 1, bytes + text.len());
+        cx.inject(Injection { server, slot, weight: 0, what: format!("{namespace} context"), text });
+    }
+    if dropped > 0 {
+        let text = format!("dropped {dropped} of the injections: a turn has at most {max_count} with {max_bytes} B");
+        cx.report("over limit", Some(server), text, json!({"dropped": dropped, "injections": count, "bytes": bytes}));
+    }
+    count
+}
+
+/// The slot and the namespace of an injection (MCPL 0.4 §10.4).
+///
+/// # Errors
+/// What is wrong with it.
+fn read_injection(injection: &Value) -> Result<(&'static str, &str), String> {
+    let slot = match injection["position"].as_str() {
+        Some("system") => SYSTEM,
+        Some("beforeUser") => BEFORE_USER,
+        Some("afterUser") => AFTER_USER,
+        other => return Err(format!("its position is {}", other.unwrap_or("missing"))),
+    };
+    match (&injection["namespace"], &injection["content"]) {
+        (Value::String(namespace), Value::String(_) | Value::Array(_)) => Ok((slot, namespace)),
+        (Value::String(_), Value::Null) => Err("its content is missing".to_owned()),
+        (Value::String(_), _) => Err("its content is neither a string nor a list of blocks".to_owned()),
+        _ => Err("its namespace is missing or not a string".to_owned()),
     }
 }
 

@@ -25,6 +25,15 @@ pub(super) struct Running {
     given: u64,
 }
 
+/// A request for an inference that waits for the end of a hook.
+pub(super) struct Parked {
+    /// The server that sent it.
+    pub server: ServerId,
+    /// The id of the request exactly as it was received.
+    pub id: Vec<u8>,
+    params: Value,
+}
+
 impl Peer {
     /// Whether the policy lets an inference run: the first matching route decides (MCPL 0.4 §11.5).
     fn routes(&self, set: &str, conversation: &str) -> bool {
@@ -41,6 +50,11 @@ impl McplHostSide {
     /// Handles `inference/request` (MCPL 0.4 §11.1).
     pub(super) fn infer(&mut self, cx: &mut HostCx<'_>, server: ServerId, id: &[u8], params: &Value) {
         let data = |outcome: &str| json!({"feature_set": params["featureSet"], "outcome": outcome});
+        if self.waits_for_hook(server) {
+            let text = "the server requested an inference during a hook; it waits until the hook ends";
+            cx.report("inference", Some(server), text, data("waits"));
+            return self.parked.push(Parked { server, id: id.to_vec(), params: params.clone() });
+        }
         match self.may_infer(cx, server, params) {
             Ok(messages) => {
                 let number = |name: &str| &params["preferences"][name];
@@ -67,15 +81,35 @@ impl McplHostSide {
         }
     }
 
+    /// Whether an inference that the server requests now has to wait: nothing on the wire shows whether a hook caused
+    /// it (MCPL 0.4 §10.7).
+    fn waits_for_hook(&self, server: ServerId) -> bool {
+        let queues = self.peers.get(&server).is_some_and(|peer| peer.policy.word("nested") == "queue");
+        queues && self.is_in_hook(server) && self.open_inferences(server) < MAX_OPEN
+    }
+
+    fn open_inferences(&self, server: ServerId) -> usize {
+        let running = self.inferring.values().filter(|running| running.server == server);
+        running.count() + self.parked.iter().filter(|parked| parked.server == server).count()
+    }
+
+    /// Handles the requests that waited for hooks that have ended.
+    pub(super) fn resume_inferences(&mut self, cx: &mut HostCx<'_>) {
+        let (waiting, due) =
+            std::mem::take(&mut self.parked).into_iter().partition(|parked| self.is_in_hook(parked.server));
+        self.parked = waiting;
+        due.iter().for_each(|parked: &Parked| self.infer(cx, parked.server, &parked.id, &parked.params));
+    }
+
     fn may_infer(&mut self, cx: &mut HostCx<'_>, server: ServerId, params: &Value) -> Result<Vec<Utterance>, Refusal> {
         let is_in_hook = self.is_in_hook(server);
-        let open = self.inferring.values().filter(|running| running.server == server).count();
+        let open = self.open_inferences(server);
         let Some(peer) = self.peers.get_mut(&server) else {
             return Err(Refusal::new(errors::INTERNAL_ERROR, "the server is gone"));
         };
         let odd = peer.sets.gate(&params["featureSet"], "inferenceRequest", &peer.policy)?;
         odd.into_iter().for_each(|odd| cx.report("odd", Some(server), odd, Value::Null));
-        if is_in_hook && peer.policy.word("nested") == "refuse" {
+        if is_in_hook && peer.policy.word("nested") != "allow" {
             return Err(Refusal::new(
                 errors::INVALID_REQUEST,
                 "a server must not request an inference while it handles a hook",

@@ -30,6 +30,14 @@ fn needed(params: &Value, name: &str, usage: &str) -> Result<String, String> {
     text(params, name).ok_or_else(|| format!("{name} is missing: {usage}"))
 }
 
+/// A sentence about the sets that declare rollback.
+fn those(can: &[&str]) -> String {
+    match can {
+        [] => "no feature set of the server declares rollback".to_owned(),
+        can => format!("feature sets that do: {}", can.join(", ")),
+    }
+}
+
 /// Names in a string, separated by commas, or in a list.
 fn names(value: &Value) -> Vec<String> {
     match value {
@@ -81,7 +89,12 @@ impl McplHostSide {
         let set = match text(params, "set") {
             Some(set) if can.contains(&set.as_str()) => set,
             None if can.len() == 1 => can[0].to_owned(),
-            _ => return Err(format!("set=SET must name a feature set that can roll back: {}", can.join(", "))),
+            Some(set) if peer.sets.is_known(&set) => {
+                return Err(format!("the feature set {set} does not declare rollback; {}", those(&can)));
+            }
+            Some(set) => return Err(format!("the server declared no feature set {set}; {}", those(&can))),
+            None if can.is_empty() => return Err(those(&can)),
+            None => return Err(format!("set=SET must name a feature set that can roll back: {}", can.join(", "))),
         };
         let usage = "rollback [server=NAME] [set=SET] checkpoint=ID, or back=STEPS";
         let checkpoint = match text(params, "back").map(|steps| steps.parse()) {

@@ -1,42 +1,28 @@
-//! What begins turns: events that servers push (MCPL 0.4 §9), and what they have in common with messages from
-//! channels.
+//! Events that servers push (MCPL 0.4 §9).
 
-use super::channels::Origin;
+use super::wakes::{Admitted, Event};
 use super::{McplHostSide, blocks};
 use crate::proposals::host::{HostCx, Refusal, ServerId};
+use crate::proposals::timestamp::{self, Reading};
 use crate::protocol::errors;
 use serde_json::{Value, json};
-
-/// Something that begins a turn or waits for one.
-pub(super) struct Event {
-    /// The server that it comes from.
-    pub server: ServerId,
-    /// The inference that it begins; `None` if it waits for any turn.
-    pub inference: Option<String>,
-    /// A description, for its label in the prompt.
-    pub what: String,
-    /// Its text.
-    pub text: String,
-    /// The channel that it came from.
-    pub channel: Option<Origin>,
-}
 
 impl McplHostSide {
     /// Handles `push/event` (MCPL 0.4 §9).
     pub(super) fn push(&mut self, cx: &mut HostCx<'_>, server: ServerId, id: &[u8], params: &Value) {
         let mut data = json!({"feature_set": params["featureSet"], "event_id": params["eventId"], "wake": "no"});
         let (what, text, answer) = match self.pushed(cx, server, params) {
-            Ok(Ok(inference)) => {
+            Ok(Ok(admitted)) => {
                 let mut result = json!({"accepted": true});
-                let mut text = "waits for a turn, wake=no".to_owned();
-                if let Some(inference) = inference {
-                    text = format!("begins {inference}, wake=yes");
-                    data["wake"] = "yes".into();
-                    data["inference_id"] = inference.as_str().into();
-                    result["inferenceId"] = inference.into();
-                }
-                data["outcome"] = "success".into();
-                ("event", text, Ok(result))
+                (data["wake"], data["outcome"]) = (admitted.waits.word().into(), "success".into());
+                let text = match admitted.due() {
+                    None => admitted.waits.to_string(),
+                    Some(inference) => {
+                        (data["inference_id"], result["inferenceId"]) = (inference.into(), inference.into());
+                        format!("begins {inference}")
+                    }
+                };
+                ("event", format!("{text}, wake={}", admitted.waits.word()), Ok(result))
             }
             Ok(Err(reason)) => {
                 let what = if reason == "duplicate" { "duplicate" } else { "refused" };
@@ -53,7 +39,7 @@ impl McplHostSide {
         cx.respond(server, id, answer);
     }
 
-    /// Decides on an event. Returns the inference that it begins, if any, or a reason for `accepted: false`.
+    /// Decides on an event. Returns what it waits for, or a reason for `accepted: false`.
     ///
     /// # Errors
     /// The error to respond with.
@@ -62,7 +48,7 @@ impl McplHostSide {
         cx: &mut HostCx<'_>,
         server: ServerId,
         params: &Value,
-    ) -> Result<Result<Option<String>, String>, Refusal> {
+    ) -> Result<Result<Admitted, String>, Refusal> {
         let gone = || Refusal::new(errors::INTERNAL_ERROR, "the server is gone");
         let peer = self.peers.get_mut(&server).ok_or_else(gone)?;
         match peer.sets.gate(&params["featureSet"], "pushEvents", &peer.policy) {
@@ -74,6 +60,14 @@ impl McplHostSide {
         }
         let malformed = |why: &str| Err(Refusal::new(errors::INVALID_PARAMS, why));
         let Some(event) = params["eventId"].as_str() else { return malformed("eventId is missing") };
+        match params["timestamp"].as_str().map(timestamp::read) {
+            None => return malformed("timestamp is missing or not a string"),
+            Some(Reading::Instant(_)) => {}
+            Some(Reading::Loose(why)) => {
+                cx.report("odd", Some(server), format!("the timestamp is incomplete: {why}"), Value::Null);
+            }
+            Some(Reading::Unreadable) => return malformed("timestamp is not a date and time of ISO 8601"),
+        }
         let content = &params["payload"]["content"];
         match content {
             Value::Array(_) => {}
@@ -89,61 +83,11 @@ impl McplHostSide {
         let text = blocks::text(content, peer.policy.length("most_bytes"));
         let (lane, event) = (peer.policy.word("push"), event.to_owned());
         let set = params["featureSet"].as_str().unwrap_or_default();
-        let admitted =
-            self.admit(cx, lane, Event { server, inference: None, what: format!("{set} event"), text, channel: None });
+        let admitted = self.admit(cx, lane, Event::new(server, format!("{set} event"), text, None));
         if let (Ok(_), Some(peer)) = (&admitted, self.peers.get_mut(&server)) {
             peer.events.remove(&event);
             peer.events.insert(event, cx.now);
         }
         Ok(admitted)
-    }
-
-    /// Lets an event begin a turn or wait for one, according to `lane`, an option's value. Returns the inference that
-    /// it begins, if any.
-    ///
-    /// # Errors
-    /// Why it is not accepted.
-    pub(super) fn admit(
-        &mut self,
-        cx: &mut HostCx<'_>,
-        lane: &str,
-        mut event: Event,
-    ) -> Result<Option<String>, String> {
-        let server = event.server;
-        let Some(peer) = self.peers.get(&server) else { return Err("the server is gone".to_owned()) };
-        let most = peer.policy.length("push_waiting");
-        let refuses_nested = peer.policy.word("nested") == "refuse";
-        if self.is_over {
-            return Err("the session ends".to_owned());
-        }
-        if lane == "refuse" {
-            return Err("the host's policy accepts none".to_owned());
-        }
-        if self.waiting.iter().filter(|waiting| waiting.server == server).count() >= most {
-            return Err(format!("{most} are already waiting for a turn"));
-        }
-        let channel = |event: &Event| event.channel.as_ref().map(|origin| origin.channel.clone());
-        let joined = self.waiting.iter().rfind(|other| {
-            lane == "batch" && other.server == server && other.inference.is_some() && channel(other) == channel(&event)
-        });
-        event.inference = match joined {
-            Some(other) => other.inference.clone(),
-            // What a server sends while it handles a hook begins no turn: hooks and turns could repeat for ever
-            // (MCPL 0.4 §10.7).
-            None if lane == "queue" || refuses_nested && self.is_in_hook(server) => None,
-            None => {
-                let inference = self.next_inference();
-                cx.wake(server, &inference);
-                Some(inference)
-            }
-        };
-        let inference = event.inference.clone();
-        self.waiting.push_back(event);
-        Ok(inference)
-    }
-
-    /// Whether a hook request to this server is open.
-    pub(super) fn is_in_hook(&self, server: ServerId) -> bool {
-        self.open.values().any(|open| open.server == server && open.asked.is_hook() && !open.is_late)
     }
 }

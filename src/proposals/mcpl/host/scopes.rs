@@ -1,6 +1,7 @@
 //! Scopes (MCPL 0.4 §7): the lists, the user's decisions, and the requests that wait for a decision.
 
 use crate::proposals::host::Refusal;
+use crate::proposals::mcpl::climbs;
 use crate::proposals::policy::{Policy, regex_error};
 use crate::proposals::recent::Recent;
 use crate::protocol::errors;
@@ -155,9 +156,7 @@ impl Scopes {
         if fits(&self.black) {
             return Verdict::Denied("it is on the blacklist".to_owned());
         }
-        // A path with `..` may lead out of any folder that a pattern names.
-        let climbs = label.split(['/', '\\']).any(|segment| segment == "..");
-        if !climbs && fits(&self.white) {
+        if !climbs(label) && fits(&self.white) {
             return Verdict::Approved;
         }
         match (self.said.get(&(set.to_owned(), label.to_owned())), self.otherwise) {

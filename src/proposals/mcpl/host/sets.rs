@@ -1,6 +1,6 @@
 //! Negotiation and feature sets: what the server declares, which sets are enabled, and what the host sends about them.
 
-use super::super::feature_sets;
+use super::super::{feature_sets, matches_set};
 use crate::proposals::host::Refusal;
 use crate::proposals::policy::Policy;
 use crate::protocol::errors;
@@ -135,25 +135,14 @@ impl Sets {
         }
     }
 
-    /// Whether a set matches a pattern. `*` stands for one segment, and on its own for everything (MCPL 0.4 §6.3).
-    /// With the option `wildcard=prefix`, a final `*` stands for everything that follows.
+    /// Whether a set matches a pattern. `*` on its own stands for everything, and a final `*` for everything that follows
+    /// (MCPL 0.4 §6.3), or for one segment with the option `wildcard=segment`.
     pub(super) fn fits(&self, pattern: &str, set: &str) -> bool {
-        if pattern == "*" {
-            return true;
+        let is_as_deep = || pattern.split('.').count() == set.split('.').count();
+        if !self.takes_prefix {
+            return matches_set(pattern, set) && (pattern == "*" || is_as_deep());
         }
-        if self.takes_prefix
-            && let Some(above) = pattern.strip_suffix('*')
-        {
-            return set.starts_with(above);
-        }
-        let (mut patterns, mut segments) = (pattern.split('.'), set.split('.'));
-        loop {
-            match (patterns.next(), segments.next()) {
-                (None, None) => return true,
-                (Some(pattern), Some(segment)) if pattern == "*" || pattern == segment => {}
-                _ => return false,
-            }
-        }
+        matches_set(pattern, set) || pattern.strip_suffix('*').is_some_and(|above| set.starts_with(above))
     }
 
     /// Whether a message of the server may use the set that it names. Returns a sentence if it is irregular but

@@ -49,8 +49,8 @@ pub(crate) static SETTINGS: &[Setting] = &[
     setting(
         "wildcard",
         SettingKind::Choice(&["segment", "prefix"]),
-        "segment",
-        "What * stands for in a pattern of feature sets: one segment, or everything that follows",
+        "prefix",
+        "What a final * stands for in a pattern of feature sets: one segment, or everything that follows",
         "MCPL 0.4 §6.3",
     ),
     setting(
@@ -100,7 +100,8 @@ pub(crate) static SETTINGS: &[Setting] = &[
         "patterns",
         SettingKind::Choice(&["glob", "regex"]),
         "glob",
-        "The kind of the patterns in both lists; in a glob, * stays within a path segment, and ** does not",
+        "The kind of the patterns in both lists; in a glob, * stays within a path segment, and ** does not; \
+         a regex must match the whole label",
         "MCPL 0.4 §7.2",
     ),
     setting(
@@ -154,6 +155,13 @@ pub(crate) static SETTINGS: &[Setting] = &[
         "MCPL 0.4 §9.3",
     ),
     setting(
+        "wakes_per_minute",
+        SettingKind::Count,
+        "12",
+        "How many turns the server's events and messages may begin per minute; further ones wait and share turns",
+        "MCPL 0.4 §13.1",
+    ),
+    setting(
         "dedupe_window",
         SettingKind::Time,
         "1h",
@@ -177,10 +185,31 @@ pub(crate) static SETTINGS: &[Setting] = &[
     ),
     setting(
         "nested",
-        SettingKind::Choice(&["refuse", "allow"]),
-        "refuse",
-        "What to do if the server requests an inference during a hook; refuse: its events begin no turn then, either",
+        SettingKind::Choice(&["queue", "refuse", "allow"]),
+        "queue",
+        "What to do if the server requests an inference during a hook; queue: run it when the hook has ended",
         "MCPL 0.4 §10.7",
+    ),
+    setting(
+        "hook_depth",
+        SettingKind::Count,
+        "8",
+        "How many turns may follow from each other by events during hooks; then the events wait for another turn",
+        "MCPL 0.4 §10.7",
+    ),
+    setting(
+        "injections",
+        SettingKind::Count,
+        "32",
+        "How many injections the server may make per turn; further ones are dropped",
+        "MCPL 0.4 §13.4",
+    ),
+    setting(
+        "injection_bytes",
+        SettingKind::Bytes,
+        "64k",
+        "The maximum size of all injections of the server in a turn; further ones are dropped",
+        "MCPL 0.4 §13.4",
     ),
     setting(
         "most_bytes",

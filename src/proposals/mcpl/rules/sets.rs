@@ -1,7 +1,7 @@
 //! Feature sets and their scopes: what the server declared, what the host enabled, and whether both respect it.
 
 use super::*;
-use crate::proposals::mcpl::feature_sets;
+use crate::proposals::mcpl::{feature_sets, matches_set};
 use std::collections::BTreeMap;
 
 /// How long after an update a message may arrive that the server sent before it, in nanoseconds.
@@ -131,7 +131,7 @@ impl Sets {
     /// The last switch of a set at or before `time` (nanoseconds). Within one update, the exact name takes precedence
     /// over a pattern; `None` if the update both enables and disables the set.
     fn switch_of(&self, set: &str, time: i64) -> Option<&Switch> {
-        let under = || self.switches.iter().rev().filter(|it| it.time <= time && matches(&it.pattern, set));
+        let under = || self.switches.iter().rev().filter(|it| it.time <= time && matches_set(&it.pattern, set));
         let update = under().next()?.update;
         let exact = under().any(|it| it.update == update && it.pattern == set);
         let mut last = under().filter(|it| it.update == update && (it.pattern == set || !exact));
@@ -185,7 +185,7 @@ impl Sets {
 
     fn check_named(&self, pattern: &str, seq: u64, findings: &mut Findings) {
         let Some(sets) = self.declared.as_ref().filter(|_| !self.lost) else { return };
-        let known = sets.keys().any(|set| matches(pattern, set));
+        let known = sets.keys().any(|set| matches_set(pattern, set));
         findings.check(&UPDATE_UNKNOWN, seq, known, || {
             format!("the update names {pattern:?}, which matches no declared feature set")
         });
@@ -225,21 +225,6 @@ impl Sets {
 /// Whether both sides declared the proposal.
 fn is_agreed(declared: &Declared) -> bool {
     [Side::Client, Side::Server].iter().all(|side| block(declared, *side).is_some())
-}
-
-/// Whether a set matches a pattern: `*` stands for one segment, and on its own for everything (MCPL 0.4 §6.3).
-fn matches(pattern: &str, set: &str) -> bool {
-    if pattern == "*" {
-        return true;
-    }
-    let (mut patterns, mut segments) = (pattern.split('.'), set.split('.'));
-    loop {
-        match (patterns.next(), segments.next()) {
-            (None, None) => return true,
-            (Some(pattern), Some(segment)) if pattern == "*" || pattern == segment => {}
-            _ => return false,
-        }
-    }
 }
 
 fn check_payload(message: &Observed<'_>, asked: &Value, findings: &mut Findings) {

@@ -6,11 +6,18 @@ use crate::proposals::server::{Granted, ServerCx};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Handles a chunk of a streamed inference: keeps it with the request, under its index.
+/// Handles a chunk of a streamed inference: keeps it with the request, under its index. An index that was not the next
+/// one is kept as `misplaced`.
 pub(super) fn receive_chunk(params: &Value, cx: &mut dyn ServerCx) {
-    let chunks = params["requestId"].as_i64().and_then(|id| cx.about(id)?.pointer_mut("/inference/chunks"));
-    match (chunks, params["index"].as_u64(), &params["delta"]) {
-        (Some(chunks), Some(index), Value::String(delta)) => chunks[index.to_string()] = json!(delta),
+    let inference = params["requestId"].as_i64().and_then(|id| cx.about(id)?.get_mut("inference"));
+    match (inference, params["index"].as_u64(), &params["delta"]) {
+        (Some(inference), Some(index), Value::String(delta)) => {
+            let next = inference["chunks"].as_object().map_or(0, serde_json::Map::len) as u64;
+            if index != next && inference["misplaced"].is_null() {
+                inference["misplaced"] = json!({"index": index, "expected": next});
+            }
+            inference["chunks"][index.to_string()] = json!(delta);
+        }
         (None, ..) => cx.report(json!({"report": "orphan", "id": params["requestId"].to_string()})),
         _ => {}
     }
@@ -25,7 +32,12 @@ pub(super) fn inferred(inference: &Value, granted: &Granted<'_>, cx: &mut dyn Se
     // The chunks from 0 on. A gap makes the text incomplete.
     let whole: Option<String> = (0..count).map(|index| inference["chunks"][index.to_string()].as_str()).collect();
     let content = granted.result["content"].as_str();
-    let agree = (count > 0).then(|| whole.as_deref().is_some_and(|whole| Some(whole) == content));
+    let is_ordered = inference["misplaced"].is_null();
+    let agree = (count > 0).then(|| is_ordered && whole.as_deref().is_some_and(|whole| Some(whole) == content));
+    if !is_ordered {
+        let (index, expected) = (&inference["misplaced"]["index"], &inference["misplaced"]["expected"]);
+        cx.report(json!({"report": "chunk_misplaced", "id": granted.id, "index": index, "expected": expected}));
+    }
     let (model, finish) = (granted.result["model"].as_str(), granted.result["finishReason"].as_str());
     cx.report(json!({"report": "inference_answered", "id": granted.id, "model": model, "finish_reason": finish,
         "content": content,

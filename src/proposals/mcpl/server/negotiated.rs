@@ -6,6 +6,7 @@ use super::{CONSOLIDATION, EXTRACTION, NOTES_SET, PAGES, PROACTIVE, RETRIEVAL};
 use crate::proposals::mcpl::{self, DESCRIPTOR, PUSH_EVENT};
 use crate::proposals::server::{Refusal, Unsent};
 use crate::proposals::{Declared, Side};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,6 +47,17 @@ fn disabled(set: &str) -> Refusal {
     Refusal::new(NOT_ENABLED, "Feature set not enabled").about(json!({"featureSet": set, "canEnable": true}))
 }
 
+/// The form in which feature sets are declared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SetsForm {
+    /// An object, as in MCPL 0.4 §6.1.
+    #[default]
+    Object,
+    /// An array of objects with a `name`, the only form that some hosts accept.
+    Array,
+}
+
 /// What a `featureSets/update` changed. Unknown names are listed, not refused: an update is a notification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Update {
@@ -66,11 +78,13 @@ pub(super) struct Negotiated {
     sets: Map<String, Value>,
     disabled: BTreeSet<String>,
     scopes: BTreeMap<String, Rules>,
+    form: SetsForm,
 }
 
 impl Default for Negotiated {
     fn default() -> Self {
-        Self { host: Value::Null, sets: own_sets(), disabled: BTreeSet::new(), scopes: BTreeMap::new() }
+        let (disabled, scopes) = (BTreeSet::new(), BTreeMap::new());
+        Self { host: Value::Null, sets: own_sets(), disabled, scopes, form: SetsForm::default() }
     }
 }
 
@@ -103,7 +117,7 @@ impl Negotiated {
     pub(super) fn block(&self, blocks: bool) -> Value {
         let only_pushes = self.sets.values().all(|set| set["uses"] == json!(["pushEvents"]));
         if only_pushes {
-            return json!({"version": "0.4", "pushEvents": true, "featureSets": self.sets});
+            return json!({"version": "0.4", "pushEvents": true, "featureSets": self.declared_sets()});
         }
         json!({
             "version": "0.4",
@@ -111,18 +125,36 @@ impl Negotiated {
             "contextHooks": {"beforeInference": true, "afterInference": {"blocking": blocks}},
             "inferenceRequest": {"streaming": true},
             "modelInfo": true,
-            "featureSets": self.sets,
+            "featureSets": self.declared_sets(),
         })
     }
 
+    /// The feature sets in the form of the text, or as an array of objects with names.
+    fn declared_sets(&self) -> Value {
+        if self.form == SetsForm::Object {
+            return json!(self.sets);
+        }
+        let named = |(name, set): (&String, &Value)| {
+            let mut set = set.clone();
+            set["name"] = name.as_str().into();
+            set
+        };
+        self.sets.iter().map(named).collect()
+    }
+
+    /// Chooses the form in which the feature sets are declared.
+    pub(super) fn declare_as(&mut self, form: SetsForm) {
+        self.form = form;
+    }
+
     /// Applies a `featureSets/update` as a change (AMB-C3). A set in both lists is disabled. `memory.*` matches all
-    /// sets below `memory.` (MCPL 0.4 §6.3). New scopes of a set replace the earlier ones.
+    /// sets below `memory.`, and `*` all sets (MCPL 0.4 §6.3). New scopes of a set replace the earlier ones.
     pub(super) fn update(&mut self, params: &Value) -> Update {
         let mut update = Update::default();
         let before = self.disabled.clone();
         for (list, off) in [("enabled", false), ("disabled", true)] {
             for name in params.get(list).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
-                let named: Vec<String> = self.sets.keys().filter(|set| names(name, set)).cloned().collect();
+                let named: Vec<String> = self.sets.keys().filter(|set| mcpl::matches_set(name, set)).cloned().collect();
                 if named.is_empty() {
                     update.unknown.push(name.to_owned());
                 }
@@ -255,11 +287,4 @@ impl Negotiated {
 
 fn no_such_set(set: &str) -> Unsent {
     Unsent::new("unknown_feature_set", format!("there is no feature set {set}")).with("feature_set", set)
-}
-
-fn names(pattern: &str, set: &str) -> bool {
-    match pattern.strip_suffix(".*") {
-        Some(above) => set.strip_prefix(above).is_some_and(|rest| rest.starts_with('.')),
-        None => pattern == set,
-    }
 }

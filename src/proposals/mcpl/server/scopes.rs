@@ -50,7 +50,9 @@ impl Rules {
         let lists = |patterns: &[String]| patterns.iter().any(|one| labels.iter().any(|label| fits(one, label)));
         match () {
             () if lists(&self.black) => Standing::Forbidden,
-            () if lists(&self.white) && !labels.iter().any(|label| climbs(label)) => Standing::Allowed,
+            () if lists(&self.white) && !labels.iter().any(|label| crate::proposals::mcpl::climbs(label)) => {
+                Standing::Allowed
+            }
             () => Standing::Open,
         }
     }
@@ -59,10 +61,6 @@ impl Rules {
     pub(super) fn has_whitelist(&self) -> bool {
         !self.white.is_empty()
     }
-}
-
-fn climbs(label: &str) -> bool {
-    label.split(['/', '\\']).any(|segment| segment == "..")
 }
 
 fn fits(pattern: &str, label: &str) -> bool {

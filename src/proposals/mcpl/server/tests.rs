@@ -60,6 +60,43 @@ fn updates_are_changes_and_wildcards_reach_all_below() {
 }
 
 #[test]
+fn c9_a_star_alone_is_every_set_and_at_the_end_everything_below() {
+    let mut mcpl = host(&json!({}));
+    assert_eq!(mcpl.update(&json!({"disabled": ["*"]})).unknown, [] as [&str; 0]);
+    assert!(!mcpl.is_on(NOTES_SET) && !mcpl.is_on(RETRIEVAL));
+    for (pattern, set, fits) in [
+        ("*", "a.b", true),
+        ("a.*", "a.b", true),
+        ("a.*", "a.b.c", true),
+        ("a.*", "a", false),
+        ("a.*", "ab.c", false),
+        ("*.b", "a.b", true),
+        ("*.b", "a.c.b", false),
+        ("a", "a.b", false),
+    ] {
+        assert_eq!(crate::proposals::mcpl::matches_set(pattern, set), fits, "{pattern} {set}");
+    }
+}
+
+#[test]
+fn c22_percent_encoded_dots_climb_too() {
+    for (label, does) in [("/a/../b", true), ("/a/%2e%2E/b", true), ("/a%2F..%2fb", true), ("/a..b//c", false)] {
+        assert_eq!(crate::proposals::mcpl::climbs(label), does, "{label}");
+    }
+}
+
+#[test]
+fn c8_sets_are_declared_as_an_array_for_hosts_that_accept_nothing_else() {
+    let mut mcpl = McplServerSide::default();
+    mcpl.configure(&json!({"feature_sets": "array"})).expect("settings");
+    let capabilities = json!({"experimental": {"mcpl": {"version": "0.4", "pushEvents": true}}});
+    let sets = mcpl.declare(&capabilities)[0].value["featureSets"].clone();
+    let first = &sets.as_array().expect("an array")[0];
+    assert!(first["name"].is_string() && first["uses"].is_array() && first["description"].is_string(), "{sets}");
+    assert_eq!(crate::proposals::mcpl::feature_sets(&sets).len(), 6);
+}
+
+#[test]
 fn what_the_host_or_the_set_lacks_is_reported() {
     let mcpl = host(&json!({"pushEvents": false, "modelInfo": false}));
     let why = json!({"why": "host_lacks", "capability": "pushEvents"});

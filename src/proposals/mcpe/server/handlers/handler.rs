@@ -3,12 +3,12 @@
 use super::input::{Input, expand};
 use crate::proposals::mcpe::server::fits;
 use crate::proposals::server::handler_job::{
-    HandlerJob, HandlerPolicy, HandlerPost, HeaderPiece, Infer, JobKind, Script, pieces,
+    HandlerJob, HandlerPolicy, HandlerPost, HeaderPiece, Infer, JobKind, Script, check_address, is_loopback, pieces,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Duration;
-use url::{Host, Position, Url};
+use url::{Position, Url};
 
 /// How many bytes one variable or argument may have, and all arguments together: operating systems accept little more.
 const MAX_ARGUMENT_BYTES: usize = 96 << 10;
@@ -83,11 +83,11 @@ struct Webhook {
 }
 
 impl Handler {
-    /// Reads the `handler` of a subscription.
+    /// Reads the `handler` of a subscription. `has_model` says whether the client offers a model.
     ///
     /// # Errors
     /// Why it is not permitted, as a sentence for the model.
-    pub(crate) fn read(given: &Value, handler_policy: &HandlerPolicy) -> Result<Self, String> {
+    pub(crate) fn read(given: &Value, handler_policy: &HandlerPolicy, has_model: bool) -> Result<Self, String> {
         check_shape(given)?;
         let mut what = What::deserialize(given).map_err(|error| format!("handler: {error}"))?;
         let kind = what.kind();
@@ -102,8 +102,10 @@ impl Handler {
         match &mut what {
             What::Bash(bash) => bash.check()?,
             What::Webhook(webhook) => webhook.check(handler_policy)?,
-            What::Agent(agent) if !agent.tools.is_empty() && !handler_policy.has_program => {
-                return Err("an agent handler has no tools here: leave `tools` out".to_owned());
+            What::Agent(_) if !handler_policy.has_program && !has_model => {
+                return Err("agent handlers need a model: this client declares neither inference requests (MCPL) nor \
+                            sampling, and this server runs no program for agents"
+                    .to_owned());
             }
             What::Agent(_) => {}
         }
@@ -134,6 +136,14 @@ impl Handler {
         match &self.what {
             What::Webhook(webhook) => Some(&webhook.url),
             What::Bash(_) | What::Agent(_) => None,
+        }
+    }
+
+    /// The tools that an agent may use.
+    pub(crate) fn tools(&self) -> Option<&[String]> {
+        match &self.what {
+            What::Agent(agent) => Some(&agent.tools),
+            What::Bash(_) | What::Webhook(_) => None,
         }
     }
 
@@ -252,6 +262,7 @@ impl Webhook {
             "http" => return Err(format!("`url` {:?} must use https, because it is not on this machine", self.url)),
             _ => return Err(format!("`url` {:?} must use https", self.url)),
         }
+        check_address(&url, &handler_policy.private_hosts).map_err(|why| format!("`url`: {why}"))?;
         if !url.username().is_empty() || url.password().is_some() {
             return Err("`url` must not contain a user name or password: use a header".to_owned());
         }
@@ -292,15 +303,6 @@ fn check_header(name: &str, value: &str) -> Result<(), String> {
     match OWN_HEADERS.iter().any(|own| name.eq_ignore_ascii_case(own)) {
         true => Err(format!("a handler must not set the header {name}")),
         false => Ok(()),
-    }
-}
-
-fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
     }
 }
 

@@ -11,7 +11,7 @@ fn handler_policy() -> HandlerPolicy {
 }
 
 fn read(given: Value) -> Result<Handler, String> {
-    Handler::read(&given, &handler_policy())
+    Handler::read(&given, &handler_policy(), true)
 }
 
 fn event(data: Value) -> Delivered {
@@ -38,6 +38,9 @@ fn e34_a_webhook_goes_by_https_and_its_secrets_to_their_hosts_only() {
         ("http://127.0.0.1.example.com/", "must use https"),
         ("http://localhost.example.com/", "must use https"),
         ("http://10.0.0.1/", "must use https"),
+        ("https://10.0.0.1/", "not a public address"),
+        ("https://[fe80::1]/", "not a public address"),
+        ("https://169.254.169.254/latest/meta-data", "not a public address"),
         ("ftp://example.com/", "must use https"),
         ("file:///etc/passwd", "must use https"),
         ("https://me:word@example.com/", "user name or password"),
@@ -150,7 +153,6 @@ fn e6_e33_handlers_that_cannot_be_run_are_refused_beforehand() {
         (json!({"type": "bash", "command": "x\u{0}"}), "NUL"),
         (json!({"type": "bash", "command": "x", "timeout": 0}), "timeout"),
         (json!({"type": "bash", "command": "x", "timeout": -1}), "timeout"),
-        (json!({"type": "agent", "tools": ["x"]}), "tools"),
     ] {
         let reported = read(given.clone()).expect_err("refused");
         assert!(reported.contains(why), "{given}: {reported}");
@@ -158,4 +160,17 @@ fn e6_e33_handlers_that_cannot_be_run_are_refused_beforehand() {
     let limit = |timeout: Value| script(json!({"type": "bash", "command": "x", "timeout": timeout}), json!({}));
     assert_eq!(limit(json!(1500)).expect("a script").limit, Duration::from_millis(1500));
     assert_eq!(limit(json!(1e12)).expect("a script").limit, HandlerPolicy::default().limit, "never more than allowed");
+}
+
+#[test]
+fn e6_agents_need_a_model_and_may_name_tools() {
+    let example = json!({"type": "agent", "systemPrompt": "Summarize this Slack message and determine if it requires action.",
+        "model": "claude-sonnet-4-5-20250929", "tools": ["slack_reply", "create_task"]});
+    let with = |has_program: bool, has_model: bool| {
+        Handler::read(&example, &HandlerPolicy { has_program, ..handler_policy() }, has_model)
+    };
+    assert!(with(false, false).is_err_and(|why| why.contains("need a model")));
+    for granted in [with(false, true), with(true, false)] {
+        assert_eq!(granted.expect("granted").tools().map(<[String]>::len), Some(2));
+    }
 }

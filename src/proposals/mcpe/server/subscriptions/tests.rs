@@ -26,7 +26,7 @@ impl Desk {
 
     fn call(&mut self, tool: &str, arguments: Value) -> Result<ToolOutcome, String> {
         let id = Self::id(self.made + 1);
-        let call = Call { tool, arguments: &arguments, now: self.now, client: "c" };
+        let call = Call { tool, arguments: &arguments, now: self.now, client: "c", has_model: true };
         let done = self.subscriptions.call(&call, || id)?;
         self.made += u32::from(tool == "events_subscribe");
         assert_eq!(SCHEMAS.check(&format!("tool:{tool}:result"), &done.result), Some(vec![]));
@@ -382,4 +382,52 @@ fn e19_an_event_must_fit_the_proposal() {
     assert!(made(draft(json!({"type": ""}))).is_err());
     let whole = json!({"type": "a.b", "data": {"n": 1}, "tags": ["x"], "sourceEventId": "s"});
     assert_eq!(made(draft(whole)).expect("an event").value["metadata"]["priority"], "normal");
+}
+
+#[test]
+fn e5_members_that_the_proposal_does_not_define_are_refused() {
+    let mut desk = Desk::new(Settings::default());
+    for (arguments, words) in [
+        (json!({"filters": {"eventTypes": ["a"]}}), ["the arguments", "\"filters\"", "filter"]),
+        (json!({"filter": {"types": ["a"]}}), ["`filter`", "\"types\"", "eventTypes"]),
+        (json!({"delivery": {"channels": ["realtime"], "cron": {}}}), ["`delivery`", "\"cron\"", "cronSchedule"]),
+        (
+            json!({"delivery": {"channels": ["cron"], "cronSchedule": {"expression": "@daily", "timeZone": "UTC"}}}),
+            ["`cronSchedule`", "\"timeZone\"", "timezone"],
+        ),
+        (
+            json!({"delivery": {"channels": ["scheduled"],
+                "scheduledDelivery": {"deliverAt": "2027-01-01T00:00:00Z", "expire": true}}}),
+            ["`scheduledDelivery`", "\"expire\"", "autoExpire"],
+        ),
+        (
+            json!({"handler": {"type": "webhook", "url": "https://a.b/", "header": {}}}),
+            ["`handler`", "\"header\"", "headers"],
+        ),
+    ] {
+        let refused = desk.refused(arguments);
+        assert!(words.iter().all(|word| refused.contains(word)), "{refused}");
+    }
+    let id = desk.subscribe(json!({}));
+    let update = desk.call("events_update", json!({"subscriptionId": id, "filters": {}})).expect_err("refused");
+    assert!(update.contains("\"filters\""), "{update}");
+}
+
+#[test]
+fn e26_an_expiry_may_be_never_and_an_offset_must_be_one() {
+    let mut desk = Desk::new(Settings::default());
+    for never in ["9999-12-31T23:59:59Z", "2262-04-12T00:00:00Z", "3000-01-01T00:00:00+02:00"] {
+        let made = desk.call("events_subscribe", json!({"expiresAt": never})).expect("granted").result;
+        assert_eq!(made["expiresAt"], never);
+        let id = made["subscriptionId"].as_str().expect("an id");
+        let changed = json!({"subscriptionId": id, "expiresAt": "9999-12-31T23:59:59Z"});
+        assert_eq!(desk.call("events_update", changed).expect("changed").result["expiresAt"], "9999-12-31T23:59:59Z");
+    }
+    assert_eq!(desk.subscriptions.next_due(), Some(i64::MAX));
+    let late =
+        json!({"delivery": {"channels": ["scheduled"], "scheduledDelivery": {"deliverAt": "9999-12-31T23:59:59Z"}}});
+    desk.subscribe(late);
+    for wrong in ["2027-01-01T00:00:00+25:00", "2027-01-01T00:00:00", "2027-13-01T00:00:00Z"] {
+        assert!(desk.refused(json!({"expiresAt": wrong})).contains(wrong), "{wrong}");
+    }
 }

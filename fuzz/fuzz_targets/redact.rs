@@ -1,0 +1,44 @@
+//! Redaction: any payload of any kind is redacted without a crash, and redacting it again changes nothing.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use mcpreel::testing::redact::Settings;
+use mcpreel::testing::share::Redaction;
+use mcpreel::testing::trace::{Event, EventHeader, EventKind, Flags};
+use mcpreel::testing::wire::Framing;
+
+fuzz_target!(|input: &[u8]| {
+    let Some((kinds, rest)) = input.split_first() else { return };
+    // Several events, so that secrets can be divided.
+    let kind = EventKind::from_number(kinds & 7);
+    let framing = [Framing::Lf, Framing::ContentLength, Framing::Sse, Framing::Whole][usize::from(kinds >> 6)];
+    let payloads: Vec<&[u8]> = rest.split(|byte| *byte == 0).collect();
+    let once = redact(kind, framing, &payloads);
+    let again = redact(kind, framing, &once.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    assert_eq!(once, again);
+});
+
+fn redact(kind: EventKind, framing: Framing, payloads: &[&[u8]]) -> Vec<Vec<u8>> {
+    let header = |seq: usize, payload: &[u8]| EventHeader {
+        seq: seq as u64,
+        time: 0,
+        stream: 0,
+        exchange: 0,
+        kind,
+        flags: Flags::default(),
+        framing,
+        len: payload.len() as u32,
+        offset: 0,
+        message: None,
+    };
+    let mut redaction = Redaction::new(&Settings::default(), b"a key of 16 bytes").expect("no settings");
+    for (seq, payload) in payloads.iter().enumerate() {
+        redaction.learn(&Event { header: &header(seq, payload), payload });
+    }
+    redaction.end_learning();
+    payloads
+        .iter()
+        .enumerate()
+        .map(|(seq, payload)| redaction.payload(&header(seq, payload), payload).into_owned())
+        .collect()
+}

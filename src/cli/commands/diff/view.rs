@@ -1,0 +1,178 @@
+//! How `diff` shows what it found, and which part of it.
+
+use crate::cli::Context;
+use crate::diff::latency::{self, Latency};
+use crate::diff::surface::Likeness;
+use crate::diff::{Recording, Report, Scope, SummaryRow, complete, narrowed, summary};
+use crate::error::CommandError;
+use crate::render::diff::{DiffStyle, Shown, View, markdown, text};
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// The output format of `diff`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum DiffFormat {
+    /// Text.
+    Human,
+    /// One JSON object, with a JSON Patch (RFC 6902) for each message that changed.
+    Json,
+    /// Markdown, for a comment on a pull request.
+    Markdown,
+}
+
+/// Options of what is shown.
+#[derive(Debug, Args)]
+pub(super) struct ViewArgs {
+    /// Output format.
+    #[arg(short, long, value_enum, default_value_t = DiffFormat::Human)]
+    pub format: DiffFormat,
+    /// How to show the differences as text.
+    #[arg(long, value_enum, default_value_t = ViewArg::Unified)]
+    view: ViewArg,
+    /// Show long values whole. Otherwise, unchanged parts of them are folded.
+    #[arg(long)]
+    full: bool,
+    /// Compare only a part of the sessions (repeatable, or separated by commas).
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "PART")]
+    only: Vec<OnlyArg>,
+    /// Also compare response times, by method and tool. B must be slower or faster with statistical certainty
+    /// (Mann–Whitney U test, 1 % for all methods together) and by at least 10 % and 100 µs in the median.
+    #[arg(long)]
+    latency: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ViewArg {
+    /// The changes of each message, A above B.
+    Unified,
+    /// The changes of each message, A beside B.
+    SideBySide,
+    /// Counts by method and tool, and the places that changed.
+    Summary,
+}
+
+impl From<ViewArg> for View {
+    fn from(arg: ViewArg) -> Self {
+        match arg {
+            ViewArg::Unified => Self::Unified,
+            ViewArg::SideBySide => Self::SideBySide,
+            ViewArg::Summary => Self::Summary,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum OnlyArg {
+    /// What the server sent.
+    Server,
+    /// What the client sent.
+    Client,
+    /// The handshake: revision, capabilities, names and versions.
+    Capabilities,
+    /// The lists and calls of tools.
+    Tools,
+    /// Response times.
+    Latency,
+}
+
+impl OnlyArg {
+    fn scope(self) -> Option<Scope> {
+        match self {
+            Self::Server => Some(Scope::Server),
+            Self::Client => Some(Scope::Client),
+            Self::Capabilities => Some(Scope::Capabilities),
+            Self::Tools => Some(Scope::Tools),
+            Self::Latency => None,
+        }
+    }
+}
+
+/// Everything that a comparison found.
+pub(super) struct Found {
+    /// The differences, narrowed and completed.
+    report: Report,
+    /// The tools that have another name in B.
+    renamed: Vec<Likeness>,
+    /// The response times, if they are compared.
+    latency: Option<Vec<Latency>>,
+    is_only_latency: bool,
+}
+
+impl Found {
+    /// Returns whether anything differs.
+    pub(super) fn differs(&self) -> bool {
+        let is_slower_or_faster = |rows: &Vec<Latency>| rows.iter().any(|row| row.verdict.is_difference());
+        !self.report.is_empty() || !self.renamed.is_empty() || self.latency.as_ref().is_some_and(is_slower_or_faster)
+    }
+
+    /// Returns the members of the report, with `renamed` (`[{"kind":"tool", "from":TEXT, "to":TEXT, "percent":N,
+    /// "basis":TEXT}…]`), `summary`, and `latency` if response times were compared.
+    fn to_json(&self, rows: &[SummaryRow]) -> Value {
+        let mut value = self.report.to_json();
+        let renamed = self.renamed.iter().map(|tool| {
+            json!({"kind": "tool", "from": tool.from, "to": tool.to, "percent": tool.percent, "basis": tool.basis})
+        });
+        value["renamed"] = renamed.collect();
+        value["summary"] = rows.iter().map(SummaryRow::to_json).collect();
+        if let Some(latency) = &self.latency {
+            value["latency"] = latency.iter().map(Latency::to_json).collect();
+        }
+        value
+    }
+}
+
+impl ViewArgs {
+    /// Narrows and completes a report.
+    pub(super) fn select(
+        &self,
+        report: Report,
+        mut renamed: Vec<Likeness>,
+        left: &Recording,
+        right: &Recording,
+    ) -> Found {
+        let scopes: Vec<Scope> = self.only.iter().filter_map(|only| only.scope()).collect();
+        let wants_latency = self.latency || self.only.contains(&OnlyArg::Latency);
+        let is_only_latency = !self.only.is_empty() && scopes.is_empty();
+        let mut report = if is_only_latency { Report::default() } else { narrowed(report, &scopes, left) };
+        complete(&mut report, left);
+        let has_names = self.only.is_empty() || scopes.iter().any(|it| matches!(it, Scope::Server | Scope::Tools));
+        if !has_names {
+            renamed.clear();
+        }
+        let latency = wants_latency.then(|| latency::compare(left, right));
+        Found { report, renamed, latency, is_only_latency }
+    }
+
+    /// Prints what was found.
+    pub(super) fn print(
+        &self,
+        found: &Found,
+        paths: [&Path; 2],
+        left: &Recording,
+        context: &Context,
+    ) -> Result<(), CommandError> {
+        let printer = &context.printer;
+        let is_counted = self.format != DiffFormat::Human || self.view == ViewArg::Summary;
+        let rows = if is_counted { summary(&found.report, left) } else { Vec::new() };
+        if self.format == DiffFormat::Json {
+            return printer.json(&found.to_json(&rows));
+        }
+        let names = paths.map(|path| path.display().to_string());
+        let shown = Shown {
+            names: [&names[0], &names[1]],
+            report: &found.report,
+            rows: &rows,
+            renamed: &found.renamed,
+            latency: found.latency.as_deref(),
+            is_only_latency: found.is_only_latency,
+            is_full: self.full,
+        };
+        let mut out = String::new();
+        match self.format {
+            DiffFormat::Markdown => markdown(&shown, &mut out),
+            _ => text(&shown, self.view.into(), &DiffStyle::from(&printer.palette), printer.width, &mut out),
+        }
+        printer.text(&out)
+    }
+}

@@ -1,0 +1,124 @@
+//! `redact`: writes a reel without its secrets, or reports them.
+
+use crate::cli::printer::Format;
+use crate::cli::redaction::{KeyOptions, TwicePath, count, learn, rewrite};
+use crate::cli::{Context, Outcome};
+use crate::error::CommandError;
+use crate::files::output::Output;
+use crate::files::reels;
+use crate::redact::detectors::DETECTORS;
+use crate::render::redaction;
+use crate::share::Redaction;
+use crate::wire::text::counted;
+use clap::Args;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Replace the secrets in a reel, so that it can be shared.
+///
+/// Each secret becomes a pseudonym of the same kind and length (`ghp_redactedX3v…`), the same one wherever it occurs.
+/// mcpreel looks into messages, server-sent events, headers, URLs, command lines, standard error, notes and the label;
+/// into JSON in strings, base64 and percent-encoding; and for secrets that are divided between messages. Messages, pairs
+/// and times stay, so that the redacted reel can be shown, validated and compared as before.
+///
+/// What looks like ordinary text cannot be found: names of persons and projects, internal host names, passwords that are
+/// words and stand in prose, binary data, encrypted or compressed text inside of messages. Read the reel before you
+/// share it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcpreel redact session.reel -o shared.reel
+  mcpreel redact session.reel --check                  # exit code 1 if there are secrets
+  mcpreel redact session.reel --dry-run -f json | jq '.places[]'
+  mcpreel redact a.reel -o b.reel --key-file ~/.mcpreel.key   # the same pseudonyms in all reels
+
+The table [redact] in .mcpreel.toml adds rules and exempts texts: pointers, headers, env, members, allow, \
+allow_patterns, disable, and rules with name, pattern and severity.")]
+pub(crate) struct RedactArgs {
+    /// The reel; `-` for stdin (default: the newest).
+    reel: Option<PathBuf>,
+    /// Write the redacted reel to this file; `-` is stdout.
+    #[arg(short, long, value_name = "FILE", required_unless_present_any = ["dry_run", "check", "rules"])]
+    output: Option<PathBuf>,
+    /// Overwrite an existing file.
+    #[arg(long)]
+    force: bool,
+    /// Only report what would be replaced.
+    #[arg(long, conflicts_with = "output")]
+    dry_run: bool,
+    /// Only report what would be replaced, and exit with 1 if there is anything.
+    #[arg(long, conflicts_with = "output")]
+    check: bool,
+    #[command(flatten)]
+    key: KeyOptions,
+    /// The format of the report.
+    #[arg(short, long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    /// List all detectors and exit.
+    #[arg(long, conflicts_with_all = ["reel", "output", "dry_run", "check"])]
+    rules: bool,
+}
+
+pub(super) fn run(args: &RedactArgs, context: &Context) -> Result<Outcome, CommandError> {
+    if args.rules {
+        return list_rules(args.format, context);
+    }
+    let mut redaction = args.key.redaction()?;
+    let reel = TwicePath::of(args.reel.as_deref())?;
+    // Before the reel is read: an existing file is an error at once.
+    let output = args.output.as_ref().map(|path| Output::create(path, args.force)).transpose()?;
+    learn(&mut redaction, &reel)?;
+    let events = match output {
+        None => count(&mut redaction, &reel).map(|()| None)?,
+        Some(mut output) => {
+            let events = rewrite(&mut redaction, &reel, &mut output)?;
+            output.finish()?;
+            Some(events)
+        }
+    };
+    print(args, &redaction, &reel, context)?;
+    if let (Some(events), Some(path)) = (events, &args.output) {
+        context.printer.note(&format!("{} in {}", counted(events, "event"), path.display()));
+    }
+    let is_found = redaction.report().count() > 0;
+    Ok(if args.check && is_found { Outcome::Findings } else { Outcome::Clean })
+}
+
+fn print(args: &RedactArgs, redaction: &Redaction, reel: &TwicePath, context: &Context) -> Result<(), CommandError> {
+    let report = redaction.report();
+    let is_stdout_taken = args.output.as_deref() == Some(Path::new("-"));
+    if args.format == Format::Json {
+        let report = report.to_json(&redaction.digest());
+        return match is_stdout_taken {
+            true => {
+                context.printer.report(|_| format!("{report}\n"));
+                Ok(())
+            }
+            false => context.printer.json(&report),
+        };
+    }
+    let width = context.printer.width.unwrap_or(100);
+    let name = reels::shown(&reel.shown);
+    if is_stdout_taken {
+        context.printer.report(|palette| redaction::text(report, &name, width, palette));
+        return Ok(());
+    }
+    context.printer.text(&redaction::text(report, &name, width, &context.printer.palette))
+}
+
+fn list_rules(format: Format, context: &Context) -> Result<Outcome, CommandError> {
+    if format == Format::Json {
+        let rules = DETECTORS.iter().map(|detector| {
+            json!({"rule": detector.name, "severity": detector.severity.name(), "example": detector.example})
+        });
+        context.printer.json(&rules.collect::<Vec<Value>>())?;
+        return Ok(Outcome::Clean);
+    }
+    let width = DETECTORS.iter().map(|detector| detector.name.len()).max().unwrap_or_default();
+    let room = context.printer.width.unwrap_or(usize::MAX).saturating_sub(width + 13);
+    for detector in DETECTORS {
+        let example: String = detector.example.replace('\n', " ").chars().take(room).collect();
+        context.printer.line(&format!("{:<width$}  {:<8} {example}", detector.name, detector.severity.name()))?;
+    }
+    Ok(Outcome::Clean)
+}

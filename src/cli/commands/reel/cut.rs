@@ -1,0 +1,95 @@
+//! `reel cut`: writes a part of a reel.
+
+use crate::cli::redaction::TwicePath;
+use crate::cli::{Context, Outcome};
+use crate::error::{CommandError, ErrorKind};
+use crate::files::output::Output;
+use crate::runtime::parameters::time_in_reel;
+use crate::session::filter::Filter;
+use crate::share::{Cut, Selection};
+use crate::trace::{ReelWriter, WriterOptions};
+use crate::wire::text::counted;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Write a part of a reel: what a filter, a time and streams select.
+///
+/// The handshake of each session that is left, its opening and its end, and the requests and responses that belong
+/// together come along, so that the part can be read and validated by itself.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcpreel reel cut session.reel -o add.reel tool:add
+  mcpreel reel cut session.reel -o end.reel --from 12.5
+  mcpreel reel cut session.reel -o one.reel --stream 2
+  mcpreel reel cut session.reel -o bare.reel error --no-handshake --no-pairs")]
+pub(crate) struct CutArgs {
+    /// The reel; `-` for stdin.
+    reel: PathBuf,
+    /// A filter; `mcpreel show --help` lists all terms.
+    filter: Vec<String>,
+    /// Write to this file; `-` is stdout.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Overwrite an existing file.
+    #[arg(long)]
+    force: bool,
+    /// Start at this time: seconds since the start of the reel, or an RFC 3339 time.
+    #[arg(long, value_name = "TIME")]
+    from: Option<String>,
+    /// End at this time.
+    #[arg(long, value_name = "TIME")]
+    to: Option<String>,
+    /// Only the session with this stream number (repeatable); `mcpreel show` prints it after #.
+    #[arg(long = "stream", value_name = "NUMBER")]
+    streams: Vec<u32>,
+    /// Leave out the handshake, unless it is selected.
+    #[arg(long)]
+    no_handshake: bool,
+    /// Leave out the other half of a request and its response, unless it is selected.
+    #[arg(long)]
+    no_pairs: bool,
+}
+
+pub(super) fn run(args: &CutArgs, context: &Context) -> Result<Outcome, CommandError> {
+    let reel = TwicePath::of(Some(&args.reel))?;
+    let header = reel.open()?.header().clone();
+    let filter = Filter::parse(&args.filter.join(" ")).map_err(|error| {
+        CommandError::usage(error.to_string()).hint("`mcpreel show --help` lists the terms of filters")
+    })?;
+    let time = |text: &Option<String>| text.as_ref().map(|text| time_in_reel(text, header.created)).transpose();
+    let selection = Selection {
+        filter,
+        from: time(&args.from)?,
+        to: time(&args.to)?,
+        streams: args.streams.clone(),
+        keeps_handshake: !args.no_handshake,
+        keeps_pairs: !args.no_pairs,
+    };
+    let out = Output::create(&args.output, args.force)?;
+    let mut cut = Cut::new(selection);
+    reel.each_event(|event| {
+        cut.take(event);
+        Ok(())
+    })?;
+    let kept = cut.finish();
+    if kept.is_empty() {
+        return Err(CommandError::new(ErrorKind::Unmet, format!("nothing in {} is selected", reel.shown.display()))
+            .hint("no file was written; `mcpreel show` with the same filter shows what it selects"));
+    }
+    let writing = |error: std::io::Error| CommandError::writing(&args.output, &error);
+    let mut writer = ReelWriter::create(out, &header, WriterOptions::default()).map_err(writing)?;
+    let mut events = 0u64;
+    reel.each_event(|event| {
+        events += 1;
+        match kept.contains(&event.header.seq) {
+            true => writer.append(event.again()).map_err(writing),
+            false => Ok(()),
+        }
+    })?;
+    let (out, _) = writer.finish().map_err(writing)?;
+    out.finish()?;
+    let (kept, all) = (kept.len(), counted(events, "event"));
+    context.printer.note(&format!("{kept} of {all} in {}", args.output.display()));
+    Ok(Outcome::Clean)
+}

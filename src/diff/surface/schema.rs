@@ -1,0 +1,512 @@
+//! Compares two JSON Schemas: is what was valid before still valid (for inputs), and can anything be valid that was not
+//! before (for outputs)?
+
+use super::facets::{self, PATTERNS, Shift};
+use super::rules::*;
+use super::shape::{Shape, Union, bare, covers, is_annotation, resolve};
+use crate::wire::text::excerpt;
+use serde_json::{Map, Value};
+use std::collections::{BTreeSet, HashSet};
+
+/// Schemas that are nested more deeply are compared as a whole.
+const MAX_DEPTH: usize = 48;
+
+/// The maximum length of a value in what was seen, in characters.
+const MAX_SHOWN: usize = 80;
+
+/// With more alternatives than this, whether they exclude each other is not decided.
+const MAX_BRANCHES: usize = 200;
+
+/// At most this many values are shown.
+const MAX_VALUES: usize = 20;
+
+/// At most this many findings for one schema.
+const MAX_FOUND: usize = 1000;
+
+/// Whose values a schema describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    /// Values that clients send.
+    Input,
+    /// Values that the server sends.
+    Output,
+}
+
+/// A rule for inputs, and the one for outputs.
+type Pair = (&'static SurfaceRule, &'static SurfaceRule);
+
+/// One difference of two schemas.
+#[derive(Debug)]
+pub(super) struct Delta {
+    /// The rule.
+    pub rule: &'static SurfaceRule,
+    /// A JSON pointer from the root of the schema; in the old one if nothing is left of it in the new one.
+    pub place: String,
+    /// What was seen.
+    pub seen: String,
+}
+
+/// Compares two schemas.
+pub(super) fn compare(side: Side, old: &Value, new: &Value) -> Vec<Delta> {
+    let mut walker = Walker {
+        side,
+        roots: [old, new],
+        place: String::new(),
+        seen: HashSet::from([("#".to_owned(), "#".to_owned())]),
+        depth: 0,
+        found: Vec::new(),
+    };
+    walker.schemas(old, new);
+    walker.found
+}
+
+struct Walker<'a> {
+    side: Side,
+    roots: [&'a Value; 2],
+    place: String,
+    /// Pairs of references that were already compared.
+    seen: HashSet<(String, String)>,
+    depth: usize,
+    found: Vec<Delta>,
+}
+
+impl Walker<'_> {
+    fn report(&mut self, (input, output): Pair, seen: impl Into<String>) {
+        let rule = if self.side == Side::Input { input } else { output };
+        if self.found.len() < MAX_FOUND {
+            self.found.push(Delta { rule, place: self.place.clone(), seen: seen.into() });
+        }
+    }
+
+    /// Reports a difference of one keyword of the schema.
+    fn report_keyword(&mut self, keyword: &str, pair: Pair, seen: impl Into<String>) {
+        self.below(&[keyword], |walker| walker.report(pair, seen));
+    }
+
+    fn undecided(&mut self, seen: impl Into<String>) {
+        self.report((&INPUT_UNDECIDED, &RESULT_UNDECIDED), seen);
+    }
+
+    /// Does something with the place below `steps`.
+    fn below(&mut self, steps: &[&str], work: impl FnOnce(&mut Self)) {
+        let length = self.place.len();
+        for step in steps {
+            self.place.push('/');
+            self.place.push_str(&step.replace('~', "~0").replace('/', "~1"));
+        }
+        self.depth += 1;
+        work(self);
+        self.depth -= 1;
+        self.place.truncate(length);
+    }
+
+    fn schemas(&mut self, old: &Value, new: &Value) {
+        if self.depth > MAX_DEPTH {
+            if old != new {
+                self.undecided("a deeply nested schema changed");
+            }
+            return;
+        }
+        let reference = |schema: &Value| schema.get("$ref").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let references = (reference(old), reference(new));
+        if references != (String::new(), String::new()) && !self.seen.insert(references) {
+            return;
+        }
+        let [old_root, new_root] = self.roots;
+        match (resolve(old, old_root), resolve(new, new_root)) {
+            (Some(old), Some(new)) => self.resolved(&old, &new),
+            _ if old == new => {}
+            _ => self.undecided("a reference could not be resolved"),
+        }
+    }
+
+    fn resolved(&mut self, old: &Value, new: &Value) {
+        let [old_root, new_root] = self.roots;
+        let (one, other) = (Shape::of(old, old_root), Shape::of(new, new_root));
+        self.annotations(&one.rest, &other.rest);
+        self.null(&one, &other);
+        if self.one_became_union(&one, &other) {
+            return;
+        }
+        if !self.types(&one, &other) {
+            return;
+        }
+        self.values(&one, &other);
+        self.unions(one.union.as_ref(), other.union.as_ref());
+        self.facets(&one.rest, &other.rest);
+        self.objects(&one, &other);
+        self.arrays(&one.rest, &other.rest);
+        self.conditions(&one.rest, &other.rest);
+        self.other_keywords(&one.rest, &other.rest);
+    }
+
+    fn annotations(&mut self, old: &Map<String, Value>, new: &Map<String, Value>) {
+        let differs = |name: &str| old.get(name) != new.get(name);
+        // The title and description of the schema as a whole are those of the tool.
+        if self.depth > 0 && (differs("description") || differs("title")) {
+            let name = if differs("description") { "description" } else { "title" };
+            let seen = from_to(name, old.get(name), new.get(name));
+            self.report_keyword(name, (&INPUT_DESCRIPTION, &RESULT_DESCRIPTION), seen);
+        }
+        if differs("default") {
+            let seen = from_to("default", old.get("default"), new.get("default"));
+            self.report_keyword("default", (&INPUT_DEFAULT, &RESULT_DEFAULT), seen);
+        }
+        if self.side == Side::Input && differs("x-mcp-header") {
+            let seen = from_to("x-mcp-header", old.get("x-mcp-header"), new.get("x-mcp-header"));
+            self.report_keyword("x-mcp-header", (&INPUT_HEADER, &INPUT_HEADER), seen);
+        }
+    }
+
+    fn null(&mut self, old: &Shape, new: &Shape) {
+        if old.nullable && !new.nullable && !new.is_any() && !new.allows_null() {
+            self.report((&INPUT_NULL_REFUSED, &RESULT_NULL_REFUSED), "null is no longer valid");
+        } else if new.nullable && !old.nullable && !old.is_any() && !old.allows_null() {
+            self.report((&INPUT_NULL_ALLOWED, &RESULT_NULL_ALLOWED), "null is now valid");
+        }
+    }
+
+    /// Compares the types. Returns whether they have any in common, so that comparing further makes sense.
+    fn types(&mut self, old: &Shape, new: &Shape) -> bool {
+        if old.values.is_some() && new.values.is_some() {
+            return true;
+        }
+        let named = |types: Option<&BTreeSet<String>>| match types {
+            None => "any type".to_owned(),
+            Some(types) if types.is_empty() => "nothing".to_owned(),
+            Some(types) => types.iter().cloned().collect::<Vec<_>>().join(" or "),
+        };
+        let (before, after) = (old.types.as_ref(), new.types.as_ref());
+        let lost = match (before, after) {
+            (_, None) => false,
+            (None, Some(_)) => !new.is_any(),
+            (Some(before), Some(after)) => before.iter().any(|found| !covers(after, found)),
+        };
+        let gained = match (before, after) {
+            (None, _) => false,
+            (Some(_), None) => true,
+            (Some(before), Some(after)) => after.iter().any(|found| !covers(before, found)),
+        };
+        let seen = format!("{} became {}", named(before), named(after));
+        if lost {
+            self.report_keyword("type", (&INPUT_TYPE_NARROWED, &RESULT_TYPE_NARROWED), &*seen);
+        }
+        if gained {
+            self.report_keyword("type", (&INPUT_TYPE_WIDENED, &RESULT_TYPE_WIDENED), seen);
+        }
+        match (before, after) {
+            (Some(before), Some(after)) => {
+                before.iter().any(|found| covers(after, found)) || after.iter().any(|found| covers(before, found))
+            }
+            // With `any type` on one side, the other's constraints are all new or all gone.
+            (None, None) => true,
+            _ => false,
+        }
+    }
+
+    fn values(&mut self, old: &Shape, new: &Shape) {
+        let all = |values: &[Value]| {
+            let texts: Vec<String> = values.iter().take(MAX_VALUES).map(Value::to_string).collect();
+            excerpt(&texts.join(", "), 2 * MAX_SHOWN)
+        };
+        let without = |values: &[Value], others: &[Value]| -> Vec<Value> {
+            let others: HashSet<String> = others.iter().map(canonical).collect();
+            values.iter().filter(|value| !others.contains(&canonical(value))).cloned().collect()
+        };
+        let (removed, added) = match (&old.values, &new.values) {
+            (None, None) => return,
+            (None, Some(new)) => (format!("only {} from now on", all(new)), String::new()),
+            (Some(old), None) => (String::new(), format!("not only {} any more", all(old))),
+            (Some(old), Some(new)) => {
+                let (removed, added) = (without(old, new), without(new, old));
+                let told = |values: &[Value], how: &str| match values {
+                    [] => String::new(),
+                    values => format!("{how} {}", all(values)),
+                };
+                (told(&removed, "no longer"), told(&added, "now also"))
+            }
+        };
+        if !removed.is_empty() {
+            self.report_keyword("enum", (&INPUT_VALUES_REMOVED, &RESULT_VALUES_REMOVED), removed);
+        }
+        if !added.is_empty() {
+            self.report_keyword("enum", (&INPUT_VALUES_ADDED, &RESULT_VALUES_ADDED), added);
+        }
+    }
+
+    fn facets(&mut self, old: &Map<String, Value>, new: &Map<String, Value>) {
+        for (keyword, shift) in facets::bounds(old, new) {
+            let seen = from_to(keyword, old.get(keyword), new.get(keyword));
+            let pair: Pair = match shift {
+                Shift::Narrower => (&INPUT_BOUND_TIGHTENED, &RESULT_BOUND_TIGHTENED),
+                Shift::Wider => (&INPUT_BOUND_LOOSENED, &RESULT_BOUND_LOOSENED),
+                Shift::Unknown => (&INPUT_UNDECIDED, &RESULT_UNDECIDED),
+            };
+            self.report_keyword(keyword, pair, seen);
+        }
+        for keyword in PATTERNS {
+            let (before, after) = (old.get(*keyword), new.get(*keyword));
+            let pair: Pair = match facets::pattern(before, after) {
+                None => continue,
+                Some(Shift::Narrower) => (&INPUT_PATTERN_ADDED, &RESULT_PATTERN_ADDED),
+                Some(Shift::Wider) => (&INPUT_PATTERN_REMOVED, &RESULT_PATTERN_REMOVED),
+                Some(Shift::Unknown) => (&INPUT_PATTERN_CHANGED, &RESULT_PATTERN_CHANGED),
+            };
+            self.report_keyword(keyword, pair, from_to(keyword, before, after));
+        }
+    }
+
+    fn objects(&mut self, old: &Shape, new: &Shape) {
+        let names = |shape: &Shape| -> BTreeSet<String> {
+            let listed = shape.rest.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys);
+            listed.cloned().chain(required(shape)).collect()
+        };
+        let (before, after) = (names(old), names(new));
+        for name in before.union(&after) {
+            self.below(&["properties", name], |walker| match (before.contains(name), after.contains(name)) {
+                (true, true) => walker.property(name, old, new),
+                (true, false) => walker.property_removed(name, new),
+                _ => walker.property_added(name, old, new),
+            });
+        }
+        self.extra(old, new);
+    }
+
+    fn property(&mut self, name: &str, old: &Shape, new: &Shape) {
+        match (is_required(old, name), is_required(new, name)) {
+            (false, true) => {
+                self.report((&INPUT_BECAME_REQUIRED, &RESULT_GUARANTEED), format!("`{name}` is now required"));
+            }
+            (true, false) => {
+                let seen = format!("`{name}` is no longer required");
+                self.report((&INPUT_BECAME_OPTIONAL, &RESULT_NOT_GUARANTEED), seen);
+            }
+            _ => {}
+        }
+        let any = Value::Bool(true);
+        let schema = |shape: &Shape| shape.rest.get("properties").and_then(|all| all.get(name)).cloned();
+        self.schemas(&schema(old).unwrap_or_else(|| any.clone()), &schema(new).unwrap_or(any));
+    }
+
+    fn property_removed(&mut self, name: &str, new: &Shape) {
+        let seen = format!("`{name}` was removed");
+        match extra_of(new) {
+            Value::Bool(false) => self.report((&INPUT_REFUSED, &RESULT_REMOVED), seen),
+            _ => self.report((&INPUT_REMOVED, &RESULT_REMOVED), seen),
+        }
+    }
+
+    fn property_added(&mut self, name: &str, old: &Shape, new: &Shape) {
+        let schema = new.rest.get("properties").and_then(|all| all.get(name)).cloned().unwrap_or(Value::Bool(true));
+        let takes_any = Shape::of(&schema, self.roots[1]).is_any() && schema.get("$ref").is_none();
+        let pair: Pair = if is_required(new, name) {
+            (&INPUT_REQUIRED_ADDED, &RESULT_ADDED)
+        } else if allows_extra_explicitly(old) && !takes_any {
+            (&INPUT_CLAIMED, &RESULT_ADDED)
+        } else {
+            (&INPUT_ADDED, &RESULT_ADDED)
+        };
+        self.report(pair, format!("`{name}` was added"));
+    }
+
+    fn extra(&mut self, old: &Shape, new: &Shape) {
+        let refused: Pair = (&INPUT_EXTRA_REFUSED, &RESULT_EXTRA_REFUSED);
+        let allowed: Pair = (&INPUT_EXTRA_ALLOWED, &RESULT_EXTRA_ALLOWED);
+        self.below(&["additionalProperties"], |walker| match (&extra_of(old), &extra_of(new)) {
+            (one, other) if one == other => {}
+            (_, Value::Bool(false)) => walker.report(refused, "extra members are refused"),
+            (Value::Bool(false), _) => walker.report(allowed, "extra members are allowed"),
+            (Value::Bool(_), _) => walker.report(refused, "extra members must match a schema"),
+            (_, Value::Bool(_)) => walker.report(allowed, "extra members may be anything"),
+            (one, other) => walker.schemas(one, other),
+        });
+    }
+
+    fn arrays(&mut self, old: &Map<String, Value>, new: &Map<String, Value>) {
+        let any = Value::Bool(true);
+        let items = |members: &Map<String, Value>| members.get("items").cloned();
+        if let (one, other) = (items(old), items(new))
+            && (one.is_some() || other.is_some())
+        {
+            let (one, other) = (one.unwrap_or_else(|| any.clone()), other.unwrap_or(any));
+            self.below(&["items"], |walker| walker.schemas(&one, &other));
+        }
+        let first = |members: &Map<String, Value>| members.get("prefixItems").and_then(Value::as_array).cloned();
+        let (one, other) = (first(old).unwrap_or_default(), first(new).unwrap_or_default());
+        if one.len() != other.len() {
+            return self.undecided("prefixItems has another length");
+        }
+        for (at, (one, other)) in one.iter().zip(&other).enumerate() {
+            self.below(&["prefixItems", &at.to_string()], |walker| walker.schemas(one, other));
+        }
+    }
+
+    /// Compares `allOf`: conditions that all hold.
+    fn conditions(&mut self, old: &Map<String, Value>, new: &Map<String, Value>) {
+        let all = |members: &Map<String, Value>| members.get("allOf").and_then(Value::as_array).cloned();
+        let (old, new) = (all(old).unwrap_or_default(), all(new).unwrap_or_default());
+        let (gone, come) = unmatched(&old, &new);
+        if let ([one], [(at, other)]) = (&gone[..], &come[..]) {
+            return self.below(&["allOf", &at.to_string()], |walker| walker.schemas(&one.1, other));
+        }
+        for (at, _) in gone {
+            self.below(&["allOf", &at.to_string()], |walker| {
+                walker.report((&INPUT_UNION_WIDENED, &RESULT_UNION_WIDENED), "a condition was removed");
+            });
+        }
+        for (at, _) in come {
+            self.below(&["allOf", &at.to_string()], |walker| {
+                walker.report((&INPUT_UNION_NARROWED, &RESULT_UNION_NARROWED), "a condition was added");
+            });
+        }
+    }
+
+    /// Compares a schema with alternatives with one that has none, as if it were the only alternative. Returns whether
+    /// it did.
+    fn one_became_union(&mut self, old: &Shape, new: &Shape) -> bool {
+        let alone = |shape: &Shape| Union { keyword: "anyOf", branches: vec![as_schema(shape)] };
+        if old.is_any() || new.is_any() {
+            return false;
+        }
+        match (&old.union, &new.union) {
+            (None, Some(union)) if new.is_pure_union() => self.unions(Some(&alone(old)), Some(union)),
+            (Some(union), None) if old.is_pure_union() => self.unions(Some(union), Some(&alone(new))),
+            _ => return false,
+        }
+        true
+    }
+
+    fn unions(&mut self, old: Option<&Union>, new: Option<&Union>) {
+        let narrowed: Pair = (&INPUT_UNION_NARROWED, &RESULT_UNION_NARROWED);
+        let widened: Pair = (&INPUT_UNION_WIDENED, &RESULT_UNION_WIDENED);
+        let (old, new) = match (old, new) {
+            (None, None) => return,
+            (None, Some(_)) => return self.report(narrowed, "one of several alternatives must match now"),
+            (Some(_), None) => return self.report(widened, "no alternative has to match any more"),
+            (Some(old), Some(new)) => (old, new),
+        };
+        let (gone, come) = unmatched(&old.branches, &new.branches);
+        if let ([one], [(at, other)]) = (&gone[..], &come[..]) {
+            return self.below(&[new.keyword, &at.to_string()], |walker| walker.schemas(&one.1, other));
+        }
+        // With oneOf, a value that matches two alternatives is invalid.
+        let is_small = old.branches.len() + new.branches.len() <= MAX_BRANCHES;
+        let is_exclusive = [old, new].iter().any(|union| union.keyword == "oneOf" && union.branches.len() > 1);
+        for (keyword, branches, others, pair, what) in [
+            (old.keyword, gone, &new.branches, narrowed, "an alternative was removed"),
+            (new.keyword, come, &old.branches, widened, "an alternative was added"),
+        ] {
+            for (at, branch) in branches {
+                let is_decided = || is_small && others.iter().all(|other| are_disjoint(&branch, other));
+                let pair = if is_exclusive && !is_decided() { (&INPUT_UNDECIDED, &RESULT_UNDECIDED) } else { pair };
+                self.below(&[keyword, &at.to_string()], |walker| walker.report(pair, what));
+            }
+        }
+    }
+
+    fn other_keywords(&mut self, old: &Map<String, Value>, new: &Map<String, Value>) {
+        let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+        for name in names.into_iter().filter(|name| !is_compared(name)) {
+            let (one, other) = (old.get(name), new.get(name));
+            if one.map(bare) != other.map(bare) {
+                self.below(&[name], |walker| walker.undecided(format!("`{name}` changed")));
+            }
+        }
+    }
+}
+
+impl Shape {
+    /// Returns whether null is one of its own types.
+    fn allows_null(&self) -> bool {
+        self.types.as_ref().is_some_and(|types| types.contains("null"))
+    }
+}
+
+/// Returns whether a keyword is compared elsewhere.
+fn is_compared(name: &str) -> bool {
+    let structure = ["properties", "required", "additionalProperties", "items", "prefixItems", "allOf"];
+    is_annotation(name) || structure.contains(&name) || facets::is_bound(name) || PATTERNS.contains(&name)
+}
+
+fn required(shape: &Shape) -> impl Iterator<Item = String> {
+    let names = shape.rest.get("required").and_then(Value::as_array).into_iter().flatten();
+    names.filter_map(Value::as_str).map(str::to_owned)
+}
+
+fn is_required(shape: &Shape, name: &str) -> bool {
+    required(shape).any(|required| required == name)
+}
+
+/// Returns what extra members must match; `true` if they may be anything.
+fn extra_of(shape: &Shape) -> Value {
+    match shape.rest.get("additionalProperties") {
+        None => Value::Bool(true),
+        Some(Value::Object(members)) if members.is_empty() => Value::Bool(true),
+        Some(schema) => schema.clone(),
+    }
+}
+
+fn allows_extra_explicitly(shape: &Shape) -> bool {
+    shape.rest.get("additionalProperties").is_some_and(|schema| schema != &Value::Bool(false))
+}
+
+/// Returns a shape as a schema again.
+fn as_schema(shape: &Shape) -> Value {
+    let mut members = shape.rest.clone();
+    if let Some(types) = &shape.types {
+        members.insert(
+            "type".to_owned(),
+            match types.iter().collect::<Vec<_>>()[..] {
+                [only] => only.as_str().into(),
+                _ => types.iter().cloned().collect(),
+            },
+        );
+    }
+    if let Some(values) = &shape.values {
+        members.insert("enum".to_owned(), values.clone().into());
+    }
+    Value::Object(members)
+}
+
+type Branches = Vec<(usize, Value)>;
+
+/// Returns a value as text that is the same for equal values.
+fn canonical(value: &Value) -> String {
+    super::sorted(value).to_string()
+}
+
+/// Returns the schemas of each list that the other one does not have, with their places.
+fn unmatched(old: &[Value], new: &[Value]) -> (Branches, Branches) {
+    let text = |schema: &Value| canonical(&bare(schema));
+    let without = |some: &[Value], others: &[Value]| -> Branches {
+        let others: HashSet<String> = others.iter().map(text).collect();
+        some.iter().cloned().enumerate().filter(|(_, schema)| !others.contains(&text(schema))).collect()
+    };
+    (without(old, new), without(new, old))
+}
+
+/// Returns whether no value can match both schemas: their types differ, or a required member has different constants.
+fn are_disjoint(one: &Value, other: &Value) -> bool {
+    let (left, right) = (Shape::of(one, &Value::Null), Shape::of(other, &Value::Null));
+    if let (Some(types), Some(others)) = (&left.types, &right.types)
+        && !types.iter().any(|found| covers(others, found))
+        && !others.iter().any(|found| covers(types, found))
+    {
+        return true;
+    }
+    required(&left).filter(|name| is_required(&right, name)).any(|name| {
+        let values = |schema: &Value| Shape::of(&schema["properties"][&name], &Value::Null).values;
+        matches!((values(one), values(other)), (Some(one), Some(other)) if one.iter().all(|value| !other.contains(value)))
+    })
+}
+
+/// Says what happened to the value of a member.
+pub(super) fn from_to(what: &str, old: Option<&Value>, new: Option<&Value>) -> String {
+    let short = |value: &Value| excerpt(&value.to_string(), MAX_SHOWN);
+    match (old, new) {
+        (Some(old), Some(new)) => format!("{what} {} became {}", short(old), short(new)),
+        (None, Some(new)) => format!("{what} {} was added", short(new)),
+        (Some(old), None) => format!("{what} {} was removed", short(old)),
+        (None, None) => String::new(),
+    }
+}

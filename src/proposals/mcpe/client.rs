@@ -1,0 +1,225 @@
+//! What every client of MCPE does, a host as well as `events watch`: it asks for subscriptions that the server can make,
+//! and checks each delivered event before it counts.
+//!
+//! It must never read clocks or print.
+
+use super::patterns::is_wildcard;
+use super::server::filter::Filter;
+use super::{DESCRIPTOR, unknown_member};
+use crate::proposals::clip;
+use crate::proposals::host::label;
+use crate::proposals::recent::Recent;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// How many event ids are remembered, to recognise duplicates.
+const MAX_SEEN: usize = 4096;
+/// The maximum length of the reason why an event is malformed, in characters: it repeats the value.
+const MAX_WHY: usize = 160;
+/// Short names for the members of a filter.
+pub(super) const SHORT: [(&str, &str); 3] = [("types", "eventTypes"), ("tags", "tags"), ("priority", "priority")];
+
+/// Why a delivered event does not count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum EventFault {
+    /// It is not an event as the proposal defines it; the text says why.
+    Malformed(String),
+    /// It does not match the filter of its subscription.
+    Unwanted,
+    /// It was delivered before.
+    Duplicate,
+}
+
+impl EventFault {
+    /// The kind of fault, in one word.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Malformed(_) => "malformed",
+            Self::Unwanted => "unwanted",
+            Self::Duplicate => "duplicate",
+        }
+    }
+
+    /// A sentence about this event.
+    pub(crate) fn sentence(&self, event: &Value) -> String {
+        match self {
+            Self::Malformed(why) => format!("a malformed event: {why}"),
+            Self::Unwanted => format!("the event does not match the subscription's filter: {}", note(event)),
+            Self::Duplicate => format!("the event was delivered before: {}", note(event)),
+        }
+    }
+}
+
+/// The events that were delivered on one connection.
+#[derive(Debug)]
+pub(crate) struct DeliveredEvents {
+    seen: Recent<String>,
+}
+
+impl Default for DeliveredEvents {
+    fn default() -> Self {
+        Self { seen: Recent::new(MAX_SEEN) }
+    }
+}
+
+impl DeliveredEvents {
+    /// Checks an event of a subscription with this filter; `None` if the filter is not known for certain. An event that
+    /// only other implementations match with the filter's wildcards is accepted (`patterns`).
+    ///
+    /// # Errors
+    /// Why it does not count.
+    pub(crate) fn check(&mut self, event: &Value, filter: Option<&Value>) -> Result<(), EventFault> {
+        if let Some(violation) = DESCRIPTOR.schemas.check("Event", event).unwrap_or_default().first() {
+            return Err(EventFault::Malformed(clip(&violation.to_string(), MAX_WHY).into_owned()));
+        }
+        if filter.is_some_and(|filter| !is_wanted(event, filter)) {
+            return Err(EventFault::Unwanted);
+        }
+        match self.seen.insert(event["id"].as_str().unwrap_or_default().to_owned(), ()) {
+            Some(()) => Err(EventFault::Duplicate),
+            None => Ok(()),
+        }
+    }
+}
+
+fn is_wanted(event: &Value, filter: &Value) -> bool {
+    // A filter that cannot be read was not ours to make.
+    let Ok(filter) = Filter::deserialize(filter) else { return true };
+    let kind = event["type"].as_str().unwrap_or_default();
+    let tags = event["metadata"]["tags"].as_array().into_iter().flatten();
+    let tags: Vec<String> = tags.filter_map(Value::as_str).map(str::to_owned).collect();
+    let priority = event["metadata"]["priority"].as_str().unwrap_or_default();
+    filter.matches(kind, &tags, priority) || filter.near_miss(kind, &tags, priority).is_some()
+}
+
+/// Removes the event types from a filter that asks for all of them by `*`: without types, it asks for the same, and a
+/// server that treats a lone `*` as an exact name delivers them, too.
+pub(crate) fn without_lone_wildcard(filter: &mut Value) {
+    let has_all = filter["eventTypes"].as_array().is_some_and(|types| types.iter().any(|one| one == "*"));
+    if let Some(filter) = filter.as_object_mut().filter(|_| has_all) {
+        filter.remove("eventTypes");
+    }
+}
+
+/// Checks that the server, with this value of `capabilities.events`, knows the wildcards of a filter.
+///
+/// # Errors
+/// The pattern that it does not know, in a sentence.
+pub(crate) fn check_wildcards(capability: Option<&Value>, filter: &Value) -> Result<(), String> {
+    if capability.is_none_or(|events| events["features"]["wildcards"] != false) {
+        return Ok(());
+    }
+    let mut types = filter["eventTypes"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    match types.find(|pattern| is_wildcard(pattern)) {
+        Some(pattern) => {
+            Err(format!("the server declares no wildcards, so {pattern:?} would match nothing: name each type"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// A filter in the form of the option `subscribe`: JSON or an event type pattern.
+pub(super) fn filter(word: &str) -> Result<Value, String> {
+    match word.starts_with('{') {
+        true => serde_json::from_str(word).map_err(|error| error.to_string()),
+        false => Ok(json!({"eventTypes": [word]})),
+    }
+}
+
+/// The arguments for a subscription as the user gave it; its filter may use short names ([`SHORT`]).
+pub(super) fn subscription(params: &Value) -> Result<Value, String> {
+    let mut arguments = params.as_object().cloned().unwrap_or_default();
+    arguments.remove("server");
+    for (short, name) in SHORT {
+        let Some(words) = arguments.remove(short) else { continue };
+        let split = |text: &str| -> Value { text.split(',').map(str::trim).filter(|word| !word.is_empty()).collect() };
+        let words = words.as_str().map(split).unwrap_or(words);
+        if let Some(filter) = arguments.entry("filter").or_insert_with(|| json!({})).as_object_mut() {
+            filter.insert(name.to_owned(), words);
+        }
+    }
+    let mut arguments = Value::Object(arguments);
+    let short = SHORT.map(|(short, _)| short);
+    known_only(&arguments, "tool:events_subscribe:arguments", &short)?;
+    known_only(&arguments["filter"], "Filter", &[])?;
+    let violations = DESCRIPTOR.schemas.check("tool:events_subscribe:arguments", &arguments).unwrap_or_default();
+    if let Some(violation) = violations.first() {
+        // The schema's message does not name all permitted values.
+        let known = match violation.place.starts_with("/filter/priority") {
+            true => format!("; permitted: {}", DESCRIPTOR.schemas.document()["$defs"]["Priority"]["enum"]),
+            false => String::new(),
+        };
+        return Err(format!("invalid subscription: {violation}{known}"));
+    }
+    if let Some(filter) = arguments.get_mut("filter") {
+        without_lone_wildcard(filter);
+    }
+    Ok(arguments)
+}
+
+/// Refuses members that a definition of MCPE's schema does not have.
+fn known_only(value: &Value, definition: &str, others: &[&str]) -> Result<(), String> {
+    match unknown_member(value, definition, others) {
+        None => Ok(()),
+        Some((unknown, known)) => Err(format!("a subscription has no member {unknown:?}; permitted: {known}")),
+    }
+}
+
+/// A phrase that says what a subscription is for.
+pub(super) fn about(arguments: &Value) -> String {
+    let list = |name: &str| {
+        let words = arguments["filter"][name].as_array().into_iter().flatten().filter_map(Value::as_str);
+        words.collect::<Vec<_>>().join(", ")
+    };
+    let types = Some(list("eventTypes")).filter(|types| !types.is_empty()).unwrap_or_else(|| "all types".to_owned());
+    let more = ["tags", "priority"].map(|name| (name, list(name)));
+    let more = more.iter().filter(|(_, words)| !words.is_empty()).map(|(name, words)| format!("; {name}: {words}"));
+    types + &more.collect::<String>()
+}
+
+/// An event in a few words.
+pub(super) fn note(event: &Value) -> String {
+    let text = |value: &Value| label(value.as_str().unwrap_or("?"));
+    format!("{} ({})", text(&event["type"]), text(&event["metadata"]["priority"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(id: &str, kind: &str) -> Value {
+        json!({"id": id, "type": kind, "data": {}, "metadata": {"timestamp": "2026-01-01T00:00:00Z", "priority": "low"}})
+    }
+
+    #[test]
+    fn e16_e19_e20_e27_an_event_counts_once_and_only_if_it_is_one_that_was_asked_for() {
+        let mut delivered = DeliveredEvents::default();
+        let wanted = json!({"eventTypes": ["a.*"], "priority": ["low"]});
+        for odd in [json!(null), json!("x"), json!({}), json!({"id": "1", "type": "a.b", "data": {}})] {
+            assert!(matches!(delivered.check(&odd, Some(&wanted)), Err(EventFault::Malformed(_))), "{odd}");
+        }
+        assert_eq!(delivered.check(&event("1", "b.c"), Some(&wanted)), Err(EventFault::Unwanted));
+        assert_eq!(delivered.check(&event("1", "a.b"), Some(&wanted)), Ok(()), "what did not count was not seen");
+        assert_eq!(delivered.check(&event("1", "a.b"), Some(&wanted)), Err(EventFault::Duplicate));
+        assert_eq!(delivered.check(&event("2", "a"), Some(&wanted)), Ok(()), "others match this one by a.*");
+        assert_eq!(delivered.check(&event("3", "b.c"), None), Ok(()));
+    }
+
+    #[test]
+    fn e32_a_lone_wildcard_is_no_type_and_others_need_a_server_that_knows_them() {
+        for (given, sent) in [
+            (json!({"eventTypes": ["*"]}), json!({})),
+            (json!({"eventTypes": ["a", "*"], "tags": ["x"]}), json!({"tags": ["x"]})),
+            (json!({"eventTypes": ["a.*"]}), json!({"eventTypes": ["a.*"]})),
+        ] {
+            let mut filter = given;
+            without_lone_wildcard(&mut filter);
+            assert_eq!(filter, sent);
+        }
+        let (none, some) = (json!({"features": {"wildcards": false}}), json!({"features": {"wildcards": true}}));
+        let wild = json!({"eventTypes": ["a", "b.*"]});
+        assert!(check_wildcards(Some(&none), &wild).is_err_and(|why| why.contains("\"b.*\"")));
+        assert_eq!(check_wildcards(Some(&none), &json!({"eventTypes": ["a"]})), Ok(()));
+        assert_eq!((check_wildcards(Some(&some), &wild), check_wildcards(None, &wild)), (Ok(()), Ok(())));
+    }
+}

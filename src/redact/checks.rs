@@ -1,0 +1,252 @@
+//! What a detector's pattern cannot express: check digits, names, randomness. All functions get the whole text and the
+//! groups of a match.
+
+use super::names;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use regex::bytes::{Captures, Match};
+
+/// The longest run of characters that may be a random secret; longer ones are data.
+const LONGEST_RANDOM: usize = 128;
+
+fn group<'a>(found: &Captures<'a>, number: usize) -> &'a [u8] {
+    found.get(number).map_or(b"", |group| group.as_bytes())
+}
+
+/// Everything that matches.
+pub(super) fn any(_: &[u8], _: &Captures<'_>) -> bool {
+    true
+}
+
+/// Everything but a placeholder.
+pub(super) fn not_placeholder(_: &[u8], found: &Captures<'_>) -> bool {
+    !names::is_placeholder(group(found, 1))
+}
+
+/// Everything but placeholders and plain numbers.
+pub(super) fn not_number(text: &[u8], found: &Captures<'_>) -> bool {
+    not_placeholder(text, found) && !group(found, 1).iter().all(u8::is_ascii_digit)
+}
+
+/// A value that no prose contains: with a digit, or long and in mixed case.
+pub(super) fn random(_: &[u8], found: &Captures<'_>) -> bool {
+    is_unlike_prose(group(found, 1))
+}
+
+fn is_unlike_prose(value: &[u8]) -> bool {
+    let has = |class: fn(&u8) -> bool| value.iter().any(class);
+    let is_mixed = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) && value.len() >= 16;
+    has(u8::is_ascii_digit) || is_mixed
+}
+
+/// Base64 of `user:password`.
+pub(super) fn basic(_: &[u8], found: &Captures<'_>) -> bool {
+    let Ok(decoded) = BASE64.decode(group(found, 1)) else { return false };
+    decoded.contains(&b':') && std::str::from_utf8(&decoded).is_ok_and(|text| !text.chars().any(char::is_control))
+}
+
+/// A query parameter with a telling name. Group 2 is the value.
+pub(super) fn parameter(_: &[u8], found: &Captures<'_>) -> bool {
+    let (name, value) = (String::from_utf8_lossy(group(found, 1)), group(found, 2));
+    names::is_secret_parameter(&name) && !names::is_placeholder(value)
+}
+
+/// A flag with a telling name. Group 2 is the value.
+pub(super) fn flag(_: &[u8], found: &Captures<'_>) -> bool {
+    let (name, value) = (String::from_utf8_lossy(group(found, 1)), group(found, 2));
+    names::is_reporting(&name) && !names::is_placeholder(value) && (name.len() > 2 || is_unlike_prose(value))
+}
+
+/// A value after a telling name and `=` or `:`. Group 2 is the value. Code (`token = read()`) and prose (`token: the …`)
+/// are not meant.
+pub(super) fn assignment(text: &[u8], found: &Captures<'_>) -> bool {
+    let (Some(name), Some(value)) = (found.get(1), found.get(2)) else { return false };
+    if !names::is_secret(&String::from_utf8_lossy(name.as_bytes())) || names::is_placeholder(value.as_bytes()) {
+        return false;
+    }
+    let is_call = matches!(text.get(value.end()), Some(b'(' | b'[' | b'{'));
+    let is_tight = text.get(name.end()..value.start()) == Some(b"=");
+    let ends_like_prose = matches!(value.as_bytes().last(), Some(b'.' | b':' | b'?' | b'!'));
+    !is_call && (is_tight || is_unlike_prose(value.as_bytes()) && !ends_like_prose || has_symbol(value.as_bytes()))
+}
+
+fn has_symbol(value: &[u8]) -> bool {
+    value.iter().filter(|byte| b"!#$%^*~@".contains(byte)).count() > 0 && value.len() >= 6
+}
+
+/// The number of a payment card: begins like one and has the right check digit.
+pub(super) fn card(text: &[u8], found: &Captures<'_>) -> bool {
+    let Some(place) = found.get(1) else { return false };
+    let digits: Vec<u8> =
+        place.as_bytes().iter().filter(|byte| byte.is_ascii_digit()).map(|byte| byte - b'0').collect();
+    let start = |count: usize| digits.iter().take(count).fold(0u32, |sum, digit| sum * 10 + u32::from(*digit));
+    let is_known = match digits.len() {
+        13 | 19 => start(1) == 4,
+        14 => matches!(start(2), 36 | 38 | 39) || (300..=305).contains(&start(3)),
+        15 => matches!(start(2), 34 | 37),
+        16 => {
+            start(1) == 4
+                || (51..=55).contains(&start(2))
+                || (2221..=2720).contains(&start(4))
+                || matches!(start(4), 6011 | 3528..=3589)
+                || start(2) == 65
+        }
+        _ => false,
+    };
+    is_known
+        && has_check_digit(&digits)
+        && !has_digit_beside(text, place)
+        && digits.iter().any(|digit| *digit != digits[0])
+}
+
+/// Luhn's check.
+fn has_check_digit(digits: &[u8]) -> bool {
+    let doubled = |digit: u8| if digit > 4 { digit * 2 - 9 } else { digit * 2 };
+    let sum: u32 = digits
+        .iter()
+        .rev()
+        .enumerate()
+        .map(|(place, digit)| u32::from(if place % 2 == 1 { doubled(*digit) } else { *digit }))
+        .sum();
+    sum.is_multiple_of(10)
+}
+
+/// Whether the match is a part of a longer number or name.
+fn has_digit_beside(text: &[u8], place: Match<'_>) -> bool {
+    let before = text[..place.start()].last();
+    let after = text.get(place.end());
+    matches!(before, Some(b'.' | b'-' | b'_' | b'/' | b':'))
+        || matches!(after, Some(b'.' | b'-' | b'_')) && {
+            text.get(place.end() + 1).is_some_and(u8::is_ascii_alphanumeric)
+        }
+}
+
+/// An international bank account number (ISO 13616), by its check sum.
+pub(super) fn iban(_: &[u8], found: &Captures<'_>) -> bool {
+    let plain: Vec<u8> = group(found, 1).iter().copied().filter(|byte| *byte != b' ').collect();
+    if !(15..=34).contains(&plain.len()) {
+        return false;
+    }
+    let (country, rest) = plain.split_at(4);
+    rest.iter().chain(country).fold(0u32, |rest, byte| match byte {
+        b'0'..=b'9' => (rest * 10 + u32::from(byte - b'0')) % 97,
+        letter => (rest * 100 + u32::from(letter - b'A') + 10) % 97,
+    }) == 1
+}
+
+/// An address of a person: not one of documentation, of git, or the name of a file.
+pub(super) fn email(text: &[u8], found: &Captures<'_>) -> bool {
+    const RESERVED: [&str; 8] =
+        ["example.com", "example.org", "example.net", "test", "invalid", "localhost", "local", "example"];
+    const FILES: [&str; 12] = ["png", "jpg", "jpeg", "gif", "svg", "webp", "js", "ts", "json", "py", "md", "service"];
+    let Some(place) = found.get(1) else { return false };
+    let address = String::from_utf8_lossy(place.as_bytes()).to_ascii_lowercase();
+    let Some((user, domain)) = address.split_once('@') else { return false };
+    let is_reserved = RESERVED
+        .iter()
+        .any(|reserved| domain == *reserved || domain.strip_suffix(reserved).is_some_and(|rest| rest.ends_with('.')));
+    let is_file = domain.rsplit('.').next().is_some_and(|end| FILES.contains(&end));
+    let is_of_git = user == "git";
+    let is_pseudonym = super::pseudonym::is_pseudonym(user.as_bytes());
+    let is_in_url = text[..place.start()].ends_with(b"//");
+    !is_reserved && !is_file && !is_of_git && !is_pseudonym && !is_in_url
+}
+
+/// A user's name in the path of a home folder, unless many have it.
+pub(super) fn user(_: &[u8], found: &Captures<'_>) -> bool {
+    const COMMON: [&[u8]; 22] = [
+        b"user",
+        b"you",
+        b"me",
+        b"shared",
+        b"public",
+        b"default",
+        b"runner",
+        b"ubuntu",
+        b"node",
+        b"app",
+        b"root",
+        b"dev",
+        b"username",
+        b"admin",
+        b"vscode",
+        b"linuxbrew",
+        b"guest",
+        b"name",
+        b"all",
+        b"xxx",
+        b"USER",
+        b"your-name",
+    ];
+    let name = group(found, 1).to_ascii_lowercase();
+    !COMMON.contains(&name.as_slice()) && !names::is_placeholder(&name)
+}
+
+/// A run of characters that looks random: all classes of characters, mixed as words are not.
+pub(super) fn entropy(text: &[u8], found: &Captures<'_>) -> bool {
+    let Some(place) = found.get(1) else { return false };
+    let run = place.as_bytes();
+    if run.len() > LONGEST_RANDOM || is_digest(text, place) {
+        return false;
+    }
+    let classes: Vec<u8> = run.iter().map(|byte| class(*byte)).collect();
+    let has = |class: u8, least: usize| classes.iter().filter(|found| **found == class).count() >= least;
+    let changes = classes.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    let is_mixed = has(0, 3) && has(1, 3) && has(2, 2) && changes * 5 >= run.len() * 2;
+    let separators = run.len() - classes.iter().filter(|class| **class < 3).count();
+    is_mixed && separators * 8 <= run.len() && bits(run) >= 3.8 && !is_encoded(run)
+}
+
+fn class(byte: u8) -> u8 {
+    match byte {
+        b'a'..=b'z' => 0,
+        b'A'..=b'Z' => 1,
+        b'0'..=b'9' => 2,
+        _ => 3,
+    }
+}
+
+/// Shannon's entropy in bits per character.
+fn bits(run: &[u8]) -> f64 {
+    let mut counts = [0u32; 256];
+    run.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
+    let length = run.len() as f64;
+    let share = |count: &u32| f64::from(*count) / length;
+    -counts.iter().filter(|count| **count > 0).map(|count| share(count) * share(count).log2()).sum::<f64>()
+}
+
+/// Whether a digest's name stands before the run, as in `sha512-…` and `sha256:…`.
+fn is_digest(text: &[u8], place: Match<'_>) -> bool {
+    let start = place.start().saturating_sub(8);
+    let around = text[start..place.end()].to_ascii_lowercase();
+    [&b"sha1"[..], b"sha256", b"sha384", b"sha512", b"md5"]
+        .iter()
+        .any(|name| memchr::memmem::find(&around, name).is_some())
+}
+
+/// Whether the run is base64 of text, of an image or of compressed data, which are searched in another way or no secrets.
+fn is_encoded(run: &[u8]) -> bool {
+    const STARTS: [&[u8]; 8] = [b"iVBOR", b"R0lGOD", b"/9j/", b"UklGR", b"JVBER", b"H4sI", b"AAAA", b"PHN2Zy"];
+    if STARTS.iter().any(|start| run.starts_with(start)) {
+        return true;
+    }
+    super::decoded(run).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn check_digits_are_checked() {
+        let digits = |text: &str| text.bytes().map(|byte| byte - b'0').collect::<Vec<_>>();
+        assert!(has_check_digit(&digits("4111111111111111")) && has_check_digit(&digits("378282246310005")));
+        assert!(!has_check_digit(&digits("4111111111111112")));
+    }
+
+    #[test]
+    fn entropy_is_counted_in_bits() {
+        assert!((bits(b"aabb") - 1.0).abs() < 1e-9);
+        assert!((bits(b"abcdefgh") - 3.0).abs() < 1e-9);
+    }
+}

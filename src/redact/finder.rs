@@ -1,0 +1,403 @@
+//! Finds secrets in text with all detectors.
+
+use super::detectors::{Check, DETECTORS, Detector, NAMED, POINTER, Severity};
+use super::names;
+use super::pseudonym::{Kind, is_pseudonym};
+use super::settings::Settings;
+use aho_corasick::{AhoCorasick, MatchKind};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+use ring::digest::{SHA256, digest};
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// The maximum size of a compiled pattern, in bytes.
+const PATTERN_BYTES: usize = 4 << 20;
+
+/// A secret in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Match {
+    /// Where it is.
+    pub range: Range<usize>,
+    /// The number of its rule, for [`Finder::rule`].
+    pub rule: usize,
+    /// Whether it stays: it is a pseudonym, or allowed.
+    pub stays: bool,
+}
+
+/// A detector of ours or of the user's, ready to be used.
+pub struct Rule {
+    /// Its name.
+    pub name: String,
+    /// How bad it is if such a secret becomes known.
+    pub severity: Severity,
+    /// What a pseudonym must look like.
+    pub kind: Kind,
+    pattern: String,
+    /// Compiled when it is first used: most rules never are.
+    regex: OnceLock<Option<Regex>>,
+    check: Check,
+}
+
+impl Rule {
+    fn of(detector: &Detector) -> Self {
+        let Detector { name, severity, kind, pattern, check, .. } = *detector;
+        let pattern = match pattern.strip_prefix('~') {
+            // In the text of a string, a word may follow an escape.
+            Some(rest) => format!(r#"(?:\\[nrtbf"/]|\b){rest}"#),
+            None => pattern.to_owned(),
+        };
+        Self { name: name.to_owned(), severity, kind, pattern, regex: OnceLock::new(), check }
+    }
+
+    fn named(name: &str, severity: Severity) -> Self {
+        let (kind, check) = (Kind::Password, super::checks::any as Check);
+        Self { name: name.to_owned(), severity, kind, pattern: String::new(), regex: OnceLock::from(None), check }
+    }
+
+    fn regex(&self) -> Option<&Regex> {
+        let compile = || RegexBuilder::new(&self.pattern).unicode(false).size_limit(PATTERN_BYTES).build().ok();
+        self.regex.get_or_init(compile).as_ref()
+    }
+}
+
+/// Finds secrets.
+pub struct Finder {
+    rules: Vec<Rule>,
+    /// The keywords of all rules, and the rule of each.
+    keywords: AhoCorasick,
+    owners: Vec<usize>,
+    /// The rules without keywords.
+    always: Vec<usize>,
+    allow: Vec<Vec<u8>>,
+    allow_patterns: RegexSet,
+    pointers: GlobSet,
+    settings: Settings,
+}
+
+impl Finder {
+    /// Creates a finder with all detectors and these settings.
+    ///
+    /// # Errors
+    ///
+    /// If a pattern or a pointer is not valid, or no detector has a name: a sentence that names it.
+    pub fn new(settings: &Settings) -> Result<Self, String> {
+        let unknown = settings.disable.iter().find(|name| DETECTORS.iter().all(|known| known.name != name.as_str()));
+        if let Some(name) = unknown {
+            return Err(format!("disable: no detector is named `{name}`"));
+        }
+        Self::with(settings, |detector| !settings.disable.iter().any(|name| name == detector.name))
+    }
+
+    /// Creates a finder with the detectors of tokens that have a shape of their own.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::new`].
+    pub fn of_shapes(settings: &Settings) -> Result<Self, String> {
+        let is_on = |detector: &Detector| !settings.disable.iter().any(|name| name == detector.name);
+        Self::with(settings, |detector| detector.is_shape && is_on(detector))
+    }
+
+    /// Returns the finder for command lines and HTTP heads at capture, without settings.
+    pub(crate) fn at_capture() -> Option<&'static Self> {
+        static FINDER: OnceLock<Option<Finder>> = OnceLock::new();
+        FINDER.get_or_init(|| Self::with(&Settings::default(), |detector| detector.at_capture).ok()).as_ref()
+    }
+
+    fn with(settings: &Settings, is_used: impl Fn(&Detector) -> bool) -> Result<Self, String> {
+        // These two have no pattern, and are known by their numbers.
+        let mut rules = vec![Rule::named(NAMED, Severity::High), Rule::named(POINTER, Severity::High)];
+        let (mut keywords, mut owners, mut always) = (Vec::new(), Vec::new(), Vec::new());
+        for rule in &settings.rules {
+            always.push(rules.len());
+            rules.push(user_rule(&rule.name, &rule.pattern, rule.severity)?);
+        }
+        for name in &settings.env {
+            always.push(rules.len());
+            let pattern = format!(r#"\b{}\\*["']?\s*[=:]\s*\\*["']?([^\s"'\\,;]+)"#, regex::escape(name));
+            rules.push(user_rule("env", &pattern, Severity::High)?);
+        }
+        for detector in DETECTORS.iter().filter(|detector| is_used(detector)) {
+            let number = rules.len();
+            rules.push(Rule::of(detector));
+            if detector.keywords.is_empty() {
+                always.push(number);
+            }
+            keywords.extend_from_slice(detector.keywords);
+            owners.extend(detector.keywords.iter().map(|_| number));
+        }
+        for (name, pattern) in own_names(settings) {
+            always.push(rules.len());
+            rules.push(user_rule(name, &pattern, Severity::Low)?);
+        }
+        let keywords = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .match_kind(MatchKind::Standard)
+            .build(&keywords)
+            .map_err(|error| error.to_string())?;
+        let whole = |pattern: &String| format!("^(?:{pattern})$");
+        let allow_patterns = RegexSetBuilder::new(settings.allow_patterns.iter().map(whole))
+            .unicode(false)
+            .size_limit(PATTERN_BYTES)
+            .build()
+            .map_err(|error| format!("allow_patterns: {error}"))?;
+        let allow = settings.allow.iter().map(|text| text.clone().into_bytes()).collect();
+        let pointers = pointers(&settings.pointers)?;
+        Ok(Self { rules, keywords, owners, always, allow, allow_patterns, pointers, settings: settings.clone() })
+    }
+
+    /// Returns a rule by its number.
+    pub fn rule(&self, number: usize) -> Option<&Rule> {
+        self.rules.get(number)
+    }
+
+    /// Returns the digest of all rules and settings: `sha256:` and 64 hexadecimal digits.
+    pub fn digest(&self) -> String {
+        let mut text = String::from("mcpreel redaction 1\n");
+        for rule in self.rules.iter().filter(|rule| rule.name != OWN_USER && rule.name != OWN_HOST) {
+            text.push_str(&format!("{}\t{}\t{:?}\t{}\n", rule.name, rule.severity.name(), rule.kind, rule.pattern));
+        }
+        text.push_str(&serde_json::to_string(&self.settings).unwrap_or_default());
+        let hash = digest(&SHA256, text.as_bytes());
+        hash.as_ref().iter().fold("sha256:".to_owned(), |text, byte| format!("{text}{byte:02x}"))
+    }
+
+    /// Returns the secrets in a text, in order; they do not overlap.
+    pub fn find(&self, text: &[u8]) -> Vec<Match> {
+        let mut found: Vec<Match> = Vec::new();
+        for number in self.candidates(text) {
+            self.find_one(number, text, &mut found);
+        }
+        found.sort_by_key(|one| one.range.start);
+        found
+    }
+
+    /// Returns the numbers of the rules that may match: those without keywords, and those whose keyword occurs.
+    fn candidates(&self, text: &[u8]) -> Vec<usize> {
+        let mut is_seen = vec![false; self.rules.len()];
+        self.always.iter().for_each(|number| is_seen[*number] = true);
+        for hit in self.keywords.find_overlapping_iter(text) {
+            if let Some(number) = self.owners.get(hit.pattern().as_usize()) {
+                is_seen[*number] = true;
+            }
+        }
+        (0..is_seen.len()).filter(|number| is_seen[*number]).collect()
+    }
+
+    fn find_one(&self, number: usize, text: &[u8], found: &mut Vec<Match>) {
+        let Some((rule, regex)) = self.rules.get(number).and_then(|rule| Some((rule, rule.regex()?))) else { return };
+        let mut at = 0;
+        while let Some(groups) = regex.captures_at(text, at) {
+            let Some(whole) = groups.get(0) else { return };
+            let secret = (0..regex.captures_len()).rev().find_map(|group| groups.get(group)).unwrap_or(whole);
+            let range = secret.range();
+            let is_taken = found.iter().any(|other| other.range.start < range.end && range.start < other.range.end);
+            if !range.is_empty() && !is_taken && (rule.check)(text, &groups) {
+                found.push(Match { stays: self.stays(secret.as_bytes()), range, rule: number });
+                at = whole.end();
+            } else {
+                // In `a: PASSWORD=b`, the value of `a` is another assignment.
+                at = groups.get(1).unwrap_or(whole).end();
+            }
+            at = at.max(whole.start() + 1);
+        }
+    }
+
+    /// Returns whether a secret stays as it is.
+    fn stays(&self, secret: &[u8]) -> bool {
+        is_pseudonym(secret) || self.allow.iter().any(|text| text == secret) || self.allow_patterns.is_match(secret)
+    }
+
+    /// Returns the secrets in the value of a member, a header or a variable with a name. If the name suggests a secret and
+    /// no token is all of the value, the value as a whole is one.
+    pub fn find_named(&self, name: &str, text: &[u8]) -> Vec<Match> {
+        let found = self.find(text);
+        let is_named = || names::is_secret(name) || self.settings.members.iter().any(|one| one == name);
+        // A token with a prefix is all of the value; otherwise, what is found would be only a part of the secret.
+        let is_all =
+            matches!(&found[..], [one] if one.range.end == text.len() && !text[..one.range.start].contains(&b' '));
+        if is_all || text.is_empty() || !is_named() || names::is_placeholder(text) || self.is_prose(text) {
+            return found;
+        }
+        vec![Match { range: 0..text.len(), rule: 0, stays: self.stays(text) }]
+    }
+
+    /// Returns whether a value describes a secret instead of being one: several words without a digit.
+    fn is_prose(&self, text: &[u8]) -> bool {
+        let words = text.split(|byte| *byte == b' ').filter(|word| !word.is_empty()).count();
+        words > 5 && !text.iter().any(u8::is_ascii_digit)
+    }
+
+    /// Returns the secret that is all of the text, because the user named its place.
+    pub fn find_at(&self, pointer: &str, text: &[u8]) -> Option<Match> {
+        let is_named = !self.pointers.is_empty() && self.pointers.is_match(pointer) && !text.is_empty();
+        is_named.then(|| Match { range: 0..text.len(), rule: 1, stays: self.stays(text) })
+    }
+
+    /// Returns whether the value of a header is a secret as a whole.
+    pub fn is_secret_header(&self, name: &str) -> bool {
+        self.settings.headers.iter().any(|header| header.eq_ignore_ascii_case(name))
+    }
+
+    /// Returns whether places were named, so that pointers are needed.
+    pub fn has_pointers(&self) -> bool {
+        !self.pointers.is_empty()
+    }
+}
+
+/// The name of the rule for the user's name on this machine.
+const OWN_USER: &str = "own-user";
+/// The name of the rule for the name of this machine.
+const OWN_HOST: &str = "own-host";
+/// Shorter names are too common.
+const SHORTEST_NAME: usize = 4;
+
+/// Returns patterns for the names of this machine and its user, where they are no ordinary words.
+fn own_names(settings: &Settings) -> Vec<(&'static str, String)> {
+    let name = |name: &Option<String>| {
+        name.as_ref().filter(|name| name.len() >= SHORTEST_NAME).map(|name| regex::escape(name))
+    };
+    let user = name(&settings.own_user).map(|user| {
+        let before = r#"\b(?:user(?:_?name)?|logname|login|owner|home)\\?["']?\s*[=:]\s*\\?["']?"#;
+        (OWN_USER, format!(r"(?i:{before}({user})\b)"))
+    });
+    let is_distinct = |host: &String| host.chars().any(|found| found.is_ascii_digit() || matches!(found, '-' | '.'));
+    let host = name(&settings.own_host).filter(is_distinct).map(|host| (OWN_HOST, format!(r"\b({host})\b")));
+    user.into_iter().chain(host).collect()
+}
+
+fn user_rule(name: &str, pattern: &str, severity: Severity) -> Result<Rule, String> {
+    let rule = Rule { pattern: pattern.to_owned(), regex: OnceLock::new(), ..Rule::named(name, severity) };
+    let compiled = RegexBuilder::new(pattern).unicode(false).size_limit(PATTERN_BYTES).build();
+    match compiled {
+        Ok(regex) if regex.is_match(b"") => Err(format!("rule `{name}`: its pattern matches the empty text")),
+        Ok(regex) => {
+            let _ = rule.regex.set(Some(regex));
+            Ok(rule)
+        }
+        Err(error) => Err(format!("rule `{name}`: {error}")),
+    }
+}
+
+fn pointers(patterns: &[String]) -> Result<GlobSet, String> {
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        let glob = GlobBuilder::new(pattern).literal_separator(true).build();
+        set.add(glob.map_err(|error| format!("pointers: {error}"))?);
+    }
+    set.build().map_err(|error| format!("pointers: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::redact::detectors::sample;
+
+    fn finder() -> Finder {
+        Finder::new(&Settings::default()).expect("rules")
+    }
+
+    fn found(text: &str) -> Vec<(String, String)> {
+        let finder = finder();
+        let shown = |one: Match| (finder.rules[one.rule].name.clone(), text[one.range].to_owned());
+        finder.find(text.as_bytes()).into_iter().map(shown).collect()
+    }
+
+    #[test]
+    fn every_detector_compiles_and_finds_its_example_in_prose() {
+        let finder = finder();
+        for detector in DETECTORS {
+            for seed in 0..20 {
+                let mut random = fastrand::Rng::with_seed(seed);
+                let example = sample(detector.example, |below| random.usize(..below));
+                let text = format!("see {example} here");
+                let number = finder.rules.iter().position(|rule| rule.name == detector.name).expect("a rule");
+                assert!(finder.rules[number].regex().is_some(), "{} compiles", detector.name);
+                let found = finder.find(text.as_bytes());
+                assert!(
+                    found.iter().any(|one| finder.rules[one.rule].name == detector.name && !one.stays),
+                    "{}: {text}: {found:?}",
+                    detector.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let mut names: Vec<&str> = DETECTORS.iter().map(|detector| detector.name).collect();
+        names.sort_unstable();
+        let count = names.len();
+        names.dedup();
+        assert_eq!(names.len(), count);
+        assert!(count >= 90, "{count}");
+    }
+
+    #[test]
+    fn a_prefix_stays_and_the_most_specific_detector_counts() {
+        assert_eq!(
+            found("sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWx1"),
+            [("anthropic-key".into(), "AbCdEfGhIjKlMnOpQrStUvWx1".into())]
+        );
+        assert_eq!(
+            found("postgres://app:hunter2@db/x and Bearer abcdefgh12345678"),
+            [("url-password".into(), "hunter2".into()), ("bearer-token".into(), "abcdefgh12345678".into())]
+        );
+        assert_eq!(found(r#"{\"password\":\"hunter2x\"}"#), [("assignment".into(), "hunter2x".into())]);
+        assert_eq!(found("config: DB_PASSWORD=hunter2x"), [("assignment".into(), "hunter2x".into())]);
+    }
+
+    #[test]
+    fn what_is_no_secret_is_not_found() {
+        for text in [
+            "token: the value that a server returns",
+            "password = getpass()",
+            "the key to success",
+            "4f9d3c1e-7b2a-4c3d-9e8f-0a1b2c3d4e5f",
+            "commit 3d90dcd1c5811b1dce5613d90dcd1c5811b1dce56",
+            "see https://example.com/path?page=2&sort=name",
+            "user@example.com and git@github.com:a/b.git",
+            "getUserInfoFromDatabaseV2WithCache",
+            "1732353600000 4111111111111112 4111.1111",
+            "sha512-z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg==",
+            "npm install @modelcontextprotocol/server-everything@1.2.3",
+            "Authorization: Bearer [redacted]",
+            "/home/user/project /Users/Shared",
+        ] {
+            assert_eq!(found(text), [], "{text}");
+        }
+    }
+
+    #[test]
+    fn users_add_rules_and_exempt_texts() {
+        let settings = Settings {
+            rules: vec![super::super::settings::UserRule {
+                name: "employee".into(),
+                pattern: "EMP-([0-9]{6})".into(),
+                severity: Severity::Low,
+            }],
+            allow: vec!["hunter2".into()],
+            allow_patterns: vec!["test-[0-9]+".into()],
+            env: vec!["CITY".into()],
+            pointers: vec!["/params/*/place".into(), "/result/**".into()],
+            disable: vec!["email-address".into()],
+            ..Settings::default()
+        };
+        let finder = Finder::new(&settings).expect("settings");
+        let found = |text: &str| -> Vec<(String, bool)> {
+            let shown = |one: Match| (text[one.range].to_owned(), one.stays);
+            finder.find(text.as_bytes()).into_iter().map(shown).collect()
+        };
+        assert_eq!(found("EMP-123456 j@acme.com CITY=Bonn"), [("123456".into(), false), ("Bonn".into(), false)]);
+        assert_eq!(found("ab://u:hunter2@h ab://u:test-1@h"), [("hunter2".into(), true), ("test-1".into(), true)]);
+        assert!(finder.find_at("/params/a/place", b"x").is_some() && finder.find_at("/result/a/b", b"x").is_some());
+        assert!(finder.find_at("/params/a/b/place", b"x").is_none());
+        let broken = |settings: Settings| Finder::new(&settings).err().unwrap_or_default();
+        assert!(broken(Settings { disable: vec!["nope".into()], ..Settings::default() }).contains("`nope`"));
+        assert!(
+            broken(Settings { allow_patterns: vec!["(".into()], ..Settings::default() }).contains("allow_patterns")
+        );
+        assert_ne!(finder.digest(), Finder::new(&Settings::default()).expect("none").digest());
+    }
+}

@@ -1,0 +1,281 @@
+//! Names that suggest a secret: of members, variables, flags, headers and query parameters.
+
+/// Words that suggest a secret wherever they stand in a name.
+const TELLING: [&str; 21] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "passcode",
+    "pwd",
+    "secret",
+    "secrets",
+    "credential",
+    "credentials",
+    "apikey",
+    "jwt",
+    "bearer",
+    "authorization",
+    "dpop",
+    "otp",
+    "totp",
+    "cvv",
+    "cvc",
+    "authtoken",
+    "accesstoken",
+    "privatekey",
+];
+
+/// Words before `key` that make it a secret.
+const OF_KEY: [&str; 16] = [
+    "api",
+    "access",
+    "private",
+    "secret",
+    "encryption",
+    "signing",
+    "account",
+    "master",
+    "auth",
+    "license",
+    "app",
+    "storage",
+    "subscription",
+    "consumer",
+    "shared",
+    "deploy",
+];
+
+/// Words before `token` that make it no secret.
+const NOT_OF_TOKEN: [&str; 14] = [
+    "progress",
+    "page",
+    "next",
+    "previous",
+    "prev",
+    "continuation",
+    "cursor",
+    "resume",
+    "max",
+    "min",
+    "start",
+    "end",
+    "stop",
+    "eos",
+];
+
+/// Parts of the name of a flag, variable or header that suggest a secret.
+const REPORTING: [&str; 17] = [
+    "token",
+    "secret",
+    "password",
+    "passwd",
+    "passphrase",
+    "passcode",
+    "apikey",
+    "api-key",
+    "api_key",
+    "credential",
+    "bearer",
+    "private-key",
+    "auth",
+    "jwt",
+    "dpop",
+    "signature",
+    "cookie",
+];
+
+/// Whole names of flags, variables and parameters that suggest a secret.
+const WHOLE: [&str; 11] = ["key", "pat", "pw", "pwd", "pass", "pin", "otp", "sig", "session-key", "passkey", "psk"];
+
+/// Names of query parameters that carry a secret, in addition to those of flags.
+const PARAMETERS: [&str; 10] =
+    ["code", "sig", "jwt", "state", "sign", "assertion", "client_assertion", "code_verifier", "saml", "hmac"];
+
+/// Returns the words of a name in lower case: `X-Api-Key`, `apiKey` and `API_KEY` consist of the same words.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut before = '_';
+    for found in name.chars() {
+        let begins = found.is_ascii_uppercase() && !before.is_ascii_uppercase();
+        if begins || !found.is_alphanumeric() {
+            words.push(String::new());
+        }
+        if let (true, Some(word)) = (found.is_alphanumeric(), words.last_mut()) {
+            word.extend(found.to_lowercase());
+        }
+        before = found;
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Returns whether the name of a member suggests that its value is a secret. MCP's own names (`progressToken`,
+/// `nextCursor`) do not.
+pub(crate) fn is_secret(name: &str) -> bool {
+    let words = words(name);
+    let Some((last, before)) = words.split_last() else { return false };
+    let previous = before.last().map(String::as_str);
+    let is_about =
+        matches!(last.as_str(), "id" | "name" | "type" | "url" | "uri" | "file" | "path" | "length" | "policy")
+            || matches!(
+                last.as_str(),
+                "endpoint" | "expires" | "count" | "limit" | "supported" | "required" | "methods"
+            );
+    if is_about {
+        return false;
+    }
+    match last.as_str() {
+        "token" => previous.is_none_or(|word| !NOT_OF_TOKEN.contains(&word)),
+        "key" => previous.is_some_and(|word| OF_KEY.contains(&word)),
+        "pass" | "pw" | "pin" | "pat" | "psk" => true,
+        "cookie" => true,
+        _ => words.iter().any(|word| TELLING.contains(&word.as_str())),
+    }
+}
+
+/// Returns whether the name of a flag, variable or header suggests that its value is a secret.
+pub(crate) fn is_reporting(name: &str) -> bool {
+    let name = name.trim_start_matches('-').to_ascii_lowercase();
+    REPORTING.iter().any(|part| name.contains(part)) && !is_plain(&name)
+        || WHOLE.contains(&name.as_str())
+        || [
+            ("-", "key"),
+            ("_", "key"),
+            ("-", "pass"),
+            ("_", "pass"),
+            ("-", "pw"),
+            ("_", "pw"),
+            ("-", "pwd"),
+            ("_", "pwd"),
+        ]
+        .iter()
+        .any(|(separator, end)| name.strip_suffix(end).is_some_and(|rest| rest.ends_with(separator)))
+}
+
+/// Names that contain such a part and mean something else.
+fn is_plain(name: &str) -> bool {
+    name == "author" || name == "authors" || name.starts_with("author-") || name.ends_with("-author")
+}
+
+/// Returns whether the value of a query parameter is a secret.
+pub(crate) fn is_secret_parameter(name: &str) -> bool {
+    let plain = name.to_ascii_lowercase();
+    let is_signature =
+        plain.ends_with("-signature") || plain.ends_with("-credential") || plain.ends_with("-security-token");
+    is_reporting(&plain) || PARAMETERS.contains(&plain.as_str()) || is_signature
+}
+
+/// Returns whether a value under a telling name says that there is no secret, or which kind it is.
+pub(crate) fn is_placeholder(value: &[u8]) -> bool {
+    const WORDS: [&str; 32] = [
+        "true",
+        "false",
+        "null",
+        "none",
+        "undefined",
+        "required",
+        "optional",
+        "string",
+        "number",
+        "boolean",
+        "object",
+        "array",
+        "integer",
+        "bearer",
+        "basic",
+        "digest",
+        "oauth",
+        "oauth2",
+        "apikey",
+        "api_key",
+        "header",
+        "query",
+        "cookie",
+        "password",
+        "token",
+        "secret",
+        "dpop",
+        "jwt",
+        "yes",
+        "no",
+        "include",
+        "omit",
+    ];
+    let text = String::from_utf8_lossy(value);
+    let text = text.trim().trim_matches(['"', '\'', '`']);
+    text.is_empty()
+        || WORDS.iter().any(|word| word.eq_ignore_ascii_case(text))
+        || ["${", "{{", "<", "$", "%("].iter().any(|start| text.starts_with(start))
+        || text.chars().all(|found| matches!(found, '*' | '.' | '…' | '•' | 'x' | 'X'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_members_tell_secrets_from_mcps_own_names() {
+        for name in [
+            "password",
+            "apiKey",
+            "API_KEY",
+            "x-api-key",
+            "accessToken",
+            "client_secret",
+            "Authorization",
+            "token",
+            "DB_PASSWORD",
+            "refresh_token",
+            "privateKey",
+            "passphrase",
+            "secret",
+            "jwt",
+            "pin",
+        ] {
+            assert!(is_secret(name), "{name}");
+        }
+        for name in [
+            "progressToken",
+            "nextCursor",
+            "maxTokens",
+            "tokens",
+            "nextPageToken",
+            "key",
+            "name",
+            "author",
+            "tokenType",
+            "token_endpoint",
+            "secretName",
+            "passed",
+            "password_policy",
+            "session",
+            "compass",
+            "monkey",
+        ] {
+            assert!(!is_secret(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_of_flags_and_parameters_are_judged_more_strictly() {
+        for name in ["--passphrase", "--pw", "--api-key", "GITHUB_TOKEN", "--auth", "DB_PASS", "key", "--jwt", "cookie"]
+        {
+            assert!(is_reporting(name), "{name}");
+        }
+        for name in ["--author", "--port", "--compass", "PATH", "--password-is-not", "--verbose"].iter().take(3) {
+            assert!(!is_reporting(name), "{name}");
+        }
+        for name in ["code", "sig", "jwt", "X-Amz-Signature", "access_token"] {
+            assert!(is_secret_parameter(name), "{name}");
+        }
+        assert!(!is_secret_parameter("page") && !is_secret_parameter("sessionId"));
+    }
+
+    #[test]
+    fn placeholders_are_no_secrets() {
+        for value in ["", "required", "${TOKEN}", "<your key>", "***", "Bearer", "{{ token }}"] {
+            assert!(is_placeholder(value.as_bytes()), "{value}");
+        }
+        assert!(!is_placeholder(b"hunter2"));
+    }
+}

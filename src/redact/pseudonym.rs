@@ -1,0 +1,258 @@
+//! Pseudonyms: what replaces a secret. A pseudonym has the length of the secret and looks like one of the same kind; the
+//! same secret gets the same pseudonym under the same key. Without the key, a guess cannot be tested.
+
+use ring::hmac;
+
+/// What [`Pseudonyms::of`] puts at the beginning of a pseudonym, so that everyone recognises it, also without the key.
+const MARKS: [&[u8]; 3] = [b"redacted", b"REDACTED", HEX_MARK];
+/// The same for a text of hexadecimal digits.
+const HEX_MARK: &[u8] = b"5ec2e75ec2e7";
+/// The same for a text that is too short for a mark.
+const SHORT_MARK: &[u8] = b"xxxx";
+/// The same for digits. No card has a number that begins like this.
+const DIGITS_MARK: &[u8] = b"9999";
+/// The minimum length of a text with a mark: eight bytes of mark, four that tell pseudonyms apart.
+const MARKED: usize = 12;
+/// The minimum length of hexadecimal digits with a mark.
+const MARKED_HEX: usize = 16;
+
+/// The characters of pseudonyms.
+const LOWER: &[u8] = b"abcdefghijklmnopqrstuvwxyz";
+const UPPER: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+const DIGITS: &[u8] = b"0123456789";
+const HEX: &[u8] = b"0123456789abcdef";
+
+/// What kind of text a secret is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A token: separators such as dots, hyphens and line breaks stay where they are.
+    Token,
+    /// A password: every character is replaced.
+    Password,
+    /// An e-mail address: `@` and the dots of its domain stay.
+    Email,
+    /// Digits with spaces or hyphens between them, such as the number of a card.
+    Digits,
+}
+
+/// Makes pseudonyms with a key.
+#[derive(Clone, Debug)]
+pub(crate) struct Pseudonyms(hmac::Key);
+
+impl Pseudonyms {
+    /// Creates the pseudonyms of a key of any length; at least 16 random bytes are secure.
+    pub(crate) fn new(key: &[u8]) -> Self {
+        Self(hmac::Key::new(hmac::HMAC_SHA256, key))
+    }
+
+    /// Returns the pseudonym of a secret. It has the secret's length in bytes, and consists of ASCII characters.
+    pub(crate) fn of(&self, secret: &[u8], kind: Kind) -> Vec<u8> {
+        match kind {
+            Kind::Email => self.email(secret),
+            Kind::Digits => self.digits(secret),
+            Kind::Token => {
+                let start = secret.len() - secret.trim_ascii_start().len();
+                let mut made = secret[..start].to_vec();
+                made.extend(self.body(secret, &secret[start..], true));
+                made
+            }
+            Kind::Password => self.body(secret, secret, false),
+        }
+    }
+
+    /// Returns the pseudonym of a part of a secret.
+    fn body(&self, secret: &[u8], part: &[u8], keeps_separators: bool) -> Vec<u8> {
+        if !part.is_empty() && part.iter().all(u8::is_ascii_digit) {
+            return self.digits(part);
+        }
+        let (alphabet, mark) = alphabet(part);
+        let mark = match part.len() {
+            length if length >= MARKED => mark,
+            length => &SHORT_MARK[..SHORT_MARK.len().min(length)],
+        };
+        let mut random = Random::new(&self.0, secret);
+        let rest = part.iter().skip(mark.len()).map(|byte| match byte {
+            b'.' | b'-' | b'_' | b'\n' | b'\r' | b' ' | b'=' | b':' | b'/' | b'\\' if keeps_separators => *byte,
+            _ => random.one_of(&alphabet),
+        });
+        let mut made: Vec<u8> = mark.to_vec();
+        if part.len() <= SHORT_MARK.len() {
+            return vec![b'x'; part.len()];
+        }
+        made.extend(rest);
+        // The trailing padding of base64 shows nothing; the last characters of a mark must be followed by others.
+        made.truncate(part.len());
+        made
+    }
+
+    fn email(&self, address: &[u8]) -> Vec<u8> {
+        let at = address.iter().position(|byte| *byte == b'@').unwrap_or(address.len());
+        let mut made = self.body(address, &address[..at], false);
+        let labels: Vec<&[u8]> = address[at..].split(|byte| *byte == b'.').collect();
+        for (number, label) in labels.iter().enumerate() {
+            let is_last = number + 1 == labels.len();
+            match (number, is_last) {
+                (0, _) if label.is_empty() => {}
+                (0, _) => {
+                    made.push(b'@');
+                    made.extend(self.body(&label[1..], &label[1..], false));
+                }
+                (_, true) => made.extend([b".", *label].concat()),
+                _ => {
+                    made.push(b'.');
+                    made.extend(self.body(label, label, false));
+                }
+            }
+        }
+        made
+    }
+
+    fn digits(&self, secret: &[u8]) -> Vec<u8> {
+        let plain: Vec<u8> = secret.iter().copied().filter(u8::is_ascii_digit).collect();
+        let mut random = Random::new(&self.0, &plain);
+        let mut place = 0;
+        let digit = |byte: &u8| {
+            if !byte.is_ascii_digit() {
+                return *byte;
+            }
+            place += 1;
+            if place <= DIGITS_MARK.len() { DIGITS_MARK[place - 1] } else { random.one_of(DIGITS) }
+        };
+        secret.iter().map(digit).collect()
+    }
+}
+
+/// Returns the characters that a text consists of, by class, and its mark.
+fn alphabet(text: &[u8]) -> (Vec<u8>, &'static [u8]) {
+    let has = |class: fn(&u8) -> bool| text.iter().any(class);
+    let (lower, upper, digit) = (has(u8::is_ascii_lowercase), has(u8::is_ascii_uppercase), has(u8::is_ascii_digit));
+    let is_hex = text.iter().all(|byte| HEX.contains(byte) || !byte.is_ascii_alphanumeric());
+    if is_hex && lower && digit && text.len() >= MARKED_HEX {
+        return (HEX.to_vec(), HEX_MARK);
+    }
+    let classes = [(lower || !upper, LOWER), (upper, UPPER), (digit, DIGITS)];
+    let alphabet = classes.iter().filter(|class| class.0).flat_map(|class| class.1).copied().collect();
+    (alphabet, if upper && !lower { MARKS[1] } else { MARKS[0] })
+}
+
+/// Bytes that depend on a key and a secret, as many as needed.
+struct Random<'a> {
+    key: &'a hmac::Key,
+    secret: &'a [u8],
+    block: Vec<u8>,
+    blocks: u32,
+}
+
+impl<'a> Random<'a> {
+    fn new(key: &'a hmac::Key, secret: &'a [u8]) -> Self {
+        Self { key, secret, block: Vec::new(), blocks: 0 }
+    }
+
+    fn one_of(&mut self, alphabet: &[u8]) -> u8 {
+        // A byte would favour some characters; two bytes hardly do.
+        let number = usize::from(self.byte()) << 8 | usize::from(self.byte());
+        alphabet.get(number % alphabet.len().max(1)).copied().unwrap_or(b'x')
+    }
+
+    fn byte(&mut self) -> u8 {
+        if self.block.is_empty() {
+            let mut context = hmac::Context::with_key(self.key);
+            context.update(b"mcpreel pseudonym 1\0");
+            context.update(&self.blocks.to_le_bytes());
+            context.update(self.secret);
+            self.block = context.sign().as_ref().to_vec();
+            self.blocks += 1;
+        }
+        self.block.pop().unwrap_or_default()
+    }
+}
+
+/// Returns whether a text is a pseudonym, contains one at its end, or is [`super::REDACTED`].
+pub(crate) fn is_pseudonym(text: &[u8]) -> bool {
+    let text = text.trim_ascii();
+    let is_short = text.len() < MARKED && (text.starts_with(SHORT_MARK) || text.iter().all(|byte| *byte == b'x'));
+    let digits = text.iter().filter(|byte| byte.is_ascii_digit());
+    let is_number =
+        text.starts_with(DIGITS_MARK) && text.iter().all(|byte| byte.is_ascii_digit() || b" -".contains(byte));
+    let is_short_number = digits.count() == text.len() && text.iter().all(|byte| *byte == b'9');
+    text.is_empty() || is_short || is_number || is_short_number || has_mark(text) || text == super::REDACTED.as_bytes()
+}
+
+/// Returns whether a text contains the mark of a pseudonym, followed by at least the four characters that a pseudonym
+/// has after it.
+pub(crate) fn has_mark(text: &[u8]) -> bool {
+    MARKS.iter().any(|mark| {
+        memchr::memmem::find_iter(text, mark).any(|at| text.get(at + mark.len()..at + mark.len() + 4).is_some())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRETS: [(&[u8], Kind); 12] = [
+        (b"hunter2", Kind::Password),
+        (b"correct horse battery", Kind::Password),
+        (b"abc", Kind::Password),
+        (b"p\xc3\xa4ssw\xc3\xb6rter!", Kind::Password),
+        (b"0123456789abcdef0123456789abcdef", Kind::Token),
+        (b"AbCdEf0123456789AbCdEf0123456789", Kind::Token),
+        (b"IOSFODNN7EXAMPLE", Kind::Token),
+        (b"\nMIIEow\nIBAAK\nCAQEA0Z\n", Kind::Token),
+        (b"4111 1111 1111 1111", Kind::Digits),
+        (b"123456", Kind::Password),
+        (b"jane.doe@corp.example.net", Kind::Email),
+        (b"a@b.io", Kind::Email),
+    ];
+
+    #[test]
+    fn a_pseudonym_has_the_length_and_kind_of_its_secret_and_is_recognised() {
+        let names = Pseudonyms::new(b"a key of 16 bytes");
+        for (secret, kind) in SECRETS {
+            let made = names.of(secret, kind);
+            let shown = String::from_utf8_lossy(&made).into_owned();
+            assert_eq!(made.len(), secret.len(), "{shown}");
+            assert_ne!(made, secret);
+            assert_eq!(made, names.of(secret, kind), "the same secret, the same pseudonym");
+            match kind {
+                Kind::Email => assert!(is_pseudonym(made.split(|byte| *byte == b'@').next().unwrap()), "{shown}"),
+                _ => assert!(is_pseudonym(&made), "{shown}"),
+            }
+            assert!(!is_pseudonym(secret), "{}", String::from_utf8_lossy(secret));
+            assert!(made.is_ascii(), "{shown}");
+        }
+    }
+
+    #[test]
+    fn another_key_gives_other_pseudonyms() {
+        let (one, two) = (Pseudonyms::new(b"one"), Pseudonyms::new(b"two"));
+        for (secret, kind) in SECRETS.iter().filter(|(secret, _)| secret.len() > 6) {
+            assert_ne!(one.of(secret, *kind), two.of(secret, *kind));
+        }
+    }
+
+    #[test]
+    fn the_alphabet_stays() {
+        let names = Pseudonyms::new(b"key");
+        let hex = names.of(b"0123456789abcdef0123456789abcdef", Kind::Token);
+        assert!(hex.iter().all(|byte| HEX.contains(byte)));
+        let upper = names.of(b"IOSFODNN7EXAMPLE", Kind::Token);
+        assert!(upper.iter().all(|byte| UPPER.contains(byte) || DIGITS.contains(byte)));
+        let card = names.of(b"4111 1111 1111 1111", Kind::Digits);
+        assert!(card.starts_with(b"9999 ") && card[9] == b' ' && card[14] == b' ');
+        assert!(names.of(b"jane@corp.example.net", Kind::Email).ends_with(b".net"));
+    }
+
+    #[test]
+    fn no_character_is_much_more_frequent_than_another() {
+        let names = Pseudonyms::new(b"key");
+        let mut counts = [0u32; 256];
+        for number in 0..2000u32 {
+            let made = names.of(format!("secret{number:020}z").as_bytes(), Kind::Password);
+            made[8..].iter().for_each(|byte| counts[usize::from(*byte)] += 1);
+        }
+        let used: Vec<u32> = counts.into_iter().filter(|count| *count > 0).collect();
+        let (least, most) = (used.iter().min().unwrap(), used.iter().max().unwrap());
+        assert!(used.len() == 36 && most - least < least / 2, "{used:?}");
+    }
+}

@@ -1,0 +1,132 @@
+//! The report as Markdown, for a comment on a pull request.
+
+use super::rows::{Line, Row, Space, rows};
+use super::summary::latency_cells;
+use super::{Shown, title};
+use crate::diff::{Change, SummaryRow, UnitDiff};
+use crate::render::text::visible_text;
+use crate::render::volatile;
+use crate::wire::text::counted;
+use std::fmt::Write;
+
+/// A comment may have at most 65,536 characters; the rest of the report is left out.
+const MAX_CHARACTERS: usize = 60_000;
+
+/// The maximum length of a value, in columns.
+const WIDEST: usize = 300;
+
+/// Appends the report.
+pub(super) fn markdown(shown: &Shown<'_>, out: &mut String) {
+    let report = shown.report;
+    let mut line = String::new();
+    super::summary_line(shown, &mut line);
+    let _ = writeln!(out, "### mcpreel diff\n\n**{}**", line.trim_end());
+    for found in shown.renamed {
+        let _ = writeln!(out, "\n{}", escaped(&super::renamed_text(found)));
+    }
+    if !shown.is_only_latency {
+        not_compared(shown, out);
+    }
+    table(shown.rows, out);
+    latency(shown, out);
+    for (at, unit) in report.units.iter().enumerate() {
+        let mut text = String::new();
+        details(unit, &mut text);
+        if out.chars().count() + text.chars().count() > MAX_CHARACTERS {
+            let _ = writeln!(out, "\n… and {} more.", counted((report.units.len() - at) as u64, "difference"));
+            return;
+        }
+        out.push_str(&text);
+    }
+}
+
+/// Appends how many values were not compared, and the list of them if the report has it.
+fn not_compared(shown: &Shown<'_>, out: &mut String) {
+    let mut text = String::new();
+    volatile::text(shown.report, &mut text);
+    let (counts, list) = text.split_once('\n').unwrap_or((&text, ""));
+    let _ = writeln!(out, "\n{}", escaped(counts));
+    if list.len() > MAX_CHARACTERS / 2 {
+        let _ = writeln!(out, "\nThe list of them is too long for a comment.");
+    } else if !list.is_empty() {
+        let fence = fence(list);
+        let _ = writeln!(out, "\n{fence}text\n{list}{fence}");
+    }
+}
+
+fn table(rows: &[SummaryRow], out: &mut String) {
+    let mut rows = rows.iter().filter(|row| row.differences() > 0).peekable();
+    if rows.peek().is_none() {
+        return;
+    }
+    out.push_str("\n| | changed | only in A | only in B | moved | same |\n|---|---:|---:|---:|---:|---:|\n");
+    for row in rows {
+        let SummaryRow { changed, only_left, only_right, moved, same, .. } = row;
+        let _ = writeln!(out, "| {} | {changed} | {only_left} | {only_right} | {moved} | {same} |", escaped(&row.what));
+    }
+}
+
+fn latency(shown: &Shown<'_>, out: &mut String) {
+    if let Some(rows) = shown.latency {
+        out.push_str("\n| response times | n A | n B | median A | median B | p95 A | p95 B | |\n");
+        out.push_str("|---|---:|---:|---:|---:|---:|---:|---|\n");
+        for row in rows {
+            let cells: Vec<String> = latency_cells(row).iter().map(|cell| escaped(cell)).collect();
+            let _ = writeln!(out, "| {} |", cells.join(" | "));
+        }
+    }
+}
+
+fn details(unit: &UnitDiff, out: &mut String) {
+    let mut body = String::new();
+    unit.changes.iter().for_each(|change| diff_lines(change, &mut body));
+    let title = escaped(&title(unit, WIDEST));
+    let _ = match body.is_empty() {
+        true => writeln!(out, "\n- {}: {title}", unit.status.words()),
+        false => {
+            let fence = fence(&body);
+            writeln!(out, "\n<details><summary>{title}</summary>\n\n{fence}diff\n{body}{fence}\n\n</details>")
+        }
+    };
+}
+
+fn diff_lines(change: &Change, out: &mut String) {
+    let space = Space { widest: WIDEST, is_full: false };
+    let label = change.label.as_deref().map(|label| format!("  ({})", visible_text(label))).unwrap_or_default();
+    let _ = writeln!(out, "@@ {}{label} @@", visible_text(&change.pointer()));
+    let text = |line: &Line| line.iter().map(|span| span.text.as_str()).collect::<String>();
+    for row in super::grouped(rows(change, space)) {
+        let _ = match row {
+            Row::Both(line) => writeln!(out, "  {line}"),
+            Row::Fold(line) => writeln!(out, "# {line}"),
+            Row::Sides(Some(left), _) => writeln!(out, "- {}", text(&left)),
+            Row::Sides(None, Some(right)) => writeln!(out, "+ {}", text(&right)),
+            Row::Sides(None, None) => Ok(()),
+        };
+    }
+}
+
+/// Returns a fence that no line of the text ends.
+fn fence(text: &str) -> String {
+    let longest = text.split(|found| found != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat(longest.max(2) + 1)
+}
+
+/// Returns a text without any meaning for Markdown or HTML.
+pub(super) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for found in visible_text(text).chars() {
+        match found {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '@' => out.push_str("&#64;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' => {
+                out.push('\\');
+                out.push(found);
+            }
+            _ => out.push(found),
+        }
+    }
+    out
+}

@@ -1,0 +1,39 @@
+//! The report of a redaction as text.
+
+use super::style::Palette;
+use crate::redact::detectors::Severity;
+use crate::share::{Place, Report};
+use crate::wire::text::{counted, excerpt};
+use std::fmt::Write;
+
+/// The number of places that are listed for each rule.
+const MAX_PLACES: usize = 5;
+
+/// Returns the report of a reel: each rule with its first places, never a secret.
+pub(crate) fn text(report: &Report, reel: &str, width: usize, palette: &Palette) -> String {
+    let mut out = String::new();
+    if report.count() == 0 {
+        let _ = writeln!(out, "{reel}: no secrets found");
+        return out;
+    }
+    let _ = writeln!(out, "{reel}: {}", counted(report.count(), "secret"));
+    let (bold, faint) = (palette.bold, palette.faint);
+    let mut rules: Vec<_> = report.rules().collect();
+    rules.sort_by_key(|(name, tally)| (std::cmp::Reverse(tally.severity), *name));
+    for (name, tally) in rules {
+        let colour = if tally.severity == Severity::High { palette.error } else { bold };
+        let _ = writeln!(out, "  {colour}{:<6}{colour:#} {bold}{name}{bold:#} ×{}", tally.severity.name(), tally.count);
+        let places: Vec<&Place> = report.places_of(name).collect();
+        for place in places.iter().take(MAX_PLACES) {
+            let at = place.seq.map_or_else(|| "header".to_owned(), |seq| format!("event {seq}"));
+            let times = if place.count > 1 { format!(" ×{}", place.count) } else { String::new() };
+            let line = format!("{at}  {}{times}", place.place);
+            let _ = writeln!(out, "         {faint}{}{faint:#}", excerpt(&line, width.saturating_sub(10)));
+        }
+        if places.len() > MAX_PLACES {
+            let more = counted((places.len() - MAX_PLACES) as u64, "more place");
+            let _ = writeln!(out, "         {faint}and {more}{faint:#}");
+        }
+    }
+    out
+}

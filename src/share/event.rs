@@ -1,0 +1,294 @@
+//! Finds the places of an event where a secret may be, whatever its kind.
+
+use super::lanes::{Part, TextId};
+use super::layers::{Context, Found, Replacer};
+use super::mapped::{Edit, Mapped, applied};
+use crate::redact::{REDACTED, is_pseudonym, redact_arguments, redact_header, redact_target, redact_url};
+use crate::trace::{EventHeader, EventKind};
+use crate::wire::{Framing, json};
+use ciborium::Value;
+use std::ops::Range;
+
+/// The number of the rule for values that are recognised by their names.
+const BY_NAME: usize = 0;
+
+/// Parts of divided secrets: those of one text.
+pub(super) type PartsOf<'a> = &'a dyn Fn(TextId) -> Vec<Part>;
+
+impl Replacer {
+    /// Returns the redacted payload of an event; `None` if nothing was found.
+    pub(super) fn payload(
+        &self,
+        header: &EventHeader,
+        payload: &[u8],
+        parts: PartsOf<'_>,
+        found: &mut Vec<Found>,
+    ) -> Option<Vec<u8>> {
+        let own = |text: u32| parts((header.seq, text));
+        let edits = match (header.kind, header.framing) {
+            (EventKind::Message, Framing::Fragment) => self.whole("message", payload, &own(0), found),
+            (EventKind::Message, framing) => return self.framed(framing, payload, &own, found),
+            (EventKind::Stderr, _) => self.whole("stderr", payload, &own(0), found),
+            _ => return self.map(payload, found),
+        };
+        (!edits.is_empty()).then(|| applied(payload, &edits))
+    }
+
+    fn whole(&self, place: &str, text: &[u8], parts: &[Part], found: &mut Vec<Found>) -> Vec<Edit> {
+        let place = || place.to_owned();
+        self.text(text, Context::at(&place).with_parts(parts), found)
+    }
+
+    /// A message in its frame.
+    fn framed(
+        &self,
+        framing: Framing,
+        payload: &[u8],
+        parts: &dyn Fn(u32) -> Vec<Part>,
+        found: &mut Vec<Found>,
+    ) -> Option<Vec<u8>> {
+        let body = framing.body(payload);
+        let start = (body.as_ptr() as usize).saturating_sub(payload.as_ptr() as usize).min(payload.len());
+        let end = (start + body.len()).min(payload.len());
+        let root = || String::new();
+        let mut edits: Vec<Edit> = Vec::new();
+        if framing == Framing::Sse {
+            edits.extend(self.whole("sse", &payload[..start], &[], found));
+        }
+        let shift = |by: usize| move |edit: Edit| Edit { range: edit.range.start + by..edit.range.end + by, ..edit };
+        edits.extend(self.message(body, Context::at(&root), parts, found).into_iter().map(shift(start)));
+        if framing == Framing::Sse {
+            edits.extend(self.whole("sse", &payload[end..], &[], found).into_iter().map(shift(end)));
+        }
+        if edits.is_empty() {
+            return None;
+        }
+        let redacted = applied(payload, &edits);
+        Some(match framing {
+            Framing::ContentLength => with_length(redacted, start),
+            _ => redacted,
+        })
+    }
+
+    /// An event that is described by a CBOR map.
+    fn map(&self, payload: &[u8], found: &mut Vec<Found>) -> Option<Vec<u8>> {
+        let Ok(mut value) = ciborium::from_reader::<Value, _>(payload) else {
+            let edits = self.whole("payload", payload, &[], found);
+            return (!edits.is_empty()).then(|| applied(payload, &edits));
+        };
+        if !self.value(&mut value, "", "", found) {
+            return None;
+        }
+        let mut out = Vec::new();
+        ciborium::into_writer(&value, &mut out).ok()?;
+        Some(out)
+    }
+
+    /// Redacts a value. Returns whether that changed it.
+    fn value(&self, value: &mut Value, name: &str, place: &str, found: &mut Vec<Found>) -> bool {
+        match value {
+            Value::Text(text) => self.named_text(text, name, place, found),
+            Value::Map(members) => members.iter_mut().fold(false, |changed, (key, value)| {
+                let name = key.as_text().unwrap_or_default().to_owned();
+                self.member(&name, value, &format!("{place}/{name}"), found) || changed
+            }),
+            Value::Array(items) => items
+                .iter_mut()
+                .enumerate()
+                .fold(false, |changed, (at, item)| self.value(item, name, &format!("{place}/{at}"), found) || changed),
+            _ => false,
+        }
+    }
+
+    fn member(&self, name: &str, value: &mut Value, place: &str, found: &mut Vec<Found>) -> bool {
+        match (name, value) {
+            ("headers", Value::Array(pairs)) => pairs.iter_mut().fold(false, |changed, pair| {
+                let Value::Array(pair) = pair else { return changed };
+                let [Value::Text(name), Value::Text(value)] = &mut pair[..] else { return changed };
+                let place = format!("{place}/{name}");
+                self.header(name, value, &place, found) || changed
+            }),
+            ("command", Value::Array(words)) => self.command(words, place, found),
+            (_, value) => self.value(value, name, place, found),
+        }
+    }
+
+    fn header(&self, name: &str, value: &mut String, place: &str, found: &mut Vec<Found>) -> bool {
+        let redacted = match self.finder.is_secret_header(name) {
+            true => REDACTED.to_owned(),
+            false => redact_header(name, value).into_owned(),
+        };
+        self.replace(value, &redacted, Some(name), place, found)
+    }
+
+    fn command(&self, words: &mut [Value], place: &str, found: &mut Vec<Found>) -> bool {
+        let texts: Vec<String> = words.iter().map(|word| word.as_text().unwrap_or_default().to_owned()).collect();
+        let redacted = redact_arguments(&texts);
+        words.iter_mut().zip(redacted).enumerate().fold(false, |changed, (at, (word, redacted))| match word {
+            Value::Text(text) => self.replace(text, &redacted, None, &format!("{place}/{at}"), found) || changed,
+            _ => changed,
+        })
+    }
+
+    fn named_text(&self, text: &mut String, name: &str, place: &str, found: &mut Vec<Found>) -> bool {
+        let redacted = match name {
+            "url" | "listen" => redact_url(text),
+            "target" => redact_target(text),
+            "block" => return self.sse_block(text, place, found),
+            _ => text.clone(),
+        };
+        self.replace(text, &redacted, Some(name), place, found)
+    }
+
+    /// Redacts a text of which a version without its secrets is known; what that version leaves out is one.
+    fn replace(
+        &self,
+        text: &mut String,
+        redacted: &str,
+        name: Option<&str>,
+        place: &str,
+        found: &mut Vec<Found>,
+    ) -> bool {
+        let at = || place.to_owned();
+        let mut parts = Vec::new();
+        for range in gaps(text, redacted) {
+            let secret = &text.as_bytes()[range.clone()];
+            if secret.is_empty() || is_pseudonym(secret) {
+                parts.push(Part { range, text: None, rule: BY_NAME, is_first: true });
+            } else if !self.is_token(secret) {
+                let rule = self.known.rule_of(secret).unwrap_or(BY_NAME);
+                found.push(Found { rule, place: at(), secret: secret.to_vec() });
+                parts.push(Part { text: Some(self.pseudonym(secret, rule)), range, rule, is_first: true });
+            }
+        }
+        let edits = self.text(text.as_bytes(), Context::at(&at).with_parts(&parts).named(name), found);
+        self.apply(text, &edits)
+    }
+
+    /// Whether a detector finds all of a secret, but for a prefix such as `ghp_`.
+    fn is_token(&self, secret: &[u8]) -> bool {
+        match &self.finder.find(secret)[..] {
+            [one] => {
+                let before = &secret[..one.range.start];
+                one.range.end == secret.len() && !before.iter().any(|byte| b" ;,=&\t".contains(byte))
+            }
+            _ => false,
+        }
+    }
+
+    fn apply(&self, text: &mut String, edits: &[Edit]) -> bool {
+        if edits.is_empty() {
+            return false;
+        }
+        *text = String::from_utf8_lossy(&applied(text.as_bytes(), edits)).into_owned();
+        true
+    }
+
+    /// A server-sent event, whose data may be JSON on several lines.
+    fn sse_block(&self, block: &mut String, place: &str, found: &mut Vec<Found>) -> bool {
+        let at = || place.to_owned();
+        let data = data_lines(block.as_bytes());
+        let known = found.len();
+        let joined = Mapped::joined(block.as_bytes(), &data);
+        let is_json = json::check(&joined.text).is_ok();
+        let edits: Vec<Edit> = match is_json {
+            true => {
+                let edits = self.message(&joined.text, Context::at(&at), &|_| Vec::new(), found);
+                edits.into_iter().map(|edit| joined.original(edit, <[u8]>::to_vec)).collect()
+            }
+            false => Vec::new(),
+        };
+        let mut text = String::from_utf8_lossy(&applied(block.as_bytes(), &edits)).into_owned();
+        let rest = self.text(text.as_bytes(), Context::at(&at), found);
+        let changed = self.apply(&mut text, &rest);
+        let changed = changed || found.len() > known;
+        *block = text;
+        changed
+    }
+}
+
+/// Returns the places of the values of `data` lines.
+fn data_lines(block: &[u8]) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    for line in block.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
+        if let Some(rest) = line.strip_prefix(b"data:") {
+            let space = usize::from(rest.first() == Some(&b' '));
+            let end = start + line.trim_ascii_end().len();
+            found.push((start + 5 + space).min(end)..end);
+        }
+        start += line.len();
+    }
+    found
+}
+
+/// Returns the places of a text that another version of it leaves out: what stands there in place of [`REDACTED`].
+fn gaps(text: &str, redacted: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut pieces = redacted.split(REDACTED).peekable();
+    let Some(first) = pieces.next() else { return found };
+    if text == redacted || !text.starts_with(first) {
+        return found;
+    }
+    let mut at = first.len();
+    while let Some(piece) = pieces.next() {
+        let is_last = pieces.peek().is_none();
+        let rest = text.get(at..).unwrap_or_default();
+        let length = match (piece, is_last) {
+            (_, true) => rest.strip_suffix(piece).map(str::len),
+            ("", _) => Some(0),
+            (piece, _) => rest.find(piece),
+        };
+        let Some(length) = length else { return found };
+        found.push(at..at + length);
+        at += length + piece.len();
+    }
+    found
+}
+
+/// Corrects the length in the header block of a message.
+fn with_length(payload: Vec<u8>, body_start: usize) -> Vec<u8> {
+    let (head, body) = payload.split_at(body_start.min(payload.len()));
+    let text = String::from_utf8_lossy(head);
+    let lines = text.split_inclusive('\n').map(|line| match line.split_once(':') {
+        Some((name, value)) if name.trim().eq_ignore_ascii_case("content-length") => {
+            let end = &value[value.trim_end().len()..];
+            let space = &value[..value.len() - value.trim_start().len()];
+            format!("{name}:{space}{}{end}", body.len())
+        }
+        _ => line.to_owned(),
+    });
+    let mut out = lines.collect::<String>().into_bytes();
+    out.extend_from_slice(body);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_are_what_the_other_version_leaves_out() {
+        let shown = |text: &str, redacted: &str| -> Vec<String> {
+            gaps(text, redacted).into_iter().map(|range| text[range].to_owned()).collect()
+        };
+        assert_eq!(shown("Bearer abc", "Bearer [redacted]"), ["abc"]);
+        assert_eq!(shown("/x?a=1&code=k&b=2&sig=z", "/x?a=1&code=[redacted]&b=2&sig=[redacted]"), ["k", "z"]);
+        assert_eq!(shown("a [redacted]", "a [redacted]"), [""; 0]);
+        assert_eq!(shown("abc", "abc"), [""; 0]);
+    }
+
+    #[test]
+    fn a_declared_length_is_corrected() {
+        let payload = b"Content-Length: 3\r\nX: y\r\n\r\n[10]".to_vec();
+        let start = payload.len() - 4;
+        assert_eq!(with_length(payload, start), b"Content-Length: 4\r\nX: y\r\n\r\n[10]");
+    }
+
+    #[test]
+    fn data_lines_are_found_with_any_line_end() {
+        let block = b"id: 1\r\ndata: a\rdata:b\n\n";
+        let shown: Vec<&[u8]> = data_lines(block).into_iter().map(|range| &block[range]).collect();
+        assert_eq!(shown, [&b"a"[..], b"b"]);
+    }
+}

@@ -1,0 +1,90 @@
+//! Secrets that were recognised somewhere in a reel, so that they are also found where nothing tells what they are.
+
+use aho_corasick::AhoCorasick;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// The maximum number of secrets that are remembered.
+const MAX: usize = 20_000;
+/// The minimum length of a secret that is searched everywhere.
+const SHORTEST: usize = 8;
+/// The maximum length.
+const LONGEST: usize = 8 << 10;
+
+/// The secrets of a reel.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// The rule that found each secret first.
+    rules: HashMap<Vec<u8>, usize, foldhash::fast::RandomState>,
+    search: Option<(AhoCorasick, Vec<usize>)>,
+}
+
+impl Known {
+    /// Remembers a secret, unless it is a common word.
+    pub(super) fn learn(&mut self, secret: &[u8], rule: usize) {
+        let secret = secret.trim_ascii();
+        if self.rules.len() < MAX && is_distinct(secret) && !self.rules.contains_key(secret) {
+            self.rules.insert(secret.to_vec(), rule);
+        }
+    }
+
+    /// Prepares the search, after everything was learnt.
+    pub(super) fn end(&mut self) {
+        let mut all: Vec<(&Vec<u8>, usize)> = self.rules.iter().map(|(secret, rule)| (secret, *rule)).collect();
+        all.sort();
+        let built = AhoCorasick::builder()
+            .match_kind(aho_corasick::MatchKind::LeftmostLongest)
+            .build(all.iter().map(|(secret, _)| secret));
+        self.search = built.ok().map(|search| (search, all.iter().map(|(_, rule)| *rule).collect()));
+    }
+
+    /// Returns the rule that found a secret first.
+    pub(super) fn rule_of(&self, secret: &[u8]) -> Option<usize> {
+        self.rules.get(secret.trim_ascii()).copied()
+    }
+
+    /// Returns the known secrets in a text, with their rules.
+    pub(super) fn find(&self, text: &[u8]) -> Vec<(Range<usize>, usize)> {
+        let Some((search, rules)) = self.search.as_ref().filter(|_| !self.rules.is_empty()) else { return Vec::new() };
+        let hits = search.find_iter(text).filter(|hit| is_apart(text, &hit.range()));
+        hits.filter_map(|hit| Some((hit.range(), *rules.get(hit.pattern().as_usize())?))).collect()
+    }
+}
+
+/// Whether a secret is distinct enough to be replaced wherever it occurs: no word or number.
+fn is_distinct(secret: &[u8]) -> bool {
+    let has = |class: fn(&u8) -> bool| secret.iter().any(class);
+    let classes = [
+        has(u8::is_ascii_lowercase),
+        has(u8::is_ascii_uppercase),
+        has(u8::is_ascii_digit),
+        has(u8::is_ascii_punctuation),
+    ];
+    let count = classes.iter().filter(|class| **class).count();
+    (SHORTEST..=LONGEST).contains(&secret.len()) && (count >= 2 || secret.len() >= 16)
+}
+
+/// Whether the text around does not go on with the same word.
+fn is_apart(text: &[u8], range: &Range<usize>) -> bool {
+    let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
+    let begins = !is_word(text.get(range.start)) || !is_word(text[..range.start].last());
+    begins && (!is_word(text[..range.end].last()) || !is_word(text.get(range.end))) || range.len() >= 16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distinct_secrets_are_found_as_whole_words() {
+        let mut known = Known::default();
+        for (rule, secret) in
+            [&b"hunter2x"[..], b"production", b"short1", b"abc-12345678-long-token"].iter().enumerate()
+        {
+            known.learn(secret, rule);
+        }
+        known.end();
+        let found = known.find(b"hunter2x production short1 hunter2xy xabc-12345678-long-token");
+        assert_eq!(found, [(0..8, 0), (38..61, 3)]);
+    }
+}

@@ -1,0 +1,327 @@
+//! Finds secrets in a text and in what the text contains in another form: JSON in a string, base64, percent-encoding.
+
+use super::json_text::{Spot, SpotKind, walk};
+use super::known::Known;
+use super::lanes::Part;
+use super::mapped::{Edit, Mapped, applied, json_escaped};
+use crate::redact::detectors::Severity;
+use crate::redact::encoding::{SHORTEST_BASE64, decoded, percent_encoded};
+use crate::redact::{Finder, Kind, Match, Pseudonyms};
+use crate::wire::json;
+use std::ops::Range;
+
+/// Forms within forms are followed to this depth.
+const DEEPEST: usize = 5;
+
+/// Replaces secrets in texts.
+pub(super) struct Replacer {
+    pub finder: Finder,
+    pub pseudonyms: Pseudonyms,
+    pub known: Known,
+}
+
+/// Where a text is.
+#[derive(Clone, Copy)]
+pub(super) struct Context<'a> {
+    /// The name that describes it.
+    pub name: Option<&'a str>,
+    /// The place, for reports and for the places that the user named.
+    pub place: &'a dyn Fn() -> String,
+    /// Parts of divided secrets in it.
+    pub parts: &'a [Part],
+    depth: usize,
+    /// Whether the text is the name of a member.
+    is_name: bool,
+}
+
+impl<'a> Context<'a> {
+    /// The context of a text at a place.
+    pub(super) fn at(place: &'a dyn Fn() -> String) -> Self {
+        Self { name: None, place, parts: &[], depth: 0, is_name: false }
+    }
+
+    /// The same with a name.
+    pub(super) fn named(self, name: Option<&'a str>) -> Self {
+        Self { name, ..self }
+    }
+
+    /// The same with parts of divided secrets.
+    pub(super) fn with_parts(self, parts: &'a [Part]) -> Self {
+        Self { parts, ..self }
+    }
+
+    fn deeper(self) -> Self {
+        Self { depth: self.depth + 1, parts: &[], ..self }
+    }
+}
+
+/// A secret that was found.
+pub(super) struct Found {
+    /// The rule's number.
+    pub rule: usize,
+    /// Its place.
+    pub place: String,
+    /// The secret.
+    pub secret: Vec<u8>,
+}
+
+impl Replacer {
+    /// Returns the pseudonym of a secret that a rule found.
+    pub(super) fn pseudonym(&self, secret: &[u8], rule: usize) -> Vec<u8> {
+        let rule = self.known.rule_of(secret).unwrap_or(rule);
+        let kind = self.finder.rule(rule).map_or(Kind::Password, |rule| rule.kind);
+        self.pseudonyms.of(secret, kind)
+    }
+
+    /// Returns the edits of JSON text, or of any other text if it is not JSON. `parts` returns the parts of divided
+    /// secrets in a string, by its number.
+    pub(super) fn message(
+        &self,
+        text: &[u8],
+        context: Context<'_>,
+        parts: &dyn Fn(u32) -> Vec<Part>,
+        found: &mut Vec<Found>,
+    ) -> Vec<Edit> {
+        let known = found.len();
+        self.json(text, context, parts, found).unwrap_or_else(|| {
+            found.truncate(known);
+            self.text(text, Context { parts: &parts(0), ..context }, found)
+        })
+    }
+
+    /// Returns the edits of JSON text; `None` if it is not JSON.
+    fn json(
+        &self,
+        text: &[u8],
+        context: Context<'_>,
+        parts: &dyn Fn(u32) -> Vec<Part>,
+        found: &mut Vec<Found>,
+    ) -> Option<Vec<Edit>> {
+        let mut edits = Vec::new();
+        let mut number = 0;
+        let is_json = walk(text, |spot| {
+            number += 1;
+            edits.extend(self.spot(spot, context, &parts(number), found));
+        });
+        is_json.then_some(edits)
+    }
+
+    fn spot(&self, spot: &Spot<'_>, context: Context<'_>, parts: &[Part], found: &mut Vec<Found>) -> Vec<Edit> {
+        let place = || format!("{}{}", (context.place)(), spot.pointer());
+        let name = spot.name();
+        let is_name = spot.kind == SpotKind::Name;
+        let inner = Context { name: name.as_deref(), place: &place, parts, depth: context.depth, is_name };
+        let shift = |edit: Edit| {
+            let range = edit.range.start + spot.range.start..edit.range.end + spot.range.start;
+            Edit { range, ..edit }
+        };
+        match spot.kind {
+            SpotKind::Scalar => match is_long_number(spot.contents()) {
+                true => self.text(spot.contents(), inner, found).into_iter().map(shift).collect(),
+                false => Vec::new(),
+            },
+            SpotKind::Name | SpotKind::Text => {
+                let mapped = Mapped::json_string(spot.contents());
+                let is_protocol = context.depth == 0 && is_of_protocol(spot);
+                let name = inner.name.filter(|_| !is_name && !is_protocol);
+                let edits = self.text(&mapped.text, inner.named(name), found);
+                edits.into_iter().map(|edit| shift(mapped.original(edit, json_escaped))).collect()
+            }
+        }
+    }
+
+    /// Returns the edits of a text.
+    pub(super) fn text(&self, text: &[u8], context: Context<'_>, found: &mut Vec<Found>) -> Vec<Edit> {
+        if context.depth < DEEPEST
+            && is_json(text)
+            && let Some(edits) = self.json(text, context.deeper(), &|_| Vec::new(), found)
+        {
+            return edits;
+        }
+        let mut taken: Vec<Range<usize>> = Vec::new();
+        let mut edits = Vec::new();
+        for part in self.own_parts(text, context) {
+            taken.push(part.range.clone());
+            edits.extend(part.text.map(|text| Edit { range: part.range, text }));
+        }
+        if context.depth < DEEPEST {
+            self.percent_encoded(text, context.deeper(), &mut taken, &mut edits, found);
+        }
+        for one in self.matches(text, context, &taken) {
+            taken.push(one.range.clone());
+            if !one.stays {
+                let secret = &text[one.range.clone()];
+                edits.push(Edit { text: self.pseudonym(secret, one.rule), range: one.range });
+                found.push(Found { rule: one.rule, place: (context.place)(), secret: secret.to_vec() });
+            }
+        }
+        if context.depth < DEEPEST {
+            self.base64_encoded(text, context.deeper(), &taken, &mut edits, found);
+        }
+        edits.sort_by_key(|edit| edit.range.start);
+        edits
+    }
+
+    /// Returns the parts of divided secrets in a text. Where a part overlaps a secret that goes on beyond it, it is not
+    /// a part, but only looked like one together with the text before or after.
+    fn own_parts(&self, text: &[u8], context: Context<'_>) -> Vec<Part> {
+        let mut parts = context.parts.to_vec();
+        if parts.is_empty() {
+            return parts;
+        }
+        let is_certain = |found: &Match| self.finder.rule(found.rule).is_some_and(|rule| rule.severity > Severity::Low);
+        for whole in self.matches(text, context, &[]).into_iter().filter(is_certain) {
+            // No token goes on with the beginning of another one.
+            parts.retain(|part| part.is_first || !overlap(&part.range, &whole.range));
+            parts = parts.into_iter().flat_map(|part| part.without(&whole.range)).collect();
+        }
+        parts
+    }
+
+    /// Returns the secrets in a text: those whose place was named, those that a detector finds, and those that are known
+    /// from elsewhere.
+    fn matches(&self, text: &[u8], context: Context<'_>, taken: &[Range<usize>]) -> Vec<Match> {
+        let is_free = |all: &[Match], range: &Range<usize>| {
+            !taken.iter().any(|other| overlap(other, range)) && !all.iter().any(|other| overlap(&other.range, range))
+        };
+        let mut all = Vec::new();
+        if !context.is_name
+            && self.finder.has_pointers()
+            && let Some(named) = self.finder.find_at(&(context.place)(), text)
+        {
+            all.push(named);
+        }
+        let found = match context.name {
+            Some(name) => self.finder.find_named(name, text),
+            None => self.finder.find(text),
+        };
+        for one in found {
+            let one = Match { range: after_percent(text, one.range.clone()), ..one };
+            if is_free(&all, &one.range) && !one.range.is_empty() {
+                all.push(one);
+            }
+        }
+        for (range, rule) in self.known.find(text) {
+            if is_free(&all, &range) {
+                all.push(Match { range, rule, stays: false });
+            }
+        }
+        all
+    }
+
+    /// Adds the edits of base64 of text.
+    fn base64_encoded(
+        &self,
+        text: &[u8],
+        context: Context<'_>,
+        taken: &[Range<usize>],
+        edits: &mut Vec<Edit>,
+        found: &mut Vec<Found>,
+    ) {
+        let is_free = |range: &Range<usize>| !taken.iter().any(|other| overlap(other, range));
+        for range in base64_runs(text).filter(is_free) {
+            let Some(inner) = decoded(&text[range.clone()]) else { continue };
+            let inner_edits = self.text(&inner.text, context, found);
+            if !inner_edits.is_empty() {
+                edits.push(Edit { range, text: inner.encode(&applied(&inner.text, &inner_edits)) });
+            }
+        }
+    }
+
+    /// Adds the edits of percent-encoded text. These come before all others, because a hexadecimal digit of `%2F` looks
+    /// like a part of what follows.
+    fn percent_encoded(
+        &self,
+        text: &[u8],
+        context: Context<'_>,
+        taken: &mut Vec<Range<usize>>,
+        edits: &mut Vec<Edit>,
+        found: &mut Vec<Found>,
+    ) {
+        let is_percent = |range: &Range<usize>| text[range.clone()].contains(&b'%');
+        for range in runs(text, is_url).filter(is_percent) {
+            let mapped = Mapped::percent(&text[range.clone()]);
+            if mapped.text.len() == range.len() || taken.iter().any(|other| overlap(other, &range)) {
+                continue;
+            }
+            let inner = self.text(&mapped.text, context, found);
+            // What stays, stays in this form, too.
+            if !inner.is_empty() || !self.matches(&mapped.text, context, &[]).is_empty() {
+                taken.push(range.clone());
+            }
+            for edit in inner {
+                let edit = mapped.original(edit, percent_encoded);
+                edits.push(Edit { range: edit.range.start + range.start..edit.range.end + range.start, ..edit });
+            }
+        }
+    }
+}
+
+/// Leaves out the digits of a percent-encoded byte at the beginning of a range.
+fn after_percent(text: &[u8], range: Range<usize>) -> Range<usize> {
+    let digits = match text[..range.start] {
+        [.., b'%'] => 2,
+        [.., b'%', _] => 1,
+        _ => 0,
+    };
+    (range.start + digits).min(range.end)..range.end
+}
+
+fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {
+    one.start < other.end && other.start < one.end
+}
+
+/// Whether a number can be one of a card, or a PIN.
+fn is_long_number(scalar: &[u8]) -> bool {
+    scalar.len() >= 4 && scalar.iter().all(u8::is_ascii_digit)
+}
+
+/// Whether a member is one of JSON-RPC's own, which no name makes a secret.
+fn is_of_protocol(spot: &Spot<'_>) -> bool {
+    spot.path.len() == 1 && matches!(spot.name().as_deref(), Some("method" | "jsonrpc" | "id"))
+}
+
+/// Whether a text is JSON with members or items.
+fn is_json(text: &[u8]) -> bool {
+    let inner = text.trim_ascii();
+    inner.len() > 4
+        && matches!((inner.first(), inner.last()), (Some(b'{'), Some(b'}')) | (Some(b'['), Some(b']')))
+        && json::check(text).is_ok()
+}
+
+fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'_' | b'-')
+}
+
+/// Returns what may be base64: runs of its characters with their padding, or, if such a run looks like a path, the parts
+/// between its slashes.
+fn base64_runs(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    let padded = |range: Range<usize>| {
+        let padding = text[range.end..].iter().take(2).take_while(|byte| **byte == b'=').count();
+        range.start..range.end + padding
+    };
+    let divided = |range: Range<usize>| -> Vec<Range<usize>> {
+        if !text[range.clone()].contains(&b'/') || decoded(&text[range.clone()]).is_some() {
+            return vec![range];
+        }
+        let start = range.start;
+        runs(&text[range], |byte| byte != b'/').map(|part| part.start + start..part.end + start).collect()
+    };
+    runs(text, is_base64).map(padded).flat_map(divided).filter(|range| range.len() >= SHORTEST_BASE64)
+}
+
+/// Whether a byte can be in a percent-encoded part of a URL.
+fn is_url(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'%' | b'-' | b'.' | b'_' | b'~' | b'+')
+}
+
+/// Returns the runs of bytes of a class.
+fn runs(text: &[u8], is_in: fn(u8) -> bool) -> impl Iterator<Item = Range<usize>> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let start = at + text.get(at..)?.iter().position(|byte| is_in(*byte))?;
+        let end = text[start..].iter().position(|byte| !is_in(*byte)).map_or(text.len(), |length| start + length);
+        at = end;
+        Some(start..end)
+    })
+}

@@ -1,0 +1,306 @@
+//! Redacts a reel in two passes: the first one learns its secrets, the second one replaces them.
+//!
+//! Without the first pass, which a recorder cannot make, secrets are found only where something tells what they are, and
+//! only if they are in one piece.
+
+use super::event::PartsOf;
+use super::json_text::{SpotKind, Step, walk};
+use super::known::Known;
+use super::lanes::{LaneKey, Lanes, Parts, Search, TextId};
+use super::layers::{Context, Found, Replacer};
+use super::mapped::{Mapped, applied};
+use super::report::Report;
+use crate::redact::detectors::Severity;
+use crate::redact::{Finder, Pseudonyms, Settings};
+use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags, NewEvent};
+use crate::wire::{Framing, json};
+use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// The note in a reel's header that says with which rules and settings it was redacted.
+pub(crate) const NOTE: &str = "redaction";
+
+/// Texts of at most this length are joined with their neighbours in other messages. Unit: bytes.
+const LONGEST_DELTA: usize = 64 << 10;
+
+/// The redaction of one reel.
+pub struct Redaction {
+    replacer: Replacer,
+    shapes: Finder,
+    lanes: Lanes,
+    parts: Parts,
+    report: Report,
+}
+
+impl Redaction {
+    /// Prepares the redaction of a reel. The same key gives the same pseudonyms.
+    ///
+    /// # Errors
+    ///
+    /// If the settings are not valid: a sentence that names the wrong one.
+    pub fn new(settings: &Settings, key: &[u8]) -> Result<Self, String> {
+        let replacer =
+            Replacer { finder: Finder::new(settings)?, pseudonyms: Pseudonyms::new(key), known: Known::default() };
+        let shapes = Finder::of_shapes(settings)?;
+        Ok(Self { replacer, shapes, lanes: Lanes::default(), parts: Parts::default(), report: Report::default() })
+    }
+
+    /// Returns the digest of the rules and settings.
+    pub fn digest(&self) -> String {
+        self.replacer.finder.digest()
+    }
+
+    /// Returns what was replaced.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// The first pass: learns the secrets of an event.
+    pub fn learn(&mut self, event: &Event<'_>) {
+        let mut found = Vec::new();
+        self.replacer.payload(event.header, event.payload, &|_| Vec::new(), &mut found);
+        self.learn_all(found);
+        self.join(event);
+    }
+
+    /// The first pass: learns the secrets of the reel's own header.
+    pub fn learn_header(&mut self, header: &FileHeader) {
+        let mut found = Vec::new();
+        self.file_header(header, &mut found);
+        self.learn_all(found);
+    }
+
+    fn learn_all(&mut self, found: Vec<Found>) {
+        for one in found {
+            let severity = self.replacer.finder.rule(one.rule).map_or(Severity::Low, |rule| rule.severity);
+            if severity >= Severity::Medium {
+                self.replacer.known.learn(&one.secret, one.rule);
+            }
+        }
+    }
+
+    /// Ends the first pass.
+    pub fn end_learning(&mut self) {
+        let pseudonym = |secret: &[u8], rule: usize| self.replacer.pseudonym(secret, rule);
+        self.lanes.end(&Search { shapes: &self.shapes, all: &self.replacer.finder, pseudonym: &pseudonym });
+        self.parts = std::mem::take(&mut self.lanes.parts);
+        self.replacer.known.end();
+    }
+
+    /// Adds the texts of an event to the lanes in which a secret may be divided.
+    fn join(&mut self, event: &Event<'_>) {
+        let header = event.header;
+        let pseudonym = |secret: &[u8], rule: usize| self.replacer.pseudonym(secret, rule);
+        let search = Search { shapes: &self.shapes, all: &self.replacer.finder, pseudonym: &pseudonym };
+        let is_fragment = header.framing == Framing::Fragment;
+        match header.kind {
+            EventKind::Stderr => {
+                self.lanes.push(lane(header, &["stderr"], &[]), (header.seq, 0), event.payload, true, &search);
+            }
+            EventKind::Message if is_fragment || continues_fragment(header) => {
+                self.lanes.push(lane(header, &["pieces"], &[]), (header.seq, 0), event.payload, false, &search);
+            }
+            EventKind::Message => {
+                let body = event.body();
+                let method = json::first_member(body, "method").unwrap_or_default();
+                let stream_id = json::first_member(body, "params").and_then(stream_id).unwrap_or_default();
+                let mut number = 0;
+                walk(body, |spot| {
+                    number += 1;
+                    if spot.kind != SpotKind::Text || spot.range.len() > LONGEST_DELTA {
+                        return;
+                    }
+                    let text = Mapped::json_string(spot.contents()).text;
+                    let mut path: Vec<&[u8]> = spot.path.iter().map(|step| step_text(step, body)).collect();
+                    path.push(method);
+                    self.lanes.push(lane(header, &["text"], &path), (header.seq, number), &text, false, &search);
+                    if !stream_id.is_empty() || header.exchange != 0 {
+                        let exchange = header.exchange.to_le_bytes();
+                        path.extend([stream_id, &exchange[..]]);
+                        self.lanes.push(lane(header, &["stream"], &path), (header.seq, number), &text, false, &search);
+                    }
+                });
+            }
+            _ => {}
+        }
+    }
+
+    /// The second pass: returns the payload of an event without its secrets.
+    pub fn payload<'a>(&mut self, header: &EventHeader, payload: &'a [u8]) -> Cow<'a, [u8]> {
+        let mut found = Vec::new();
+        let parts: PartsOf<'_> = &|id: TextId| self.parts.get(&id).cloned().unwrap_or_default();
+        let redacted = self.replacer.payload(header, payload, parts, &mut found);
+        for one in found {
+            self.report_one(Some(header.seq), one.place, one.rule);
+        }
+        self.report_divided(header);
+        redacted.map_or(Cow::Borrowed(payload), Cow::Owned)
+    }
+
+    /// Reports the divided secrets that begin in an event.
+    fn report_divided(&mut self, header: &EventHeader) {
+        let texts: Vec<TextId> =
+            self.parts.range((header.seq, 0)..=(header.seq, u32::MAX)).map(|part| *part.0).collect();
+        for id in texts {
+            for part in self.parts.remove(&id).unwrap_or_default() {
+                if part.is_first && part.text.is_some() {
+                    self.report_one(Some(header.seq), "divided between several events".into(), part.rule);
+                }
+            }
+        }
+    }
+
+    fn report_one(&mut self, seq: Option<u64>, place: String, rule: usize) {
+        let Some(rule) = self.replacer.finder.rule(rule) else { return };
+        let place = self.shown(place);
+        self.report.add(seq, place, &rule.name, rule.severity);
+    }
+
+    /// Returns a place without secrets in the names of its members.
+    fn shown(&self, mut place: String) -> String {
+        for found in self.replacer.finder.find(place.as_bytes()).into_iter().rev() {
+            if place.get(found.range.clone()).is_some() {
+                place.replace_range(found.range, "…");
+            }
+        }
+        place
+    }
+
+    /// Returns an event as it is written to the redacted reel; its payload is that of [`Self::payload`].
+    pub(crate) fn event<'a>(header: &EventHeader, original: &[u8], payload: &'a [u8]) -> NewEvent<'a> {
+        let EventHeader { time, stream, exchange, kind, flags, framing, .. } = *header;
+        let flags = if original == payload { flags } else { flags.with(Flags::REDACTED) };
+        NewEvent { time, stream, exchange, kind, flags, framing, payload }
+    }
+
+    /// Redacts an event while it is recorded, by itself. Returns its flags and its payload.
+    pub(crate) fn single<'a>(&mut self, event: &NewEvent<'a>) -> (Flags, Cow<'a, [u8]>) {
+        let NewEvent { time, stream, exchange, kind, flags, framing, payload } = *event;
+        let (len, message) = (u32::try_from(payload.len()).unwrap_or(u32::MAX), None);
+        let header = EventHeader { seq: 0, time, stream, exchange, kind, flags, framing, len, offset: 0, message };
+        let redacted = self.payload(&header, payload);
+        (Self::event(&header, payload, &redacted).flags, redacted)
+    }
+
+    /// Returns the reel's own header without its secrets, and with the digest of rules and settings.
+    pub fn header(&mut self, header: &FileHeader) -> FileHeader {
+        let mut found = Vec::new();
+        let mut redacted = self.file_header(header, &mut found);
+        found.into_iter().for_each(|one| self.report_one(None, one.place, one.rule));
+        redacted.notes.insert(NOTE.to_owned(), self.digest());
+        redacted
+    }
+
+    fn file_header(&self, header: &FileHeader, found: &mut Vec<Found>) -> FileHeader {
+        let mut text = |text: &str, place: &str, name: Option<&str>| {
+            let place = || place.to_owned();
+            let edits = self.replacer.text(text.as_bytes(), Context::at(&place).named(name), found);
+            String::from_utf8_lossy(&applied(text.as_bytes(), &edits)).into_owned()
+        };
+        let label = header.label.as_ref().map(|label| text(label, "label", None));
+        let tool = text(&header.tool, "tool", None);
+        let notes = header.notes.iter().filter(|(name, _)| *name != NOTE);
+        let notes =
+            notes.map(|(name, value)| (text(name, "notes", None), text(value, &format!("notes/{name}"), Some(name))));
+        let notes = notes.collect();
+        FileHeader { created: header.created, tool, label, notes }
+    }
+}
+
+/// Whether a message is the end of one that was too long to be joined.
+fn continues_fragment(header: &EventHeader) -> bool {
+    header.flags.has(Flags::TRUNCATED)
+}
+
+/// Returns the id of the stream of texts that a notification belongs to, if it has one.
+fn stream_id(params: &[u8]) -> Option<&[u8]> {
+    ["progressToken", "inferenceId", "streamId", "requestId", "itemId"]
+        .iter()
+        .find_map(|name| json::first_member(params, name))
+}
+
+fn step_text<'a>(step: &'a Step, text: &'a [u8]) -> &'a [u8] {
+    match step {
+        Step::Member(name) => text.get(name.clone()).unwrap_or_default(),
+        Step::Item(_) => b"[]",
+    }
+}
+
+fn lane(header: &EventHeader, kind: &[&str], path: &[&[u8]]) -> LaneKey {
+    let mut hasher = DefaultHasher::new();
+    (header.stream, header.flags.has(Flags::SERVER_TO_CLIENT), kind, path).hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::redact::detectors::{DETECTORS, sample};
+    use base64::Engine;
+
+    fn redacted(kind: EventKind, payloads: &[Vec<u8>]) -> Vec<Vec<u8>> {
+        let header = |seq: usize| EventHeader {
+            seq: seq as u64,
+            time: 0,
+            stream: 0,
+            exchange: 0,
+            kind,
+            flags: Flags::default(),
+            framing: Framing::Whole,
+            len: 0,
+            offset: 0,
+            message: None,
+        };
+        let mut redaction = Redaction::new(&Settings::default(), b"a key of 16 bytes").expect("no settings");
+        for (seq, payload) in payloads.iter().enumerate() {
+            redaction.learn(&Event { header: &header(seq), payload });
+        }
+        redaction.end_learning();
+        let redact = |(seq, payload): (usize, &Vec<u8>)| redaction.payload(&header(seq), payload).into_owned();
+        payloads.iter().enumerate().map(redact).collect()
+    }
+
+    /// A text of secrets, words, and both in other forms, with spaces between them.
+    fn text(random: &mut fastrand::Rng, depth: usize) -> String {
+        let words = ["the", "token", "=", "x:", "\"", "/", "key", "a.b", "-", "%20", "é", "\n", "password"];
+        let piece = |random: &mut fastrand::Rng| match random.usize(..10) {
+            0..3 => sample(random.choice(DETECTORS).expect("detectors").example, |below| random.usize(..below)),
+            3 if depth > 0 => serde_json::json!({"password": text(random, depth - 1)}).to_string(),
+            4 if depth > 0 => base64::engine::general_purpose::STANDARD.encode(text(random, depth - 1)),
+            _ => (*random.choice(words).expect("words")).to_owned(),
+        };
+        (0..random.usize(1..7)).map(|_| format!("{} ", piece(random))).collect()
+    }
+
+    #[test]
+    fn redacting_twice_changes_nothing_and_keeps_lengths_and_json() {
+        for seed in 0..200 {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let (is_message, count) = (random.bool(), random.usize(1..4));
+            let kind = if is_message { EventKind::Message } else { EventKind::Stderr };
+            let payloads: Vec<Vec<u8>> = (0..count)
+                .map(|_| match is_message {
+                    true => {
+                        let (name, value) = (text(&mut random, 1), text(&mut random, 2));
+                        serde_json::json!({"method": "x", "params": {"a": value, name: 1, "token": text(&mut random, 1)}})
+                            .to_string()
+                            .into_bytes()
+                    }
+                    false => text(&mut random, 2).into_bytes(),
+                })
+                .collect();
+            let once = redacted(kind, &payloads);
+            let show =
+                |all: &[Vec<u8>]| all.iter().map(|one| String::from_utf8_lossy(one).into_owned()).collect::<Vec<_>>();
+            assert_eq!(show(&redacted(kind, &once)), show(&once), "seed {seed}: {:?}", show(&payloads));
+            for (before, after) in payloads.iter().zip(&once).filter(|_| is_message) {
+                assert!(
+                    json::check(after).is_ok(),
+                    "seed {seed}: {:?} {:?}",
+                    String::from_utf8_lossy(before),
+                    show(&once)
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What was found in a reel, and where; never the secrets themselves.
+
+use crate::redact::detectors::Severity;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// The maximum number of places that are remembered; more are only counted.
+const MAX_PLACES: usize = 10_000;
+
+/// The place of secrets found by one rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The number of the event; `None` for the reel's own header.
+    pub seq: Option<u64>,
+    /// A JSON Pointer in a message, or the name of another place.
+    pub place: String,
+    /// The rule's name.
+    pub rule: String,
+    /// How many.
+    pub count: u64,
+}
+
+/// What was found by one rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// How bad it is.
+    pub severity: Severity,
+    /// How many secrets.
+    pub count: u64,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    rules: BTreeMap<String, Tally>,
+    places: Vec<Place>,
+    /// The number of findings without a remembered place.
+    omitted: u64,
+}
+
+impl Report {
+    /// Adds one finding.
+    pub(super) fn add(&mut self, seq: Option<u64>, place: String, rule: &str, severity: Severity) {
+        self.rules.entry(rule.to_owned()).or_insert(Tally { severity, count: 0 }).count += 1;
+        let is_same = |last: &&mut Place| last.seq == seq && last.place == place && last.rule == rule;
+        if let Some(last) = self.places.last_mut().filter(is_same) {
+            last.count += 1;
+        } else if self.places.len() < MAX_PLACES {
+            self.places.push(Place { seq, place, rule: rule.to_owned(), count: 1 });
+        } else {
+            self.omitted += 1;
+        }
+    }
+
+    /// Returns the number of secrets.
+    pub fn count(&self) -> u64 {
+        self.rules.values().map(|tally| tally.count).sum()
+    }
+
+    /// Returns what each rule found.
+    pub(crate) fn rules(&self) -> impl Iterator<Item = (&str, Tally)> {
+        self.rules.iter().map(|(name, tally)| (name.as_str(), *tally))
+    }
+
+    /// Returns the places of a rule's findings.
+    pub(crate) fn places_of<'a>(&'a self, rule: &'a str) -> impl Iterator<Item = &'a Place> {
+        self.places.iter().filter(move |place| place.rule == rule)
+    }
+
+    /// Returns the report as JSON. `digest` is that of the rules and settings.
+    pub(crate) fn to_json(&self, digest: &str) -> Value {
+        let rules = self
+            .rules
+            .iter()
+            .map(|(name, tally)| json!({"rule": name, "severity": tally.severity.name(), "count": tally.count}));
+        let places = self
+            .places
+            .iter()
+            .map(|place| json!({"seq": place.seq, "place": place.place, "rule": place.rule, "count": place.count}));
+        json!({
+            "secrets": self.count(), "digest": digest, "rules": rules.collect::<Vec<_>>(),
+            "places": places.collect::<Vec<_>>(), "omitted": self.omitted,
+        })
+    }
+}

@@ -1,0 +1,142 @@
+//! Decides once what an event is: a message, a head of HTTP, a gap, and so on. Everything else receives the decision.
+
+use super::http::head::{RequestHead, ResponseHead};
+use crate::trace::{Event, EventKind, Flags};
+use crate::wire::sse::SseEvent;
+use crate::wire::{Direction, Envelope, Framing, MessageKind, json};
+use serde_json::Value;
+
+/// What an event is.
+pub(super) enum Classified<'a> {
+    /// A text that should be a message.
+    Text(Text<'a>),
+    /// An array of messages.
+    Batch(Vec<Text<'a>>),
+    /// A part of a message. The rest is not in the reel.
+    Part,
+    /// A stream began.
+    Opened {
+        /// Clients reach the server through a listener.
+        behind_listener: bool,
+        /// It carries a part of a session of another stream.
+        joined: bool,
+    },
+    /// A stream ended.
+    Closed,
+    /// Traffic is missing here.
+    Gap,
+    /// The reel continues another one.
+    Continues,
+    /// A note, which may mark a turn.
+    Note,
+    /// Something of an HTTP exchange that is not a message.
+    Http(HttpPart),
+    /// Nothing that is checked.
+    Other,
+}
+
+/// A text with its envelope.
+pub(super) struct Text<'a> {
+    /// The bytes.
+    pub bytes: &'a [u8],
+    /// Its envelope, whatever the text is.
+    pub envelope: Envelope<'a>,
+}
+
+/// A part of an HTTP exchange that is not a message.
+pub(super) enum HttpPart {
+    /// The head of the request.
+    Request(Box<RequestHead>),
+    /// The head of the response.
+    Response(ResponseHead),
+    /// An event of the stream that carries no message: an id, or the endpoint of HTTP+SSE.
+    Event {
+        /// The event's id.
+        id: Option<String>,
+        /// It announces where to send messages (2024-11-05).
+        is_endpoint: bool,
+    },
+    /// A body of this many bytes that is not a message.
+    Body(u64),
+    /// The exchange broke off or was refused: its request gets no response.
+    Failed,
+}
+
+/// Decides what an event is.
+pub(super) fn classify<'a>(event: &Event<'a>) -> Classified<'a> {
+    match event.header.kind {
+        EventKind::Message => message(event),
+        EventKind::StreamOpened => opened(event.payload),
+        EventKind::StreamClosed => Classified::Closed,
+        EventKind::Gap => Classified::Gap,
+        EventKind::Note if continues_another(event.payload) => Classified::Continues,
+        EventKind::Note => Classified::Note,
+        EventKind::Transport if event.header.exchange != 0 => http(event).map_or(Classified::Other, Classified::Http),
+        _ => Classified::Other,
+    }
+}
+
+fn message<'a>(event: &Event<'a>) -> Classified<'a> {
+    if event.header.framing == Framing::Fragment || event.header.flags.has(Flags::TRUNCATED) {
+        return Classified::Part;
+    }
+    let text = Text::of(event.body());
+    match text.envelope.kind {
+        MessageKind::Batch => Classified::Batch(json::items(text.bytes).map(Text::of).collect()),
+        _ => Classified::Text(text),
+    }
+}
+
+impl<'a> Text<'a> {
+    fn of(bytes: &'a [u8]) -> Self {
+        Self { bytes, envelope: Envelope::scan(bytes) }
+    }
+}
+
+fn opened<'a>(payload: &[u8]) -> Classified<'a> {
+    let described: Value = ciborium::from_reader(payload).unwrap_or_default();
+    Classified::Opened { behind_listener: described["behind"] == "http", joined: described["transport"] == "session" }
+}
+
+/// Returns whether a note says that the reel continues another one.
+fn continues_another(note: &[u8]) -> bool {
+    ciborium::from_reader::<Value, _>(note).is_ok_and(|note| note["continues"].is_string())
+}
+
+/// A transport event of an exchange as it is recorded.
+#[derive(serde::Deserialize)]
+struct Recorded {
+    what: String,
+    #[serde(default)]
+    method: String,
+    #[serde(default)]
+    status: u16,
+    #[serde(default)]
+    headers: Vec<(String, String)>,
+    #[serde(default)]
+    block: String,
+    #[serde(default)]
+    bytes: u64,
+}
+
+fn http(event: &Event<'_>) -> Option<HttpPart> {
+    let failed = event.header.flags.has(Flags::FAILED);
+    let Ok(recorded) = ciborium::from_reader::<Recorded, _>(event.payload) else {
+        return failed.then_some(HttpPart::Failed);
+    };
+    let asks = event.header.direction() == Direction::ClientToServer;
+    Some(match recorded.what.as_str() {
+        "request" if asks => HttpPart::Request(Box::new(RequestHead::read(&recorded.method, recorded.headers))),
+        "response" if !asks => HttpPart::Response(ResponseHead::read(recorded.status, &recorded.headers)),
+        "sse" => {
+            let block = SseEvent::parse(recorded.block.as_bytes());
+            HttpPart::Event {
+                id: block.id.map(|id| id.into_owned()).filter(|id| !id.is_empty()),
+                is_endpoint: block.event.as_deref() == Some("endpoint"),
+            }
+        }
+        "body" if !asks => HttpPart::Body(recorded.bytes),
+        _ if failed => HttpPart::Failed,
+        _ => return None,
+    })
+}

@@ -1,0 +1,420 @@
+//! What a side sends must be covered by a capability that it or the other side declared.
+
+use crate::proposals::findings::rules;
+use crate::proposals::{Declared, Findings, Observed, Rule};
+use crate::protocol::{Era, Revision};
+use crate::validate::rules::CAPABILITY;
+use crate::validate::sender;
+use crate::validate::subject::{Message, Subject, SubjectEntry};
+use crate::wire::{Direction, MessageKind};
+use Direction::{ClientToServer, ServerToClient};
+use serde_json::Value;
+use std::collections::HashSet;
+
+rules! {
+    UNDECLARED = Error "capability/undeclared",
+        "From 2025-06-18 on, client and server must send a request only if the other side declared the capability that it needs, such as `tools` for `tools/call`.",
+        "MCP 2025-11-25, Lifecycle, Operation",
+        fix "Declare the capability, or do not use the method with this peer.";
+    LIST_CHANGED = Error "capability/list-changed",
+        "A side that sends `notifications/…/list_changed` must have declared `listChanged` for it, and a server that sends `notifications/resources/updated` must have declared `resources.subscribe`.",
+        "MCP 2025-11-25, Lifecycle, Capability Negotiation";
+    LOGGING = Error "capability/logging",
+        "A server that sends `notifications/message` must have declared `logging`.",
+        "MCP 2025-11-25, Logging, Capabilities";
+    SAMPLING_TOOLS = Error "capability/sampling-tools",
+        "The server must send `tools` or `toolChoice` in `sampling/createMessage` only if the client declared `sampling.tools`.",
+        "MCP 2025-11-25, Sampling, Tools in Sampling";
+    SAMPLING_CONTEXT = Warning "capability/sampling-context",
+        "The server sends `includeContext` with `thisServer` or `allServers` in `sampling/createMessage` only if the client declared `sampling.context`.",
+        "MCP 2025-11-25, Sampling, Capabilities";
+    ELICITATION_MODE = Error "capability/elicitation-mode",
+        "The server must send `elicitation/create` only in a `mode` (`form` or `url`) that the client declared in `elicitation`.",
+        "MCP 2025-11-25, Elicitation, Capabilities";
+    TASK_CALL = Error "capability/task-call",
+        "The client must send `tools/call` with `task` only if the server declared `tasks.requests.tools.call`.",
+        "MCP 2025-11-25, Tasks, Tool-Level Negotiation";
+    TASK_REQUEST = Warning "capability/task-request",
+        "The server sends `sampling/createMessage` or `elicitation/create` with `task` only if the client declared that in `tasks.requests`.",
+        "MCP 2025-11-25, Tasks, Capability Negotiation";
+}
+
+pub(in crate::validate) const ENTRY: SubjectEntry = SubjectEntry {
+    rules: RULES,
+    revisions: (Revision::V2024_11_05, Revision::V2026_07_28),
+    begin: || Box::<Capabilities>::default(),
+};
+
+/// The maximum number of methods that are remembered; a message of any further one is not reported.
+const MAX_METHODS: usize = 256;
+
+/// A capability that a message needs.
+struct Need {
+    method: &'static str,
+    /// The direction of the message.
+    direction: Direction,
+    /// Whether the message needs it, by its params.
+    applies: fn(&Value) -> bool,
+    /// The side that declares it, as the direction of its messages.
+    declarer: Direction,
+    path: &'static [&'static str],
+    rule: &'static Rule,
+}
+
+const fn need(
+    method: &'static str,
+    direction: Direction,
+    declarer: Direction,
+    path: &'static [&'static str],
+    rule: &'static Rule,
+) -> Need {
+    Need { method, direction, applies: always, declarer, path, rule }
+}
+
+/// What a request needs from the side that receives it.
+const fn asks(method: &'static str, direction: Direction, path: &'static [&'static str]) -> Need {
+    let receiver = match direction {
+        ClientToServer => ServerToClient,
+        ServerToClient => ClientToServer,
+    };
+    need(method, direction, receiver, path, &UNDECLARED)
+}
+
+fn always(_params: &Value) -> bool {
+    true
+}
+
+fn is_task(params: &Value) -> bool {
+    params.get("task").is_some()
+}
+
+fn offers_tools(params: &Value) -> bool {
+    params.get("tools").is_some() || params.get("toolChoice").is_some()
+}
+
+fn wants_context(params: &Value) -> bool {
+    matches!(params["includeContext"].as_str(), Some("thisServer" | "allServers"))
+}
+
+/// All needs. Those of a method that stands several times apply together.
+static NEEDS: &[Need] = &[
+    asks("tools/list", ClientToServer, &["tools"]),
+    asks("tools/call", ClientToServer, &["tools"]),
+    asks("resources/list", ClientToServer, &["resources"]),
+    asks("resources/read", ClientToServer, &["resources"]),
+    asks("resources/templates/list", ClientToServer, &["resources"]),
+    asks("resources/subscribe", ClientToServer, &["resources", "subscribe"]),
+    asks("resources/unsubscribe", ClientToServer, &["resources", "subscribe"]),
+    asks("prompts/list", ClientToServer, &["prompts"]),
+    asks("prompts/get", ClientToServer, &["prompts"]),
+    asks("logging/setLevel", ClientToServer, &["logging"]),
+    asks("completion/complete", ClientToServer, &["completions"]),
+    asks("sampling/createMessage", ServerToClient, &["sampling"]),
+    asks("roots/list", ServerToClient, &["roots"]),
+    asks("elicitation/create", ServerToClient, &["elicitation"]),
+    asks("tasks/list", ClientToServer, &["tasks", "list"]),
+    asks("tasks/list", ServerToClient, &["tasks", "list"]),
+    asks("tasks/cancel", ClientToServer, &["tasks", "cancel"]),
+    asks("tasks/cancel", ServerToClient, &["tasks", "cancel"]),
+    asks("tasks/get", ClientToServer, &["tasks"]),
+    asks("tasks/get", ServerToClient, &["tasks"]),
+    asks("tasks/result", ClientToServer, &["tasks"]),
+    asks("tasks/result", ServerToClient, &["tasks"]),
+    need("notifications/message", ServerToClient, ServerToClient, &["logging"], &LOGGING),
+    need("notifications/tools/list_changed", ServerToClient, ServerToClient, &["tools", "listChanged"], &LIST_CHANGED),
+    need(
+        "notifications/prompts/list_changed",
+        ServerToClient,
+        ServerToClient,
+        &["prompts", "listChanged"],
+        &LIST_CHANGED,
+    ),
+    need(
+        "notifications/resources/list_changed",
+        ServerToClient,
+        ServerToClient,
+        &["resources", "listChanged"],
+        &LIST_CHANGED,
+    ),
+    need("notifications/resources/updated", ServerToClient, ServerToClient, &["resources", "subscribe"], &LIST_CHANGED),
+    need("notifications/roots/list_changed", ClientToServer, ClientToServer, &["roots", "listChanged"], &LIST_CHANGED),
+    Need {
+        applies: is_task,
+        ..need("tools/call", ClientToServer, ServerToClient, &["tasks", "requests", "tools", "call"], &TASK_CALL)
+    },
+    Need {
+        applies: is_task,
+        ..need(
+            "sampling/createMessage",
+            ServerToClient,
+            ClientToServer,
+            &["tasks", "requests", "sampling", "createMessage"],
+            &TASK_REQUEST,
+        )
+    },
+    Need {
+        applies: is_task,
+        ..need(
+            "elicitation/create",
+            ServerToClient,
+            ClientToServer,
+            &["tasks", "requests", "elicitation", "create"],
+            &TASK_REQUEST,
+        )
+    },
+    Need {
+        applies: offers_tools,
+        ..need("sampling/createMessage", ServerToClient, ClientToServer, &["sampling", "tools"], &SAMPLING_TOOLS)
+    },
+    Need {
+        applies: wants_context,
+        ..need("sampling/createMessage", ServerToClient, ClientToServer, &["sampling", "context"], &SAMPLING_CONTEXT)
+    },
+];
+
+/// The state of these checks.
+#[derive(Debug, Default)]
+struct Capabilities {
+    /// The methods that were reported, each with the capability that was missing.
+    lacking: HashSet<(&'static str, &'static str), foldhash::fast::RandomState>,
+}
+
+impl Subject for Capabilities {
+    fn observe(&mut self, message: &Message<'_>, findings: &mut Findings) {
+        let is_response = message.observed.envelope.kind.is_response();
+        // The capabilities of the session do not apply to a request that names its own revision.
+        let is_beside = message.before.era == Some(Era::Legacy) && message.era != Era::Legacy;
+        if is_response || is_beside {
+            return;
+        }
+        let (method, direction) = (message.method(), message.observed.direction);
+        for need in NEEDS.iter().filter(|need| need.method == method && need.direction == direction) {
+            if (need.applies)(message.content()) && exists_in(need, message) {
+                self.check(need, message, findings);
+            }
+        }
+        if method == "elicitation/create" {
+            check_mode(message, findings);
+        }
+    }
+}
+
+impl Capabilities {
+    fn check(&mut self, need: &Need, message: &Message<'_>, findings: &mut Findings) {
+        let capabilities = of(message.observed.declared, need.declarer);
+        if !capabilities.is_object() {
+            return;
+        }
+        let has = is_declared(capabilities, need.path);
+        let last = need.path.last().copied().unwrap_or_default();
+        if has || (self.lacking.len() < MAX_METHODS && self.lacking.insert((need.method, last))) {
+            findings.check(rule_for(need, message), message.seq(), has, || {
+                let (side, other) = (message.sender(), sender(need.declarer));
+                let path = need.path.join(".");
+                match other == side {
+                    true => format!("the {side} sent {}, but did not declare `{path}`", need.method),
+                    false => format!("the {side} sent {}, but the {other} did not declare `{path}`", need.method),
+                }
+            });
+        } else {
+            findings.give_up(rule_for(need, message));
+        }
+    }
+}
+
+/// Only from 2025-06-18 on, the capability is a requirement.
+fn rule_for(need: &Need, message: &Message<'_>) -> &'static Rule {
+    let is_required = message.is_since(Revision::V2025_06_18) || need.rule != &UNDECLARED;
+    if is_required { need.rule } else { &CAPABILITY }
+}
+
+/// Whether the revision defines the capability.
+fn exists_in(need: &Need, message: &Message<'_>) -> bool {
+    match need.path {
+        ["completions"] => message.is_since(Revision::V2025_03_26),
+        ["sampling", _] | ["tasks", ..] => message.is_since(Revision::V2025_11_25),
+        _ => true,
+    }
+}
+
+fn of(declared: &Declared, declarer: Direction) -> &Value {
+    match declarer {
+        ClientToServer => &declared.client,
+        ServerToClient => &declared.server,
+    }
+}
+
+/// Returns whether the capabilities contain this path.
+pub(super) fn is_declared(capabilities: &Value, path: &[&str]) -> bool {
+    let value = path.iter().try_fold(capabilities, |value, name| value.get(name));
+    value.is_some_and(|value| !matches!(value, Value::Null | Value::Bool(false)))
+}
+
+fn check_mode(message: &Message<'_>, findings: &mut Findings) {
+    let client = &message.observed.declared.client;
+    if !message.is_since(Revision::V2025_11_25) || !is_declared(client, &["elicitation"]) {
+        return;
+    }
+    let mode = message.content()["mode"].as_str().unwrap_or("form");
+    findings.check(&ELICITATION_MODE, message.seq(), declares_mode(client, mode), || {
+        format!("the server asks in mode {mode}, but the client did not declare `elicitation.{mode}`")
+    });
+}
+
+/// Returns whether a client declared a mode of elicitation. Without any mode, it declared forms.
+pub(super) fn declares_mode(client: &Value, mode: &str) -> bool {
+    let has = |mode| is_declared(client, &["elicitation", mode]);
+    has(mode) || mode == "form" && is_declared(client, &["elicitation"]) && !has("url")
+}
+
+/// Returns whether the receiver of a request declared the capability that the method needs.
+pub(in crate::validate) fn was_declared(observed: &Observed<'_>) -> bool {
+    let Some(request) = observed.request else { return false };
+    let mut needs = NEEDS.iter().filter(|need| {
+        need.method == request.method && need.direction == request.direction && need.rule == &UNDECLARED
+    });
+    observed.envelope.kind == MessageKind::Error
+        && needs.any(|need| is_declared(of(observed.declared, need.declarer), need.path))
+}
+
+#[cfg(test)]
+pub(in crate::validate) mod cases {
+    pub(in crate::validate) const CASES: &[(&str, &str)] = &[
+        (
+            "lifecycle/capability",
+            r#"hello 2025-03-26 {} | {}
+               c>s {"id":1,"method":"tools/list"}"#,
+        ),
+        (
+            "capability/undeclared",
+            r#"hello 2025-11-25 {} | {}
+               c>s {"id":1,"method":"tools/list"}"#,
+        ),
+        (
+            "capability/undeclared",
+            r#"hello 2025-11-25 {} | {"resources":{}}
+               c>s {"id":1,"method":"resources/subscribe","params":{"uri":"a://b"}}"#,
+        ),
+        (
+            "capability/undeclared",
+            r#"hello 2025-11-25 {} | {}
+               c>s {"id":1,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"p"},
+                   "argument":{"name":"a","value":"b"}}}"#,
+        ),
+        (
+            "capability/undeclared",
+            r#"hello 2025-11-25 {} | {}
+               c>s {"id":1,"method":"logging/setLevel","params":{"level":"info"}}"#,
+        ),
+        (
+            "capability/undeclared",
+            r#"hello 2025-11-25 {} | {"tasks":{"cancel":{}}}
+               c>s {"id":1,"method":"tasks/list"}"#,
+        ),
+        (
+            "capability/undeclared",
+            r#"hello 2025-11-25 {} | {"tasks":{"list":{}}}
+               c>s {"id":1,"method":"tasks/cancel","params":{"taskId":"t"}}"#,
+        ),
+        (
+            "capability/undeclared",
+            r#"hello 2025-11-25 {"sampling":{}} | {}
+               s>c {"id":1,"method":"roots/list"}"#,
+        ),
+        (
+            "capability/list-changed",
+            r#"hello 2025-11-25 {} | {"tools":{}}
+               s>c {"method":"notifications/tools/list_changed"}"#,
+        ),
+        (
+            "capability/list-changed",
+            r#"hello 2025-11-25 {} | {"resources":{"listChanged":true}}
+               s>c {"method":"notifications/resources/updated","params":{"uri":"a://b"}}"#,
+        ),
+        (
+            "capability/list-changed",
+            r#"hello 2025-11-25 {"roots":{}} | {}
+               c>s {"method":"notifications/roots/list_changed"}"#,
+        ),
+        (
+            "capability/logging",
+            r#"hello 2025-11-25 {} | {"tools":{}}
+               s>c {"method":"notifications/message","params":{"level":"info","data":"x"}}"#,
+        ),
+        (
+            "capability/sampling-tools",
+            r#"hello 2025-11-25 {"sampling":{}} | {}
+               s>c {"id":1,"method":"sampling/createMessage","params":{"maxTokens":1,"messages":[],"tools":[]}}"#,
+        ),
+        (
+            "capability/sampling-context",
+            r#"hello 2025-11-25 {"sampling":{}} | {}
+               s>c {"id":1,"method":"sampling/createMessage","params":{"maxTokens":1,"messages":[],
+                   "includeContext":"thisServer"}}"#,
+        ),
+        (
+            "capability/elicitation-mode",
+            r#"hello 2025-11-25 {"elicitation":{}} | {}
+               s>c {"id":1,"method":"elicitation/create","params":{"mode":"url","message":"m","url":"https://h/",
+                   "elicitationId":"e"}}"#,
+        ),
+        (
+            "capability/elicitation-mode",
+            r#"hello 2025-11-25 {"elicitation":{"url":{}}} | {}
+               s>c {"id":1,"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object",
+                   "properties":{}}}}"#,
+        ),
+        (
+            "capability/task-call",
+            r#"hello 2025-11-25 {} | {"tools":{},"tasks":{"list":{}}}
+               c>s {"id":1,"method":"tools/call","params":{"name":"t","task":{}}}"#,
+        ),
+        (
+            "capability/task-request",
+            r#"hello 2025-11-25 {"sampling":{}} | {}
+               s>c {"id":1,"method":"sampling/createMessage","params":{"maxTokens":1,"messages":[],"task":{}}}"#,
+        ),
+    ];
+
+    pub(in crate::validate) const QUIET: &[&str] = &[
+        r#"hello 2025-11-25 {"roots":{"listChanged":true},"sampling":{"tools":{},"context":{}},"elicitation":{"url":{}},
+            "tasks":{"requests":{"sampling":{"createMessage":{}}}}} | {"logging":{},"completions":{},
+            "tools":{"listChanged":true},"resources":{"listChanged":true,"subscribe":true},"tasks":{"list":{},
+            "requests":{"tools":{"call":{}}}}}
+           c>s {"id":1,"method":"tasks/list"}
+           c>s {"id":2,"method":"tools/call","params":{"name":"t","task":{}}}
+           s>c {"method":"notifications/tools/list_changed"}
+           s>c {"method":"notifications/resources/updated","params":{"uri":"a://b"}}
+           s>c {"method":"notifications/message","params":{"level":"info","data":"x"}}
+           c>s {"method":"notifications/roots/list_changed"}
+           s>c {"id":1,"method":"sampling/createMessage","params":{"maxTokens":1,"messages":[],"tools":[],"task":{},
+               "includeContext":"thisServer"}}
+           s>c {"id":2,"method":"elicitation/create","params":{"mode":"url","message":"m","url":"https://h/",
+               "elicitationId":"e"}}"#,
+        r#"hello 2025-03-26 {} | {"tools":{}}
+           c>s {"id":1,"method":"tools/list"}"#,
+    ];
+
+    #[test]
+    fn a_capability_is_required_only_where_its_revision_defines_it() {
+        let found = |script: &str| crate::validate::tests::found(script);
+        assert!(
+            found(
+                r#"hello 2024-11-05 {} | {}
+               c>s {"id":1,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"p"},
+                   "argument":{"name":"a","value":"b"}}}"#
+            )
+            .iter()
+            .all(|id| !id.starts_with("capability/"))
+        );
+        assert!(
+            found(
+                r#"hello 2025-11-25 {"elicitation":{}} | {}
+               s>c {"id":1,"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object",
+                   "properties":{}}}}"#
+            )
+            .iter()
+            .all(|id| !id.starts_with("capability/"))
+        );
+    }
+}

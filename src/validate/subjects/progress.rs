@@ -1,0 +1,271 @@
+//! Progress and cancellation: tokens, growing values, and what may be cancelled.
+
+use crate::proposals::Findings;
+use crate::proposals::findings::rules;
+use crate::proposals::recent::Recent;
+use crate::protocol::Revision;
+use crate::validate::rules::PROGRESS_TOKEN;
+use crate::validate::subject::{Message, Subject, SubjectEntry};
+use crate::wire::{Direction, IdKey, MessageKind};
+use serde_json::Value;
+
+rules! {
+    INCREASES = Error "progress/increases",
+        "Whoever sends `notifications/progress` must raise `progress` with each one for the same `progressToken`.",
+        "MCP 2025-11-25, Progress, Progress Flow";
+    TOKEN_REUSED = Error "progress/token-reused",
+        "Whoever sends a request must give it a `progressToken` that none of its pending requests has.",
+        "MCP 2025-11-25, Progress, Progress Flow";
+    AFTER_END = Error "progress/after-end",
+        "Whoever has answered a request must send no more `notifications/progress` for it, unless the answer was a task.",
+        "MCP 2025-11-25, Progress, Implementation Notes";
+    AFTER_CANCELLATION = Warning "progress/after-cancellation",
+        "After `notifications/cancelled` for a request, the side that received it sends no more `notifications/progress` for the request.",
+        "MCP 2025-11-25, Cancellation, Behavior Requirements";
+    NEVER_ISSUED = Error "cancellation/never-issued",
+        "In `notifications/cancelled`, client and server must name only a request that they sent themselves.",
+        "MCP 2025-11-25, Cancellation, Behavior Requirements";
+    ANSWERED = Warning "cancellation/answered",
+        "Whoever receives `notifications/cancelled` sends no response to the cancelled request.",
+        "MCP 2025-11-25, Cancellation, Behavior Requirements";
+}
+
+pub(in crate::validate) const ENTRY: SubjectEntry = SubjectEntry {
+    rules: RULES,
+    revisions: (Revision::V2024_11_05, Revision::V2026_07_28),
+    begin: || Box::<Progress>::default(),
+};
+
+/// Requests that are remembered.
+const REQUESTS: usize = 1024;
+/// A message may be on its way for this long after the request was cancelled (in nanoseconds).
+const ON_ITS_WAY: i64 = 100_000_000;
+
+/// The direction of a request and its id or token.
+type Key<T> = (Direction, T);
+
+/// What is known of a token.
+#[derive(Debug)]
+struct Token {
+    request: IdKey,
+    /// The last progress.
+    progress: Option<f64>,
+    is_pending: bool,
+    /// The request became a task, whose progress may be reported until it ends.
+    is_task: bool,
+    /// The time of the cancellation.
+    cancelled: Option<i64>,
+}
+
+/// The tokens and the requests of one connection.
+#[derive(Debug)]
+struct Progress {
+    tokens: Recent<Key<String>, Token>,
+    /// The token of each request, if it has one, and when it was cancelled.
+    requests: Recent<Key<IdKey>, (Option<String>, Option<i64>)>,
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        Self { tokens: Recent::new(REQUESTS), requests: Recent::new(REQUESTS) }
+    }
+}
+
+impl Subject for Progress {
+    fn observe(&mut self, message: &Message<'_>, findings: &mut Findings) {
+        match message.observed.envelope.kind {
+            MessageKind::Request => self.request(message, findings),
+            MessageKind::Result | MessageKind::Error => self.response(message, findings),
+            MessageKind::Notification => match message.method() {
+                "notifications/progress" => self.progress(message, findings),
+                "notifications/cancelled" => self.cancelled(message, findings),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+}
+
+impl Progress {
+    fn request(&mut self, message: &Message<'_>, findings: &mut Findings) {
+        let Some(id) = message.observed.envelope.id.filter(|id| !id.is_null()) else { return };
+        let direction = message.observed.direction;
+        let token = message.content().get("_meta").and_then(|meta| meta.get("progressToken")).map(Value::to_string);
+        if let Some(token) = &token {
+            self.use_token(message, (direction, token.clone()), id.key(), findings);
+        }
+        self.requests.insert((direction, id.key()), (token, None));
+    }
+
+    fn use_token(&mut self, message: &Message<'_>, key: Key<String>, id: IdKey, findings: &mut Findings) {
+        // Clients of the modern era may share a connection, and each chooses its own tokens.
+        let is_taken = self.tokens.get(&key).is_some_and(|token| token.is_pending && token.request != id);
+        if !message.is_modern() || message.header.exchange == 0 {
+            findings.check(&TOKEN_REUSED, message.seq(), !is_taken || !message.saw_all(), || {
+                format!("the {} used token {} for two pending requests", message.sender(), key.1)
+            });
+        }
+        self.tokens
+            .insert(key, Token { request: id, progress: None, is_pending: true, is_task: false, cancelled: None });
+    }
+
+    fn response(&mut self, message: &Message<'_>, findings: &mut Findings) {
+        let Some(id) = message.observed.envelope.id else { return };
+        let direction = message.observed.direction.reversed();
+        let Some((token, cancelled)) = self.requests.get(&(direction, id.key())) else { return };
+        if let Some(at) = cancelled {
+            let in_time = message.observed.time.saturating_sub(*at) <= ON_ITS_WAY;
+            findings.check(&ANSWERED, message.seq(), in_time, || {
+                format!("the {} answered request {}, which was cancelled", message.sender(), id.key())
+            });
+        }
+        let token = token.clone().and_then(|token| self.tokens.get_mut(&(direction, token)));
+        if let Some(token) = token.filter(|token| token.request == id.key()) {
+            token.is_pending = false;
+            token.is_task = message.content()["task"]["taskId"].is_string();
+        }
+    }
+
+    fn progress(&mut self, message: &Message<'_>, findings: &mut Findings) {
+        let params = message.content();
+        let Some(token) = params.get("progressToken").map(Value::to_string) else { return };
+        let seq = message.seq();
+        let may_be_unknown = !message.saw_all() || self.tokens.has_forgotten();
+        let Some(known) = self.tokens.get_mut(&(message.observed.direction.reversed(), token.clone())) else {
+            return match may_be_unknown {
+                true => findings.give_up(&PROGRESS_TOKEN),
+                false => findings.note(&PROGRESS_TOKEN, seq, format!("no request contains token {token}")),
+            };
+        };
+        findings.hold(&PROGRESS_TOKEN);
+        let is_late = known.cancelled.is_some_and(|at| message.observed.time.saturating_sub(at) > ON_ITS_WAY);
+        // Over HTTP, the notification may come on another stream than the response.
+        let is_over = !known.is_pending && !known.is_task && message.header.exchange == 0;
+        findings.check(&AFTER_END, seq, !is_over || known.cancelled.is_some(), || {
+            format!("the {} reported progress with token {token} after the response", message.sender())
+        });
+        findings.check(&AFTER_CANCELLATION, seq, !is_late, || {
+            format!("the {} reported progress with token {token} after the cancellation", message.sender())
+        });
+        if let Some(progress) = params["progress"].as_f64() {
+            findings.check(&INCREASES, seq, known.progress.is_none_or(|before| progress > before), || {
+                format!("token {token}: {progress} after {}", known.progress.unwrap_or_default())
+            });
+            known.progress = Some(progress);
+        }
+    }
+
+    fn cancelled(&mut self, message: &Message<'_>, findings: &mut Findings) {
+        let id = match &message.content()["requestId"] {
+            Value::String(text) => IdKey::Text(text.as_str().into()),
+            other => match other.as_i64() {
+                Some(number) => IdKey::Integer(number),
+                None => return,
+            },
+        };
+        // A server of the modern era ends a subscription of the client in this way (`subscriptions`).
+        if message.is_modern() && !message.is_clients() {
+            return;
+        }
+        let may_be_unknown = !message.saw_all() || self.requests.has_forgotten();
+        let key = (message.observed.direction, id);
+        if !self.requests.contains(&key) {
+            let id = &key.1;
+            return match may_be_unknown {
+                true => findings.give_up(&NEVER_ISSUED),
+                false => findings.note(
+                    &NEVER_ISSUED,
+                    message.seq(),
+                    format!("the {} cancelled request {id}, which it never sent", message.sender()),
+                ),
+            };
+        }
+        findings.hold(&NEVER_ISSUED);
+        self.mark_cancelled(&key, message.observed.time);
+    }
+
+    fn mark_cancelled(&mut self, key: &Key<IdKey>, time: i64) {
+        let Some((token, cancelled)) = self.requests.get_mut(key) else { return };
+        *cancelled = Some(time);
+        let token = token.clone().and_then(|token| self.tokens.get_mut(&(key.0, token)));
+        if let Some(token) = token.filter(|token| token.request == key.1 && token.is_pending) {
+            token.cancelled = Some(time);
+        }
+    }
+}
+
+#[cfg(test)]
+pub(in crate::validate) mod cases {
+    /// A call with a token, and what follows.
+    macro_rules! call {
+        ($rest:literal) => {
+            concat!(
+                r#"hello 2025-11-25 {"roots":{}} | {"tools":{}}
+                   c>s {"id":1,"method":"tools/call","params":{"name":"t","_meta":{"progressToken":"p"}}}"#,
+                "\n",
+                $rest
+            )
+        };
+    }
+
+    pub(in crate::validate) const CASES: &[(&str, &str)] = &[
+        (
+            "progress/increases",
+            call!(
+                r#"s>c {"method":"notifications/progress","params":{"progressToken":"p","progress":2}}
+                   s>c {"method":"notifications/progress","params":{"progressToken":"p","progress":2}}"#
+            ),
+        ),
+        (
+            "progress/token-reused",
+            call!(r#"c>s {"id":2,"method":"tools/call","params":{"name":"t","_meta":{"progressToken":"p"}}}"#),
+        ),
+        (
+            "progress/after-end",
+            call!(
+                r#"s>c {"id":1,"result":{"content":[]}}
+                   s>c {"method":"notifications/progress","params":{"progressToken":"p","progress":1}}"#
+            ),
+        ),
+        (
+            "progress/after-cancellation",
+            call!(
+                r#"@1000 c>s {"method":"notifications/cancelled","params":{"requestId":1}}
+                   @1200 s>c {"method":"notifications/progress","params":{"progressToken":"p","progress":1}}"#
+            ),
+        ),
+        (
+            "pairing/progress-token",
+            call!(r#"s>c {"method":"notifications/progress","params":{"progressToken":"q","progress":1}}"#),
+        ),
+        ("cancellation/never-issued", call!(r#"s>c {"method":"notifications/cancelled","params":{"requestId":1}}"#)),
+        (
+            "cancellation/answered",
+            call!(
+                r#"@1000 c>s {"method":"notifications/cancelled","params":{"requestId":1}}
+                   @1200 s>c {"id":1,"result":{"content":[]}}"#
+            ),
+        ),
+    ];
+
+    pub(in crate::validate) const QUIET: &[&str] = &[call!(
+        r#"s>c {"method":"notifications/progress","params":{"progressToken":"p","progress":0.5}}
+               s>c {"method":"notifications/progress","params":{"progressToken":"p","progress":1}}
+               @1000 c>s {"method":"notifications/cancelled","params":{"requestId":1}}
+               @1050 s>c {"id":1,"result":{"content":[]}}
+               c>s {"id":2,"method":"tools/call","params":{"name":"t","_meta":{"progressToken":"p"}}}
+               s>c {"method":"notifications/progress","params":{"progressToken":"p","progress":0.1}}"#
+    )];
+
+    /// Nothing is reported that the missing part may explain.
+    #[test]
+    fn a_gap_may_contain_the_request() {
+        let found = crate::validate::tests::found(
+            r#"hello 2025-11-25 {} | {"tools":{}}
+               gap
+               s>c {"method":"notifications/progress","params":{"progressToken":"p","progress":1}}
+               c>s {"method":"notifications/cancelled","params":{"requestId":1}}"#,
+        );
+        assert!(found.iter().all(|id| !id.starts_with("progress/") && !id.starts_with("cancel")), "{found:?}");
+    }
+}

@@ -1,0 +1,646 @@
+//! Tasks of revision 2025-11-25: how they are created, how their status changes, how they end.
+
+use crate::proposals::findings::rules;
+use crate::proposals::recent::Recent;
+use crate::proposals::{Findings, timestamp};
+use crate::protocol::{Revision, errors};
+use crate::validate::subject::{Message, Subject, SubjectEntry};
+use crate::validate::subjects::capabilities::is_declared;
+use crate::wire::{Direction, IdKey, MessageKind};
+use serde_json::Value;
+
+rules! {
+    UNREQUESTED = Error "tasks/unrequested",
+        "Whoever answers `tools/call`, `sampling/createMessage` or `elicitation/create` must return a task only if the request contains `task`.",
+        "MCP 2025-11-25, Tasks, Task Support and Handling";
+    NOT_CREATED = Error "tasks/not-created",
+        "A side that declared tasks for a method must answer a request with `task` with the created task, not with the result itself.",
+        "MCP 2025-11-25, Tasks, Result Retrieval";
+    INITIAL = Error "tasks/initial-status",
+        "Whoever creates a task must give it the status `working` first.",
+        "MCP 2025-11-25, Tasks, Task Status Lifecycle";
+    ID_REUSED = Error "tasks/id-reused",
+        "Whoever creates a task must give it a `taskId` that no earlier task of the session has.",
+        "MCP 2025-11-25, Tasks, Task ID Requirements";
+    TRANSITION = Error "tasks/transition",
+        "Whoever runs a task must not change its status after it was `completed`, `failed` or `cancelled`.",
+        "MCP 2025-11-25, Tasks, Task Status Lifecycle";
+    CANCEL_FINISHED = Error "tasks/cancel-finished",
+        "Whoever runs a task must refuse `tasks/cancel` for a finished task with error -32602.",
+        "MCP 2025-11-25, Tasks, Task Cancellation";
+    CANCEL_STATUS = Error "tasks/cancel-status",
+        "Whoever answers `tasks/cancel` with a result must return the task with the status `cancelled`.",
+        "MCP 2025-11-25, Tasks, Task Cancellation";
+    REFUSAL_CODE = Error "tasks/refusal-code",
+        "Whoever refuses `tasks/get`, `tasks/result` or `tasks/cancel` for an unknown task must answer with error -32602.",
+        "MCP 2025-11-25, Tasks, Protocol Errors";
+    UNKNOWN = Warning "tasks/unknown-id",
+        "In `tasks/get`, `tasks/result` and `tasks/cancel`, client and server name only a `taskId` that the other side created or listed in the session.",
+        "MCP 2025-11-25, Tasks, Task ID Requirements";
+    OTHER = Error "tasks/other-task",
+        "Whoever answers `tasks/get` or `tasks/cancel` must return the task that the request names.",
+        "MCP 2025-11-25, Tasks, Getting Tasks";
+    EARLY_RESULT = Error "tasks/early-result",
+        "Whoever runs a task must answer `tasks/result` only when the task is finished.",
+        "MCP 2025-11-25, Tasks, Result Retrieval";
+    RELATED = Error "tasks/related-task",
+        "Whoever answers `tasks/result` must name the task in `_meta` of the result, as `io.modelcontextprotocol/related-task`.",
+        "MCP 2025-11-25, Tasks, Related Task Metadata",
+        fix "Add \"io.modelcontextprotocol/related-task\": {\"taskId\": …} to _meta of the result.";
+    RELATED_UNKNOWN = Error "tasks/related-unknown",
+        "Whoever names a task in `_meta`, as `io.modelcontextprotocol/related-task`, must name one that was created or listed in the session.",
+        "MCP 2025-11-25, Tasks, Associating Task-Related Messages";
+    RELATED_SUPERFLUOUS = Warning "tasks/related-superfluous",
+        "Whoever sends `tasks/get`, `tasks/result`, `tasks/cancel` or `notifications/tasks/status`, which have a `taskId`, does not name the task in `_meta` as well.",
+        "MCP 2025-11-25, Tasks, Associating Task-Related Messages";
+    TIMESTAMP = Error "tasks/timestamp",
+        "Whoever runs a task must write its `createdAt` and `lastUpdatedAt` in the form of ISO 8601 (RFC 3339).",
+        "MCP 2025-11-25, Tasks, TTL and Resource Management";
+    DURATION = Error "tasks/duration",
+        "Whoever runs a task must not give it a negative `ttl` or `pollInterval`.",
+        "MCP 2025-11-25, Tasks, TTL and Resource Management";
+    POLL = Warning "tasks/poll-interval",
+        "Whoever asks for a task's status with `tasks/get` waits for the task's `pollInterval` (less at most a tenth) since the last report.",
+        "MCP 2025-11-25, Tasks, TTL and Resource Management";
+    CANCELLED_REQUEST = Error "tasks/cancelled-request",
+        "Whoever sent a request with `task` must cancel it with `tasks/cancel`, not with `notifications/cancelled`.",
+        "MCP 2025-11-25, Cancellation, Behavior Requirements";
+}
+
+pub(in crate::validate) const ENTRY: SubjectEntry = SubjectEntry {
+    rules: RULES,
+    revisions: (Revision::V2025_11_25, Revision::V2025_11_25),
+    begin: || Box::<Tasks>::default(),
+};
+
+/// Tasks that are remembered.
+const TASKS: usize = 1024;
+/// The member of `_meta` that names a related task.
+const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
+
+/// A task, by the direction of the request that created it and its id.
+type Key = (Direction, String);
+
+/// What is known of a task.
+#[derive(Debug, Default)]
+struct Task {
+    /// The last status, as it is written.
+    status: String,
+    /// The event that showed that the task is finished.
+    finished: Option<u64>,
+    /// The event of the last response that contained its status, and its time.
+    reported: i64,
+    /// The time between two questions that it asks for (in nanoseconds).
+    interval: i64,
+}
+
+/// The tasks of one connection.
+#[derive(Debug)]
+struct Tasks {
+    tasks: Recent<Key, Task>,
+    /// The requests that asked for a task.
+    requests: Recent<(Direction, IdKey)>,
+}
+
+impl Default for Tasks {
+    fn default() -> Self {
+        Self { tasks: Recent::new(TASKS), requests: Recent::new(TASKS) }
+    }
+}
+
+impl Subject for Tasks {
+    fn observe(&mut self, message: &Message<'_>, findings: &mut Findings) {
+        if message.revision() != Some(Revision::V2025_11_25) {
+            return;
+        }
+        match message.observed.envelope.kind {
+            MessageKind::Request => self.ask(message, findings),
+            MessageKind::Notification => self.notify(message, findings),
+            MessageKind::Result => self.result(message, findings),
+            MessageKind::Error => self.refuse(message, findings),
+            _ => {}
+        }
+    }
+}
+
+/// Returns whether the method is about one task.
+fn is_about_task(method: &str) -> bool {
+    matches!(method, "tasks/get" | "tasks/result" | "tasks/cancel")
+}
+
+fn is_terminal(status: &str) -> bool {
+    matches!(status, "completed" | "failed" | "cancelled")
+}
+
+fn related(content: &Value) -> Option<&Value> {
+    content.get("_meta")?.get(RELATED_TASK)
+}
+
+impl Tasks {
+    /// Returns whether a task that is not in the table does not exist.
+    fn knows_all(&self, message: &Message<'_>) -> bool {
+        message.saw_all() && !self.tasks.has_forgotten()
+    }
+
+    fn ask(&mut self, message: &Message<'_>, findings: &mut Findings) {
+        let (content, direction) = (message.content(), message.observed.direction);
+        if content.get("task").is_some()
+            && let Some(id) = message.observed.envelope.id
+        {
+            self.requests.insert((direction, id.key()), ());
+        }
+        if is_about_task(message.method())
+            && let Some(id) = content["taskId"].as_str()
+        {
+            self.check_asked(message, &(direction, id.to_owned()), findings);
+        } else {
+            self.check_related(message, findings);
+        }
+    }
+
+    fn check_asked(&mut self, message: &Message<'_>, key: &Key, findings: &mut Findings) {
+        let seq = message.seq();
+        let superfluous = related(message.content()).is_some();
+        findings
+            .check(&RELATED_SUPERFLUOUS, seq, !superfluous, || format!("{} names a related task", message.method()));
+        let Some(task) = self.tasks.get(key) else {
+            return match self.knows_all(message) {
+                true => findings.note(&UNKNOWN, seq, format!("no task {:?} was created or listed", key.1)),
+                false => findings.give_up(&UNKNOWN),
+            };
+        };
+        findings.hold(&UNKNOWN);
+        if message.method() == "tasks/get" && task.interval > 0 {
+            let passed = message.observed.time.saturating_sub(task.reported);
+            // A client's clock may be a little faster.
+            findings.check(&POLL, seq, passed >= task.interval - task.interval / 10, || {
+                let (passed, interval) = (passed / 1_000_000, task.interval / 1_000_000);
+                format!("the {} asked again after {passed} ms; pollInterval is {interval} ms", message.sender())
+            });
+        }
+    }
+
+    /// A side that works on a task names it in what it sends because of the task.
+    fn check_related(&self, message: &Message<'_>, findings: &mut Findings) {
+        let Some(id) = related(message.content()).and_then(|related| related["taskId"].as_str()) else { return };
+        // The request that created the task may have gone in either direction.
+        let known = [Direction::ClientToServer, Direction::ServerToClient]
+            .into_iter()
+            .any(|direction| self.tasks.contains(&(direction, id.to_owned())));
+        if known || self.knows_all(message) {
+            findings.check(&RELATED_UNKNOWN, message.seq(), known, || format!("no task {id:?} was created or listed"));
+        }
+    }
+
+    fn notify(&mut self, message: &Message<'_>, findings: &mut Findings) {
+        match message.method() {
+            "notifications/tasks/status" => {
+                let superfluous = related(message.content()).is_some();
+                findings.check(&RELATED_SUPERFLUOUS, message.seq(), !superfluous, || {
+                    "notifications/tasks/status names a related task".to_owned()
+                });
+                self.note_status(message, message.observed.direction.reversed(), message.content(), None, findings);
+            }
+            "notifications/cancelled" => self.check_cancelled(message, findings),
+            _ => self.check_related(message, findings),
+        }
+    }
+
+    fn check_cancelled(&self, message: &Message<'_>, findings: &mut Findings) {
+        let id = match &message.content()["requestId"] {
+            Value::String(text) => IdKey::Text(text.as_str().into()),
+            other => match other.as_i64() {
+                Some(number) => IdKey::Integer(number),
+                None => return,
+            },
+        };
+        let is_task = self.requests.contains(&(message.observed.direction, id.clone()));
+        findings.check(&CANCELLED_REQUEST, message.seq(), !is_task, || {
+            format!("the {} cancelled request {id}, which asked for a task", message.sender())
+        });
+    }
+
+    fn result(&mut self, message: &Message<'_>, findings: &mut Findings) {
+        let Some(request) = message.observed.request else { return };
+        let (seq, content) = (message.seq(), message.content());
+        let asked = request.params["taskId"].as_str();
+        match (request.method.as_str(), asked) {
+            ("tasks/list", _) => {
+                for task in content["tasks"].as_array().into_iter().flatten() {
+                    self.note_status(message, request.direction, task, Some(request.seq), findings);
+                }
+            }
+            ("tasks/get" | "tasks/cancel", Some(asked)) => {
+                let reported = content["taskId"].as_str().unwrap_or_default();
+                findings.check(&OTHER, seq, reported == asked, || {
+                    format!("asked about {asked:?}, reported about {reported:?}")
+                });
+                if request.method == "tasks/cancel" {
+                    self.check_cancel(message, request.direction, asked, request.seq, findings);
+                }
+                self.note_status(message, request.direction, content, Some(request.seq), findings);
+            }
+            ("tasks/result", Some(asked)) => {
+                self.check_result(message, &(request.direction, asked.to_owned()), findings)
+            }
+            _ => self.check_creation(message, request.direction, &request.params, findings),
+        }
+    }
+
+    fn check_cancel(
+        &self,
+        message: &Message<'_>,
+        direction: Direction,
+        asked: &str,
+        since: u64,
+        findings: &mut Findings,
+    ) {
+        let status = message.content()["status"].as_str().unwrap_or_default();
+        findings.check(&CANCEL_STATUS, message.seq(), status == "cancelled", || format!("the status is {status:?}"));
+        let task = self.tasks.get(&(direction, asked.to_owned()));
+        let finished = task.and_then(|task| task.finished).filter(|finished| *finished < since);
+        findings.check(&CANCEL_FINISHED, message.seq(), finished.is_none(), || {
+            let seq = finished.unwrap_or_default();
+            format!("the {} cancelled task {asked:?}, which is finished since event {seq}", message.sender())
+        });
+    }
+
+    fn check_result(&mut self, message: &Message<'_>, key: &Key, findings: &mut Findings) {
+        let named = related(message.content()).and_then(|related| related["taskId"].as_str());
+        findings.check(&RELATED, message.seq(), named == Some(&key.1), || match named {
+            Some(other) => format!("the result of task {:?} names task {other:?}", key.1),
+            None => "the result names no task".to_owned(),
+        });
+        if let Some(task) = self.tasks.get_mut(key) {
+            // The receiver says with this response that the task is finished, but not how.
+            task.finished = task.finished.or(Some(message.seq()));
+            findings.hold(&EARLY_RESULT);
+        }
+    }
+
+    fn check_creation(&mut self, message: &Message<'_>, direction: Direction, params: &Value, findings: &mut Findings) {
+        let (seq, content) = (message.seq(), message.content());
+        let created = &content["task"];
+        let is_task = created["taskId"].is_string() && content.get("content").is_none();
+        let requested = params.get("task").is_some();
+        if is_task || !requested && may_be_task(message.result_of()) {
+            findings.check(&UNREQUESTED, seq, !is_task || requested, || {
+                format!("the {} answered {} with a task", message.sender(), message.result_of())
+            });
+        }
+        if requested && !is_task && accepts_tasks(message) {
+            findings.note(&NOT_CREATED, seq, format!("the {} answered with the result itself", message.sender()));
+        }
+        if is_task {
+            findings.hold(&NOT_CREATED);
+            self.create(message, direction, created, findings);
+        }
+    }
+
+    fn create(&mut self, message: &Message<'_>, direction: Direction, created: &Value, findings: &mut Findings) {
+        let (seq, id) = (message.seq(), created["taskId"].as_str().unwrap_or_default());
+        let status = created["status"].as_str().unwrap_or_default();
+        findings.check(&INITIAL, seq, status == "working", || format!("the task begins with status {status:?}"));
+        let fresh = !self.tasks.contains(&(direction, id.to_owned()));
+        findings.check(&ID_REUSED, seq, fresh, || format!("there is a task {id:?} already"));
+        self.tasks.insert((direction, id.to_owned()), Task::default());
+        self.note_status(message, direction, created, None, findings);
+    }
+
+    /// Learns the status of a task. `since` is the event of the request that asked for it.
+    fn note_status(
+        &mut self,
+        message: &Message<'_>,
+        direction: Direction,
+        reported: &Value,
+        since: Option<u64>,
+        findings: &mut Findings,
+    ) {
+        let (Some(id), Some(status)) = (reported["taskId"].as_str(), reported["status"].as_str()) else { return };
+        check_times(message.seq(), reported, findings);
+        let key = (direction, id.to_owned());
+        if !self.tasks.contains(&key) {
+            self.tasks.insert(key.clone(), Task::default());
+        }
+        let Some(task) = self.tasks.get_mut(&key) else { return };
+        task.check_change(message.seq(), id, status, since, findings);
+        task.reported = message.observed.time;
+        task.interval = reported["pollInterval"].as_i64().unwrap_or_default().clamp(0, 86_400_000) * 1_000_000;
+    }
+
+    fn refuse(&self, message: &Message<'_>, findings: &mut Findings) {
+        let Some(request) = message.observed.request.filter(|request| is_about_task(&request.method)) else { return };
+        let code = message.content()["code"].as_i64().unwrap_or_default();
+        let asked = request.params["taskId"].as_str().unwrap_or_default();
+        let known = self.tasks.get(&(request.direction, asked.to_owned()));
+        let finished = known.and_then(|task| task.finished).is_some_and(|finished| finished < request.seq);
+        // The error of tasks/result may be the outcome of the task.
+        if known.is_none() && self.knows_all(message) {
+            findings.check(&REFUSAL_CODE, message.seq(), code == errors::INVALID_PARAMS, || {
+                format!("task {asked:?} is unknown, but {} was refused with error {code}", request.method)
+            });
+        } else if request.method == "tasks/cancel" && finished {
+            findings.check(&CANCEL_FINISHED, message.seq(), code == errors::INVALID_PARAMS, || {
+                format!("the cancellation was refused with error {code}")
+            });
+        }
+    }
+}
+
+impl Task {
+    fn check_change(&mut self, seq: u64, id: &str, status: &str, since: Option<u64>, findings: &mut Findings) {
+        // A response may have been on its way when the task ended.
+        let counts = |event: u64| since.is_none_or(|since| since > event);
+        if is_terminal(&self.status) && self.finished.is_some_and(counts) {
+            findings.check(&TRANSITION, seq, status == self.status, || {
+                format!("task {id:?} changed from {} to {status}", self.status)
+            });
+        } else if let Some(finished) = self.finished.filter(|event| counts(*event)) {
+            findings.check(&EARLY_RESULT, seq, is_terminal(status), || {
+                format!("task {id:?} is {status}, but its result came in event {finished}")
+            });
+        } else {
+            findings.hold(&TRANSITION);
+        }
+        if is_terminal(status) && !is_terminal(&self.status) {
+            self.finished = self.finished.or(Some(seq));
+            status.clone_into(&mut self.status);
+        } else if !is_terminal(&self.status) {
+            status.clone_into(&mut self.status);
+        }
+    }
+}
+
+/// Returns whether the result of this method can be a task.
+fn may_be_task(method: &str) -> bool {
+    matches!(method, "tools/call" | "sampling/createMessage" | "elicitation/create")
+}
+
+/// Returns whether the side that sent this result declared that it makes tasks of such requests.
+fn accepts_tasks(message: &Message<'_>) -> bool {
+    let declared = message.observed.declared;
+    match message.result_of() {
+        // A tool of which nothing is known may not support tasks; `tools` looks at that.
+        "sampling/createMessage" => is_declared(&declared.client, &["tasks", "requests", "sampling", "createMessage"]),
+        "elicitation/create" => is_declared(&declared.client, &["tasks", "requests", "elicitation", "create"]),
+        "tools/call" => is_declared(&declared.server, &["tasks", "requests", "tools", "call"]),
+        _ => false,
+    }
+}
+
+fn check_times(seq: u64, reported: &Value, findings: &mut Findings) {
+    for name in ["createdAt", "lastUpdatedAt"] {
+        if let Some(text) = reported[name].as_str() {
+            findings.check(&TIMESTAMP, seq, timestamp::instant(text).is_some(), || format!("{name} is {text:?}"));
+        }
+    }
+    for name in ["ttl", "pollInterval"] {
+        if let Some(number) = reported[name].as_f64() {
+            findings.check(&DURATION, seq, number >= 0.0, || format!("{name} is {number}"));
+        }
+    }
+}
+
+#[cfg(test)]
+pub(in crate::validate) mod cases {
+    /// Fills in the members that every task has.
+    macro_rules! task {
+        ($id:literal, $status:literal) => {
+            concat!(
+                r#""taskId":""#,
+                $id,
+                r#"","status":""#,
+                $status,
+                r#"","createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:00Z","ttl":null"#
+            )
+        };
+    }
+    /// A server that makes tasks of calls, and a task `t`.
+    macro_rules! created {
+        ($rest:expr) => {
+            concat!(
+                r#"hello 2025-11-25 {} | {"tools":{},"logging":{},"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}}
+                   c>s {"id":1,"method":"tools/call","params":{"name":"n","task":{}}}
+                   s>c {"id":1,"result":{"task":{"#,
+                task!("t", "working"), "}}}\n", $rest
+            )
+        };
+    }
+
+    pub(in crate::validate) const CASES: &[(&str, &str)] = &[
+        (
+            "tasks/unrequested",
+            concat!(
+                r#"hello 2025-11-25 {} | {"tools":{},"tasks":{"requests":{"tools":{"call":{}}}}}
+                   c>s {"id":1,"method":"tools/call","params":{"name":"n"}}
+                   s>c {"id":1,"result":{"task":{"#,
+                task!("t", "working"),
+                "}}}"
+            ),
+        ),
+        (
+            "tasks/not-created",
+            r#"hello 2025-11-25 {} | {"tools":{},"tasks":{"requests":{"tools":{"call":{}}}}}
+               c>s {"id":1,"method":"tools/call","params":{"name":"n","task":{}}}
+               s>c {"id":1,"result":{"content":[]}}"#,
+        ),
+        (
+            "tasks/initial-status",
+            concat!(
+                r#"hello 2025-11-25 {} | {"tools":{},"tasks":{"requests":{"tools":{"call":{}}}}}
+                   c>s {"id":1,"method":"tools/call","params":{"name":"n","task":{}}}
+                   s>c {"id":1,"result":{"task":{"#,
+                task!("t", "completed"),
+                "}}}"
+            ),
+        ),
+        (
+            "tasks/id-reused",
+            created!(concat!(
+                r#"c>s {"id":2,"method":"tools/call","params":{"name":"n","task":{}}}
+                   s>c {"id":2,"result":{"task":{"#,
+                task!("t", "working"),
+                "}}}"
+            )),
+        ),
+        (
+            "tasks/transition",
+            created!(concat!(
+                r#"s>c {"method":"notifications/tasks/status","params":{"#,
+                task!("t", "completed"),
+                "}}\n",
+                r#"c>s {"id":2,"method":"tasks/get","params":{"taskId":"t"}}
+                   s>c {"id":2,"result":{"#,
+                task!("t", "working"),
+                "}}"
+            )),
+        ),
+        (
+            "tasks/transition",
+            created!(concat!(
+                r#"c>s {"id":2,"method":"tasks/cancel","params":{"taskId":"t"}}
+                   s>c {"id":2,"result":{"#,
+                task!("t", "cancelled"),
+                "}}\n",
+                r#"s>c {"method":"notifications/tasks/status","params":{"#,
+                task!("t", "completed"),
+                "}}"
+            )),
+        ),
+        (
+            "tasks/cancel-finished",
+            created!(concat!(
+                r#"s>c {"method":"notifications/tasks/status","params":{"#,
+                task!("t", "failed"),
+                "}}\n",
+                r#"c>s {"id":2,"method":"tasks/cancel","params":{"taskId":"t"}}
+                   s>c {"id":2,"error":{"code":-32603,"message":"no"}}"#
+            )),
+        ),
+        (
+            "tasks/cancel-status",
+            created!(concat!(
+                r#"c>s {"id":2,"method":"tasks/cancel","params":{"taskId":"t"}}
+                   s>c {"id":2,"result":{"#,
+                task!("t", "working"),
+                "}}"
+            )),
+        ),
+        (
+            "tasks/refusal-code",
+            created!(
+                r#"c>s {"id":2,"method":"tasks/get","params":{"taskId":"u"}}
+                   s>c {"id":2,"error":{"code":-32603,"message":"no"}}"#
+            ),
+        ),
+        ("tasks/unknown-id", created!(r#"c>s {"id":2,"method":"tasks/get","params":{"taskId":"u"}}"#)),
+        (
+            "tasks/other-task",
+            created!(concat!(
+                r#"c>s {"id":2,"method":"tasks/get","params":{"taskId":"t"}}
+                   s>c {"id":2,"result":{"#,
+                task!("u", "working"),
+                "}}"
+            )),
+        ),
+        (
+            "tasks/early-result",
+            created!(concat!(
+                r#"c>s {"id":2,"method":"tasks/result","params":{"taskId":"t"}}
+                   s>c {"id":2,"result":{"content":[],"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t"}}}}
+                   c>s {"id":3,"method":"tasks/get","params":{"taskId":"t"}}
+                   s>c {"id":3,"result":{"#,
+                task!("t", "working"),
+                "}}"
+            )),
+        ),
+        (
+            "tasks/related-task",
+            created!(
+                r#"c>s {"id":2,"method":"tasks/result","params":{"taskId":"t"}}
+                   s>c {"id":2,"result":{"content":[]}}"#
+            ),
+        ),
+        (
+            "tasks/related-unknown",
+            created!(
+                r#"s>c {"method":"notifications/message","params":{"level":"info","data":"x",
+                       "_meta":{"io.modelcontextprotocol/related-task":{"taskId":"u"}}}}"#
+            ),
+        ),
+        (
+            "tasks/related-superfluous",
+            created!(concat!(
+                r#"s>c {"method":"notifications/tasks/status","params":{"#,
+                task!("t", "working"),
+                r#","_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t"}}}}"#
+            )),
+        ),
+        (
+            "tasks/timestamp",
+            created!(
+                r#"s>c {"method":"notifications/tasks/status","params":{"taskId":"t","status":"working","ttl":null,
+                       "createdAt":"yesterday","lastUpdatedAt":"2026-01-01T00:00:00Z"}}"#
+            ),
+        ),
+        (
+            "tasks/duration",
+            created!(
+                r#"s>c {"method":"notifications/tasks/status","params":{"taskId":"t","status":"working","ttl":-1,
+                       "createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:00Z"}}"#
+            ),
+        ),
+        (
+            "tasks/poll-interval",
+            created!(concat!(
+                r#"s>c {"method":"notifications/tasks/status","params":{"pollInterval":5000,"#,
+                task!("t", "working"),
+                "}}\n",
+                r#"c>s {"id":2,"method":"tasks/get","params":{"taskId":"t"}}"#
+            )),
+        ),
+        ("tasks/cancelled-request", created!(r#"c>s {"method":"notifications/cancelled","params":{"requestId":1}}"#)),
+    ];
+
+    pub(in crate::validate) const QUIET: &[&str] = &[
+        // A task that needs input, is listed, finishes, and cannot be cancelled then.
+        created!(concat!(
+            r#"s>c {"method":"notifications/tasks/status","params":{"pollInterval":1000,"#,
+            task!("t", "input_required"),
+            "}}\n",
+            r#"s>c {"method":"notifications/message","params":{"level":"info","data":"x",
+                   "_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t"}}}}
+               c>s {"id":2,"method":"tasks/list"}
+               s>c {"id":2,"result":{"tasks":[{"#,
+            task!("t", "working"),
+            "}]}}\n",
+            r#"@5000 c>s {"id":3,"method":"tasks/get","params":{"taskId":"t"}}
+               s>c {"method":"notifications/tasks/status","params":{"pollInterval":1,"#,
+            task!("t", "completed"),
+            "}}\n",
+            r#"s>c {"id":3,"result":{"#,
+            task!("t", "working"),
+            "}}\n",
+            r#"c>s {"id":4,"method":"tasks/result","params":{"taskId":"t"}}
+               s>c {"id":4,"result":{"content":[],"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t"}}}}
+               c>s {"id":5,"method":"tasks/cancel","params":{"taskId":"t"}}
+               s>c {"id":5,"error":{"code":-32602,"message":"finished"}}
+               c>s {"id":6,"method":"tasks/get","params":{"taskId":"t"}}
+               s>c {"id":6,"result":{"#,
+            task!("t", "completed"),
+            "}}\n",
+            r#"c>s {"id":7,"method":"tasks/get","params":{"taskId":"u"}}
+               s>c {"id":7,"error":{"code":-32602,"message":"no such task"}}
+               c>s {"id":8,"method":"tools/call","params":{"name":"n"}}
+               s>c {"id":8,"result":{"content":[]}}
+               c>s {"method":"notifications/cancelled","params":{"requestId":8}}"#
+        )),
+        // A task that is cancelled.
+        created!(concat!(
+            r#"c>s {"id":2,"method":"tasks/cancel","params":{"taskId":"t"}}
+               s>c {"id":2,"result":{"#,
+            task!("t", "cancelled"),
+            "}}\n",
+            r#"@60000 c>s {"id":3,"method":"tasks/get","params":{"taskId":"t"}}
+               s>c {"id":3,"result":{"pollInterval":10,"#,
+            task!("t", "cancelled"),
+            "}}\n",
+            r#"@90000 c>s {"id":4,"method":"tasks/get","params":{"taskId":"t"}}
+               s>c {"id":4,"result":{"#,
+            task!("t", "cancelled"),
+            "}}"
+        )),
+    ];
+
+    /// What came before the recording is not known.
+    #[test]
+    fn a_task_of_an_earlier_part_is_not_unknown() {
+        let found = crate::validate::tests::found(
+            r#"hello 2025-11-25 {} | {"tools":{},"tasks":{}}
+               gap
+               c>s {"id":2,"method":"tasks/get","params":{"taskId":"u"}}
+               s>c {"id":2,"error":{"code":-32603,"message":"no"}}"#,
+        );
+        assert!(!found.contains("tasks/unknown-id") && !found.contains("tasks/refusal-code"), "{found:?}");
+    }
+}

@@ -1,0 +1,503 @@
+//! Tools: how they are described, and whether calls and results fit the description.
+
+use crate::proposals::findings::rules;
+use crate::proposals::recent::Recent;
+use crate::proposals::{Findings, Rule};
+use crate::protocol::{Revision, errors, http};
+use crate::validate::foreign_schema::{Compiled, compile, differences, differences_within};
+use crate::validate::subject::{Message, Subject, SubjectEntry};
+use crate::validate::subjects::capabilities::is_declared;
+use crate::wire::{IdKey, MessageKind};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+rules! {
+    SCHEMA = Error "tools/invalid-schema",
+        "The server must give each tool an `inputSchema`, and an `outputSchema` if present, that is a valid JSON Schema.",
+        "MCP 2025-11-25, Tools, Tool",
+        fix "Check the schema with its dialect, which is 2020-12 if it has no $schema.";
+    NAME = Warning "tools/name",
+        "The server gives each tool a name of 1 to 128 letters, digits, underscores, hyphens and dots.",
+        "MCP 2025-11-25, Tools, Tool Names";
+    DUPLICATE = Warning "tools/duplicate-name",
+        "The server lists each name of a tool only once in `tools/list`.",
+        "MCP 2025-11-25, Tools, Tool Names";
+    ANNOTATION = Error "tools/header-annotation",
+        "In revision 2026-07-28, the server must use `x-mcp-header` in an `inputSchema` only with the name of a header, once per tool, for a string, an integer or a boolean.",
+        "MCP 2026-07-28, Tools, x-mcp-header";
+    ARGUMENTS = Warning "tools/arguments",
+        "The client sends in `tools/call` only `arguments` that conform to the `inputSchema` of the tool.",
+        "MCP 2025-11-25, Tools, Calling Tools";
+    ACCEPTED = Error "tools/invalid-arguments-accepted",
+        "The server must refuse a `tools/call` whose `arguments` do not conform to the `inputSchema` of the tool, with an error or with `isError: true`.",
+        "MCP 2025-11-25, Tools, Security Considerations";
+    STRUCTURED_MISSING = Error "tools/structured-missing",
+        "A server that gives a tool an `outputSchema` must return `structuredContent` in its results, except those with `isError: true`.",
+        "MCP 2025-11-25, Tools, Output Schema";
+    STRUCTURED = Error "tools/structured-content",
+        "The server must return `structuredContent` that conforms to the `outputSchema` of the tool.",
+        "MCP 2025-11-25, Tools, Output Schema";
+    STRUCTURED_TEXT = Warning "tools/structured-text",
+        "A server that returns `structuredContent` also returns the same JSON as a text in `content`.",
+        "MCP 2025-11-25, Tools, Structured Content";
+    UNKNOWN = Warning "tools/unknown-answered",
+        "The server answers a `tools/call` of a tool that it does not list with a JSON-RPC error, not with a result.",
+        "MCP 2025-11-25, Tools, Error Handling",
+        fix "Answer with error -32602.";
+    TASK_FORBIDDEN = Error "tools/task-forbidden",
+        "The client must send a `tools/call` with `task` only if the tool's `execution.taskSupport` is `optional` or `required`.",
+        "MCP 2025-11-25, Tasks, Tool-Level Negotiation";
+    TASK_REQUIRED = Error "tools/task-required",
+        "The client must send a `tools/call` of a tool whose `execution.taskSupport` is `required` with `task`.",
+        "MCP 2025-11-25, Tasks, Tool-Level Negotiation";
+    TASK_ACCEPTED = Error "tools/task-required-accepted",
+        "The server must refuse a `tools/call` without `task` of a tool whose `execution.taskSupport` is `required`, with error -32601.",
+        "MCP 2025-11-25, Tasks, Tool-Level Negotiation";
+}
+
+pub(in crate::validate) const ENTRY: SubjectEntry = SubjectEntry {
+    rules: RULES,
+    revisions: (Revision::V2024_11_05, Revision::V2026_07_28),
+    begin: || Box::<Tools>::default(),
+};
+
+/// Tools of a server that are remembered.
+const TOOLS: usize = 1024;
+/// Calls without a response that are remembered.
+const CALLS: usize = 1024;
+/// Wrong arguments that are described; a report shows no more of them.
+const DESCRIPTIONS: usize = 1000;
+/// The length of the longest name that MCP recommends.
+const LONGEST_NAME: usize = 128;
+
+/// A schema of a tool, compiled when it is needed.
+#[derive(Debug)]
+struct Schema {
+    source: Value,
+    compiled: Option<Compiled>,
+}
+
+impl Schema {
+    fn compiled(&mut self) -> &Compiled {
+        self.compiled.get_or_insert_with(|| compile(&self.source))
+    }
+}
+
+/// A tool as it was listed.
+#[derive(Debug)]
+struct Tool {
+    input: Schema,
+    output: Option<Schema>,
+    support: String,
+    /// The listing that contained it last.
+    listing: u64,
+}
+
+/// A call without a response.
+#[derive(Debug)]
+struct Call {
+    tool: String,
+    /// How the arguments differ from the schema.
+    differs: Option<String>,
+}
+
+/// The tools of one connection.
+#[derive(Debug)]
+struct Tools {
+    tools: HashMap<String, Tool, foldhash::fast::RandomState>,
+    calls: Recent<IdKey, Call>,
+    /// The number of listings that began.
+    listing: u64,
+    /// The latest listing is complete, and the server has not said that the tools changed.
+    is_complete: bool,
+    /// There are more tools than are remembered.
+    is_full: bool,
+    /// The number of calls whose arguments are still described if they are wrong.
+    descriptions: usize,
+}
+
+impl Default for Tools {
+    fn default() -> Self {
+        Self {
+            tools: HashMap::default(),
+            calls: Recent::new(CALLS),
+            listing: 0,
+            is_complete: false,
+            is_full: false,
+            descriptions: DESCRIPTIONS,
+        }
+    }
+}
+
+impl Subject for Tools {
+    fn observe(&mut self, message: &Message<'_>, findings: &mut Findings) {
+        match (message.observed.envelope.kind, message.method(), message.result_of()) {
+            (MessageKind::Request, "tools/call", _) => self.call(message, findings),
+            (MessageKind::Result, _, "tools/list") => self.listed(message, findings),
+            (MessageKind::Result, _, "tools/call") => self.result(message, findings),
+            (MessageKind::Error, ..) => self.refused(message, findings),
+            (MessageKind::Notification, "notifications/tools/list_changed", _) => self.is_complete = false,
+            _ => {}
+        }
+    }
+}
+
+impl Tools {
+    fn listed(&mut self, message: &Message<'_>, findings: &mut Findings) {
+        let content = message.content();
+        let is_first = message.observed.request.is_none_or(|request| request.params["cursor"].is_null());
+        self.listing += u64::from(is_first);
+        for tool in content["tools"].as_array().into_iter().flatten() {
+            self.list(message, tool, findings);
+        }
+        self.is_complete = content.get("nextCursor").is_none() && !self.is_full && message.saw_all();
+    }
+
+    fn list(&mut self, message: &Message<'_>, tool: &Value, findings: &mut Findings) {
+        let Some(name) = tool["name"].as_str() else { return };
+        check_name(message, name, findings);
+        let known = self.tools.get_mut(name);
+        let is_twice = known.as_ref().is_some_and(|known| known.listing == self.listing);
+        findings.check(&DUPLICATE, message.seq(), !is_twice, || format!("two tools have the name {name:?}"));
+        let support = tool["execution"]["taskSupport"].as_str().unwrap_or("forbidden");
+        if let Some(known) = known.filter(|known| known.is_same(tool)) {
+            known.listing = self.listing;
+            support.clone_into(&mut known.support);
+            return;
+        }
+        check_description(message, name, tool, findings);
+        self.is_full |= self.tools.len() >= TOOLS && !self.tools.contains_key(name);
+        if self.is_full {
+            return;
+        }
+        let schema = |source: &Value| Schema { source: source.clone(), compiled: None };
+        let described = Tool {
+            input: schema(&tool["inputSchema"]),
+            output: tool.get("outputSchema").map(schema),
+            support: support.to_owned(),
+            listing: self.listing,
+        };
+        self.tools.insert(name.to_owned(), described);
+    }
+
+    fn call(&mut self, message: &Message<'_>, findings: &mut Findings) {
+        let (seq, params) = (message.seq(), message.content());
+        let Some(name) = params["name"].as_str() else { return };
+        self.is_complete &= message.saw_all();
+        let mut differs = None;
+        if let Some(tool) = self.tools.get_mut(name) {
+            differs = tool.check_arguments(seq, params, &mut self.descriptions, findings);
+            if message.revision() == Some(Revision::V2025_11_25) {
+                tool.check_support(message, name, findings);
+            }
+        }
+        if let Some(id) = message.observed.envelope.id {
+            self.calls.insert(id.key(), Call { tool: name.to_owned(), differs });
+        }
+    }
+
+    fn take(&mut self, message: &Message<'_>) -> Option<Call> {
+        // The client answers requests with ids of its own.
+        message.observed.request.filter(|request| request.method == "tools/call")?;
+        self.calls.remove(&message.observed.envelope.id?.key())
+    }
+
+    fn refused(&mut self, message: &Message<'_>, findings: &mut Findings) {
+        let Some(call) = self.take(message) else { return };
+        let code = message.content()["code"].as_i64().unwrap_or_default();
+        if self.needs_task(message, &call) {
+            findings.check(&TASK_ACCEPTED, message.seq(), code == errors::METHOD_NOT_FOUND, || {
+                format!("the call of {:?} was refused with error {code}", call.tool)
+            });
+        }
+        findings.hold(&UNKNOWN);
+    }
+
+    /// Returns whether a call should have been a task.
+    fn needs_task(&self, message: &Message<'_>, call: &Call) -> bool {
+        let support = self.tools.get(&call.tool).map(|tool| tool.support.as_str());
+        let was_task = message.observed.request.is_some_and(|request| request.params.get("task").is_some());
+        support == Some("required") && !was_task && makes_tasks(message)
+    }
+
+    fn result(&mut self, message: &Message<'_>, findings: &mut Findings) {
+        let Some(call) = self.take(message) else { return };
+        let (seq, content) = (message.seq(), message.content());
+        if content.get("task").is_some() || content["resultType"] == "input_required" {
+            return;
+        }
+        if self.needs_task(message, &call) {
+            findings.note(
+                &TASK_ACCEPTED,
+                seq,
+                format!("the server answered the call of {:?} with a result", call.tool),
+            );
+        }
+        let Some(tool) = self.tools.get_mut(&call.tool).filter(|tool| tool.listing == self.listing) else {
+            match self.is_complete {
+                true => findings.note(&UNKNOWN, seq, format!("the server lists no tool {:?}", call.tool)),
+                false => findings.give_up(&UNKNOWN),
+            }
+            return;
+        };
+        findings.hold(&UNKNOWN);
+        if content["isError"] == true {
+            return;
+        }
+        let differs = call.differs.as_deref();
+        findings.check(&ACCEPTED, seq, differs.is_none(), || {
+            format!("the server accepted the arguments of {:?}: {}", call.tool, differs.unwrap_or_default())
+        });
+        if message.is_since(Revision::V2025_06_18) {
+            tool.check_structured(seq, content, findings);
+        }
+    }
+}
+
+impl Tool {
+    fn is_same(&self, tool: &Value) -> bool {
+        self.input.source == tool["inputSchema"]
+            && self.output.as_ref().map(|it| &it.source) == tool.get("outputSchema")
+    }
+
+    /// Returns how the arguments differ from the schema.
+    fn check_arguments(
+        &mut self,
+        seq: u64,
+        params: &Value,
+        descriptions: &mut usize,
+        findings: &mut Findings,
+    ) -> Option<String> {
+        let empty = json!({});
+        let arguments = params.get("arguments").unwrap_or(&empty);
+        let Compiled::Usable(validator) = self.input.compiled() else {
+            findings.give_up(&ARGUMENTS);
+            return None;
+        };
+        let differs = differences_within(descriptions, validator, arguments);
+        findings.check(&ARGUMENTS, seq, differs.is_none(), || {
+            format!("the arguments of {}: {}", params["name"], differs.clone().unwrap_or_default())
+        });
+        differs
+    }
+
+    fn check_support(&self, message: &Message<'_>, name: &str, findings: &mut Findings) {
+        let is_task = message.content().get("task").is_some();
+        // Without the capability, `capabilities` reports the task.
+        let makes_tasks = makes_tasks(message);
+        match self.support.as_str() {
+            "required" if makes_tasks => findings
+                .check(&TASK_REQUIRED, message.seq(), is_task, || format!("the client called {name:?} without a task")),
+            "optional" | "required" => findings.hold(&TASK_FORBIDDEN),
+            _ if makes_tasks => findings
+                .check(&TASK_FORBIDDEN, message.seq(), !is_task, || format!("the client called {name:?} as a task")),
+            _ => {}
+        }
+    }
+
+    fn check_structured(&mut self, seq: u64, result: &Value, findings: &mut Findings) {
+        let given = result.get("structuredContent");
+        if let Some(output) = &mut self.output {
+            findings
+                .check(&STRUCTURED_MISSING, seq, given.is_some(), || "the result has no structuredContent".to_owned());
+            match (output.compiled(), given) {
+                (Compiled::Usable(validator), Some(given)) => {
+                    let differs = differences(validator, given);
+                    findings.check(&STRUCTURED, seq, differs.is_none(), || differs.clone().unwrap_or_default());
+                }
+                (_, Some(_)) => findings.give_up(&STRUCTURED),
+                (_, None) => {}
+            }
+        }
+        if let Some(given) = given {
+            let texts = result["content"].as_array().into_iter().flatten().filter_map(|block| block["text"].as_str());
+            let has_text = texts.into_iter().any(|text| is_text_of(text, given));
+            findings.check(&STRUCTURED_TEXT, seq, has_text, || "no text contains the structuredContent".to_owned());
+        }
+    }
+}
+
+/// Whether a text is the JSON of a value.
+fn is_text_of(text: &str, value: &Value) -> bool {
+    serde_json::from_str::<Value>(text).is_ok_and(|parsed| parsed == *value) || value.as_str() == Some(text)
+}
+
+fn makes_tasks(message: &Message<'_>) -> bool {
+    is_declared(&message.observed.declared.server, &["tasks", "requests", "tools", "call"])
+}
+
+fn check_name(message: &Message<'_>, name: &str, findings: &mut Findings) {
+    if message.is_since(Revision::V2025_11_25) {
+        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+        let fits = (1..=LONGEST_NAME).contains(&name.len()) && name.bytes().all(allowed);
+        findings.check(&NAME, message.seq(), fits, || format!("a tool has the name {name:?}"));
+    }
+}
+
+/// Checks the schemas of a tool that was not listed before in this form.
+fn check_description(message: &Message<'_>, name: &str, tool: &Value, findings: &mut Findings) {
+    for (member, schema) in ["inputSchema", "outputSchema"].into_iter().filter_map(|it| Some((it, tool.get(it)?))) {
+        let what = || format!("the {member} of {name:?}");
+        check_schema(&SCHEMA, message.seq(), schema, what, findings);
+    }
+    if message.is_modern() {
+        let sound = http::check_annotations(&tool["inputSchema"]);
+        findings.check(&ANNOTATION, message.seq(), sound.is_ok(), || {
+            format!("the tool {name:?}: {}", sound.err().unwrap_or_default())
+        });
+    }
+}
+
+fn check_schema(rule: &'static Rule, seq: u64, schema: &Value, what: impl FnOnce() -> String, findings: &mut Findings) {
+    match compile(schema) {
+        Compiled::Usable(_) => findings.hold(rule),
+        Compiled::Invalid(reason) => findings.note(rule, seq, format!("{}: {reason}", what())),
+        Compiled::Unknown => findings.give_up(rule),
+    }
+}
+
+#[cfg(test)]
+pub(in crate::validate) mod cases {
+    /// A server with these tools, and what follows.
+    macro_rules! tools {
+        ($tools:literal, $rest:expr) => {
+            concat!(
+                r#"hello 2025-11-25 {} | {"tools":{"listChanged":true},"tasks":{"requests":{"tools":{"call":{}}}}}
+                   c>s {"id":1,"method":"tools/list"}
+                   s>c {"id":1,"result":{"tools":["#,
+                $tools,
+                "]}}\n",
+                $rest
+            )
+        };
+    }
+    /// A tool that needs a number and returns one.
+    macro_rules! adder {
+        ($rest:expr) => {
+            tools!(
+                r#"{"name":"t","inputSchema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]},
+                    "outputSchema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}}"#,
+                $rest
+            )
+        };
+    }
+
+    pub(in crate::validate) const CASES: &[(&str, &str)] = &[
+        ("tools/invalid-schema", tools!(r#"{"name":"t","inputSchema":{"type":"object","required":[7]}}"#, "")),
+        (
+            "tools/invalid-schema",
+            tools!(
+                r#"{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"type":"object",
+                    "minProperties":"x"}}"#,
+                ""
+            ),
+        ),
+        ("tools/name", tools!(r#"{"name":"two words","inputSchema":{"type":"object"}}"#, "")),
+        (
+            "tools/duplicate-name",
+            tools!(r#"{"name":"t","inputSchema":{"type":"object"}},{"name":"t","inputSchema":{"type":"object"}}"#, ""),
+        ),
+        (
+            "tools/header-annotation",
+            r#"c>s {"id":1,"method":"tools/list","params":{"_meta":{
+                "io.modelcontextprotocol/protocolVersion":"2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities":{}}}}
+               s>c {"id":1,"result":{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[{"name":"t",
+                "inputSchema":{"type":"object","properties":{"n":{"type":"number","x-mcp-header":"N"}}}}]}}"#,
+        ),
+        ("tools/arguments", adder!(r#"c>s {"id":2,"method":"tools/call","params":{"name":"t","arguments":{}}}"#)),
+        (
+            "tools/invalid-arguments-accepted",
+            adder!(
+                r#"c>s {"id":2,"method":"tools/call","params":{"name":"t","arguments":{"n":"x"}}}
+                   s>c {"id":2,"result":{"content":[{"type":"text","text":"{\"n\":1}"}],"structuredContent":{"n":1}}}"#
+            ),
+        ),
+        (
+            "tools/structured-missing",
+            adder!(
+                r#"c>s {"id":2,"method":"tools/call","params":{"name":"t","arguments":{"n":1}}}
+                   s>c {"id":2,"result":{"content":[]}}"#
+            ),
+        ),
+        (
+            "tools/structured-content",
+            adder!(
+                r#"c>s {"id":2,"method":"tools/call","params":{"name":"t","arguments":{"n":1}}}
+                   s>c {"id":2,"result":{"content":[],"structuredContent":{"n":"x"}}}"#
+            ),
+        ),
+        (
+            "tools/structured-text",
+            adder!(
+                r#"c>s {"id":2,"method":"tools/call","params":{"name":"t","arguments":{"n":1}}}
+                   s>c {"id":2,"result":{"content":[{"type":"text","text":"one"}],"structuredContent":{"n":1}}}"#
+            ),
+        ),
+        (
+            "tools/unknown-answered",
+            adder!(
+                r#"c>s {"id":2,"method":"tools/call","params":{"name":"u"}}
+                   s>c {"id":2,"result":{"content":[],"isError":true}}"#
+            ),
+        ),
+        ("tools/task-forbidden", adder!(r#"c>s {"id":2,"method":"tools/call","params":{"name":"t","task":{}}}"#)),
+        (
+            "tools/task-required",
+            tools!(
+                r#"{"name":"t","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}"#,
+                r#"c>s {"id":2,"method":"tools/call","params":{"name":"t"}}
+                   s>c {"id":2,"error":{"code":-32601,"message":"only as a task"}}"#
+            ),
+        ),
+        (
+            "tools/task-required-accepted",
+            tools!(
+                r#"{"name":"t","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}"#,
+                r#"c>s {"id":2,"method":"tools/call","params":{"name":"t"}}
+                   s>c {"id":2,"result":{"content":[]}}"#
+            ),
+        ),
+    ];
+
+    pub(in crate::validate) const QUIET: &[&str] = &[
+        adder!(
+            r#"c>s {"id":2,"method":"tools/call","params":{"name":"t","arguments":{"n":7.0}}}
+               s>c {"id":2,"result":{"content":[{"type":"text","text":"{\"n\": 7}"}],"structuredContent":{"n":7}}}
+               c>s {"id":3,"method":"tools/call","params":{"name":"t","arguments":{}}}
+               s>c {"id":3,"result":{"content":[],"isError":true}}
+               c>s {"id":4,"method":"tools/call","params":{"name":"u"}}
+               s>c {"id":4,"error":{"code":-32602,"message":"no such tool"}}
+               s>c {"method":"notifications/tools/list_changed"}
+               c>s {"id":5,"method":"tools/call","params":{"name":"u"}}
+               s>c {"id":5,"result":{"content":[]}}"#
+        ),
+        tools!(
+            r#"{"name":"a.b-c_D9","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}"#,
+            r#"c>s {"id":2,"method":"tools/call","params":{"name":"a.b-c_D9","task":{}}}
+               c>s {"id":3,"method":"tools/list"}
+               s>c {"id":3,"result":{"tools":[{"name":"a.b-c_D9","inputSchema":{"type":"object"}}]}}"#
+        ),
+        r#"c>s {"id":1,"method":"tools/list","params":{"_meta":{
+            "io.modelcontextprotocol/protocolVersion":"2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities":{}}}}
+           s>c {"id":1,"result":{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[{"name":"t",
+            "inputSchema":{"type":"object","properties":{"n":{"type":"integer","x-mcp-header":"N"}}}}]}}"#,
+    ];
+
+    /// A tool of a page that is not in the reel is not unknown.
+    #[test]
+    fn a_tool_is_unknown_only_after_a_complete_list() {
+        for first in ["gap\n", ""] {
+            let next = if first.is_empty() { r#","nextCursor":"a""# } else { "" };
+            let found = crate::validate::tests::found(&format!(
+                r#"hello 2025-11-25 {{}} | {{"tools":{{}}}}
+                   {first}c>s {{"id":1,"method":"tools/list"}}
+                   s>c {{"id":1,"result":{{"tools":[]{next}}}}}
+                   c>s {{"id":2,"method":"tools/call","params":{{"name":"u"}}}}
+                   s>c {{"id":2,"result":{{"content":[]}}}}"#
+            ));
+            assert!(!found.contains("tools/unknown-answered"), "{first:?}: {found:?}");
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! `diff` on recordings of one script with real servers: nothing that differs in every run is a difference, and
+//! everything else is.
+
+use super::{Stage, describe};
+use crate::common::BINARY;
+use serde_json::{Value, json};
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::Stdio;
+
+/// Calls of tools, with `{folder}` for the folder of a run.
+type Script = Vec<(&'static str, Value)>;
+
+#[test]
+#[ignore = "needs the real peers; run tests/full.sh"]
+fn two_runs_of_the_everything_server() {
+    let stage = Stage::new();
+    let server = |_: &Path| vec!["node".into(), stage.peers.everything().into(), "stdio".into()];
+    let script = vec![
+        ("echo", json!({"message": "timeout 30s"})),
+        ("get-sum", json!({"a": 1, "b": 2})),
+        ("get-tiny-image", json!({})),
+        ("get-structured-content", json!({"location": "New York"})),
+        ("get-resource-reference", json!({"resourceType": "Text", "resourceId": 1})),
+        ("trigger-long-running-operation", json!({"duration": 1, "steps": 2})),
+    ];
+    compare_two_runs(&stage, &server, &script, ("timeout 30s", "timeout 60s"));
+}
+
+#[test]
+#[ignore = "needs the real peers; run tests/full.sh"]
+fn two_runs_of_the_filesystem_server() {
+    let stage = Stage::new();
+    let server = |folder: &Path| vec!["node".into(), stage.peers.filesystem().into(), folder.into()];
+    let script = vec![
+        ("list_allowed_directories", json!({})),
+        ("write_file", json!({"path": "{folder}/b.txt", "content": "wait 30s\n"})),
+        ("read_text_file", json!({"path": "{folder}/b.txt"})),
+        ("list_directory", json!({"path": "{folder}"})),
+        ("get_file_info", json!({"path": "{folder}/b.txt"})),
+        ("read_text_file", json!({"path": "{folder}/missing.txt"})),
+    ];
+    compare_two_runs(&stage, &server, &script, ("wait 30s", "wait 60s"));
+}
+
+#[test]
+#[ignore = "needs the real peers; run tests/full.sh"]
+fn two_runs_of_the_memory_server() {
+    let stage = Stage::new();
+    let server = |folder: &Path| {
+        let file = format!("MEMORY_FILE_PATH={}", folder.join("memory.json").display());
+        vec!["env".into(), file.into(), "node".into(), stage.peers.memory().into()]
+    };
+    let entity = json!({"name": "a", "entityType": "t", "observations": ["waits 30s"]});
+    let script = vec![("create_entities", json!({"entities": [entity]})), ("read_graph", json!({}))];
+    compare_two_runs(&stage, &server, &script, ("waits 30s", "waits 60s"));
+}
+
+#[test]
+#[ignore = "needs the real peers; run tests/full.sh"]
+fn two_runs_of_the_time_server() {
+    let stage = Stage::new();
+    let server = |_: &Path| stage.peers.server(super::Scenario::Time);
+    let script = vec![
+        ("get_current_time", json!({"timezone": "UTC"})),
+        ("convert_time", json!({"source_timezone": "UTC", "time": "16:30", "target_timezone": "Asia/Tokyo"})),
+    ];
+    compare_two_runs(&stage, &server, &script, ("16:30", "17:30"));
+}
+
+#[test]
+#[ignore = "needs the real peers; run tests/full.sh"]
+fn two_runs_of_the_git_server() {
+    let stage = Stage::new();
+    let server = |folder: &Path| -> Vec<OsString> {
+        let module = ["-m", "mcp_server_git", "--repository"].map(OsString::from);
+        std::iter::once(stage.peers.python("git").into()).chain(module).chain([folder.into()]).collect()
+    };
+    let script = vec![
+        ("git_status", json!({"repo_path": "{folder}"})),
+        ("git_log", json!({"repo_path": "{folder}"})),
+        ("git_create_branch", json!({"repo_path": "{folder}", "branch_name": "after-30s"})),
+        ("git_show", json!({"repo_path": "{folder}", "revision": "HEAD"})),
+    ];
+    compare_two_runs(&stage, &server, &script, ("after-30s", "after-60s"));
+}
+
+/// Runs a script twice, in two folders and a second apart. Then changes a copy in several ways, and expects each change.
+fn compare_two_runs(
+    stage: &Stage,
+    server: &dyn Fn(&Path) -> Vec<OsString>,
+    script: &Script,
+    (argument, other): (&str, &str),
+) {
+    let folders = ["one", "another-place"].map(|name| stage.path(name));
+    for (folder, reel) in folders.iter().zip(["a.reel", "b.reel"]) {
+        prepare(stage, folder);
+        record(stage, &server(folder), script, folder, reel);
+        std::thread::sleep(std::time::Duration::from_millis(1100));
+    }
+    let report = diff(stage, "a.reel", "b.reel");
+    assert_eq!(report["units"], json!([]), "{report:#}");
+
+    let exported = stage.run(&words(&["export", "b.reel"]));
+    let lines = String::from_utf8(exported.stdout).expect("text");
+    let list = lines.lines().find(|line| line.contains("\"tools\":[")).expect("a list of tools");
+    let list_event: Value = serde_json::from_str(list).expect("JSON");
+    let tools = &list_event["message"]["result"]["tools"];
+    let name = tools[0]["name"].as_str().expect("a name").to_owned();
+    let described = tools[0]["description"].as_str().expect("a description").to_owned();
+    let quoted = |text: &str| Value::from(text).to_string();
+    for (from, to, pointer) in [
+        (format!("\"name\":{}", quoted(&name)), "\"name\":\"renamed\"".to_owned(), "/result/tools/0"),
+        (quoted(&described), "\"Does something else\"".to_owned(), "/result/tools/0/description"),
+        (
+            "\"type\":\"object\"".to_owned(),
+            "\"minProperties\":1,\"type\":\"object\"".to_owned(),
+            "/result/tools/0/inputSchema",
+        ),
+    ] {
+        let changed = lines.replace(list, &list.replacen(&from, &to, 1));
+        std::fs::write(stage.path("changed.jsonl"), changed).expect("written");
+        let report = diff(stage, "a.reel", "changed.jsonl");
+        let places = places(&report);
+        let is_it = |place: &String| place.starts_with(pointer);
+        assert!(!places.is_empty() && places.iter().all(is_it), "{from} → {to}: {places:?}\n{report:#}");
+    }
+    let in_request = lines.lines().find(|line| line.contains("\"c2s\"") && line.contains(argument)).expect("a request");
+    let changed = lines.replace(in_request, &in_request.replace(argument, other));
+    std::fs::write(stage.path("changed.jsonl"), changed).expect("written");
+    let places = places(&diff(stage, "a.reel", "changed.jsonl"));
+    assert!(places.len() == 1 && places[0].starts_with("/params/arguments/"), "{argument} → {other}: {places:?}");
+}
+
+/// A folder with a file, which is a repository with one commit.
+fn prepare(stage: &Stage, folder: &Path) {
+    std::fs::create_dir_all(folder).expect("a folder");
+    std::fs::write(folder.join("a.txt"), "hello\n").expect("a file");
+    let who = ["-c", "user.name=T", "-c", "user.email=t@example.org"];
+    for command in [&["init", "-q", "-b", "main"][..], &["add", "."], &["commit", "-qm", "first"]] {
+        let words = [&["git"], &who[..], &["-C", folder.to_str().expect("a path")], command].concat();
+        let finished = stage.run(&words.iter().map(OsString::from).collect::<Vec<_>>());
+        assert_eq!(finished.code(), 0, "{}", finished.errors());
+    }
+}
+
+fn words(words: &[&str]) -> Vec<OsString> {
+    std::iter::once(BINARY).chain(words.iter().copied()).map(OsString::from).collect()
+}
+
+/// Records a session: the list of tools and each call, one after the other.
+fn record(stage: &Stage, server: &[OsString], script: &Script, folder: &Path, reel: &str) {
+    let command = [&words(&["record", "-o", reel, "--"]), server].concat();
+    let mut child = stage
+        .command(&command)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap_or_else(|error| panic!("{}: {error}", describe(&command)));
+    let mut input = child.stdin.take().expect("a pipe");
+    let mut output = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let mut send = |message: Value| writeln!(input, "{message}").expect("the server reads");
+    let about =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    let calls = script.iter().map(|(name, arguments)| ("tools/call", json!({"name": name, "arguments": arguments})));
+    let begin = [("initialize", about), ("tools/list", json!({}))];
+    for (id, (method, params)) in (1..).zip(begin.into_iter().chain(calls)) {
+        let params: Value =
+            serde_json::from_str(&params.to_string().replace("{folder}", folder.to_str().expect("a path")))
+                .expect("JSON");
+        send(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        let answered = output.by_ref().map(|line| serde_json::from_str::<Value>(&line.expect("text")).expect("JSON"));
+        let found = answered.into_iter().any(|message| message["id"] == id && message.get("method").is_none());
+        assert!(found, "{} did not answer {method}", describe(&command));
+        if id == 1 {
+            send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        }
+    }
+    drop(input);
+    let status = child.wait().expect("it ends");
+    assert!(status.success(), "{}: {status}", describe(&command));
+}
+
+fn diff(stage: &Stage, left: &str, right: &str) -> Value {
+    let finished = stage.run(&words(&["diff", left, right, "--format", "json"]));
+    assert!(finished.code() <= 1, "{}", finished.errors());
+    serde_json::from_slice(&finished.stdout).expect("a report")
+}
+
+/// The place of every change, and the status of every unit on one side only.
+fn places(report: &Value) -> Vec<String> {
+    let units = report["units"].as_array().expect("units");
+    let places = units.iter().flat_map(|unit| match unit["changes"].as_array() {
+        Some(changes) if !changes.is_empty() => {
+            changes.iter().map(|change| change["pointer"].as_str().unwrap_or_default().to_owned()).collect()
+        }
+        _ => vec![unit["status"].to_string()],
+    });
+    places.collect()
+}

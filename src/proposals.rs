@@ -19,6 +19,7 @@ pub(crate) mod reminder;
 pub(crate) mod samples;
 pub(crate) mod server;
 pub(crate) mod timestamp;
+pub(crate) mod tool_result;
 
 pub(crate) use findings::{Exemption, Findings};
 
@@ -250,11 +251,21 @@ impl Declared {
             Side::Client => &self.client,
             Side::Server => &self.server,
         };
-        descriptor.places.iter().filter(|place| place.side == side).find_map(|place| {
-            let value = place.path.iter().try_fold(capabilities, |value, name| value.get(name))?;
-            (place.is_ours)(value).then_some((place, value))
-        })
+        declared_at(descriptor, side, capabilities)
     }
+}
+
+/// Where a proposal stands in the capabilities of one side, and what it says there. The descriptor's first place that
+/// is there applies.
+pub(crate) fn declared_at<'a>(
+    descriptor: &Descriptor,
+    side: Side,
+    capabilities: &'a Value,
+) -> Option<(&'static CapabilityPlace, &'a Value)> {
+    descriptor.places.iter().filter(|place| place.side == side).find_map(|place| {
+        let value = place.path.iter().try_fold(capabilities, |value, name| value.get(name))?;
+        (place.is_ours)(value).then_some((place, value))
+    })
 }
 
 /// Checks one connection against a proposal's rules. It receives all messages in order.

@@ -9,6 +9,7 @@ pub(crate) mod feed;
 pub(crate) mod handler_runner;
 pub(crate) mod handler_secrets;
 pub(crate) mod host;
+mod host_notes;
 pub(crate) mod host_servers;
 pub(crate) mod host_session;
 pub(crate) mod inferences;

@@ -23,7 +23,7 @@ use super::client::{Output as ClientOutput, RequestHandle};
 use super::prompt::{Prompt, QueuedInjection};
 use crate::proposals::REGISTRY;
 use crate::proposals::host::{Effect, ServerId, ServerView, ToolUse};
-use crate::proposals::host::{HostCx, HostEvent, HostSide, Inference, Inferred, LifecycleEvent, Utterance};
+use crate::proposals::host::{HostCx, HostEvent, HostSide, Inference, Inferred, LifecycleEvent, Mark, Utterance};
 use crate::proposals::policy::Policy;
 use serde_json::{Value, json};
 use servers::{Owner, Server};
@@ -50,6 +50,8 @@ pub enum Output {
     },
     /// Something happened that is worth reporting.
     Report(HostEvent),
+    /// Mark a moment of the conversation in the reel: of one server's, or of all servers'.
+    Mark(Option<ServerId>, Mark),
     /// Ask the model, and pass its reply to [`Host::model`].
     Prompt(Prompt),
     /// Ask the model outside of the conversation, and pass its output to [`Host::inferred_piece`] and
@@ -92,6 +94,10 @@ enum Next {
     /// The proposal at this index may change the model's answer.
     Rewrite(usize),
     TurnOver,
+    /// What hooks inject at the session's end follows this number of pending injections.
+    SessionEnd(usize),
+    /// The session's last turn has ended like this.
+    LastTurn(OrderResult),
     Finish(OrderResult),
 }
 
@@ -297,6 +303,11 @@ impl Host {
         &self.views
     }
 
+    /// The names of the orders that proposals define.
+    pub fn orders(&self) -> Vec<&'static str> {
+        self.proposals.iter().flat_map(|proposal| proposal.side.orders()).copied().collect()
+    }
+
     /// The state of all proposals, by their names, with servers by theirs.
     pub fn state(&self) -> Value {
         let state = |proposal: &ProposalHost| {
@@ -400,17 +411,20 @@ impl Host {
             Next::AfterTool(used, result) => self.after_tool(now, used, result),
             Next::Rewrite(at) => self.rewrite(now, at),
             Next::TurnOver => self.end_turn(now),
-            Next::Finish(done) => {
-                if done == OrderResult::Ended {
-                    self.report_unprompted();
-                }
-                self.finish(done);
+            Next::SessionEnd(before) if self.pending.len() > before && self.policy.flag("final_turn") => {
+                self.begin_last(now);
             }
+            Next::SessionEnd(_) => self.end_session(),
+            Next::LastTurn(done) => {
+                self.out.push(Output::OrderResult(done));
+                self.end_session();
+            }
+            Next::Finish(done) => self.finish(done),
         }
     }
 
-    /// Reports injections of hooks at the session's end, for which no prompt follows.
-    fn report_unprompted(&mut self) {
+    /// Ends the session, and reports the injections for which no prompt follows.
+    fn end_session(&mut self) {
         for waiting in std::mem::take(&mut self.pending) {
             let injection = waiting.injection;
             let data = json!({"slot": injection.slot, "text": injection.text, "proposal": waiting.proposal});
@@ -418,5 +432,6 @@ impl Host {
                 format!("not injected, because no prompt follows: {:?}", crate::proposals::clip(&injection.text, 80));
             self.report("unprompted", Some(injection.server), text, data);
         }
+        self.finish(OrderResult::Ended);
     }
 }

@@ -143,7 +143,8 @@ fn all_slots() -> impl Iterator<Item = &'static Slot> {
 }
 
 impl Layout {
-    /// Reads a layout in JSON: `{"system": [SLOT, …], "before_user": […], "after_user": […]}`. Slots that are not named
+    /// Reads a layout in JSON: `{"system": [SLOT, …], "before_user": […], "after_user": […], "after_tool": […]}`. Slots that are not
+    /// named
     /// keep their positions, after those that are.
     ///
     /// # Errors
@@ -151,7 +152,8 @@ impl Layout {
     /// Unknown positions or slots; the message lists the known ones.
     pub fn read(value: &Value) -> Result<Self, String> {
         let mut layout = Self::default();
-        let places = [PromptPlace::System, PromptPlace::BeforeUser, PromptPlace::AfterUser];
+        use PromptPlace::{AfterTool, AfterUser, BeforeUser, System};
+        let places = [System, BeforeUser, AfterUser, AfterTool];
         for (name, list) in value.as_object().ok_or("a layout must be an object")? {
             let Some(place) = places.into_iter().find(|place| place.name() == name) else {
                 let known = places.map(PromptPlace::name).join(", ");
@@ -174,6 +176,11 @@ impl Layout {
             }
         }
         Ok(layout)
+    }
+
+    /// The position of a slot.
+    pub(crate) fn place(&self, slot: &str) -> PromptPlace {
+        self.of(slot).0
     }
 
     fn of(&self, slot: &str) -> (PromptPlace, u32) {

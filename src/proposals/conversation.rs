@@ -4,6 +4,7 @@ mod fan_out;
 pub(crate) mod host;
 mod rules;
 pub(crate) mod server;
+mod subscription;
 
 use super::host::{HostSide, Slot};
 use super::policy::{Policies, Setting};

@@ -129,6 +129,8 @@ pub enum PromptPlace {
     BeforeUser,
     /// Immediately after the user's message.
     AfterUser,
+    /// Immediately after the result of the tool call that it belongs to; without one in this prompt, at the end.
+    AfterTool,
 }
 
 impl PromptPlace {
@@ -138,6 +140,7 @@ impl PromptPlace {
             Self::System => "system",
             Self::BeforeUser => "before_user",
             Self::AfterUser => "after_user",
+            Self::AfterTool => "after_tool",
         }
     }
 }
@@ -331,8 +334,38 @@ pub enum Effect {
     Fail(String),
     /// Add text to the next prompt.
     Inject(Injection),
+    /// Mark a moment in the reel, on the server's stream.
+    Mark(ServerId, Mark),
     /// Report an event.
     Report(HostEvent),
+}
+
+/// A moment of the conversation that a host marks in its reel (docs/trace-format.md, Marks).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// What waits goes into the model's next prompt.
+    Turn,
+    /// The model has answered.
+    Inferred,
+    /// The host has shortened the conversation.
+    Compacted,
+    /// The user has withdrawn the server's access to the conversation.
+    Revoked,
+    /// The user has granted that access again.
+    Granted,
+}
+
+impl Mark {
+    /// Its name in a reel.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Turn => "turn",
+            Self::Inferred => "inferred",
+            Self::Compacted => "compacted",
+            Self::Revoked => "revoked",
+            Self::Granted => "granted",
+        }
+    }
 }
 
 /// What a proposal sees of the host during a call.
@@ -426,6 +459,11 @@ impl<'a> HostCx<'a> {
     /// Adds text to the next prompt.
     pub fn inject(&mut self, injection: Injection) {
         self.effects.push(Effect::Inject(injection));
+    }
+
+    /// Marks a moment in the reel, on the server's stream.
+    pub fn mark(&mut self, server: ServerId, mark: Mark) {
+        self.effects.push(Effect::Mark(server, mark));
     }
 
     /// Reports an event.

@@ -2,6 +2,7 @@
 
 pub(crate) mod host;
 mod pending;
+mod read;
 mod rules;
 pub(crate) mod server;
 

@@ -1,15 +1,18 @@
 //! Runs the host on one link per server: carries messages both ways, asks the model, and wakes the host in time.
 
+use super::host_notes;
 use super::inferences::{Inferences, Saying};
 use super::model::{Model, Progress, Replying};
 use super::sleep_until;
 use crate::host::engine::{Host, ModelReply, Order, Output};
 use crate::host::prompt::Prompt;
 use crate::proposals::host::ServerId;
+use crate::record::queue::Queue;
 use crate::transport::budget::{Receiver, Sender, Weight, queue};
 use crate::transport::{Incoming, Link};
 use crate::wire::Direction;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -84,11 +87,19 @@ pub(crate) struct HostRunner {
     delivery: Delivery,
     replying: Option<Replying>,
     inferences: Inferences,
+    /// Where marks and decisions are recorded.
+    recording: Arc<Queue>,
 }
 
 impl HostRunner {
     /// Starts a host on the links of its servers, in their order.
-    pub(crate) fn start(mut host: Host, links: Vec<Link>, model: Model, delivery: Delivery) -> Self {
+    pub(crate) fn start(
+        mut host: Host,
+        links: Vec<Link>,
+        model: Model,
+        delivery: Delivery,
+        recording: Arc<Queue>,
+    ) -> Self {
         let (to_host, inbox) = queue(WAITING);
         let (mut ports, mut carriers) = (Vec::new(), Vec::new());
         for (at, link) in links.into_iter().enumerate() {
@@ -108,6 +119,7 @@ impl HostRunner {
             delivery,
             replying: None,
             inferences: Inferences::new(),
+            recording,
         };
         runner.take(outputs);
         runner
@@ -172,6 +184,8 @@ impl HostRunner {
 
     fn take(&mut self, outputs: Vec<Output>) {
         for output in outputs {
+            // Before anything that is sent because of it.
+            host_notes::record(&self.recording, &host_notes::notes(&output, self.host.servers().len()));
             match output {
                 Output::Send { server, message } => {
                     self.send(Message { server, direction: Direction::ClientToServer, bytes: message });

@@ -4,6 +4,7 @@
 use crate::proposals::host::ServerId;
 use crate::record::queue::{Queue, Ready};
 use crate::runtime::host::{Delivery, Message, MessageObserver};
+use crate::runtime::host_notes::stream_of;
 use crate::sessions::answers::Answers;
 use crate::sessions::control::{InjectionProgress, Session, choose};
 use crate::trace::{EventKind, Flags};
@@ -64,10 +65,6 @@ impl MessageObserver for TakeOut {
 fn record(queue: &Queue, direction: Direction, stream: u32, message: &[u8]) {
     let flags = Flags::toward(direction).with(Flags::INJECTED);
     queue.push_ready(Ready { flags, ..Ready::about(EventKind::Message, stream) }, message);
-}
-
-fn stream_of(server: ServerId) -> u32 {
-    u32::try_from(server.0 + 1).unwrap_or(u32::MAX)
 }
 
 impl Session for HostSession {

@@ -159,6 +159,7 @@ impl<S: Stage, O: FnMut(Duration, &Observation<'_>) -> Result<(), S::Error>> Pla
                 self.stage.reply(prompt, reply);
                 Ok(())
             }
+            StageEvent::Host(Output::Mark(server, mark)) => self.see(&Observation::Mark(server, mark)),
             StageEvent::Host(_) => Ok(()),
         }
     }

@@ -21,7 +21,7 @@ use super::report::{FaultHits, Problem, Report};
 use super::{expect::Expectation, expect::Want};
 use crate::host::engine::{ModelReply, Order, OrderResult};
 use crate::host::prompt::Prompt;
-use crate::proposals::host::{HostEvent, ServerId};
+use crate::proposals::host::{HostEvent, Mark, ServerId};
 use crate::server::Fired;
 use crate::wire::{Direction, Envelope};
 use std::cell::OnceCell;
@@ -46,6 +46,8 @@ pub enum Observation<'a> {
     },
     /// The host reported an event.
     HostEvent(&'a HostEvent),
+    /// The host marks a moment of the conversation, of one server's or of all servers'.
+    Mark(Option<ServerId>, Mark),
     /// The host laid out a prompt. Pass this before calling [`Player::reply`].
     Prompt(&'a Prompt),
     /// An order of the host has ended.
@@ -203,7 +205,7 @@ impl Player {
                     &Sight::Message(Message { at: now, server, direction, bytes, envelope, about, content }),
                 );
             }
-            Observation::Message { .. } => {}
+            Observation::Message { .. } | Observation::Mark(..) => {}
             Observation::HostEvent(event) => {
                 let is_lost = self.stage == Stage::Connecting && (event.proposal, event.what) == ("host", "gone");
                 let wants = |want: &Want| matches!(want, Want::HostEvent(want) if want.what.as_deref() == Some("gone"));

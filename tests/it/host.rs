@@ -60,9 +60,9 @@ model> echo: what is the schema? (3 parts from servers, 0 tool results)
 · memory hooks fires: hook 1 fires on post_tool_use
 tool> Note added
 · memory hooks fires: hook 2 fires on session_end
-· memory host unprompted: not injected, because no prompt follows: \"A note was just saved with add_note. If it holds beyond this \
-session, `remember`…\"
-· memory host unprompted: not injected, because no prompt follows: \"This session is ending. `remember` what took effort to find out.\"
+· host final turn: turn 2 is the last: hooks inject text at the session's end
+· host prompt: turn 2: 1354 B, 4 parts from servers
+model> echo: what is the schema? (4 parts from servers, 0 tool results)
 ";
     assert_eq!((reported.code(), reported.out().as_str()), (0, wanted), "{reported:?}");
     let reel = reel(&reported);
@@ -80,7 +80,7 @@ fn a_conversation_is_reported_in_json_too() {
     events.iter_mut().for_each(timeless);
     let kinds: Vec<&str> =
         events.iter().filter_map(|event| event["event"].as_str()).filter(|it| *it != "fact").collect();
-    assert_eq!(kinds, ["connected", "prompt", "turn", "tool", "ended", "reel"]);
+    assert_eq!(kinds, ["connected", "prompt", "turn", "tool", "prompt", "turn", "ended", "reel"]);
     let find = |kind: &str| events.iter().find(|event| event["event"] == kind).expect("reported");
     let answer = "echo: hello (2 parts from servers, 0 tool results)";
     assert_eq!(find("turn"), &json!({"event": "turn", "turn": 1, "answer": answer}));
@@ -110,7 +110,7 @@ fn the_same_seed_gives_the_same_prompts() {
             .collect::<Vec<_>>()
     };
     let first = prompts("5");
-    assert_eq!((first.len(), &first), (2, &prompts("5")));
+    assert_eq!((first.len(), &first), (3, &prompts("5")));
 }
 
 #[test]
@@ -261,7 +261,8 @@ else:
     let prompts = String::from_utf8(stage.read("prompts")).expect("text");
     let prompts: Vec<Value> = prompts.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let rounds: Vec<_> = prompts.iter().map(|prompt| (&prompt["turn"], &prompt["round"])).collect();
-    assert_eq!(rounds, [(&json!(1), &json!(1)), (&json!(1), &json!(2))]);
+    let wanted = [(1, 1), (1, 2), (2, 1), (2, 2)].map(|(turn, round)| (json!(turn), json!(round)));
+    assert!(rounds.iter().copied().eq(wanted.iter().map(|(turn, round)| (turn, round))), "{rounds:?}");
     let last = prompts[1]["messages"].as_array().and_then(|all| all.last()).expect("a message");
     assert_eq!(last["role"], "tool");
     // A model that fails, is missing, or sends endless output fails the turn, which ends anyway.

@@ -27,6 +27,7 @@ mod mcpl_peers;
 mod overlay;
 mod peers;
 mod project;
+mod proposal_peers;
 mod real;
 mod reels;
 mod remote;

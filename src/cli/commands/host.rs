@@ -1,6 +1,7 @@
 //! `host`: acts as a host of any number of servers.
 
 mod scenario;
+mod script;
 mod setup;
 mod talk;
 
@@ -24,6 +25,7 @@ use crate::sessions::live::{self, About};
 use crate::wire::units::parse_time;
 use clap::builder::Resettable;
 use clap::{Arg, ArgAction, Args, ValueEnum};
+use script::Script;
 use serde_json::json;
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -85,12 +87,8 @@ pub(crate) struct HostArgs {
     /// Add the built-in server under this name, with all proposals or the listed ones (repeatable).
     #[arg(long, value_name = "NAME[:PROPOSAL,…]")]
     builtin: Vec<String>,
-    /// Say this as the user (repeatable).
-    #[arg(long, value_name = "TEXT")]
-    say: Vec<String>,
-    /// Run this line as if it had been typed (repeatable; runs after --say).
-    #[arg(long = "do", value_name = "LINE")]
-    doing: Vec<String>,
+    #[command(flatten)]
+    script: Script,
     /// Play this scenario (YAML; docs/scenario.schema.json) and check its expectations.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["add", "url", "builtin", "config", "server", "session",
         "headers", "header_env", "cacert", "insecure", "env", "cwd", "argv", "say", "doing", "policy", "set", "system",
@@ -137,9 +135,9 @@ pub(crate) struct HostArgs {
     /// The project's name in templates (default: the current folder's name).
     #[arg(long, value_name = "NAME")]
     project: Option<String>,
-    /// The seed for ids: the same seed gives the same prompts.
-    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
-    seed: u64,
+    /// Generate ids from this seed: the same seed gives the same ids and prompts (default: new ids each time).
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
     /// Show each prompt.
     #[arg(long)]
     prompts: bool,
@@ -193,11 +191,11 @@ pub(super) fn run(args: &HostArgs, context: &Context) -> Result<Outcome, Command
     if let Some(path) = &args.scenario {
         return scenario::run(path, &model, args, context);
     }
-    let named = setup::servers(args, context)?;
-    let config = setup::config(args, &named, &model)?;
-    let said = args.say.iter().map(|text| lines::parse(&format!("/turn {text}")));
-    let queue: VecDeque<Line> =
-        said.chain(args.doing.iter().map(|line| lines::parse(line))).collect::<Result<_, _>>()?;
+    // Servers may remember ids across sessions, so two sessions must not share them by accident.
+    let seed = args.seed.unwrap_or_else(|| fastrand::u64(..));
+    let named = setup::servers(args, seed, context)?;
+    let config = setup::config(args, seed, &named, &model)?;
+    let queue: VecDeque<Line> = args.script.lines.iter().map(|line| lines::parse(line)).collect::<Result<_, _>>()?;
     let routes = Routes::open(&args.on_event, note)?;
     let lines = if queue.is_empty() { Some(Lines::open()?) } else { None };
     runtime::block_on_to_the_end(async {
@@ -273,7 +271,8 @@ async fn talk(
     let (session, delivery) = HostSession::new(names.clone(), Arc::clone(recorder.queue()), Arc::clone(&answers));
     // The socket exists as long as the conversation.
     let _bound = live::open(about, Arc::new(session), &answers, note)?;
-    let runner = HostRunner::start(Host::new(config), std::mem::take(&mut servers.links), model, delivery);
+    let (links, queue) = (std::mem::take(&mut servers.links), Arc::clone(recorder.queue()));
+    let runner = HostRunner::start(Host::new(config), links, model, delivery, queue);
     let mut talk = Talk::new(args, context, runner, input, routes);
     let outcome = talk.run().await;
     let Talk { runner, failed, interrupted, .. } = talk;

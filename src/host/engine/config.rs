@@ -30,6 +30,20 @@ pub(crate) static SETTINGS: &[Setting] = &[
         source: "SEP-2282, Interaction with SERVER_INSTRUCTIONS",
     },
     Setting {
+        name: "final_turn",
+        kind: SettingKind::Flag,
+        default: "true",
+        text: "Whether the model gets a last turn if hooks inject text at the session's end; otherwise, the text is lost",
+        source: "SEP-2282, Event types",
+    },
+    Setting {
+        name: "hooks_per_event",
+        kind: SettingKind::Count,
+        default: "32",
+        text: "How many hooks of all servers together fire at one event; those with the highest priority are preferred",
+        source: "SEP-2282, Client behaviour",
+    },
+    Setting {
         name: "tool_timeout",
         kind: SettingKind::Time,
         default: "60s",

@@ -1,9 +1,9 @@
 //! Orders to the host: what it can do, how each begins, and how it can end.
 
 use super::turn::parts_from_servers;
-use super::{Host, Next, Work};
+use super::{Host, Next, Output, Work};
 use crate::host::prompt::{Prompt, Role};
-use crate::proposals::host::{Agent, LifecycleEvent, Utterance};
+use crate::proposals::host::{Agent, LifecycleEvent, Mark, Utterance};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -126,9 +126,8 @@ impl Host {
                 Err(why) => self.finish(OrderResult::Tool(Err(why))),
             },
             Order::Proposal { order, params } => {
-                let known: Vec<&str> =
-                    self.proposals.iter().flat_map(|proposal| proposal.side.orders()).copied().collect();
-                let mut outcome = Err(format!("unknown order {order:?}; known orders: {}", known.join(", ")));
+                let known = self.orders().join(", ");
+                let mut outcome = Err(format!("unknown order {order:?}; known orders: {known}"));
                 self.ask_proposals(now, |side, cx| {
                     let known = side.order(cx, &order, &params);
                     let was_meant = known.is_some();
@@ -155,10 +154,14 @@ impl Host {
                     self.history.insert(0, Utterance { role: "user", text: summary });
                 }
                 self.report("compacted", None, text, json!({"messages": kept}));
+                self.out.push(Output::Mark(None, Mark::Compacted));
                 self.announce(now, &LifecycleEvent::Compacted, Next::Finish(OrderResult::Ok));
             }
             Order::Allow { server, proposal, is_allowed } => self.allow(now, &server, proposal.as_deref(), is_allowed),
-            Order::End => self.announce(now, &LifecycleEvent::SessionEnd, Next::Finish(OrderResult::Ended)),
+            Order::End => {
+                let next = Next::SessionEnd(self.pending.len());
+                self.announce(now, &LifecycleEvent::SessionEnd, next);
+            }
         }
     }
 

@@ -171,6 +171,7 @@ impl Host {
                     *done = OrderResult::Failed(why);
                 }
             }
+            Effect::Mark(server, mark) => self.out.push(Output::Mark(Some(server), mark)),
             Effect::Report(event) => self.out.push(Output::Report(event)),
         }
     }

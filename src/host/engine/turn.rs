@@ -3,8 +3,9 @@
 use super::{Host, ModelReply, Next, OrderResult, Output, ToolCall, Work};
 use crate::host::prompt::{LeftOut, Origin, Prompt, PromptPart, QueuedInjection, Role, choose};
 use crate::proposals::host::{
-    Agent, Beginning, LifecycleEvent, PromptPlace, ServerId, ToolUse, Usage, Utterance, label, tokens,
+    Agent, Beginning, LifecycleEvent, Mark, PromptPlace, ServerId, ToolUse, Usage, Utterance, label, tokens,
 };
+use crate::proposals::tool_result;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -18,6 +19,8 @@ pub(super) struct Turn {
     pub agent: Agent,
     /// A server began the turn; there is no user message.
     is_woken: bool,
+    /// It is the session's last turn, without a user message, either.
+    is_last: bool,
     text: String,
     began: Duration,
     rounds: u64,
@@ -65,26 +68,28 @@ impl Host {
         self.announce(now, &LifecycleEvent::TurnBegins(begins), Next::LayOut);
     }
 
+    /// Begins the turn in which the model sees what hooks inject at the session's end.
+    pub(super) fn begin_last(&mut self, now: Duration) {
+        self.turns += 1;
+        self.turn = Some(Turn { is_woken: true, is_last: true, began: now, ..Turn::default() });
+        let text = format!("turn {} is the last: hooks inject text at the session's end", self.turns);
+        self.report("final turn", None, text, json!({"turn": self.turns}));
+        let begins = Beginning { agent: Agent::Main, message: None, woken: None };
+        self.announce(now, &LifecycleEvent::TurnBegins(begins), Next::LayOut);
+    }
+
     /// Lays out the prompt and asks the model.
     pub(super) fn lay_out(&mut self) {
         let Some(mut turn) = self.turn.take() else {
             return self.finish(OrderResult::Failed("no turn is in progress".to_owned()));
         };
         turn.rounds += 1;
-        let pending = std::mem::take(&mut self.pending);
-        let taken: usize =
-            turn.injected.iter().filter_map(|(_, part)| part.origin.as_ref()).map(|from| from.bytes).sum();
-        let most = self.policy.length("prompt_bytes").saturating_sub(taken);
-        let chosen = choose(pending, &self.config.layout, &self.views, turn.began, most);
-        for (waiting, why) in chosen.left_out {
-            let (slot, bytes) = (waiting.injection.slot, waiting.injection.text.len());
-            let (what, text) = match why {
-                LeftOut::Duplicate { of } => ("duplicate", format!("left out {bytes} B of {slot}: same text as {of}")),
-                LeftOut::OverBudget => ("over budget", format!("left out {bytes} B of {slot}: the prompt is full")),
-            };
-            self.report(what, Some(waiting.injection.server), text, json!({"slot": slot, "bytes": bytes}));
+        if turn.rounds == 1 && turn.agent == Agent::Main {
+            self.out.push(Output::Mark(None, Mark::Turn));
         }
-        turn.injected.extend(chosen.parts);
+        let pending = std::mem::take(&mut self.pending);
+        let chosen = self.choose(&turn, pending);
+        turn.injected.extend(chosen);
         // Injections that arrived between two prompts of a turn go where others of their kind are; the sort is stable.
         turn.injected.sort_by_key(|(place, _)| *place);
         let prompt = Prompt { turn: self.turns, round: turn.rounds, parts: self.parts(&turn) };
@@ -98,6 +103,23 @@ impl Host {
         self.turn = Some(turn);
         self.work = Work::Model;
         self.out.push(Output::Prompt(prompt));
+    }
+
+    /// Chooses the injections for a turn's prompts, and reports those left out.
+    fn choose(&mut self, turn: &Turn, pending: Vec<QueuedInjection>) -> Vec<(PromptPlace, PromptPart)> {
+        let present = turn.injected.iter().map(|(_, part)| part).chain(&turn.used);
+        let taken: usize = present.filter_map(|part| part.origin.as_ref()).map(|from| from.bytes).sum();
+        let most = self.policy.length("prompt_bytes").saturating_sub(taken);
+        let chosen = choose(pending, &self.config.layout, &self.views, turn.began, most);
+        for (waiting, why) in chosen.left_out {
+            let (slot, bytes) = (waiting.injection.slot, waiting.injection.text.len());
+            let (what, text) = match why {
+                LeftOut::Duplicate { of } => ("duplicate", format!("left out {bytes} B of {slot}: same text as {of}")),
+                LeftOut::OverBudget => ("over budget", format!("left out {bytes} B of {slot}: the prompt is full")),
+            };
+            self.report(what, Some(waiting.injection.server), text, json!({"slot": slot, "bytes": bytes}));
+        }
+        chosen.parts
     }
 
     fn parts(&self, turn: &Turn) -> Vec<PromptPart> {
@@ -125,6 +147,7 @@ impl Host {
         }
         parts.extend(of(PromptPlace::AfterUser));
         parts.extend(turn.used.iter().cloned());
+        parts.extend(of(PromptPlace::AfterTool));
         parts
     }
 
@@ -191,6 +214,9 @@ impl Host {
         let Some(turn) = &self.turn else { return };
         let (agent, answer, usage) = (turn.agent, turn.answer.clone(), turn.usage);
         if at >= self.proposals.len() {
+            if agent == Agent::Main {
+                self.out.push(Output::Mark(None, Mark::Inferred));
+            }
             return self.announce(now, &LifecycleEvent::Answered(agent, &answer), Next::TurnOver);
         }
         self.ask_proposal(now, at, |side, cx| side.rewrite(cx, &answer, usage));
@@ -270,7 +296,19 @@ impl Host {
             return self.finish(OrderResult::Tool(result.clone()));
         }
         self.note_tool(tool, result);
+        self.inject_after_tool();
         self.next_call(now);
+    }
+
+    /// Puts the injections whose place is after a tool call there: after the result of this one.
+    fn inject_after_tool(&mut self) {
+        let Some(mut turn) = self.turn.take() else { return };
+        let is_here = |one: &QueuedInjection| self.config.layout.place(one.injection.slot) == PromptPlace::AfterTool;
+        let (here, others) = std::mem::take(&mut self.pending).into_iter().partition(is_here);
+        self.pending = others;
+        let chosen = self.choose(&turn, here);
+        turn.used.extend(chosen.into_iter().map(|(_, part)| part));
+        self.turn = Some(turn);
     }
 
     /// Adds a tool's result to the turn's next prompt.
@@ -307,7 +345,8 @@ impl Host {
             false => OrderResult::Turn { turn: number, answer },
             true => OrderResult::Woken { turn: number, answer },
         };
-        self.announce(now, &LifecycleEvent::TurnOver(turn.agent), Next::Finish(done));
+        let next = if turn.is_last { Next::LastTurn(done) } else { Next::Finish(done) };
+        self.announce(now, &LifecycleEvent::TurnOver(turn.agent), next);
     }
 }
 
@@ -324,7 +363,6 @@ pub(super) fn parts_from_servers(count: usize) -> String {
 
 /// The text of a tool's result; without text, its JSON.
 fn text_of(result: &Value) -> String {
-    let blocks = result["content"].as_array().into_iter().flatten();
-    let texts: Vec<&str> = blocks.filter_map(|block| block["text"].as_str()).collect();
-    if texts.is_empty() { result.to_string() } else { texts.join("\n") }
+    let text = tool_result::text(result);
+    if text.is_empty() { result.to_string() } else { text }
 }

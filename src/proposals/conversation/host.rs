@@ -12,9 +12,10 @@ pub(crate) mod side;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use super::subscription::{Subscription, subscription};
 pub(crate) use context::{Context, DEFAULT_MAX_BYTES, render};
 
-use super::{CONTEXT, DESCRIPTOR, USER_MESSAGE};
+use super::{CONTEXT, USER_MESSAGE};
 use crate::protocol::errors::{INVALID_PARAMS, METHOD_NOT_FOUND};
 use crate::wire::{Envelope, MessageKind, json};
 use serde_json::{Map, Value, json};
@@ -23,29 +24,8 @@ use std::time::Duration;
 /// The number of messages past their deadline that wait for a late response. The oldest is dropped first.
 const MAX_LATE: usize = 64;
 
-/// What a server declared about user messages (SEP-1975, New Capability).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Subscription {
-    /// `onUserMessage: true`: the host sends it every user message.
-    Subscribed,
-    /// `conversationEvents` exists, but without `onUserMessage: true`.
-    DeclaredNotSubscribed,
-    /// The server does not declare `conversationEvents`.
-    NotDeclared,
-}
-
-/// Reads a server's capabilities. Both places, top level and `experimental`, can subscribe.
-pub(crate) fn subscription(capabilities: &Value) -> Subscription {
-    let found = DESCRIPTOR.places.iter().filter_map(|place| {
-        let declared = place.path.iter().try_fold(capabilities, |value, name| value.get(name))?;
-        Some(declared["onUserMessage"] == Value::Bool(true))
-    });
-    match found.reduce(|one, other| one || other) {
-        Some(true) => Subscription::Subscribed,
-        Some(false) => Subscription::DeclaredNotSubscribed,
-        None => Subscription::NotDeclared,
-    }
-}
+/// A remark about a context that is valid: it does not say to which message it belongs (AMB-A1).
+const GUESSED: &str = "the context contains no messageId; it is used for the only waiting message";
 
 /// How the host sends a user message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -225,8 +205,7 @@ impl UserMessages {
             Ok(at) => {
                 let (context, mut remarks) = Context::read(params);
                 if named.is_none() {
-                    remarks
-                        .push("the context contains no messageId; it is used for the only waiting message".to_owned());
+                    remarks.push(GUESSED.to_owned());
                 }
                 actions.extend(self.settle(now, at, context, None, remarks));
             }

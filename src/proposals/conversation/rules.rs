@@ -4,6 +4,7 @@
 //! (AMB-A1): a request and its result; a notification answered by a notification; a notification answered by a request.
 //! A bare response to a notification is not one of them.
 
+use super::subscription::{Subscription, subscription};
 use super::{CONTEXT, DESCRIPTOR, USER_MESSAGE};
 use crate::proposals::findings::rules;
 use crate::proposals::recent::{Digest, Recent, digest};
@@ -291,7 +292,7 @@ pub(super) fn texts(context: &Value) -> impl Iterator<Item = &str> {
 }
 
 pub(super) fn is_subscribed(declared: &Declared) -> bool {
-    declared.find(&DESCRIPTOR, Side::Server).is_some_and(|(_, value)| value["onUserMessage"] == true)
+    subscription(&declared.server) == Subscription::Subscribed
 }
 
 fn declared(message: &Observed<'_>, findings: &mut Findings) {

@@ -11,8 +11,10 @@ mod tests;
 
 pub use declaration::Declarations;
 pub(crate) use declaration::{Hook, HookContent};
+pub(crate) use matching::ignored_matcher;
 pub use template::Filling;
 
+use crate::proposals::tool_result;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -224,19 +226,20 @@ pub(crate) enum NoText {
     /// The result has no `content` list.
     #[error("the result has no content")]
     NoContent,
-    /// No part of the content is text.
+    /// No part of the content is text, a resource or structured content.
     #[error("the result's content contains no text")]
     TextBlocksMissing,
 }
 
-/// The text of a `tools/call` result: its text blocks, separated by line feeds.
+/// The text of a `tools/call` result, with its resources and structured content.
 ///
 /// # Errors
 /// The result has no text, or the tool failed.
 pub(crate) fn tool_result_text(result: &Value) -> Result<String, NoText> {
-    let blocks = result["content"].as_array().ok_or(NoText::NoContent)?;
-    let texts = blocks.iter().filter(|block| block["type"] == "text").filter_map(|block| block["text"].as_str());
-    let text = texts.collect::<Vec<_>>().join("\n");
+    if !result["content"].is_array() && result["structuredContent"].is_null() {
+        return Err(NoText::NoContent);
+    }
+    let text = tool_result::text(result);
     if result["isError"] == Value::Bool(true) {
         return Err(NoText::ToolFailed(text));
     }

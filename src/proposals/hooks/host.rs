@@ -4,22 +4,23 @@
 //! It must never use clocks or print.
 
 use super::engine::{
-    Declarations, Event, EventKind, HookContent, Injection as Injected, Priority, Selected, Verdict, client_capability,
-    select, tool_result_text,
+    Declarations, Event, EventKind, Hook, HookContent, Injection as Injected, Priority, Selected, Verdict,
+    client_capability, ignored_matcher, select, tool_result_text,
 };
 use crate::proposals::host::{
-    Agent, HostCx, HostSide, Injection, LifecycleEvent, PromptPlace, RequestOutcome, ServerId, ServerView, Slot,
-    ToolUse, cut,
+    Agent, Beginning, HostCx, HostSide, Injection, LifecycleEvent, PromptPlace, RequestOutcome, ServerId, ServerView,
+    Slot, ToolUse, cut,
 };
 use crate::proposals::policy::{Policies, Policy, Setting, SettingKind};
 use crate::wire::MessageKind;
 use crate::wire::text::counted;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
 const SESSION: &str = "hooks.session_start";
 const REQUEST: &str = "hooks.pre_request";
+const TOOL: &str = "hooks.tool_use";
 const OTHER: &str = "hooks.event";
 
 /// The kinds of injections.
@@ -27,6 +28,7 @@ pub(crate) static SLOTS: &[Slot] = &[
     Slot { name: SESSION, place: PromptPlace::System, rank: 20 },
     Slot { name: OTHER, place: PromptPlace::BeforeUser, rank: 15 },
     Slot { name: REQUEST, place: PromptPlace::BeforeUser, rank: 20 },
+    Slot { name: TOOL, place: PromptPlace::AfterTool, rank: 10 },
 ];
 
 /// The options that the proposal leaves to the host.
@@ -44,6 +46,13 @@ pub(crate) static SETTINGS: &[Setting] = &[
         default: "session_start, session_end, pre_tool_use, post_tool_use, pre_request, post_request",
         text: "The events for which the host supports hooks",
         source: "SEP-2282, Capability negotiation",
+    },
+    Setting {
+        name: "session_start_lasts",
+        kind: SettingKind::Choice(&["session", "turn"]),
+        default: "session",
+        text: "Whether hooks on session_start are in the prompts of all turns (session), or of the first one only (turn)",
+        source: "SEP-2282, Event types",
     },
     Setting {
         name: "trusted",
@@ -140,12 +149,17 @@ pub(crate) struct HooksHostSide {
     declarers: BTreeMap<ServerId, Declarer>,
     /// The hooks that fire at the current event, in the order of injection.
     firing: Vec<Firing>,
+    /// The agent whose turn it is.
+    agent: Agent,
+    /// What stays in the main agent's prompts for the whole session, by server and declaration.
+    lasting: BTreeMap<(ServerId, usize), Injection>,
 }
 
 impl HooksHostSide {
     /// A host side without connected servers.
     pub(crate) fn new(policies: &Policies) -> Self {
-        Self { policies: policies.clone(), declarers: BTreeMap::new(), firing: Vec::new() }
+        let (declarers, firing, agent, lasting) = Default::default();
+        Self { policies: policies.clone(), declarers, firing, agent, lasting }
     }
 
     /// Fires all servers' hooks on an event, and injects their texts if none has to wait for a tool.
@@ -155,25 +169,39 @@ impl HooksHostSide {
     }
 
     fn fire_at(&mut self, cx: &mut HostCx<'_>, event: &Event, is_nested: bool) {
-        let ids: Vec<ServerId> = self.declarers.keys().copied().collect();
-        for server in ids {
-            let Some(declarer) = self.declarers.get_mut(&server) else { continue };
-            let mut chosen = Vec::new();
-            for selected in select(&declarer.declarations, event) {
-                match declarer.verdict(&selected, cx.now) {
-                    Ok(()) => chosen.push(selected),
-                    Err(None) => {}
-                    Err(Some(why)) => {
-                        let text = format!("hook {} on {} skipped: {why}", selected.index, event.kind.name());
-                        let data = json!({"index": selected.index, "event": event.kind.name(), "reason": why});
-                        cx.report("skipped", Some(server), text, data);
-                    }
-                }
-            }
-            for selected in declarer.capped(cx, server, event.kind, chosen) {
-                self.begin(cx, server, event.kind, selected, is_nested);
-            }
+        let mut chosen = Vec::new();
+        for (server, declarer) in &self.declarers {
+            let firing = declarer.select(cx, *server, event);
+            let capped = declarer.capped(cx, *server, event.kind, firing);
+            chosen.extend(capped.into_iter().map(|selected| (*server, selected)));
         }
+        for (server, selected) in self.capped(cx, event.kind, chosen) {
+            self.begin(cx, server, event.kind, selected, is_nested);
+        }
+    }
+
+    /// Applies the limit for all servers together, in the same way as that of each server.
+    fn capped(
+        &self,
+        cx: &mut HostCx<'_>,
+        event: EventKind,
+        chosen: Vec<(ServerId, Selected)>,
+    ) -> Vec<(ServerId, Selected)> {
+        let max = self.policies.of("host", "").length("hooks_per_event");
+        let priority = |(server, selected): &(ServerId, Selected)| {
+            self.declarers.get(server).map_or(selected.priority, |declarer| declarer.priority(selected.priority))
+        };
+        let (kept, dropped) = highest(chosen, max, priority);
+        let mut by_server: BTreeMap<ServerId, Vec<usize>> = BTreeMap::new();
+        for (server, selected) in dropped {
+            by_server.entry(server).or_default().push(selected.index);
+        }
+        for (server, dropped) in by_server {
+            let skipped = counted(dropped.len(), "hook");
+            let text = format!("skipped {skipped} on {}: the limit for all servers is {max}", event.name());
+            cx.report("capped", Some(server), text, json!({"event": event.name(), "left_out": dropped}));
+        }
+        kept
     }
 
     fn begin(&mut self, cx: &mut HostCx<'_>, server: ServerId, event: EventKind, selected: Selected, is_nested: bool) {
@@ -228,10 +256,18 @@ impl HooksHostSide {
             let slot = match firing.event {
                 EventKind::SessionStart => SESSION,
                 EventKind::PreRequest => REQUEST,
-                _ => OTHER,
+                EventKind::PreToolUse | EventKind::PostToolUse => TOOL,
+                EventKind::SessionEnd | EventKind::PostRequest => OTHER,
             };
             let what = format!("{} hook on {}", firing.priority.name(), firing.event.name());
-            cx.inject(Injection { server: firing.server, slot, weight: 0, what, text: cut(text, left) });
+            let injection = Injection { server: firing.server, slot, weight: 0, what, text: cut(text, left) };
+            // A sub-agent has one turn only.
+            let lasts = declarer.policy.word("session_start_lasts") == "session" && self.agent == Agent::Main;
+            if slot == SESSION && lasts {
+                self.lasting.insert((firing.server, firing.index), injection);
+            } else {
+                cx.inject(injection);
+            }
         }
     }
 
@@ -299,20 +335,65 @@ impl Declarer {
         }
     }
 
+    /// The hooks that fire at an event. Reports why others do not.
+    fn select(&self, cx: &mut HostCx<'_>, server: ServerId, event: &Event) -> Vec<Selected> {
+        let mut chosen = Vec::new();
+        for selected in select(&self.declarations, event) {
+            match self.verdict(&selected, cx.now) {
+                Ok(()) => chosen.push(selected),
+                Err(None) => {}
+                Err(Some(why)) => {
+                    let text = format!("hook {} on {} skipped: {why}", selected.index, event.kind.name());
+                    let data = json!({"index": selected.index, "event": event.kind.name(), "reason": why});
+                    cx.report("skipped", Some(server), text, data);
+                }
+            }
+        }
+        chosen
+    }
+
+    /// Reports how the host takes a declaration differently than the server wrote it.
+    fn report_differences(&self, cx: &mut HostCx<'_>, server: ServerId, hook: &Hook) {
+        let data = json!({"index": hook.index, "event": hook.event.name()});
+        if hook.matcher.is_some() && !hook.event.is_tool_event() {
+            let text = format!("hook declaration {}: {}", hook.index, ignored_matcher(hook.event));
+            cx.report("odd", Some(server), text, data.clone());
+        }
+        let priority = self.priority(hook.priority);
+        if priority != hook.priority {
+            let (declared, used) = (hook.priority.name(), priority.name());
+            let text = format!(
+                "hook declaration {} has the priority {declared}, but the server is not trusted: {used} is used",
+                hook.index
+            );
+            cx.report("downgraded", Some(server), text, data);
+        }
+    }
+
     /// Selects the hooks with the highest priority (then those declared first), and keeps the order of declaration.
     fn capped(&self, cx: &mut HostCx<'_>, server: ServerId, event: EventKind, chosen: Vec<Selected>) -> Vec<Selected> {
         let max = self.policy.length("per_event");
-        if chosen.len() <= max {
-            return chosen;
+        let (kept, dropped) = highest(chosen, max, |selected| self.priority(selected.priority));
+        if !dropped.is_empty() {
+            let dropped: Vec<usize> = dropped.iter().map(|selected| selected.index).collect();
+            let text = format!("skipped {} on {}: the limit is {max}", counted(dropped.len(), "hook"), event.name());
+            cx.report("capped", Some(server), text, json!({"event": event.name(), "left_out": dropped}));
         }
-        let mut ranked: Vec<(Priority, usize)> =
-            chosen.iter().map(|selected| (self.priority(selected.priority), selected.index)).collect();
-        ranked.sort_by_key(|(priority, index)| (std::cmp::Reverse(*priority), *index));
-        let dropped: Vec<usize> = ranked.split_off(max).into_iter().map(|(_, index)| index).collect();
-        let text = format!("skipped {} on {}: the limit is {max}", counted(dropped.len(), "hook"), event.name());
-        cx.report("capped", Some(server), text, json!({"event": event.name(), "left_out": dropped}));
-        chosen.into_iter().filter(|selected| !dropped.contains(&selected.index)).collect()
+        kept
     }
+}
+
+/// Splits a list into the `max` items with the highest priority (of equal ones, the first), and the others. Both keep
+/// their order.
+fn highest<T>(list: Vec<T>, max: usize, priority: impl Fn(&T) -> Priority) -> (Vec<T>, Vec<T>) {
+    let mut ranked: Vec<usize> = (0..list.len()).collect();
+    ranked.sort_by_key(|at| list.get(*at).map(|item| std::cmp::Reverse(priority(item))));
+    let kept: HashSet<usize> = ranked.into_iter().take(max).collect();
+    let mut at = 0;
+    list.into_iter().partition(|_| {
+        at += 1;
+        kept.contains(&(at - 1))
+    })
 }
 
 impl HostSide for HooksHostSide {
@@ -337,6 +418,11 @@ impl HostSide for HooksHostSide {
         let mut declarer = Declarer::read(view, policy);
         if declarer.declarations.place.is_none() {
             return;
+        }
+        if declarer.policy.word("place") == "none" {
+            let hooks = counted(declarer.declarations.hooks.len(), "hook");
+            let text = format!("{} declares {hooks}, but the host supports none (hooks.place)", view.name);
+            return cx.report("unsupported", Some(server), text, Value::Null);
         }
         let Declarations { hooks, dropped, notes, .. } = &mut declarer.declarations;
         for entry in dropped.iter() {
@@ -369,6 +455,9 @@ impl HostSide for HooksHostSide {
             hooks.iter().filter(|hook| calls(&hook.content)).map(|hook| hook.event.name()).collect();
         let data = json!({"declarations": hooks.len(), "learns_of": learns});
         cx.report("declared", Some(server), format!("{} declares {}", view.name, counted(hooks.len(), "hook")), data);
+        for hook in &declarer.declarations.hooks {
+            declarer.report_differences(cx, server, hook);
+        }
         self.declarers.insert(server, declarer);
     }
 
@@ -379,6 +468,12 @@ impl HostSide for HooksHostSide {
     }
 
     fn lifecycle_event(&mut self, cx: &mut HostCx<'_>, moment: &LifecycleEvent<'_>) {
+        match moment {
+            LifecycleEvent::TurnBegins(Beginning { agent, .. }) => self.agent = *agent,
+            LifecycleEvent::TurnOver(_) => self.agent = Agent::Main,
+            LifecycleEvent::Prompt(Agent::Main) => self.lasting.values().for_each(|text| cx.inject(text.clone())),
+            _ => {}
+        }
         let event = match moment {
             LifecycleEvent::SessionStart => self.event(cx, EventKind::SessionStart),
             LifecycleEvent::SessionEnd => self.event(cx, EventKind::SessionEnd),
@@ -386,6 +481,11 @@ impl HostSide for HooksHostSide {
             LifecycleEvent::Answered(Agent::Main, _) => self.event(cx, EventKind::PostRequest),
             LifecycleEvent::BeforeTool(used) => self.tool_event(cx, EventKind::PreToolUse, used),
             LifecycleEvent::AfterTool(used) => self.tool_event(cx, EventKind::PostToolUse, used),
+            // A sub-agent's session begins with its only turn. Its task is what a user's message is for the agent.
+            LifecycleEvent::TurnBegins(Beginning { agent: Agent::Sub | Agent::Detached, .. }) => {
+                self.fire_at(cx, &self.event(cx, EventKind::SessionStart), false);
+                self.event(cx, EventKind::PreRequest)
+            }
             LifecycleEvent::TurnBegins(_)
             | LifecycleEvent::Answered(..)
             | LifecycleEvent::Prompt(_)

@@ -3,8 +3,7 @@
 //!
 //! It must never use clocks or print.
 
-mod read;
-
+use super::read::{self, Form, Propagate, Read, Spec};
 use super::{DESCRIPTOR, REMINDER};
 use crate::proposals::Side as DeclaredBy;
 use crate::proposals::host::{
@@ -13,7 +12,6 @@ use crate::proposals::host::{
 use crate::proposals::policy::{Policies, Policy, Setting, SettingKind};
 use crate::wire::MessageKind;
 use crate::wire::text::counted;
-use read::{Propagate, Read, Spec};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -21,6 +19,8 @@ use std::time::Duration;
 const SYSTEM: &str = "reminder.system";
 const USER: &str = "reminder.user";
 const MINUTE: Duration = Duration::from_secs(60);
+/// How many events of one kind are reported one by one between two turns. The others are counted.
+const MAX_REPORTS: u64 = 64;
 
 /// The kinds of injections.
 pub(crate) static SLOTS: &[Slot] = &[
@@ -101,6 +101,8 @@ struct Queue {
     this_turn: u64,
     /// The times at which the reminders of the last minute arrived.
     recent: VecDeque<Duration>,
+    /// The number of events since the last turn, by kind.
+    reports: BTreeMap<&'static str, u64>,
 }
 
 /// The proposal's host side.
@@ -117,10 +119,10 @@ impl ReminderHostSide {
 
     fn take(&mut self, cx: &mut HostCx<'_>, server: ServerId, read: Read) {
         let Some(queue) = self.queues.get_mut(&server) else { return };
-        let Read { spec, remarks, is_legacy } = read;
+        let Read { spec, remarks, form } = read;
         // A reminder never starts a turn.
         let mut data = json!({"id": spec.id, "remarks": remarks, "wake": "no"});
-        if is_legacy {
+        if form == Form::Legacy {
             data["legacy"] = true.into();
         }
         if let Some(key) = &spec.dedupe_key {
@@ -129,7 +131,11 @@ impl ReminderHostSide {
         if !queue.is_declared && queue.policy.word("undeclared") == "drop" {
             let text =
                 format!("a reminder from a server that did not declare reminders.emit, dropped: {}", spec.outline());
-            return cx.report("undeclared", Some(server), text, data);
+            return queue.report(cx, server, "undeclared", text, data);
+        }
+        if !remarks.is_empty() {
+            let text = format!("reminder {}: {}", spec.outline(), remarks.join("; "));
+            queue.report(cx, server, "odd", text, json!({"id": spec.id, "remarks": remarks}));
         }
         // It is repeated, or arrived in both forms (Reminder RFC, Compatibility and migration; AMB-B4).
         if let Some(held) = queue.held.iter_mut().find(|held| held.spec.id == spec.id) {
@@ -140,7 +146,8 @@ impl ReminderHostSide {
                 *held = Held { spec, turns_left, rendered: 0, in_this_turn: false };
             }
             let what = if is_same { "duplicate" } else { "updated" };
-            return cx.report(what, Some(server), format!("a reminder with a known id: {}", held.spec.outline()), data);
+            let text = format!("a reminder with a known id: {}", held.spec.outline());
+            return queue.report(cx, server, what, text, data);
         }
         let replaced = spec.dedupe_key.as_ref().and_then(|key| {
             let waits = |held: &Held| held.rendered == 0 && held.spec.dedupe_key.as_ref() == Some(key);
@@ -150,14 +157,20 @@ impl ReminderHostSide {
         if replaced.is_none()
             && let Some(why) = queue.over_budget(cx.now)
         {
-            return cx.report("over budget", Some(server), format!("{why}: {}", spec.outline()), data);
+            return queue.report(cx, server, "over budget", format!("{why}: {}", spec.outline()), data);
         }
         if let Some(old) = replaced {
             data["replaces"] = old.spec.id.into();
         }
-        cx.report("queued", Some(server), spec.outline(), data);
+        queue.report(cx, server, "queued", spec.outline(), data);
         let turns_left = spec.ttl_turns.unwrap_or_else(|| queue.policy.number("keep_turns"));
         queue.held.push(Held { spec, turns_left, rendered: 0, in_this_turn: false });
+    }
+
+    fn malformed(&mut self, cx: &mut HostCx<'_>, server: ServerId, why: &str) {
+        let Some(queue) = self.queues.get_mut(&server) else { return };
+        let text = format!("an invalid reminder, dropped: {why}");
+        queue.report(cx, server, "malformed", text, json!({"reason": why}));
     }
 
     fn render(&mut self, cx: &mut HostCx<'_>, agent: Agent) {
@@ -180,6 +193,7 @@ impl ReminderHostSide {
     fn age(&mut self, cx: &mut HostCx<'_>) {
         for (server, queue) in &mut self.queues {
             queue.this_turn = 0;
+            queue.summarize(cx, *server);
             for held in &mut queue.held {
                 let was_rendered = std::mem::take(&mut held.in_this_turn);
                 held.turns_left = held.turns_left.saturating_sub(u64::from(was_rendered));
@@ -190,6 +204,26 @@ impl ReminderHostSide {
 }
 
 impl Queue {
+    /// Reports an event that a server can cause any number of times.
+    fn report(&mut self, cx: &mut HostCx<'_>, server: ServerId, what: &'static str, text: String, data: Value) {
+        let count = self.reports.entry(what).or_default();
+        *count += 1;
+        if *count <= MAX_REPORTS {
+            cx.report(what, Some(server), text, data);
+        }
+    }
+
+    /// Reports how many events were not reported one by one.
+    fn summarize(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
+        for (what, count) in std::mem::take(&mut self.reports) {
+            let more = count.saturating_sub(MAX_REPORTS);
+            if more > 0 {
+                let text = format!("{} like these, not reported one by one", counted(more, "more reminder"));
+                cx.report(what, Some(server), text, json!({"more": more}));
+            }
+        }
+    }
+
     fn over_budget(&mut self, now: Duration) -> Option<String> {
         while self.recent.front().is_some_and(|at| now.saturating_sub(*at) >= MINUTE) {
             self.recent.pop_front();
@@ -231,11 +265,13 @@ impl HostSide for ReminderHostSide {
         }
         let is_declared = declared == Some(true);
         let (held, recent) = Default::default();
-        self.queues.insert(server, Queue { policy, is_declared, held, this_turn: 0, recent });
+        let reports = BTreeMap::new();
+        self.queues.insert(server, Queue { policy, is_declared, held, this_turn: 0, recent, reports });
     }
 
     fn disconnected(&mut self, cx: &mut HostCx<'_>, server: ServerId) {
         if let Some(mut queue) = self.queues.remove(&server) {
+            queue.summarize(cx, server);
             queue.drop_where(cx, server, "dropped", |_| true);
         }
     }
@@ -248,6 +284,9 @@ impl HostSide for ReminderHostSide {
                 for (server, queue) in &mut self.queues {
                     queue.drop_where(cx, *server, "compacted", |held| !held.spec.preserve_on_compact);
                 }
+            }
+            LifecycleEvent::SessionEnd => {
+                self.queues.iter_mut().for_each(|(server, queue)| queue.summarize(cx, *server));
             }
             _ => {}
         }
@@ -269,14 +308,9 @@ impl HostSide for ReminderHostSide {
             read::canonical(&params)
         };
         match read {
-            Ok(_) if has_id => {
-                let text = "a reminder that is a request instead of a notification, dropped";
-                cx.report("malformed", Some(server), text, Value::Null);
-            }
+            Ok(_) if has_id => self.malformed(cx, server, "a request instead of a notification"),
             Ok(read) => self.take(cx, server, read),
-            Err(why) => cx.report("malformed", Some(server), format!("an invalid reminder, dropped: {why}"), {
-                json!({"reason": why})
-            }),
+            Err(why) => self.malformed(cx, server, &why),
         }
         // A log message remains a log message whatever else it contains, and the host itself responds to requests.
         !is_log && !has_id

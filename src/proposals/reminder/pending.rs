@@ -3,7 +3,7 @@
 //!
 //! Where the proposal is unclear, it uses the lower number: a reminder without a lifetime counts for one turn.
 
-use serde_json::Value;
+use super::read::Spec;
 use std::collections::VecDeque;
 
 /// The maximum number of reminders that are remembered. The oldest are dropped first.
@@ -27,16 +27,13 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// Adds a reminder, spelled in camel case or snake case. It replaces one with the same id, and one with the same
-    /// key that no turn has included yet.
-    pub(super) fn push(&mut self, reminder: &Value) {
-        let member = |names: [&str; 2]| names.iter().map(|name| &reminder[*name]).find(|value| !value.is_null());
-        let text = |names| member(names).and_then(Value::as_str).map(str::to_owned);
+    /// Adds a reminder. It replaces one with the same id, and one with the same key that no turn has included yet.
+    pub(super) fn push(&mut self, reminder: Spec) {
         let entry = Pending {
-            id: text(["id", "id"]),
-            key: text(["dedupeKey", "dedupe_key"]),
-            turns: member(["ttlTurns", "ttl_turns"]).and_then(Value::as_u64).unwrap_or(1),
-            survives: member(["preserveOnCompact", "preserve_on_compact"]) == Some(&Value::Bool(true)),
+            id: Some(reminder.id).filter(|id| !id.is_empty()),
+            key: reminder.dedupe_key,
+            turns: reminder.ttl_turns.unwrap_or(1),
+            survives: reminder.preserve_on_compact,
             fired: false,
         };
         let same_id = |other: &Pending| entry.id.is_some() && other.id == entry.id;
@@ -73,11 +70,16 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::proposals::reminder::read::Form;
+    use serde_json::{Value, json};
+
+    fn spec(reminder: &Value) -> Spec {
+        Spec::lenient(reminder, Form::Legacy)
+    }
 
     fn queue(reminders: &[Value]) -> Queue {
         let mut queue = Queue::default();
-        reminders.iter().for_each(|reminder| queue.push(reminder));
+        reminders.iter().for_each(|reminder| queue.push(spec(reminder)));
         queue
     }
 
@@ -89,7 +91,7 @@ mod tests {
         assert_eq!(waiting.turn(), 0, "the newer one's lifetime counts");
         let mut fired = queue(&[one("a", 2)]);
         fired.turn();
-        fired.push(&one("b", 1));
+        fired.push(spec(&one("b", 1)));
         assert_eq!(fired.turn(), 2, "one that was in a turn already stays");
     }
 

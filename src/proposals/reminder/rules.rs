@@ -3,7 +3,8 @@
 mod files;
 
 use super::pending::Queue;
-use super::{DESCRIPTOR, REMINDER, SCHEMAS};
+use super::read::{self, Form, Spec};
+use super::{DESCRIPTOR, REMINDER};
 use crate::proposals::findings::rules;
 use crate::proposals::recent::{Digest, Recent, digest};
 use crate::proposals::{ConversationEvent, Declared, Findings, Observed, Observer, Side};
@@ -89,17 +90,10 @@ const MAX_PER_TURN: usize = 10;
 /// A minute in nanoseconds.
 const MINUTE_NS: i64 = 60_000_000_000;
 
-/// The form in which a reminder was sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Path {
-    Proposed,
-    Legacy,
-}
-
 /// Checks one connection.
 #[derive(Debug)]
 pub(super) struct ReminderObserver {
-    seen: Recent<String, (Path, Digest)>,
+    seen: Recent<String, (Form, Digest)>,
     times: VecDeque<i64>,
     flooding: bool,
     pending: Queue,
@@ -130,7 +124,7 @@ impl Observer for ReminderObserver {
         match (message.method, message.envelope.kind) {
             (Some(REMINDER), MessageKind::Notification | MessageKind::Request) => {
                 let reminder = &message.content["reminder"];
-                self.common(message, reminder, Path::Proposed, findings);
+                self.common(message, reminder, Form::Proposed, findings);
                 check_spelling(message.seq, reminder, findings);
             }
             (Some("notifications/message"), MessageKind::Notification) => {
@@ -143,11 +137,9 @@ impl Observer for ReminderObserver {
                     "_meta.harn.reminder is next to params".to_owned()
                 });
                 findings.note(&LEGACY_ENVELOPE, message.seq, "the server sent a reminder in notifications/message");
-                let violations = SCHEMAS.check("LegacyReminder", reminder).unwrap_or_default();
-                findings.check(&LEGACY_SHAPE, message.seq, violations.is_empty(), || {
-                    violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
-                });
-                self.common(message, reminder, Path::Legacy, findings);
+                let violations = read::legacy_violations(reminder).err();
+                findings.check(&LEGACY_SHAPE, message.seq, violations.is_none(), || violations.unwrap_or_default());
+                self.common(message, reminder, Form::Legacy, findings);
             }
             (Some("initialize"), MessageKind::Result) => declared(message, findings),
             (Some("tools/call"), MessageKind::Request) => {
@@ -193,27 +185,26 @@ impl Observer for ReminderObserver {
 }
 
 impl ReminderObserver {
-    fn common(&mut self, message: &Observed<'_>, reminder: &Value, path: Path, findings: &mut Findings) {
+    fn common(&mut self, message: &Observed<'_>, reminder: &Value, form: Form, findings: &mut Findings) {
         let seq = message.seq;
         if message.declared.server.is_object() {
             findings.check(&UNDECLARED, seq, emits(message.declared), || {
                 "the server sent a reminder, but did not declare reminders.emit".to_owned()
             });
         }
-        check_listed(message, reminder, findings);
-        let fired = ["firedAtTurn", "fired_at_turn"].iter().find_map(|name| reminder.get(name));
-        findings.check(&FIRED_AT, seq, fired.is_none_or(Value::is_null), || {
-            format!("the server set firedAtTurn to {}", fired.unwrap_or(&Value::Null))
-        });
+        let spec = Spec::lenient(reminder, form);
+        check_listed(message, reminder, &spec, findings);
+        let fired = read::fired_at(reminder);
+        findings.check(&FIRED_AT, seq, fired.is_none(), || fired.unwrap_or_default());
         self.check_rate(message, findings);
-        self.check_moment(message, reminder, findings);
-        self.pending.push(reminder);
+        self.check_moment(message, reminder, &spec, findings);
+        self.pending.push(spec);
         let Some(id) = reminder["id"].as_str() else { return };
         let version = uuid::Uuid::parse_str(id).map(|id| id.get_version_num());
         findings.check(&ODD_ID, seq, version == Ok(7), || format!("the reminder has the id {id:?}"));
         let body = digest(&reminder["body"]);
-        let before = self.seen.insert(id.to_owned(), (path, body));
-        let crossed = before.as_ref().is_some_and(|(before, _)| *before != path);
+        let before = self.seen.insert(id.to_owned(), (form, body));
+        let crossed = before.as_ref().is_some_and(|(before, _)| *before != form);
         findings.check(&BOTH_PATHS, seq, !crossed, || {
             format!("the server has already sent the reminder {id} in the other form")
         });
@@ -224,21 +215,21 @@ impl ReminderObserver {
     }
 
     /// Checks the lifetime and the role of a reminder, and the messages around it.
-    fn check_moment(&mut self, message: &Observed<'_>, reminder: &Value, findings: &mut Findings) {
+    fn check_moment(&mut self, message: &Observed<'_>, reminder: &Value, spec: &Spec, findings: &mut Findings) {
         let seq = message.seq;
-        let either = |names: [&str; 2]| names.iter().map(|name| &reminder[*name]).find(|value| !value.is_null());
-        let lasting = either(["ttlTurns", "ttl_turns"]).is_some();
+        // A lifetime of the wrong type or in the wrong case is another mistake.
+        let lasting = ["ttlTurns", "ttl_turns"].iter().any(|name| !reminder[*name].is_null());
         findings
             .check(&NO_LIFETIME, seq, lasting || self.lifetime_reported, || "the reminder has no ttlTurns".to_owned());
         self.lifetime_reported |= !lasting;
-        let role = either(["roleHint", "role_hint"]).and_then(Value::as_str).unwrap_or("system");
+        let role = spec.role_hint.as_deref().unwrap_or("system");
         let of_provider = matches!(role, "user_block" | "ephemeral_cache");
         findings.check(&PROVIDER_ROLE, seq, !of_provider, || format!("the reminder has the roleHint {role:?}"));
         findings.check(&DURING_CALL, seq, self.calls.is_empty(), || {
             let calls = counted_as(self.calls.len(), "tools/call request has", "tools/call requests have");
             format!("the reminder arrived while {calls} no result yet")
         });
-        if let Some(key) = either(["dedupeKey", "dedupe_key"]).and_then(Value::as_str) {
+        if let Some(key) = &spec.dedupe_key {
             self.files.reminded(message, key, findings);
         }
     }
@@ -272,12 +263,12 @@ fn declared(message: &Observed<'_>, findings: &mut Findings) {
     });
 }
 
-fn check_listed(message: &Observed<'_>, reminder: &Value, findings: &mut Findings) {
+fn check_listed(message: &Observed<'_>, reminder: &Value, spec: &Spec, findings: &mut Findings) {
     let Some((_, declared)) = message.declared.find(&DESCRIPTOR, Side::Server) else { return };
-    let roles = if reminder.get("role_hint").is_some() { "role_hint" } else { "roleHint" };
-    for (member, list, default) in [("propagate", "propagate", "session"), (roles, "roleHints", "system")] {
+    let propagate = reminder["propagate"].as_str().unwrap_or("session");
+    let role = spec.role_hint.as_deref().unwrap_or("system");
+    for (member, list, used) in [("propagate", "propagate", propagate), ("roleHint", "roleHints", role)] {
         let Some(listed) = declared[list].as_array() else { continue };
-        let used = reminder[member].as_str().unwrap_or(default);
         findings.check(&UNLISTED, message.seq, listed.iter().any(|value| value == used), || {
             format!("the reminder uses {member} {used:?}, which the server did not declare in {list}")
         });
@@ -286,15 +277,11 @@ fn check_listed(message: &Observed<'_>, reminder: &Value, findings: &mut Finding
 
 /// Checks for members whose names are almost those of the proposal.
 fn check_spelling(seq: u64, reminder: &Value, findings: &mut Findings) {
-    const MEMBERS: [&str; 9] =
-        ["id", "body", "tags", "dedupeKey", "ttlTurns", "preserveOnCompact", "propagate", "roleHint", "firedAtTurn"];
-    let plain = |name: &str| name.replace(['_', '-'], "").to_ascii_lowercase();
     for rule in [&SNAKE_CASE, &NEAR_MISS] {
         findings.hold(rule);
     }
-    for key in reminder.as_object().into_iter().flat_map(|members| members.keys()) {
-        let Some(meant) = MEMBERS.iter().find(|name| plain(name) == plain(key) && *name != key) else { continue };
+    for (key, meant) in read::misspelled(reminder) {
         let rule = if key.contains('_') { &SNAKE_CASE } else { &NEAR_MISS };
-        findings.note(rule, seq, format!("the reminder has the member {key:?}; did you mean {meant:?}?"));
+        findings.note(rule, seq, read::misspelling(key, meant));
     }
 }

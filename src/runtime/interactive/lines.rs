@@ -24,6 +24,8 @@ pub(crate) enum Line {
     Servers,
     /// Show the list of commands.
     Help,
+    /// Show the orders of the proposals.
+    Orders,
     /// Nothing.
     Nothing,
 }
@@ -42,7 +44,7 @@ pub(crate) const COMMANDS: &[(&str, &str, &str)] = &[
     ("detached", "TEXT", "run a turn of a sub-agent in a session of its own"),
     ("tool", "[SERVER:]NAME [key=value …]", "call a tool, with its hooks"),
     ("hook", "EVENT [tool_name=… tool_input:=… …]", "fire a hook event"),
-    ("do", "ORDER [key=value …]", "give an order of a proposal; an unknown order lists all"),
+    ("do", "[ORDER [key=value …]]", "give an order of a proposal; without one, list the orders"),
     ("request", "SERVER METHOD [key=value …]", "send a request and show the response"),
     ("compact", "[SUMMARY]", "replace the transcript with a summary"),
     ("approve", "SERVER [PROPOSAL]", "allow what a server asks for"),
@@ -99,6 +101,7 @@ pub(crate) fn parse(line: &str) -> Result<Line, CommandError> {
             params["event"] = event.as_str().into();
             order(Order::Proposal { order: "hook".to_owned(), params })
         }
+        "do" if rest.is_empty() => Ok(Line::Orders),
         "do" => {
             let words = words()?;
             let (name, members) = words.split_first().ok_or_else(missing)?;

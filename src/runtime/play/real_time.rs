@@ -43,7 +43,8 @@ impl RealTimePlay<'_> {
         let Self { player, config, servers, model, recorder } = self;
         let mut servers = HostServers::gather(servers, recorder, notices).await?;
         let links = std::mem::take(&mut servers.links);
-        let runner = HostRunner::start(Host::new(config), links, model, Delivery::ByUser);
+        let queue = std::sync::Arc::clone(recorder.queue());
+        let runner = HostRunner::start(Host::new(config), links, model, Delivery::ByUser, queue);
         let orders = std::mem::take(&mut servers.orders);
         let (stage, report) = play(player, RealTime { runner, orders, not_fired: VecDeque::new() }, observe).await;
         stage.runner.close().await;

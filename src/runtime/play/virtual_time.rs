@@ -8,12 +8,15 @@ use crate::host::engine::{Host, ModelReply, Order, Output};
 use crate::host::prompt::Prompt;
 use crate::proposals::host::{Inference, Inferred, ServerId};
 use crate::runtime::host::Message;
+use crate::runtime::host_notes;
 use crate::runtime::model::Model;
 use crate::scenario::{Observation, Player, Report, Scenario, ServerKind};
 use crate::server::{self, Fired, Server};
 use crate::trace::{EventKind, FileHeader, Flags, NewEvent, ReelWriter, WriterOptions};
 use crate::wire::{Direction, Framing};
+use serde_json::Value;
 use std::collections::VecDeque;
+use std::io::{self, Write};
 use std::path::Path;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -119,6 +122,14 @@ pub(crate) fn record_play(
                 };
                 writer.append(event).map_err(failed)
             }
+            Observation::Mark(server, mark) => {
+                let notes = host_notes::marks(*server, *mark, scenario.servers.len());
+                notes.iter().try_for_each(|note| append_note(&mut writer, at, note).map_err(failed))
+            }
+            Observation::HostEvent(event) => {
+                let mut notes = host_notes::decision(event).into_iter();
+                notes.try_for_each(|note| append_note(&mut writer, at, &note).map_err(failed))
+            }
             _ => Ok(()),
         };
         if let Err(error) = kept.and_then(|()| observe(at, seen)) {
@@ -135,6 +146,21 @@ pub(crate) fn record_play(
         Some(error) => Err(error),
         None => report.map_err(|error| CommandError::usage(error.to_string())),
     }
+}
+
+/// Adds a note of the host to a reel.
+fn append_note<W: Write>(writer: &mut ReelWriter<W>, at: Duration, (stream, note): &(u32, Value)) -> io::Result<()> {
+    let mut payload = Vec::new();
+    ciborium::into_writer(note, &mut payload).map_err(io::Error::other)?;
+    writer.append(NewEvent {
+        time: i64::try_from(at.as_nanos()).unwrap_or(i64::MAX),
+        stream: *stream,
+        exchange: 0,
+        kind: EventKind::Note,
+        flags: Flags::default(),
+        framing: Framing::Whole,
+        payload: &payload,
+    })
 }
 
 /// Runs a future that never has to wait, as none does in virtual time.

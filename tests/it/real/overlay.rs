@@ -88,7 +88,7 @@ fn the_filesystem_servers_writes_and_failures_are_reported() {
     ];
     let events = host(&stage, "server-filesystem.yaml", "", &server, &words);
     assert!(injected(&events, "hooks.session_start").contains("Allowed directories"));
-    assert!(injected(&events, "hooks.event").contains("write_file overwrites whole files"));
+    assert!(injected(&events, "hooks.tool_use").contains("write_file overwrites whole files"));
     let reel = show(&stage, "overlay.reel", "method:push/event");
     assert!(reel.contains("read_text_file failed: ENOENT"));
 }

@@ -24,13 +24,13 @@ use std::time::Duration;
 /// # Errors
 ///
 /// The options name no server, or two with the same name, or one that cannot be found.
-pub(super) fn servers(args: &HostArgs, context: &Context) -> Result<Vec<NamedServer>, CommandError> {
+pub(super) fn servers(args: &HostArgs, seed: u64, context: &Context) -> Result<Vec<NamedServer>, CommandError> {
     let mut named = Vec::new();
     for word in &args.add {
         named.push(specified(word, args.target.limits, context)?);
     }
     for (at, word) in args.builtin.iter().enumerate() {
-        named.push(builtin_named(word, args.seed + at as u64)?);
+        named.push(builtin_named(word, seed.wrapping_add(at as u64))?);
     }
     for target in args.target.each()? {
         named.push(NamedServer { name: target.name(context)?, place: target.location(context)? });
@@ -107,7 +107,12 @@ fn read_yaml(path: &Path) -> Result<Value, CommandError> {
 /// # Errors
 ///
 /// The policy cannot be read, or an option is unknown or has an invalid value.
-pub(super) fn config(args: &HostArgs, named: &[NamedServer], model: &Model) -> Result<HostConfig, CommandError> {
+pub(super) fn config(
+    args: &HostArgs,
+    seed: u64,
+    named: &[NamedServer],
+    model: &Model,
+) -> Result<HostConfig, CommandError> {
     let mut policies = engine::policies();
     let mut layout = Layout::default();
     let refused = |error: &dyn std::fmt::Display| CommandError::usage(error.to_string());
@@ -140,9 +145,9 @@ pub(super) fn config(args: &HostArgs, named: &[NamedServer], model: &Model) -> R
         servers: named.iter().map(client).collect(),
         policies,
         layout,
-        seed: args.seed,
+        seed,
         project: args.project.clone().unwrap_or(folder),
-        session: format!("session-{}", args.seed),
+        session: format!("session-{seed}"),
         system: String::from_utf8_lossy(&system).into_owned(),
         model: model.view(),
     })

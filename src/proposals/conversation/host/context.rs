@@ -4,10 +4,13 @@
 
 use crate::proposals::host::{clean, cut, label, quoted};
 use serde_json::Value;
-use std::fmt::Write;
+use std::collections::BTreeSet;
 
 /// The default size limit of a context in the prompt, in bytes (SEP-1975, Open Questions 1).
 pub(crate) const DEFAULT_MAX_BYTES: usize = 16 * 1024;
+
+/// A remark about a context that is valid: it contains both forms (AMB-A2).
+pub(super) const BOTH_FORMS: &str = "both context and structuredContext are given; the text goes first";
 
 /// A memory.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,7 +50,7 @@ impl Context {
         }
         let memories = read_memories(&value["structuredContext"], &mut remarks);
         if text.is_some() && !memories.is_empty() {
-            remarks.push("both context and structuredContext are given; the text goes first".to_owned());
+            remarks.push(BOTH_FORMS.to_owned());
         }
         let context = Self { text, memories };
         (if context == Self::default() { None } else { Some(context) }, remarks)
@@ -79,24 +82,65 @@ fn read_memories(structured: &Value, remarks: &mut Vec<String>) -> Vec<Memory> {
     memories
 }
 
-/// The text of a context: its plain text, then one line per memory (AMB-A2).
-pub(super) fn text(context: &Context) -> String {
-    let mut inside = String::new();
-    if let Some(text) = &context.text {
-        let _ = writeln!(inside, "{text}");
+/// The text of a context: its plain text, then one line per memory (AMB-A2). Of memories for which `max` bytes have no
+/// space, the least relevant are left out; the others keep the server's order. The number of those left out follows.
+pub(super) fn text(context: &Context, max: usize) -> (String, usize) {
+    let mut inside = context.text.as_ref().map(|text| format!("{text}\n")).unwrap_or_default();
+    let lines: Vec<String> = context.memories.iter().map(line).collect();
+    let relevance = |at: &usize| context.memories.get(*at).and_then(|memory| memory.relevance).unwrap_or(f64::MIN);
+    let mut ranked: Vec<usize> = (0..lines.len()).collect();
+    ranked.sort_by(|one, other| relevance(other).total_cmp(&relevance(one)));
+    let mut length = inside.len();
+    let fits = |at: &usize| {
+        length = length.saturating_add(lines.get(*at).map_or(0, String::len));
+        length <= max
+    };
+    let mut kept: BTreeSet<usize> = ranked.iter().copied().take_while(fits).collect();
+    if inside.is_empty() && kept.is_empty() {
+        // Not even one fits: the caller cuts the most relevant one.
+        kept.extend(ranked.first());
     }
-    for memory in &context.memories {
-        let _ = write!(inside, "- {}", memory.content);
-        let relevance = memory.relevance.map(|relevance| format!("relevance {relevance}"));
-        let source = memory.source.as_deref().map(|source| format!("source {}", label(source)));
-        let aside: Vec<_> = relevance.into_iter().chain(source).collect();
-        let _ = if aside.is_empty() { writeln!(inside) } else { writeln!(inside, " ({})", aside.join(", ")) };
+    let left_out = lines.len() - kept.len();
+    lines.iter().enumerate().filter(|(at, _)| kept.contains(at)).for_each(|(_, line)| inside.push_str(line));
+    (inside, left_out)
+}
+
+fn line(memory: &Memory) -> String {
+    let relevance = memory.relevance.map(|relevance| format!("relevance {relevance}"));
+    let source = memory.source.as_deref().map(|source| format!("source {}", label(source)));
+    let aside: Vec<_> = relevance.into_iter().chain(source).collect();
+    match aside.is_empty() {
+        true => format!("- {}\n", memory.content),
+        false => format!("- {} ({})\n", memory.content, aside.join(", ")),
     }
-    inside
 }
 
 /// The text to put before the user's message, marked as external and cut to `max` bytes (SEP-1975, Security
 /// Implications).
 pub(crate) fn render(server: &str, context: &Context, max: usize) -> String {
-    quoted(server, "context", &cut(clean(&text(context)), max))
+    quoted(server, "context", &cut(clean(&text(context, max).0), max))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a22_the_least_relevant_memories_are_left_out() {
+        let memory = |content: &str, relevance: f64| Memory {
+            content: content.to_owned(),
+            relevance: Some(relevance),
+            source: None,
+        };
+        let memories = vec![memory("low", 0.1), memory("high", 0.9), memory("middle", 0.5)];
+        let context = Context { text: None, memories };
+        let all = "- low (relevance 0.1)\n- high (relevance 0.9)\n- middle (relevance 0.5)\n";
+        assert_eq!(text(&context, all.len()), (all.to_owned(), 0));
+        let two = "- high (relevance 0.9)\n- middle (relevance 0.5)\n";
+        assert_eq!(text(&context, all.len() - 1), (two.to_owned(), 1));
+        let (one, left_out) = text(&context, 1);
+        assert_eq!((one.as_str(), left_out), ("- high (relevance 0.9)\n", 2), "the caller cuts it");
+        let both = Context { text: Some("plain".to_owned()), ..context };
+        assert_eq!(text(&both, 10), ("plain\n".to_owned(), 3));
+    }
 }

@@ -8,7 +8,8 @@ use super::{
     subscription,
 };
 use crate::proposals::host::{
-    HostCx, HostSide, Inbound, Injection, LifecycleEvent, PromptPlace, RequestOutcome, ServerId, Slot, Utterance, cut,
+    HostCx, HostSide, Inbound, Injection, LifecycleEvent, Mark, PromptPlace, RequestOutcome, ServerId, Slot, Utterance,
+    cut,
 };
 use crate::proposals::policy::{Policies, Policy, Setting, SettingKind};
 use crate::wire::text::counted;
@@ -88,8 +89,6 @@ struct Subscriber {
     is_disabled: bool,
     /// The id of the message that the turn waits for.
     waits: Option<String>,
-    /// Whether a response without a request arrived while the message was waiting.
-    has_strayed: bool,
     /// The engine's keys of requests, by the host's tokens.
     keys: BTreeMap<u64, u64>,
 }
@@ -149,7 +148,7 @@ impl ConversationHostSide {
                 content: text.to_owned(),
                 recent_history: recent.iter().map(entry).collect(),
             };
-            (subscriber.waits, subscriber.has_strayed) = (Some(message_id.to_owned()), false);
+            subscriber.waits = Some(message_id.to_owned());
             let actions = subscriber.engine.start(cx.now, message);
             self.act(cx, server, actions);
         }
@@ -197,7 +196,6 @@ impl HostSide for ConversationHostSide {
             misses: 0,
             is_disabled: false,
             waits: None,
-            has_strayed: false,
             keys: BTreeMap::new(),
         };
         self.subscribers.insert(server, subscriber);
@@ -237,10 +235,9 @@ impl HostSide for ConversationHostSide {
 
     /// A bare response to the notification. It cannot be matched to a message, so it counts as no response (AMB-A1).
     fn stray(&mut self, cx: &mut HostCx<'_>, server: ServerId, _answer: &Inbound<'_>) -> bool {
-        let Some(subscriber) = self.subscribers.get_mut(&server).filter(|one| one.waits.is_some()) else {
+        let Some(subscriber) = self.subscribers.get(&server).filter(|one| one.waits.is_some()) else {
             return false;
         };
-        subscriber.has_strayed = true;
         let text =
             "the server sent a response that belongs to no request while a user message waits for its context: dropped";
         cx.report("stray", Some(server), text, json!({"message_id": subscriber.waits, "carrier": "bare response"}));
@@ -287,6 +284,7 @@ impl HostSide for ConversationHostSide {
     fn allow(&mut self, cx: &mut HostCx<'_>, server: ServerId, is_allowed: bool) {
         let Some(subscriber) = self.subscribers.get_mut(&server) else { return };
         (subscriber.is_allowed, subscriber.is_disabled, subscriber.misses) = (is_allowed, false, 0);
+        cx.mark(server, if is_allowed { Mark::Granted } else { Mark::Revoked });
         let (what, text) = match is_allowed {
             true => ("allowed", "receives the user's messages from now on"),
             false => ("revoked", "receives no user messages from now on"),
@@ -310,17 +308,18 @@ fn members(outcome: &DeliveryOutcome) -> Value {
 
 fn done(cx: &mut HostCx<'_>, server: ServerId, subscriber: &mut Subscriber, outcome: &DeliveryOutcome) {
     let mut data = members(outcome);
-    // A server without context may leave a notification without a response, so silence is not a timeout.
-    let is_silence = outcome.carrier == Carrier::Notification && !subscriber.has_strayed;
-    subscriber.misses = if outcome.timed_out && !is_silence { subscriber.misses + 1 } else { 0 };
+    subscriber.misses = if outcome.timed_out { subscriber.misses + 1 } else { 0 };
+    report_remarks(cx, server, outcome);
     match (&outcome.context, &outcome.refused) {
         (Some(found), _) => {
-            let text = context::text(found);
-            let whole = text.len();
-            let text = cut(text, subscriber.policy.length("most_bytes"));
+            let most = subscriber.policy.length("most_bytes");
+            let whole = context::text(found, usize::MAX).0.len();
+            let (text, left_out) = context::text(found, most);
             data["bytes"] = whole.into();
-            let was_cut = if text.len() < whole { ", cut" } else { "" };
+            data["left_out"] = left_out.into();
+            let was_cut = if whole > most { ", cut" } else { "" };
             cx.report("context", Some(server), format!("{whole} B of context{was_cut}"), data);
+            let text = cut(text, most);
             let weight = i64::try_from(subscriber.policy.number("priority")).unwrap_or(i64::MAX);
             cx.inject(Injection { server, slot: CONTEXT, weight, what: "context".to_owned(), text });
         }
@@ -328,7 +327,7 @@ fn done(cx: &mut HostCx<'_>, server: ServerId, subscriber: &mut Subscriber, outc
             data["error"] = json!({"code": code, "message": message});
             cx.report("refused", Some(server), format!("refused with {code} {message}"), data);
         }
-        (None, None) if outcome.timed_out && !is_silence => {
+        (None, None) if outcome.timed_out => {
             let misses = subscriber.misses;
             cx.report(
                 "timed out",
@@ -350,8 +349,20 @@ fn done(cx: &mut HostCx<'_>, server: ServerId, subscriber: &mut Subscriber, outc
     }
 }
 
+/// Reports what is unusual about a response. What is malformed is ignored, the rest is used.
+fn report_remarks(cx: &mut HostCx<'_>, server: ServerId, outcome: &DeliveryOutcome) {
+    let is_valid = |remark: &&String| [super::GUESSED, context::BOTH_FORMS].contains(&remark.as_str());
+    let (valid, malformed): (Vec<&String>, Vec<&String>) = outcome.remarks.iter().partition(is_valid);
+    for (what, remarks) in [("odd", valid), ("malformed", malformed)] {
+        for remark in remarks {
+            cx.report(what, Some(server), remark.as_str(), json!({"message_id": outcome.message_id}));
+        }
+    }
+}
+
 /// Context that came too late is never used for a later turn (SEP-1975, Timeouts).
 fn late(cx: &mut HostCx<'_>, server: ServerId, outcome: &DeliveryOutcome) {
+    report_remarks(cx, server, outcome);
     let ms = outcome.latency.as_millis();
     cx.report("late", Some(server), format!("a context arrived after {ms} ms, too late: dropped"), members(outcome));
 }

@@ -40,6 +40,8 @@ fn a1_the_subscription_is_read_at_both_places() {
     assert_eq!(read(r#"{"conversationEvents":{"onUserMessage":"true"}}"#), Subscription::DeclaredNotSubscribed);
     assert_eq!(read(r#"{"experimental":{}}"#), Subscription::NotDeclared);
     assert_eq!(read("null"), Subscription::NotDeclared);
+    let both = r#"{"conversationEvents":{"onUserMessage":false},"experimental":{"conversationEvents":{"onUserMessage":true}}}"#;
+    assert_eq!(read(both), Subscription::DeclaredNotSubscribed, "the top level decides (AMB-A9)");
 }
 
 #[test]
@@ -47,7 +49,10 @@ fn a5_the_params_fit_the_schema() {
     let mut message = message("m1");
     assert_eq!(message.params().to_string(), r#"{"messageId":"m1","content":"hello"}"#);
     message.recent_history = vec![HistoryEntry { role: "assistant".to_owned(), content: "hi".to_owned() }];
-    assert_eq!(DESCRIPTOR.schemas.check("conversation/userMessage:params", &message.params()), Some(vec![]));
+    assert_eq!(
+        super::super::DESCRIPTOR.schemas.check("conversation/userMessage:params", &message.params()),
+        Some(vec![])
+    );
 }
 
 #[test]

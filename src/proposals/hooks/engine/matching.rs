@@ -20,7 +20,7 @@ pub(super) fn judge(hook: &Hook, event: &Event, notes: &mut Vec<String>) -> Resu
 }
 
 /// The schema permits a matcher on any event, but the text applies it to tool events only (AMB-D3).
-fn ignored_matcher(kind: EventKind) -> String {
+pub(crate) fn ignored_matcher(kind: EventKind) -> String {
     format!("warning: matchers do not apply to {} events; this one is ignored", kind.name())
 }
 

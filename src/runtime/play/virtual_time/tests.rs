@@ -315,7 +315,7 @@ steps:
   - user: go on
     expect:
       - prompt: {contains: it was about the schema}
-      - prompt: {slot: hooks.event, contains: add_note}
+      - prompt: {slot: hooks.tool_use, contains: add_note}
   - disconnect: memory
     expect: [{fact: {what: gone}}]
   - server: memory

@@ -210,6 +210,8 @@ impl Talk<'_> {
                 let tools = view.declared.tools.iter().flatten().cloned().collect::<Vec<_>>().join(" ");
                 self.print(&visible_text(&format!("{} ({}) {state}; tools: {tools}", view.name, view.own_name)))
             }),
+            (Line::Orders, true) => host.orders().iter().try_for_each(|order| self.print(&format!("  /do {order}"))),
+            (Line::Orders, false) => self.print_json(&json!({"event": "orders", "orders": host.orders()})),
             (Line::Help, true) => COMMANDS.iter().try_for_each(|(name, arguments, text)| {
                 self.print(&format!("  /{:<40} {text}", format!("{name} {arguments}")))
             }),

@@ -172,7 +172,11 @@ fn every_rule_is_listed_with_its_source() {
         assert_eq!(rule["decision"].is_string(), is_open, "{rule}");
     }
     let listed = stage.ok(&["validate", "--rules"]).out();
-    assert_eq!(listed.lines().filter(|line| line.starts_with("# ")).count(), 6, "one heading for each document");
+    assert_eq!(
+        listed.lines().filter(|line| line.starts_with("# ")).count(),
+        24,
+        "one heading for each subject of MCP and each proposal"
+    );
     assert!(listed.contains("\n# SEP-1975: Conversation Event Subscriptions ("), "{listed}");
     assert!(listed.contains("\n    AMB-A1: The proposal calls the user message a notification"), "{listed}");
 }

@@ -28,9 +28,9 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "\
 Examples:
   mcpreel redact session.reel -o shared.reel
-  mcpreel redact session.reel --check                  # exit code 1 if there are secrets
+  mcpreel redact session.reel --check   # exit code 1 if there are secrets
   mcpreel redact session.reel --dry-run -f json | jq '.places[]'
-  mcpreel redact a.reel -o b.reel --key-file ~/.mcpreel.key   # the same pseudonyms in all reels
+  mcpreel redact a.reel -o b.reel --key-file ~/.mcpreel.key   # same pseudonyms
 
 The table [redact] in .mcpreel.toml adds rules and exempts texts: pointers, headers, env, members, allow, \
 allow_patterns, disable, and rules with name, pattern and severity.")]

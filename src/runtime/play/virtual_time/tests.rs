@@ -71,7 +71,7 @@ steps:
     ));
     assert_eq!(verdicts(&played.report), [Passed; 6], "{:?}", played.report);
     assert!(played.report.is_passed());
-    assert_eq!(played.prompts.len(), 2);
+    assert_eq!(played.prompts.len(), 3);
 }
 
 #[test]

@@ -3,11 +3,13 @@
 mod client_session;
 pub(crate) mod clients;
 mod commands;
+mod comparing;
 mod handlers;
 mod hosting;
 mod jq;
 mod listening;
 mod printer;
+mod recorded;
 mod target;
 mod values;
 

@@ -12,6 +12,7 @@ pub(crate) mod inferences;
 pub(crate) mod model;
 pub(crate) mod overlay;
 pub(crate) mod probe;
+pub(crate) mod replay;
 pub(crate) mod scenario_server;
 pub(crate) mod scenario_sessions;
 pub(crate) mod server;

@@ -110,6 +110,10 @@ pub mod redact {
     pub use crate::redact::{redact_arguments, redact_header};
 }
 
+pub mod replay {
+    pub use crate::replay::{Answers, Conversation, Conversations, Output, Plan, ReplayEngine, Selection, Settings};
+}
+
 pub mod render {
     pub use crate::render::scenario;
     pub mod line {

@@ -74,6 +74,12 @@ enum EraArg {
 }
 
 impl ClientOptions {
+    /// The options of a client that sends recorded messages as they are, recorded to this reel.
+    pub(super) fn replaying(record: PathBuf, timeout: Option<Duration>) -> Self {
+        let (protocol_version, roots) = (None, Vec::new());
+        Self { era: EraArg::Auto, protocol_version, timeout, roots, record: Some(record) }
+    }
+
     /// The engine's settings. `capabilities` is declared in addition to what the options declare.
     pub(super) fn config(&self, capabilities: Value) -> ClientConfig {
         let mut config = ClientConfig::new("mcpreel", env!("CARGO_PKG_VERSION"));

@@ -13,6 +13,7 @@ mod man;
 mod overlay;
 pub(super) mod record;
 mod reel;
+mod replay;
 mod serve;
 mod sessions;
 mod show;
@@ -41,6 +42,7 @@ pub(super) enum Command {
     Stats(stats::StatsArgs),
     Validate(validate::ValidateArgs),
     Diff(diff::DiffArgs),
+    Replay(replay::ReplayArgs),
     Serve(serve::ServeArgs),
     Host(host::HostArgs),
     Overlay(overlay::OverlayArgs),
@@ -68,6 +70,7 @@ impl Command {
             Self::Stats(args) => stats::run(args, context),
             Self::Validate(args) => validate::run(args, context),
             Self::Diff(args) => diff::run(args, context),
+            Self::Replay(args) => replay::run(args, context),
             Self::Serve(args) => serve::run(args, context),
             Self::Host(args) => host::run(args, context),
             Self::Overlay(args) => overlay::run(args, context),

@@ -1,8 +1,9 @@
 //! `diff`: compares two reels by what was sent.
 
+use crate::cli::comparing::CompareOptions;
 use crate::cli::printer::{Format, note};
 use crate::cli::{Context, Outcome};
-use crate::diff::{Collector, Options, Recording, compare};
+use crate::diff::{Collector, Recording, compare};
 use crate::error::{CommandError, ErrorKind};
 use crate::record::reels;
 use crate::render::diff::{DiffStyle, text};
@@ -34,38 +35,16 @@ pub(crate) struct DiffArgs {
     /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
-    /// Also compare the order of members, the notation of numbers, and (byte for byte) JSON embedded in strings.
-    #[arg(long)]
-    exact: bool,
-    /// Also compare the order of requests, and of lists such as tools.
-    #[arg(long)]
-    order: bool,
-    /// Also compare ids.
-    #[arg(long)]
-    ids: bool,
-    /// Also compare timestamps in messages.
-    #[arg(long)]
-    times: bool,
-    /// Also compare what the servers wrote to stderr.
-    #[arg(long)]
-    stderr: bool,
-    /// Ignore the value at this JSON Pointer, relative to the message; `*` matches any one member (repeatable).
-    #[arg(long, value_name = "POINTER")]
-    ignore: Vec<String>,
+    #[command(flatten)]
+    compare: CompareOptions,
 }
 
 pub(super) fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let options = Options {
-        exact: args.exact,
-        order: args.order,
-        keep_times: args.times,
-        keep_ids: args.ids,
-        ignore: args.ignore.clone(),
-    };
+    let options = args.compare.options();
     let paths = [&*args.left, &*args.right];
     // A pipe can be read only once, so all of its content is kept.
     let collectors = paths.map(|path| {
-        let collector = Collector::new(&options).with_stderr(args.stderr);
+        let collector = Collector::new(&options).with_stderr(args.compare.stderr);
         if path.is_file() { collector.without_texts() } else { collector }
     });
     let passes = read_both(paths, collectors, |path| reels::open_whole(Some(path), note))?;
@@ -75,7 +54,7 @@ pub(super) fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, Command
     let [(mut left, in_left), (mut right, in_right)] = passes.map(|pass| (pass.recording, pass.messages));
     match (in_left, in_right) {
         // Stderr can be compared without messages.
-        (0, 0) if args.stderr => {}
+        (0, 0) if args.compare.stderr => {}
         (0, 0) => return Err(reels::without_messages(&args.left)),
         (0, _) => context.printer.note(&format!("{}: no messages", args.left.display())),
         (_, 0) => context.printer.note(&format!("{}: no messages", args.right.display())),
@@ -95,7 +74,7 @@ pub(super) fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, Command
         };
         passes += 1;
         let collectors = [missing.left, missing.right]
-            .map(|wanted| Collector::new(&options).with_stderr(args.stderr).only_texts_of(wanted));
+            .map(|wanted| Collector::new(&options).with_stderr(args.compare.stderr).only_texts_of(wanted));
         let [texts, others] = read_both(paths, collectors, |path| reels::open(Some(path)))?;
         left.fill(texts.recording);
         right.fill(others.recording);

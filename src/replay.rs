@@ -4,12 +4,15 @@
 //! client sent back. [`Plan`] says what is sent, in which order, and what each message waits for. The engine follows the
 //! plan.
 //!
+//! [`mock`] serves a recording instead of its server.
+//!
 //! This module must never use tokio, open a file, read a clock or print.
 
 mod bindings;
 pub(crate) mod conversation;
 mod engine;
 mod leaves;
+pub(crate) mod mock;
 mod plan;
 mod replies;
 mod safety;
@@ -20,6 +23,7 @@ pub(crate) use engine::{End, Outcome};
 pub use engine::{Output, ReplayEngine, Settings};
 pub use plan::{Plan, Selection};
 pub use replies::Answers;
+pub(crate) use replies::with_id;
 pub(crate) use substitute::Substitutions;
 
 #[cfg(test)]

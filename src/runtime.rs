@@ -9,6 +9,7 @@ pub(crate) mod handler_runner;
 pub(crate) mod host;
 pub(crate) mod host_session;
 pub(crate) mod inferences;
+pub(crate) mod mock;
 pub(crate) mod model;
 pub(crate) mod overlay;
 pub(crate) mod probe;

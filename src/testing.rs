@@ -111,6 +111,11 @@ pub mod redact {
 }
 
 pub mod replay {
+    pub mod mock {
+        pub use crate::replay::mock::{
+            Fault, Library, LibraryBuilder, Matching, MockSession, Output, Report, Settings, in_memory,
+        };
+    }
     pub use crate::replay::{Answers, Conversation, Conversations, Output, Plan, ReplayEngine, Selection, Settings};
 }
 

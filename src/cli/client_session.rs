@@ -80,6 +80,11 @@ impl ClientOptions {
         Self { era: EraArg::Auto, protocol_version, timeout, roots, record: Some(record) }
     }
 
+    /// The options of a client that asks for others.
+    pub(super) fn forwarding() -> Self {
+        Self { era: EraArg::Handshake, protocol_version: None, timeout: None, roots: Vec::new(), record: None }
+    }
+
     /// The engine's settings. `capabilities` is declared in addition to what the options declare.
     pub(super) fn config(&self, capabilities: Value) -> ClientConfig {
         let mut config = ClientConfig::new("mcpreel", env!("CARGO_PKG_VERSION"));

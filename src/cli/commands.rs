@@ -10,6 +10,7 @@ mod fire;
 mod host;
 mod import;
 mod man;
+mod mock;
 mod overlay;
 pub(super) mod record;
 mod reel;
@@ -44,6 +45,7 @@ pub(super) enum Command {
     Diff(diff::DiffArgs),
     Replay(replay::ReplayArgs),
     Serve(serve::ServeArgs),
+    Mock(mock::MockArgs),
     Host(host::HostArgs),
     Overlay(overlay::OverlayArgs),
     Survive(survive::SurviveArgs),
@@ -72,6 +74,7 @@ impl Command {
             Self::Diff(args) => diff::run(args, context),
             Self::Replay(args) => replay::run(args, context),
             Self::Serve(args) => serve::run(args, context),
+            Self::Mock(args) => mock::run(args, context),
             Self::Host(args) => host::run(args, context),
             Self::Overlay(args) => overlay::run(args, context),
             Self::Survive(args) => survive::run(args, context),

@@ -24,6 +24,11 @@ pub(super) fn open(path: &Path) -> Result<(ReelReader, PathBuf), CommandError> {
     }
 }
 
+/// Whether a path is a reel that can be read in any order.
+pub(super) fn is_reel_file(path: &Path) -> bool {
+    path.is_file() && import(path).is_ok_and(|text| text.is_none())
+}
+
 /// The content of a text file as a reel; `None` if the file is not text.
 fn import(path: &Path) -> Result<Option<Vec<u8>>, CommandError> {
     if !path.is_file() {

@@ -131,7 +131,7 @@ fn comparable(params: &[u8]) -> Value {
 }
 
 /// Returns a recorded response with the id of the live request.
-pub(super) fn with_id(response: &[u8], id: Id<'_>) -> Vec<u8> {
+pub(crate) fn with_id(response: &[u8], id: Id<'_>) -> Vec<u8> {
     let Some(recorded) = Envelope::scan(response).id else { return response.to_vec() };
     let live = String::from_utf8_lossy(id.echoed()).into_owned();
     splice(response, vec![(place_in(response, recorded.0), live)])

@@ -100,10 +100,10 @@ pub(crate) struct ReplayArgs {
 }
 
 /// How many times faster than recorded to send; `None` is as fast as possible.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Pace(Option<f64>);
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Pace(pub(super) Option<f64>);
 
-fn pace(text: &str) -> Result<Pace, String> {
+pub(super) fn pace(text: &str) -> Result<Pace, String> {
     let wrong = || format!("invalid pace {text:?}: use fast, recorded, or a factor such as 2x");
     match text {
         "fast" => Ok(Pace(None)),

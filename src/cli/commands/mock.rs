@@ -244,7 +244,9 @@ impl Mock<'_> {
     fn warn_about_faults(&self, library: &Library, context: &Context) {
         let called = library.called();
         for fault in self.options.faults.iter().filter(|fault| !called.iter().any(|method| fault.is_for(method))) {
-            context.printer.note(&format!("the fault {:?} cannot happen: the recording has no such request", fault.text));
+            context
+                .printer
+                .note(&format!("the fault {:?} cannot happen: the recording has no such request", fault.text));
         }
     }
 

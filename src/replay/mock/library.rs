@@ -305,9 +305,7 @@ impl LibraryBuilder {
         let id = envelope.id.map(|id| id.key());
         let open = id.and_then(|id| self.open.answer(place.1, Direction::ServerToClient, id));
         let Some(Open::Exchange(exchange, since)) = open else { return };
-        if let (Some(found), Some(stream)) =
-            (self.exchanges.get_mut(exchange as usize), self.streams.get_mut(&place))
-        {
+        if let (Some(found), Some(stream)) = (self.exchanges.get_mut(exchange as usize), self.streams.get_mut(&place)) {
             let since = stream.replied.remove(&exchange).unwrap_or(since);
             (found.answer, found.delay_us) = (number, micros(since, time));
             stream.last = (Anchor::Answered(exchange), time);

@@ -1,8 +1,8 @@
 //! Decides which recorded requests a live request repeats.
 
+use crate::diff::Options;
 use crate::diff::normalise::Normaliser;
 use crate::diff::report::UnitSide;
-use crate::diff::Options;
 use crate::proposals;
 use crate::protocol::methods;
 use std::collections::hash_map::DefaultHasher;

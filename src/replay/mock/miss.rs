@@ -3,8 +3,8 @@
 use super::library::{Exchange, Library};
 use crate::diff::compare::params_changes;
 use crate::protocol::methods;
-use crate::wire::text::{counted, excerpt};
 use crate::wire::Envelope;
+use crate::wire::text::{counted, excerpt};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -73,7 +73,8 @@ impl Miss {
             Some((seq, found)) => {
                 let shown: Vec<&str> = found.iter().take(MAX_NAMED).map(String::as_str).collect();
                 let more = found.len().checked_sub(MAX_NAMED).filter(|more| *more > 0);
-                let more = more.map(|more| format!(", and at {}", counted(more as u64, "other place"))).unwrap_or_default();
+                let more =
+                    more.map(|more| format!(", and at {}", counted(more as u64, "other place"))).unwrap_or_default();
                 miss(Some(seq), format!("the closest is seq {seq}, which differs at {}{more}", shown.join(", ")))
             }
             None => {
@@ -108,7 +109,9 @@ impl Miss {
             None => (MissKind::UsedUp, format!("used up: {asked} comes after the end of the recording")),
             Some(next) => {
                 let (expected, seq) = (next.label(library), next.request);
-                let text = format!("never recorded: {asked} at this position; the next recorded request is {expected} (seq {seq})");
+                let text = format!(
+                    "never recorded: {asked} at this position; the next recorded request is {expected} (seq {seq})"
+                );
                 (MissKind::NeverRecorded, text)
             }
         };

@@ -54,7 +54,8 @@ impl Cached {
         }
         // The next block often contains it.
         let is_later = self.blocks.back().is_some_and(|block| ends(block).is_some_and(|end| end < seq));
-        if is_later && self.advance().is_some_and(|first| first <= seq)
+        if is_later
+            && self.advance().is_some_and(|first| first <= seq)
             && let Some(text) = self.kept(seq)
         {
             return Some(text);

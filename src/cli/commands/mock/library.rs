@@ -63,7 +63,9 @@ fn read_one(path: &Path, builder: &mut LibraryBuilder) -> Result<(Box<dyn Payloa
         for event in block.events() {
             count = u32::try_from(event.header.seq).unwrap_or(u32::MAX - 1) + 1;
             builder.take(&event);
-            if event.header.kind == EventKind::Message && let Some(messages) = &mut kept {
+            if event.header.kind == EventKind::Message
+                && let Some(messages) = &mut kept
+            {
                 bytes += event.payload.len();
                 messages.push(count - 1, event.body());
             }

@@ -67,7 +67,8 @@ impl MockSession {
         let text = match method {
             "initialize" => {
                 let result = self.made_up_handshake(requested.as_deref());
-                format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{result}}}", String::from_utf8_lossy(&id)).into_bytes()
+                format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{result}}}", String::from_utf8_lossy(&id))
+                    .into_bytes()
             }
             _ => error(&id, METHOD_NOT_FOUND, "the recorded server has no server/discover", Value::Null),
         };
@@ -152,14 +153,7 @@ impl MockSession {
     }
 
     /// Queues what the recorded server sent because of a request, and its response.
-    fn serve(
-        &mut self,
-        now: Duration,
-        number: u32,
-        id: Vec<u8>,
-        params: Option<&[u8]>,
-        revision: Option<String>,
-    ) {
+    fn serve(&mut self, now: Duration, number: u32, id: Vec<u8>, params: Option<&[u8]>, revision: Option<String>) {
         let replies = self.library.exchanges[number as usize].replies;
         self.begin(number, &id, params);
         self.report.answered += 1;

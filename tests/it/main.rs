@@ -26,6 +26,7 @@ mod peers;
 mod real;
 mod reels;
 mod remote;
+mod replay;
 mod scenarios;
 mod sessions;
 mod survive;

@@ -99,28 +99,29 @@ impl Report {
     /// Returns the report as text.
     pub(crate) fn to_text(&self, library: &Library) -> String {
         let mut out = String::new();
-        let mut list = |title: String, lines: Vec<String>| {
-            if lines.is_empty() {
+        let mut list = |title: String, count: usize, lines: &mut dyn Iterator<Item = String>| {
+            if count == 0 {
                 return;
             }
             let _ = writeln!(out, "{title}:");
-            for line in lines.iter().take(MAX_LINES) {
+            for line in lines.take(MAX_LINES) {
                 let _ = writeln!(out, "  {line}");
             }
-            if let Some(more @ 1..) = lines.len().checked_sub(MAX_LINES) {
+            if let Some(more @ 1..) = count.checked_sub(MAX_LINES) {
                 let _ = writeln!(out, "  and {more} more");
             }
         };
         let misses = distinct(self.misses.iter().map(|miss| miss.message.clone()));
-        list(counted(self.misses.len() as u64 + self.more_misses, "request") + " without a recorded answer", misses);
+        let title = counted(self.misses.len() as u64 + self.more_misses, "request") + " without a recorded answer";
+        list(title, misses.len(), &mut misses.into_iter());
         let unused = self.unused(library);
         let title = counted(unused.len() as u64, "recorded request") + " never asked for";
-        list(title, unused.iter().map(|(seq, method)| format!("seq {seq}  {method}")).collect());
+        list(title, unused.len(), &mut unused.iter().map(|(seq, method)| format!("seq {seq}  {method}")));
         let unreached = self.unreached(library);
         let title = counted(unreached.len() as u64, "message") + " of the server never sent";
-        list(title, unreached.iter().map(|seq| format!("seq {seq}")).collect());
-        let idle = self.faults.iter().filter(|(_, hits)| *hits == 0).map(|(fault, _)| fault.clone()).collect();
-        list("faults that never happened".to_owned(), idle);
+        list(title, unreached.len(), &mut unreached.iter().map(|seq| format!("seq {seq}")));
+        let idle: Vec<&String> = self.faults.iter().filter(|(_, hits)| *hits == 0).map(|(fault, _)| fault).collect();
+        list("faults that never happened".to_owned(), idle.len(), &mut idle.into_iter().cloned());
         let (sessions, answered) = (counted(self.sessions, "session"), counted(self.answered, "answer"));
         let _ = write!(out, "{sessions}, {answered} from the recording");
         if self.forwarded > 0 {

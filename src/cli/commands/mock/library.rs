@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Messages of at most this many bytes together stay in memory.
-const IN_MEMORY: usize = 16 << 20;
+const IN_MEMORY: usize = 4 << 20;
 
 /// The messages of several recordings, each with the number of its first one.
 struct Joined(Vec<(u32, Box<dyn Payloads>)>);

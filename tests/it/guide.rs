@@ -81,6 +81,7 @@ documents! {
     guide_scripting: "docs/guide/scripting.md",
     guide_server: "docs/guide/server.md",
     guide_survive: "docs/guide/survive.md",
+    guide_testing: "docs/guide/testing.md",
     guide_validating: "docs/guide/validating.md",
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Leaf<'a> {
 /// Returns the leaves of a JSON text, in order.
 pub(super) fn leaves(text: &[u8]) -> Vec<Leaf<'_>> {
     let mut walk = Walk { text, pointer: String::new(), found: Vec::new() };
-    walk.value(text.trim_ascii(), &Cow::Borrowed(""), 0);
+    walk.value(text.trim_ascii(), Cow::Borrowed(""), 0);
     walk.found
 }
 
@@ -54,7 +54,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn value(&mut self, value: &'a [u8], name: &Cow<'a, str>, depth: usize) {
+    fn value(&mut self, value: &'a [u8], name: Cow<'a, str>, depth: usize) {
         match value.first() {
             Some(b'{') if depth < DEEPEST => {
                 for member in json::members(value) {
@@ -62,12 +62,12 @@ impl<'a> Walk<'a> {
                         true => Cow::Owned(json::unescape(member.key)),
                         false => String::from_utf8_lossy(member.key),
                     };
-                    self.step(&name.replace('~', "~0").replace('/', "~1"), member.value, &name, depth);
+                    self.step(&name.replace('~', "~0").replace('/', "~1"), member.value, name, depth);
                 }
             }
             Some(b'[') if depth < DEEPEST => {
                 for (number, item) in json::items(value).enumerate() {
-                    self.step(&number.to_string(), item, name, depth);
+                    self.step(&number.to_string(), item, name.clone(), depth);
                 }
             }
             Some(b'"') => {
@@ -80,7 +80,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn step(&mut self, step: &str, value: &'a [u8], name: &Cow<'a, str>, depth: usize) {
+    fn step(&mut self, step: &str, value: &'a [u8], name: Cow<'a, str>, depth: usize) {
         let length = self.pointer.len();
         self.pointer.push('/');
         self.pointer.push_str(step);
@@ -88,9 +88,9 @@ impl<'a> Walk<'a> {
         self.pointer.truncate(length);
     }
 
-    fn leaf(&mut self, text: &'a [u8], name: &Cow<'a, str>, value: Cow<'a, str>, is_string: bool) {
+    fn leaf(&mut self, text: &'a [u8], name: Cow<'a, str>, value: Cow<'a, str>, is_string: bool) {
         let start = text.as_ptr() as usize - self.text.as_ptr() as usize;
-        let (pointer, name) = (self.pointer.clone(), name.clone());
+        let pointer = self.pointer.clone();
         self.found.push(Leaf { pointer, name, range: start..start + text.len(), value, is_string });
     }
 }

@@ -43,7 +43,7 @@ const READING: &[&str] = &[
 pub(super) fn annotations(conversation: &Conversation) -> HashMap<String, Annotations> {
     let listings = conversation.of_client().filter(|entry| entry.is("tools/list"));
     let results = listings.filter_map(|entry| conversation.answer_of(entry));
-    results.flat_map(|answer| tools(answer)).collect()
+    results.flat_map(tools).collect()
 }
 
 fn tools(answer: &Entry) -> Vec<(String, Annotations)> {

@@ -217,7 +217,7 @@ fn a_notification_is_awaited_but_not_forever_and_never_again() {
     let mut engine = engine(&recorded, Settings::default());
     assert_eq!(engine.start(ms(0)), []);
     assert_eq!(sent(&engine.receive(ms(5), &text(&recorded[0]))).len(), 1);
-    assert_eq!(sent(&engine.receive(ms(6), &text(&recorded[2]))), [json!({}); 0]);
+    assert_eq!(sent(&engine.receive(ms(6), &text(&recorded[2]))).len(), 0);
     let due = engine.next_timeout().expect("a limit");
     assert!(due > ms(1000) && due < ms(1100), "{due:?}");
     assert_eq!(sent(&engine.handle_timeout(due)).len(), 1);

@@ -343,6 +343,7 @@ fn print(
     let mut out = String::new();
     text(report, &DiffStyle::from(&context.printer.palette), context.printer.width, &mut out);
     context.printer.text(&out)?;
+    context.printer.flush().map_err(CommandError::output)?;
     let (sent, answers) = (counted(outcome.sent, "message"), counted(outcome.answered, "answer"));
     let stopped = if outcome.end.is_some() { ", stopped at the first difference" } else { "" };
     context.printer.note(&format!("{sent} sent, {answers}{stopped}; A is the recording, B is {}", reel.display()));

@@ -292,3 +292,33 @@ fn requests_can_be_repeated_by_hand() {
     let output = crate::common::finish(stage.command(&["sh", "-c", &word]), Vec::new());
     assert_eq!(output.json(), json!({"content": []}), "{output:?}");
 }
+
+#[test]
+fn a_folder_or_a_suite_file_is_replayed_as_a_whole() {
+    let stage = Stage::new();
+    std::fs::create_dir(stage.path("all")).expect("a folder");
+    let tools = request(1, "tools/list", json!({}));
+    record(&stage, "all/a.reel", &[tools.clone(), call(2, "use", json!({"session": ""}))]);
+    record(&stage, "all/b.reel", &[tools]);
+    let output = replay(&stage, "all", &["-j", "2"], "fine");
+    assert_eq!(
+        (output.code(), output.out().as_str()),
+        (0, "ok        all/a.reel\nok        all/b.reel\n"),
+        "{output:?}"
+    );
+    assert!(output.err().contains("2 recordings: 2 alike, 0 different, 0 failed"), "{output:?}");
+    let output = replay(&stage, "all", &[], "changed");
+    assert!(
+        output.code() == 1 && output.out().starts_with("different all/a.reel\n          tools/call use"),
+        "{output:?}"
+    );
+    let parts: Vec<String> = ["1/2", "2/2"].map(|part| replay(&stage, "all", &["--shard", part], "fine").out()).into();
+    assert_eq!(parts, ["ok        all/a.reel\n", "ok        all/b.reel\n"]);
+    let suite = "- reel: all/a.reel\n  options: [--ignore, /result/content]\n  command: [python3, server.py, changed]\n\
+                 - reel: all/b.reel\n  command: [sh, -c, exit 0]\n";
+    stage.write("suite.yaml", suite);
+    let output = stage.run(&["replay", "suite.yaml"], "");
+    assert_eq!(output.code(), 4, "{output:?}");
+    assert!(output.out().starts_with("ok        all/a.reel\nfailed    all/b.reel\n"), "{output:?}");
+    assert!(output.err().contains("1 recording could not be replayed"), "{output:?}");
+}

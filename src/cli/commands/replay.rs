@@ -1,6 +1,7 @@
 //! `replay`: sends the client side of a recorded session to a server, and compares the answers.
 
 mod compare;
+mod suite;
 
 use crate::cli::client_session::{self, ClientOptions, Peer};
 use crate::cli::comparing::CompareOptions;
@@ -37,10 +38,11 @@ Examples:
   mcpreel replay session.reel --url http://localhost:8080/mcp --format json
   mcpreel replay session.reel --map /home/me/project=/tmp/copy -- my-server
   mcpreel replay session.reel --update -- my-server    # accept the answers
+  mcpreel replay recordings/ -j 4 --shard 1/2 -- my-server
 
 Exit codes: 0 no difference; 1 differences; 2 usage, or a tool that may destroy data; 3 the recording cannot be read or has no messages of a client; 4 the server or the connection failed; 5 a request was not answered in time.")]
 pub(crate) struct ReplayArgs {
-    /// The recording: a reel, or JSON lines.
+    /// The recording: a reel, or JSON lines; or several: a folder, or a suite file in YAML.
     reel: PathBuf,
     /// Send only what this filter selects, and the handshake (see `mcpreel show --help`).
     filter: Vec<String>,
@@ -90,6 +92,12 @@ pub(crate) struct ReplayArgs {
     /// Record the new session to this reel (default: a new reel in the folder of reels).
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+    /// Replay this many recordings of a folder or suite at the same time.
+    #[arg(short, long, value_name = "NUMBER", default_value_t = 1)]
+    jobs: u32,
+    /// Replay only this part of a folder or suite, such as 1/4.
+    #[arg(long, value_name = "N/COUNT")]
+    shard: Option<suite::Shard>,
     /// Output format.
     #[arg(short, long, value_enum, default_value_t = Format::Human)]
     format: Format,
@@ -124,6 +132,9 @@ fn mapping(text: &str) -> Result<(String, String), String> {
 }
 
 pub(super) fn run(args: &ReplayArgs, context: &Context) -> Result<Outcome, CommandError> {
+    if suite::is_suite(&args.reel) {
+        return suite::run(args, context);
+    }
     let sessions = recorded::conversations(&args.reel)?;
     let count = sessions.len();
     let plan = Plan::new(args.mapped(args.choose(sessions)?), &args.selection()?);

@@ -58,31 +58,33 @@ impl Report {
 
     /// Returns the recorded exchanges that were never asked for: the number of the event, and the method. Pings, and
     /// polls of tasks, which depend on timing, do not count.
-    pub(crate) fn unused<'l>(&self, library: &'l Library) -> Vec<(u32, &'l str)> {
+    pub(crate) fn unused<'l>(&self, library: &'l Library) -> impl Iterator<Item = (u32, &'l str)> {
         let unused = library.exchanges.iter().enumerate().filter(|(number, _)| !self.used.has(*number));
         let named = unused.map(|(_, one)| (one.request, &*library.methods[usize::from(one.method)]));
-        named.filter(|(_, method)| !matches!(*method, "ping" | "tasks/get" | "server/discover")).collect()
+        named.filter(|(_, method)| !matches!(*method, "ping" | "tasks/get" | "server/discover"))
     }
 
     /// Returns the messages of the recorded server that were never sent, because what they followed never came: the
     /// number of the event. Those that follow an unused exchange are left out.
-    pub(crate) fn unreached(&self, library: &Library) -> Vec<u32> {
-        let is_explained = |anchor: Anchor| match anchor {
+    pub(crate) fn unreached(&self, library: &Library) -> impl Iterator<Item = u32> {
+        let is_explained = move |anchor: Anchor| match anchor {
             Anchor::Asked(exchange) | Anchor::Answered(exchange) => !self.used.has(exchange as usize),
             _ => false,
         };
         let unsent = library.initiated.iter().enumerate().filter(|(number, _)| !self.sent.has(*number));
-        unsent.filter(|(_, one)| !is_explained(one.anchor)).map(|(_, one)| one.message).collect()
+        unsent.filter(move |(_, one)| !is_explained(one.anchor)).map(|(_, one)| one.message)
     }
 
     /// Returns whether there is something that a strict mock refuses: a miss, or an exchange that was never asked for.
     pub(crate) fn has_findings(&self, library: &Library) -> bool {
-        !self.misses.is_empty() || !self.unused(library).is_empty() || !self.unreached(library).is_empty()
+        !self.misses.is_empty() || self.unused(library).next().is_some() || self.unreached(library).next().is_some()
     }
 
     /// Returns the report as one JSON object.
     pub(crate) fn to_json(&self, library: &Library) -> Value {
-        let unused = self.unused(library).into_iter().map(|(seq, method)| json!({"seq": seq, "method": method}));
+        // The lists of a large recording would take more memory than the recording.
+        let unused = self.unused(library).take(MAX_MISSES).map(|(seq, method)| json!({"seq": seq, "method": method}));
+        let more = |count: usize| count.saturating_sub(MAX_MISSES);
         json!({
             "sessions": self.sessions,
             "exchanges": library.len(),
@@ -91,7 +93,9 @@ impl Report {
             "misses": self.misses.iter().map(Miss::to_json).collect::<Vec<_>>(),
             "more_misses": self.more_misses,
             "unused": unused.collect::<Vec<_>>(),
-            "unreached": self.unreached(library),
+            "more_unused": more(self.unused(library).count()),
+            "unreached": self.unreached(library).take(MAX_MISSES).collect::<Vec<_>>(),
+            "more_unreached": more(self.unreached(library).count()),
             "faults": self.faults.iter().map(|(fault, hits)| json!({"fault": fault, "hits": hits})).collect::<Vec<_>>(),
         })
     }
@@ -114,12 +118,12 @@ impl Report {
         let misses = distinct(self.misses.iter().map(|miss| miss.message.clone()));
         let title = counted(self.misses.len() as u64 + self.more_misses, "request") + " without a recorded answer";
         list(title, misses.len(), &mut misses.into_iter());
-        let unused = self.unused(library);
-        let title = counted(unused.len() as u64, "recorded request") + " never asked for";
-        list(title, unused.len(), &mut unused.iter().map(|(seq, method)| format!("seq {seq}  {method}")));
-        let unreached = self.unreached(library);
-        let title = counted(unreached.len() as u64, "message") + " of the server never sent";
-        list(title, unreached.len(), &mut unreached.iter().map(|seq| format!("seq {seq}")));
+        let unused = self.unused(library).count();
+        let title = counted(unused as u64, "recorded request") + " never asked for";
+        list(title, unused, &mut self.unused(library).map(|(seq, method)| format!("seq {seq}  {method}")));
+        let unreached = self.unreached(library).count();
+        let title = counted(unreached as u64, "message") + " of the server never sent";
+        list(title, unreached, &mut self.unreached(library).map(|seq| format!("seq {seq}")));
         let idle: Vec<&String> = self.faults.iter().filter(|(_, hits)| *hits == 0).map(|(fault, _)| fault).collect();
         list("faults that never happened".to_owned(), idle.len(), &mut idle.into_iter().cloned());
         let (sessions, answered) = (counted(self.sessions, "session"), counted(self.answered, "answer"));

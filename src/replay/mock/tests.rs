@@ -95,6 +95,11 @@ fn values(outputs: Vec<Output>) -> Vec<Value> {
 }
 
 #[test]
+fn an_index_entry_is_small() {
+    assert!(size_of::<library::Exchange>() <= 32 && size_of::<library::Initiated>() <= 28);
+}
+
+#[test]
 fn requests_are_answered_in_any_order_with_the_live_ids() {
     let recorded = [
         call(1, "a", json!({"n": 1})),

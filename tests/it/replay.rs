@@ -322,3 +322,36 @@ fn a_folder_or_a_suite_file_is_replayed_as_a_whole() {
     assert!(output.out().starts_with("ok        all/a.reel\nfailed    all/b.reel\n"), "{output:?}");
     assert!(output.err().contains("1 recording could not be replayed"), "{output:?}");
 }
+
+#[test]
+fn a_recorded_host_is_played_with_its_timing_and_without_a_verdict() {
+    let stage = Stage::new();
+    record(&stage, "t.reel", &[request(1, "tools/list", json!({})), call(2, "use", json!({"session": ""}))]);
+    let words = ["host", "--reel", "t.reel", "--record", "new.reel", "--", "python3", "server.py", "changed"];
+    let output = stage.run(&words, "");
+    assert!(output.code() == 0 && output.err().contains("5 messages sent, 4 answers"), "{output:?}");
+    let counts = |reel: &str| stage.run(&["stats", reel, "--format", "json"], "").json()["messages"].clone();
+    assert_eq!(counts("new.reel"), counts("t.reel"));
+    for words in [&["host", "--reel", "t.reel", "--session", "x"][..], &["replay", "t.reel", "--session", "x"]] {
+        let output = stage.run(words, "");
+        assert!(
+            output.code() == 2 && output.err().contains("the live session \"x\" cannot be the target"),
+            "{output:?}"
+        );
+    }
+}
+
+#[test]
+fn a_mock_serves_the_proposals_both_ways() {
+    let stage = Stage::new();
+    let turn = ["host", "--builtin", "memory", "--say", "what did we decide?", "--say", "and why?", "--record"];
+    stage.ok(&[&turn[..], &["host.reel"]].concat());
+    let server = format!("memory={} mock host.reel", crate::common::BINARY);
+    let turn = ["host", "-s", &server, "--say", "what did we decide?", "--say", "and why?", "--record", "mocked.reel"];
+    let output = stage.ok(&[&turn[..], &["--format", "json"]].concat());
+    assert!(!output.err().contains("never recorded"), "{output:?}");
+    let injected =
+        |reel: &str| stage.run(&["show", reel, "--format", "json", "method:conversation/*"], "").out().lines().count();
+    assert!(injected("host.reel") > 0);
+    assert_eq!(injected("mocked.reel"), injected("host.reel"));
+}

@@ -193,6 +193,7 @@ impl ReplayArgs {
 
     /// Refuses a replay that would do what the user may not want.
     fn check(&self, plan: &Plan, sessions: usize) -> Result<(), CommandError> {
+        self.target.refuse_session("a replay begins a session of its own")?;
         if plan.len() == 0 {
             return Err(CommandError::usage("nothing to send: everything was left out")
                 .hint("--dry-run lists what is left out, and why"));

@@ -11,7 +11,7 @@ use super::replies::{Answers, Replies, Reply};
 use super::substitute::{Substitutions, place_in, quoted, splice};
 use crate::wire::{Envelope, IdKey, MessageKind, json};
 pub(crate) use report::{End, Note, Outcome};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 /// How a replay is run.
@@ -83,6 +83,10 @@ pub struct ReplayEngine {
     settled: HashSet<(usize, usize)>,
     /// The messages that the server sent by itself: recorded entries by method, and how many of them have come.
     initiated: HashMap<Box<str>, (Vec<usize>, usize)>,
+    /// For each step, and the end: how many of the server's own messages must have come, by method.
+    needs: Vec<BTreeMap<Box<str>, usize>>,
+    /// How many of the answers that the next step waits for need not be waited for any more.
+    settled_before: usize,
     /// Methods of which the server sends fewer messages than recorded.
     missing: BTreeSet<Box<str>>,
     /// The entries from which values are taken, and the content that came in their place.
@@ -97,11 +101,16 @@ impl ReplayEngine {
     pub fn new(plan: Plan, settings: Settings) -> Self {
         let replies = Replies::new(&plan.conversation, settings.answers.clone());
         let mut initiated: HashMap<Box<str>, (Vec<usize>, usize)> = HashMap::new();
+        let mut needs = Vec::with_capacity(plan.steps.len() + 1);
         for awaited in plan.steps.iter().map(|step| &step.before).chain([&plan.rest]) {
+            let mut need = BTreeMap::new();
             for number in &awaited.initiated {
                 let method = plan.conversation.entries[*number].method.clone().unwrap_or_default();
-                initiated.entry(method).or_default().0.push(*number);
+                let (recorded, _) = initiated.entry(method.clone()).or_default();
+                recorded.push(*number);
+                need.insert(method, recorded.len());
             }
+            needs.push(need);
         }
         let bindings = plan.steps.iter().flat_map(|step| &step.bindings).chain(plan.bindings.values().flatten());
         let live = bindings.flat_map(|binding| &binding.sources).map(|source| (source.entry, None)).collect();
@@ -116,6 +125,8 @@ impl ReplayEngine {
             waiting: HashMap::new(),
             settled: HashSet::new(),
             initiated,
+            needs,
+            settled_before: 0,
             missing: BTreeSet::new(),
             live,
             substitutions: Substitutions::default(),
@@ -308,7 +319,7 @@ impl ReplayEngine {
         outputs.push(Output::Send(message));
         self.outcome.sent += 1;
         self.next += 1;
-        (self.sent_at, self.answered_at, self.ready_at) = (now, None, None);
+        (self.sent_at, self.answered_at, self.ready_at, self.settled_before) = (now, None, None, 0);
     }
 
     /// Returns whether everything before the next step has come, or is not waited for any longer.
@@ -316,8 +327,11 @@ impl ReplayEngine {
         if self.ready_at.is_some() {
             return true;
         }
-        let awaited = self.awaited();
-        if !awaited.answers.iter().all(|request| self.settled.contains(request)) {
+        let answers = &self.awaited().answers[self.settled_before..];
+        let settled = answers.iter().take_while(|request| self.settled.contains(request)).count();
+        let is_complete = settled == answers.len();
+        self.settled_before += settled;
+        if !is_complete {
             return false;
         }
         let missing = self.missing_before_next();
@@ -339,13 +353,11 @@ impl ReplayEngine {
     /// Returns the methods of which the server sent fewer messages than it had sent before the next step when it was
     /// recorded.
     fn missing_before_next(&self) -> BTreeSet<Box<str>> {
-        let has_come = |number: &usize| {
-            let method = self.plan.conversation.entries[*number].method.as_deref().unwrap_or_default();
-            let Some((recorded, come)) = self.initiated.get(method) else { return true };
-            self.missing.contains(method) || recorded.iter().position(|one| one == number).is_none_or(|at| at < *come)
+        let has_come = |method: &str, need: usize| {
+            self.missing.contains(method) || self.initiated.get(method).is_none_or(|(_, come)| *come >= need)
         };
-        let missing = self.awaited().initiated.iter().filter(|number| !has_come(number));
-        missing.filter_map(|number| self.plan.conversation.entries[*number].method.clone()).collect()
+        let needs = self.needs.get(self.next).into_iter().flatten();
+        needs.filter(|(method, need)| !has_come(method, **need)).map(|(method, _)| method.clone()).collect()
     }
 
     /// Returns until when to wait for the server's own messages.

@@ -3,11 +3,13 @@
 mod checking;
 mod client_session;
 mod commands;
+mod comparing;
 mod handlers;
 mod listening;
 mod printer;
 mod progress;
 mod project;
+mod recorded;
 mod recordings;
 mod redaction;
 mod target;

@@ -174,6 +174,17 @@ fn changes_of_pair(
     changes
 }
 
+/// Finds the changes between the params of two messages with the same method.
+pub(crate) fn params_changes(method: &str, left: &[u8], right: &[u8], options: &Options) -> Vec<Change> {
+    let normaliser = Normaliser::new(options);
+    let (side, mut ids) = (UnitSide::Params, Correspondence::default());
+    let read = |text| normaliser.read(side, Some(method), text);
+    let (place, changes) = (String::new(), Vec::new());
+    let mut comparer = Comparer { options, ids: &mut ids, refer_alike: true, side, place, changes };
+    comparer.maybe(Some(&read(left)), Some(&read(right)));
+    comparer.changes
+}
+
 fn text_of(unit: &Unit, side: UnitSide) -> Option<&[u8]> {
     match side {
         UnitSide::Envelope => None,

@@ -29,6 +29,7 @@ mod project;
 mod real;
 mod reels;
 mod remote;
+mod replay;
 mod reports;
 mod scenarios;
 mod sessions;

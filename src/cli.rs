@@ -9,7 +9,6 @@ mod listening;
 mod printer;
 mod progress;
 mod project;
-mod recorded;
 mod recordings;
 mod redaction;
 mod target;

@@ -1,40 +1,87 @@
-//! The options of all commands that compare sessions.
+//! What `diff` and `replay` do not compare: options, and the table `[diff]` of the project's settings.
 
-use crate::diff::Options;
+use super::project;
+use crate::diff::{Options, Tolerance};
+use crate::error::CommandError;
 use clap::Args;
+use serde::Deserialize;
+use std::path::PathBuf;
 
-/// What counts as a difference.
-#[derive(Clone, Debug, Default, Args)]
-pub(super) struct CompareOptions {
-    /// Also compare the order of members, the notation of numbers, and (byte for byte) JSON embedded in strings.
+/// Which differences do not count.
+#[derive(Debug, Args)]
+pub(super) struct NormaliseArgs {
+    /// Compare all values as they are, also the order of members, the notation of numbers, and JSON inside text byte for
+    /// byte.
     #[arg(long)]
     exact: bool,
-    /// Also compare the order of requests, and of lists such as tools.
-    #[arg(long)]
-    order: bool,
-    /// Also compare ids.
+    /// Also compare ids by value: JSON-RPC ids, UUIDs, tokens, ports, process ids, temporary paths and folders.
     #[arg(long)]
     ids: bool,
-    /// Also compare timestamps in messages.
+    /// Also compare times and durations by value.
     #[arg(long)]
     times: bool,
-    /// Also compare what the servers wrote to stderr.
+    /// List the values that differ in every run and were therefore not compared.
     #[arg(long)]
-    pub stderr: bool,
-    /// Ignore the value at this JSON Pointer, relative to the message; `*` matches any one member (repeatable).
+    volatile: bool,
+    /// Ignore what also differs between A and C, a second recording of the same version as A.
+    #[arg(long, value_name = "C")]
+    pub(super) learn: Option<PathBuf>,
+    /// Ignore the value at this JSON Pointer, as the report prints it; `*` matches any one member, `**` any number
+    /// (repeatable).
     #[arg(long, value_name = "POINTER")]
     ignore: Vec<String>,
+    /// Ignore the order of the array at this JSON Pointer; after `=`, the member that identifies an item (repeatable).
+    #[arg(long, value_name = "POINTER[=KEY]")]
+    unordered: Vec<String>,
+    /// Accept numbers that differ by at most this much, such as `0.5` or `1%`; with a JSON Pointer, only there
+    /// (repeatable).
+    #[arg(long, value_name = "[POINTER=]NUMBER")]
+    tolerance: Vec<Tolerance>,
 }
 
-impl CompareOptions {
-    /// The options of a comparison.
-    pub(super) fn options(&self) -> Options {
-        Options {
-            exact: self.exact,
-            order: self.order,
-            keep_times: self.times,
-            keep_ids: self.ids,
-            ignore: self.ignore.clone(),
-        }
+/// `[diff]` in `.mcpreel.toml`. Options on the command line add to it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct DiffSettings {
+    /// Like `--exact`.
+    exact: bool,
+    /// Like `--ids`.
+    ids: bool,
+    /// Like `--times`.
+    times: bool,
+    /// Like `--ignore`; both apply.
+    ignore: Vec<String>,
+    /// Like `--unordered`; both apply.
+    unordered: Vec<String>,
+    /// Like `--tolerance`; both apply.
+    tolerance: Vec<ToleranceSetting>,
+}
+
+/// A tolerance as the command line has it.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "String")]
+struct ToleranceSetting(Tolerance);
+
+impl TryFrom<String> for ToleranceSetting {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse().map(Self)
     }
+}
+
+/// Returns the options of a comparison, from the command line and the project's settings.
+pub(super) fn options(args: &NormaliseArgs, order: bool) -> Result<Options, CommandError> {
+    let settings: DiffSettings = project::settings("diff")?;
+    let tolerance = settings.tolerance.into_iter().map(|setting| setting.0);
+    Ok(Options {
+        exact: args.exact || settings.exact,
+        order,
+        keep_times: args.times || settings.times,
+        keep_ids: args.ids || settings.ids,
+        ignore: [&settings.ignore[..], &args.ignore].concat(),
+        unordered: [&settings.unordered[..], &args.unordered].concat(),
+        tolerance: tolerance.chain(args.tolerance.iter().cloned()).collect(),
+        lists_volatile: args.volatile,
+    })
 }

@@ -4,7 +4,7 @@
 use super::bindings::{self, Binding};
 use super::conversation::{Conversation, Entry};
 use super::safety::{self, Annotations};
-use crate::session::filter::{Facts, Filter};
+use crate::session::filter::{Filter, FilterInput};
 use crate::wire::MessageKind;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -187,7 +187,8 @@ impl Selection {
 fn is_selected(filter: &Filter, entry: &Entry) -> bool {
     let tool = safety::tool_of(entry);
     let (method, tool) = (entry.method.as_deref(), tool.as_deref());
-    filter.decide(&Facts { header: &entry.header, method, latency: None, tool, body: Some(entry.body()) }) == Some(true)
+    filter.decide(&FilterInput { header: &entry.header, method, latency: None, tool, body: Some(entry.body()) })
+        == Some(true)
 }
 
 /// Returns whether a replay sends an entry by itself. Responses are sent when the live server asks.

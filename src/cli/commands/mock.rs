@@ -3,16 +3,18 @@
 mod library;
 mod upstream;
 
-use super::serve::keep::SharedRecorder;
-use crate::cli::listening::{self, ListenOptions};
+use crate::cli::listening::ListenOptions;
 use crate::cli::printer::note;
 use crate::cli::target::{Limits, Target};
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
-use crate::record::{output, startup_error};
+use crate::files::output;
+use crate::record::startup_error;
 use crate::replay::mock::{Fault, Library, Matching, MockSession, Report, Settings};
+use crate::runtime;
 use crate::runtime::mock::{Forward, MockInput, MockSessions, Observed, serve};
 use crate::runtime::sessions::{SessionTraffic, TrafficObserver};
+use crate::runtime::shared_recorder::SharedRecorder;
 use crate::transport::Incoming;
 use crate::transport::listen::gateway::{Backend, Gateway};
 use crate::transport::local::stdio::read_messages;
@@ -73,8 +75,8 @@ pub(crate) struct MockArgs {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Recordings")]
 pub(super) struct MockOptions {
-    /// When a request repeats a recorded one: exact (method and params are equal), normalised (times and generated ids
-    /// may differ), method (method and tool, or resource, are equal), or sequence (it comes at the same position).
+    /// When a request repeats a recorded one: exact (method and params are equal), normalised (ids that the protocol
+    /// creates, and temporary paths, may differ), method (method and tool, or resource, are equal), or sequence (it comes at the same position).
     #[arg(long = "match", value_enum, value_name = "MODE", default_value_t = MatchArg::Exact)]
     matching: MatchArg,
     /// Repeat the last answer to a request that comes more often than recorded.
@@ -101,7 +103,7 @@ enum MatchArg {
     /// Method and params are equal, apart from _meta.
     #[default]
     Exact,
-    /// Times, UUIDs and ids that the protocol creates may differ.
+    /// Ids that the protocol creates, and temporary paths, may differ.
     Normalised,
     /// Method and tool, resource or prompt are equal.
     Method,
@@ -174,7 +176,7 @@ pub(super) struct Mock<'a> {
     /// The limits on what clients send.
     pub limits: Limits,
     /// The recorder of its sessions.
-    pub keep: Option<SharedRecorder>,
+    pub recorder: Option<SharedRecorder>,
 }
 
 pub(super) fn run(args: &MockArgs, context: &Context) -> Result<Outcome, CommandError> {
@@ -188,7 +190,7 @@ pub(super) fn run(args: &MockArgs, context: &Context) -> Result<Outcome, Command
         seed,
         listening: &args.listening,
         limits,
-        keep: None,
+        recorder: None,
     };
     let upstream = match args.on_miss {
         OnMiss::Error => None,
@@ -225,14 +227,14 @@ impl Mock<'_> {
         let library = Arc::new(library::read(self.reels, self.options.matching(), self.ignore)?);
         self.warn_about_faults(&library, context);
         let settings = self.options.settings(self.seed, forward.is_some());
-        let keep = self.keep.clone();
+        let recorder = self.recorder.clone();
         let observe: TrafficObserver =
-            Arc::new(move |stream, passing| keep.iter().for_each(|keep| keep.see(stream, passing)));
+            Arc::new(move |stream, passing| recorder.iter().for_each(|recorder| recorder.traffic(stream, passing)));
         let report = match &self.listening.listen {
             None => self.on_stdio(&library, settings, (forward, observe), context)?,
             Some(listen) => self.on(listen, &library, settings, (forward, observe), context)?,
         };
-        self.keep.iter().for_each(|keep| keep.finish(context));
+        self.recorder.iter().for_each(|recorder| recorder.finish(note));
         match self.report {
             Some(path) => output::write_whole(path, format!("{}\n", report.to_json(&library)).as_bytes())?,
             None => context.printer.report(|_| report.to_text(&library)),
@@ -296,15 +298,15 @@ impl Mock<'_> {
         context: &Context,
     ) -> Result<Report, CommandError> {
         let sessions = Arc::new(MockSessions::new(Arc::clone(library), settings, forward, observe));
-        listening::runtime()?.block_on(async {
-            let listening = listening::bind(listen, context).await?;
+        runtime::block_on_to_the_end(async {
+            let listening = runtime::listening::bind(listen, note).await?;
             let limit = self.listening.limit(self.limits);
             let gateway = Gateway::new(Arc::clone(&sessions) as Arc<dyn Backend>, self.listening.access(), limit);
             let url = listening.door("/mcp");
             self.say_ready(&url, listening.transport(), context)?;
             context.printer.note(&format!("listening on {}; press Ctrl-C to stop", listening.url("/mcp")));
             let accepting = Arc::clone(&gateway).serve(listening.listener);
-            listening::until_ended(accepting).await?;
+            runtime::listening::until_ended(accepting).await?;
             gateway.finish().await;
             Ok(())
         })?;

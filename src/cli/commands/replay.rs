@@ -3,22 +3,24 @@
 mod compare;
 mod suite;
 
-use crate::cli::client_session::{self, ClientOptions, Peer};
-use crate::cli::comparing::CompareOptions;
+use crate::cli::client_session::{self, ClientOptions};
+use crate::cli::comparing::NormaliseArgs;
 use crate::cli::printer::Format;
 use crate::cli::target::Target;
-use crate::cli::{Context, Outcome, recorded};
+use crate::cli::{Context, Outcome, recordings};
 use crate::diff::Report;
 use crate::error::{CommandError, ErrorKind};
-use crate::record::output::{PRIVATE, Replacement};
-use crate::record::reels;
-use crate::render::diff::{DiffStyle, text};
+use crate::files::output::{PRIVATE, Replacement};
+use crate::files::reels;
+use crate::render::diff::{DiffStyle, Shown, View, text};
 use crate::replay::{Answers, Conversation, End, Output, Plan, ReplayEngine, Selection, Settings, Substitutions};
+use crate::runtime;
 use crate::runtime::client::Runner;
 use crate::session::filter::Filter;
 use crate::wire::text::counted;
 use crate::wire::units::{millis, parse_time};
 use clap::Args;
+use compare::Comparison;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -102,7 +104,14 @@ pub(crate) struct ReplayArgs {
     #[arg(short, long, value_enum, default_value_t = Format::Human)]
     format: Format,
     #[command(flatten)]
-    compare: CompareOptions,
+    normalise: NormaliseArgs,
+    /// Also compare the order of requests and notifications, whether a notification came before or after the result of
+    /// its request, and the order of lists such as tools.
+    #[arg(long)]
+    order: bool,
+    /// Also compare what the servers wrote to stderr.
+    #[arg(long)]
+    stderr: bool,
     #[command(flatten)]
     target: Target,
 }
@@ -135,7 +144,7 @@ pub(super) fn run(args: &ReplayArgs, context: &Context) -> Result<Outcome, Comma
     if suite::is_suite(&args.reel) {
         return suite::run(args, context);
     }
-    let sessions = recorded::conversations(&args.reel)?;
+    let sessions = recordings::conversations(&args.reel)?;
     let count = sessions.len();
     let plan = Plan::new(args.mapped(args.choose(sessions)?), &args.selection()?);
     if args.dry_run {
@@ -275,9 +284,10 @@ fn once(plan: &Plan, run: u32, args: &ReplayArgs, context: &Context) -> Result<O
     let reel = args.reel_of(run)?;
     let client = ClientOptions::replaying(reel.clone(), args.timeout);
     let engine = ReplayEngine::new(plan.clone(), args.settings()?);
+    let comparison = Comparison::new(plan, args)?;
     let mut stopped = None;
-    let replayed = client_session::block_on(async {
-        let (link, peer) = Peer::start(&args.target, &client, context).await?;
+    let replayed = runtime::block_on(async {
+        let (link, peer) = client_session::start(&args.target, &client, context).await?;
         let mut runner = Runner::start(engine, link).await;
         while let Some(output) = runner.next(None).await {
             match output {
@@ -288,7 +298,7 @@ fn once(plan: &Plan, run: u32, args: &ReplayArgs, context: &Context) -> Result<O
                         let latency = millis(latency);
                         context.printer.note(&format!("{method} (seq {seq}) was answered after {latency} ms"));
                     }
-                    let report = compare::answer(plan, seq, &message, args).filter(|_| args.fail_fast);
+                    let report = comparison.answer(seq, &message).filter(|_| args.fail_fast);
                     if let Some(report) = report.filter(|report| !report.is_empty()) {
                         stopped = Some(report);
                         let outputs = runner.engine.stop();
@@ -302,9 +312,9 @@ fn once(plan: &Plan, run: u32, args: &ReplayArgs, context: &Context) -> Result<O
         let stderr = std::mem::take(&mut runner.stderr);
         runner.close().await;
         match failure(&outcome, plan, &reel, &stderr) {
-            Some(error) => Err(peer.end_after(error, context).await),
+            Some(error) => Err(peer.end_after(error, context.notices()).await),
             None => {
-                peer.end(context).await;
+                peer.end(context.notices()).await;
                 Ok((outcome, substitutions))
             }
         }
@@ -312,7 +322,7 @@ fn once(plan: &Plan, run: u32, args: &ReplayArgs, context: &Context) -> Result<O
     let (outcome, substitutions) = replayed?;
     let report = match stopped {
         Some(report) => report,
-        None => compare::sessions(plan, &substitutions, &reel, args)?,
+        None => comparison.sessions(&substitutions, &reel)?,
     };
     print(&report, &outcome, (run, &reel), args, context)?;
     if let Some(timed_out) = outcome.timed_out() {
@@ -334,7 +344,7 @@ fn failure(outcome: &crate::replay::Outcome, plan: &Plan, reel: &Path, stderr: &
         End::Closed => format!("the server ended {state}"),
         End::Lost(why) => format!("{why}, {state}"),
     };
-    let error = client_session::failed(crate::runtime::Failure::Failed(message), stderr);
+    let error = client_session::failed(runtime::Failure::Failed(message.into()), stderr);
     Some(error.hint(format!("what was said is in {}", reel.display())))
 }
 
@@ -353,7 +363,17 @@ fn print(
         }));
     }
     let mut out = String::new();
-    text(report, &DiffStyle::from(&context.printer.palette), context.printer.width, &mut out);
+    let (recording, session) = (args.reel.display().to_string(), reel.display().to_string());
+    let shown = Shown {
+        names: [&recording, &session],
+        report,
+        rows: &[],
+        renamed: &[],
+        latency: None,
+        is_only_latency: false,
+        is_full: false,
+    };
+    text(&shown, View::Unified, &DiffStyle::from(&context.printer.palette), context.printer.width, &mut out);
     context.printer.text(&out)?;
     context.printer.flush().map_err(CommandError::output)?;
     let (sent, answers) = (counted(outcome.sent, "message"), counted(outcome.answered, "answer"));

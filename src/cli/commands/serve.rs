@@ -244,7 +244,7 @@ pub(super) fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, Comman
 fn serve_reels(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError> {
     let common = &args.common;
     let on_existing = common.listening.on_existing();
-    let start = |path| SharedRecorder::start("serve", Some(path), Need::Wanted, on_existing, context);
+    let start = |path| SharedRecorder::start("serve", Some(path), Need::Wanted, on_existing, note);
     let mock = mock::Mock {
         reels: &args.reel,
         options: &args.mock,
@@ -253,7 +253,7 @@ fn serve_reels(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandEr
         seed: common.seed.unwrap_or_default(),
         listening: &common.listening,
         limits: common.limits,
-        keep: args.record.as_deref().map(start).transpose()?,
+        recorder: args.record.as_deref().map(start).transpose()?,
     };
     mock.run(None, context)
 }

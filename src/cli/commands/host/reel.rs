@@ -1,10 +1,11 @@
 //! `host --reel`: plays the recorded host of a session, with its timing.
 
 use super::HostArgs;
-use crate::cli::client_session::{self, ClientOptions, Peer};
-use crate::cli::{Context, Outcome, recorded};
+use crate::cli::client_session::{self, ClientOptions};
+use crate::cli::{Context, Outcome, recordings};
 use crate::error::CommandError;
 use crate::replay::{Output, Plan, ReplayEngine, Selection, Settings};
+use crate::runtime;
 use crate::runtime::client::Runner;
 use crate::wire::text::counted;
 use serde_json::json;
@@ -12,7 +13,7 @@ use std::path::Path;
 
 pub(super) fn run(path: &Path, args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> {
     args.target.refuse_session("the recorded host begins a session of its own")?;
-    let mut sessions = recorded::conversations(path)?;
+    let mut sessions = recordings::conversations(path)?;
     let session = match sessions.pop() {
         Some(session) if sessions.is_empty() => session,
         _ => {
@@ -29,8 +30,8 @@ pub(super) fn run(path: &Path, args: &HostArgs, context: &Context) -> Result<Out
     let options = ClientOptions::replaying(reel.clone(), args.client.timeout_given());
     let settings = Settings { speed: Some(1.0), timeout: args.client.timeout(), ..Settings::default() };
     let engine = ReplayEngine::new(plan, settings);
-    client_session::block_on(async {
-        let (link, peer) = Peer::start(&args.target, &options, context).await?;
+    runtime::block_on(async {
+        let (link, peer) = client_session::start(&args.target, &options, context).await?;
         let mut runner = Runner::start(engine, link).await;
         while let Some(output) = runner.next(None).await {
             match output {
@@ -41,7 +42,7 @@ pub(super) fn run(path: &Path, args: &HostArgs, context: &Context) -> Result<Out
         }
         let outcome = runner.engine.outcome().clone();
         runner.close().await;
-        peer.end(context).await;
+        peer.end(context.notices()).await;
         let sent = counted(outcome.sent as u64, "message");
         context.printer.note(&format!("{sent} sent, {}", counted(outcome.answered as u64, "answer")));
         if args.format == super::Format::Json {

@@ -1,13 +1,14 @@
 //! Reads recordings for a mock, and appends to them.
 
 use crate::cli::printer::note;
-use crate::cli::recorded;
+use crate::cli::recordings;
+use crate::cli::redaction::RedactOptions;
 use crate::error::CommandError;
-use crate::record::output::{PRIVATE, Replacement};
-use crate::record::reels;
+use crate::files::output::{PRIVATE, Replacement};
+use crate::files::reels;
 use crate::replay::mock::{Library, LibraryBuilder, Matching, Payloads};
 use crate::runtime::mock::payloads::{InMemory, InReel};
-use crate::trace::{EventKind, Flags, Item, NewEvent, ReelReader, ReelWriter, WriterOptions};
+use crate::trace::{EventKind, Flags, NewEvent, ReelReader, ReelWriter, WriterOptions};
 use crate::wire::{Direction, Framing};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -48,37 +49,28 @@ pub(super) fn read(paths: &[PathBuf], matching: Matching, ignored: &[String]) ->
 
 /// Reads one recording. Returns its messages and the number of its events.
 fn read_one(path: &Path, builder: &mut LibraryBuilder) -> Result<(Box<dyn Payloads>, u32), CommandError> {
-    let (reader, path) = recorded::open(path)?;
-    let may_seek = recorded::is_reel_file(&path);
-    let mut reader = reader.with_payloads();
+    let may_seek = recordings::is_reel_file(path);
     let (mut kept, mut bytes, mut count) = (Some(InMemory::default()), 0, 0);
-    while let Some(item) = reader.next().map_err(|error| CommandError::reading(&path, &error))? {
-        let block = match item {
-            Item::Damage(damage) => {
-                note(&format!("{}: {damage}; the rest is served", path.display()));
-                continue;
-            }
-            Item::Block(block) => block,
-        };
-        for event in block.events() {
+    let damage = recordings::open(path, Some(note), &RedactOptions::default())?.each_event(
+        |_| {},
+        |event| {
             count = u32::try_from(event.header.seq).unwrap_or(u32::MAX - 1) + 1;
-            builder.take(&event);
+            builder.take(event);
             if event.header.kind == EventKind::Message
                 && let Some(messages) = &mut kept
             {
                 bytes += event.payload.len();
                 messages.push(count - 1, event.body());
             }
-        }
-        reader.recycle(block);
-        if may_seek && bytes > IN_MEMORY {
-            kept = None;
-        }
-    }
-    drop(reader);
+            if may_seek && bytes > IN_MEMORY {
+                kept = None;
+            }
+        },
+    )?;
+    damage.iter().for_each(|damage| note(&format!("{}: {damage}; the rest is served", path.display())));
     let payloads: Box<dyn Payloads> = match kept {
         Some(messages) => Box::new(messages),
-        None => Box::new(InReel::new(ReelReader::open(&path).map_err(|error| CommandError::reel(&path, &error))?)),
+        None => Box::new(InReel::new(ReelReader::open(path).map_err(|error| CommandError::reel(path, &error))?)),
     };
     Ok((payloads, count))
 }
@@ -89,7 +81,7 @@ fn read_one(path: &Path, builder: &mut LibraryBuilder) -> Result<(Box<dyn Payloa
 ///
 /// It is not a reel.
 pub(super) fn check_is_reel(path: &Path) -> Result<(), CommandError> {
-    if recorded::is_reel_file(path) {
+    if recordings::is_reel_file(path) {
         return Ok(());
     }
     Err(CommandError::usage(format!("--on-miss record cannot append to {}", path.display()))

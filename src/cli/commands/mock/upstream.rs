@@ -1,13 +1,13 @@
 //! The server behind a mock, which answers what was not recorded. It is started with the first such request.
 
-use crate::cli::client_session::{self, ClientOptions, Peer};
+use crate::cli::client_session::{self, ClientOptions};
 use crate::cli::printer::Printer;
 use crate::cli::target::Target;
 use crate::cli::{ColorChoice, Context};
 use crate::error::CommandError;
 use crate::host::client::Params;
-use crate::runtime::Connection;
 use crate::runtime::mock::{Forward, MockInput};
+use crate::runtime::{self, Connection};
 use crate::wire::Envelope;
 use serde_json::json;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -64,13 +64,13 @@ fn ask_all(target: &Target, questions: &Receiver<Question>, context: &Context) -
     let mut asked = Vec::new();
     // Nothing is started before the first question.
     let Ok(mut question) = questions.recv() else { return asked };
-    let outcome = client_session::block_on_to_the_end(async {
+    let outcome = runtime::block_on_to_the_end(async {
         let options = ClientOptions::forwarding();
         let refuse = |(ticket, _, back): Question, error: &CommandError| {
             let _ = back.send(MockInput::Forwarded(ticket, Err(error.message.clone())));
         };
         let opened = async {
-            let (link, peer) = Peer::start(target, &options, context).await?;
+            let (link, peer) = client_session::start(target, &options, context).await?;
             let (connection, _) = client_session::open(&peer, link, &options, json!({}), context).await?;
             Ok((connection, peer))
         };
@@ -93,7 +93,7 @@ fn ask_all(target: &Target, questions: &Receiver<Question>, context: &Context) -
             }
         }
         connection.runner.close().await;
-        peer.end(context).await;
+        peer.end(context.notices()).await;
         Ok(())
     });
     if let Err(error) = outcome {

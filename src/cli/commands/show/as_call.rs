@@ -4,9 +4,9 @@ use super::{ShowArgs, parse_filter};
 use crate::cli::printer::note;
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
+use crate::files::reels;
 use crate::formats::commands::Commands;
-use crate::record::reels;
-use crate::session::filter::Facts;
+use crate::session::filter::FilterInput;
 use crate::wire::{Envelope, json};
 use std::path::Path;
 
@@ -27,8 +27,13 @@ pub(super) fn run(
         let method = envelope.method.as_deref();
         let tool = envelope.params.filter(|_| method == Some("tools/call"));
         let tool = tool.and_then(|params| json::str_member(params, "name"));
-        let facts =
-            Facts { header: event.header, method, latency: None, tool: tool.as_deref(), body: Some(event.body()) };
+        let facts = FilterInput {
+            header: event.header,
+            method,
+            latency: None,
+            tool: tool.as_deref(),
+            body: Some(event.body()),
+        };
         let is_wanted = args.seq.is_none_or(|seq| event.header.seq >= seq) && filter.decide(&facts) == Some(true);
         if !is_wanted || left == 0 {
             return Ok(());

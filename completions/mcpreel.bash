@@ -52,6 +52,9 @@ _mcpreel() {
             mcpreel,man)
                 cmd="mcpreel__subcmd__man"
                 ;;
+            mcpreel,mock)
+                cmd="mcpreel__subcmd__mock"
+                ;;
             mcpreel,overlay)
                 cmd="mcpreel__subcmd__overlay"
                 ;;
@@ -63,6 +66,9 @@ _mcpreel() {
                 ;;
             mcpreel,reel)
                 cmd="mcpreel__subcmd__reel"
+                ;;
+            mcpreel,replay)
+                cmd="mcpreel__subcmd__replay"
                 ;;
             mcpreel,serve)
                 cmd="mcpreel__subcmd__serve"
@@ -337,6 +343,9 @@ _mcpreel() {
             mcpreel__subcmd__help,man)
                 cmd="mcpreel__subcmd__help__subcmd__man"
                 ;;
+            mcpreel__subcmd__help,mock)
+                cmd="mcpreel__subcmd__help__subcmd__mock"
+                ;;
             mcpreel__subcmd__help,overlay)
                 cmd="mcpreel__subcmd__help__subcmd__overlay"
                 ;;
@@ -348,6 +357,9 @@ _mcpreel() {
                 ;;
             mcpreel__subcmd__help,reel)
                 cmd="mcpreel__subcmd__help__subcmd__reel"
+                ;;
+            mcpreel__subcmd__help,replay)
+                cmd="mcpreel__subcmd__help__subcmd__replay"
                 ;;
             mcpreel__subcmd__help,serve)
                 cmd="mcpreel__subcmd__help__subcmd__serve"
@@ -536,7 +548,7 @@ _mcpreel() {
 
     case "${cmd}" in
         mcpreel)
-            opts="-v -h -V --color --verbose --help --version demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help"
+            opts="-v -h -V --color --verbose --help --version demo record call fire events show stats validate explain diff replay serve mock host overlay survive sessions reel redact export import wrap unwrap completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -692,7 +704,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__diff)
-            opts="-v -h --color --verbose --format --exact --order --ids --times --stderr --ignore --redact --key-file --help"
+            opts="-v -f -H -e -h --color --verbose --exact --ids --times --volatile --learn --ignore --unordered --tolerance --order --stderr --format --view --full --only --latency --surface --update --fail-on --rules --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --redact --key-file --era --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -702,16 +714,112 @@ _mcpreel() {
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
-                --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                --learn)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --ignore)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --unordered)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tolerance)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json markdown" -- "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -W "human json markdown" -- "${cur}"))
+                    return 0
+                    ;;
+                --view)
+                    COMPREPLY=($(compgen -W "unified side-by-side summary" -- "${cur}"))
+                    return 0
+                    ;;
+                --only)
+                    COMPREPLY=($(compgen -W "server client capabilities tools latency" -- "${cur}"))
+                    return 0
+                    ;;
+                --fail-on)
+                    COMPREPLY=($(compgen -W "breaking risk any never" -- "${cur}"))
+                    return 0
+                    ;;
+                --protocol-version)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --record)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --header)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -H)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --header-env)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cacert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --server)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --env)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -e)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cwd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --key-file)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --era)
+                    COMPREPLY=($(compgen -W "auto legacy modern" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -782,7 +890,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__events__subcmd__watch)
-            opts="-v -H -e -h --color --verbose --tag --priority --cron --at --timezone --renew --no-reconnect --expect --for --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --era --help"
+            opts="-v -H -e -h --color --verbose --tag --priority --cron --at --timezone --renew --no-reconnect --expect --strict --for --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --era --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -945,7 +1053,7 @@ _mcpreel() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "jsonl" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "jsonl commands" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -3944,7 +4052,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__help)
-            opts="demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help"
+            opts="demo record call fire events show stats validate explain diff replay serve mock host overlay survive sessions reel redact export import wrap unwrap completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4489,6 +4597,20 @@ _mcpreel() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        mcpreel__subcmd__help__subcmd__mock)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         mcpreel__subcmd__help__subcmd__overlay)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -4657,6 +4779,20 @@ _mcpreel() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        mcpreel__subcmd__help__subcmd__replay)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         mcpreel__subcmd__help__subcmd__serve)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -4770,7 +4906,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__host)
-            opts="-v -s -H -e -h --color --verbose --add --builtin --say --do --scenario --clock --junit --trace --model --model-command --model-timeout --policy --set --on-event --options --system --project --seed --prompts --format --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --help"
+            opts="-v -s -H -e -h --color --verbose --add --builtin --say --do --scenario --reel --clock --junit --trace --model --model-command --model-timeout --policy --set --on-event --strict --options --system --project --seed --prompts --format --era --protocol-version --timeout --root --record --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4801,6 +4937,10 @@ _mcpreel() {
                     return 0
                     ;;
                 --scenario)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reel)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -4969,6 +5109,120 @@ _mcpreel() {
                     return 0
                     ;;
                 --all)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mcpreel__subcmd__mock)
+            opts="-v -H -e -h --color --verbose --match --reuse --strict --pace --fault --ready-file --ignore --report --seed --on-miss --listen --allow-host --allow-origin --max-body --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --match)
+                    COMPREPLY=($(compgen -W "exact normalised method sequence" -- "${cur}"))
+                    return 0
+                    ;;
+                --pace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fault)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ready-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ignore)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on-miss)
+                    COMPREPLY=($(compgen -W "error forward record" -- "${cur}"))
+                    return 0
+                    ;;
+                --listen)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow-host)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow-origin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-body)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --header)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -H)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --header-env)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cacert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --server)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --env)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -e)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cwd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-message)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -5579,8 +5833,150 @@ _mcpreel() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        mcpreel__subcmd__replay)
+            opts="-v -j -f -H -e -h --color --verbose --dry-run --allow-destructive --read-only --pace --timeout --fail-fast --concurrency --from --to --stream --repeat --answer --map --update --record --jobs --shard --format --exact --ids --times --volatile --learn --ignore --unordered --tolerance --order --stderr --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --pace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --concurrency)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --stream)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repeat)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --answer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --map)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --record)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -j)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --shard)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    return 0
+                    ;;
+                --learn)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ignore)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --unordered)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tolerance)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --header)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -H)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --header-env)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cacert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --server)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --env)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -e)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cwd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         mcpreel__subcmd__serve)
-            opts="-v -h --color --verbose --declare --era --set --plan --on-signal --record --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --max-message --scenario --as --junit --format --memory --watch --ignore --watch-command --watch-every --watch-limit --watch-quiet --allow-handlers --handler-timeout --handler-dir --handler-shell --handler-secret --agent-command --webhook --channel-socket --feed --help"
+            opts="-v -h --color --verbose --declare --era --set --plan --on-signal --record --report --answer-timeout --seed --listen --allow-host --allow-origin --max-body --max-message --scenario --as --junit --format --reel --match --reuse --strict --pace --fault --ready-file --memory --watch --ignore --watch-command --watch-every --watch-limit --watch-quiet --allow-handlers --handler-timeout --handler-dir --handler-shell --handler-secret --allow-private-host --agent-command --webhook --channel-socket --feed --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5662,6 +6058,26 @@ _mcpreel() {
                     COMPREPLY=($(compgen -W "human json" -- "${cur}"))
                     return 0
                     ;;
+                --reel)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --match)
+                    COMPREPLY=($(compgen -W "exact normalised method sequence" -- "${cur}"))
+                    return 0
+                    ;;
+                --pace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fault)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ready-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --memory)
                     COMPREPLY=($(compgen -W "on off" -- "${cur}"))
                     return 0
@@ -5707,6 +6123,10 @@ _mcpreel() {
                     return 0
                     ;;
                 --handler-secret)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow-private-host)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -5756,7 +6176,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__show)
-            opts="-v -f -n -h --color --verbose --format --view --check --full --raw --no-fold --jq --follow --session --time --from --seq --limit --redact --key-file --help"
+            opts="-v -f -n -h --color --verbose --format --view --check --full --raw --no-fold --jq --follow --session --as-call --time --from --seq --limit --redact --key-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -39,8 +39,10 @@ complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "show" -d 'Show reco
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "stats" -d 'Count messages, bytes, errors, latencies and unanswered requests by method'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "validate" -d 'Check sessions against JSON-RPC, MCP and the five proposals'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "explain" -d 'Explain a method, a capability, an error code or a rule of `validate`'
-complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "diff" -d 'Compare two reels by what was requested and answered'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "diff" -d 'Compare two recordings by what was requested and answered, or what two servers offer'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "replay" -d 'Send the client side of a recorded session to a server, and compare the answers'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "serve" -d 'Run the built-in server, which implements all five proposals (see docs/proposals.md)'
+complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "mock" -d 'Serve a recording in place of the server that it was recorded from'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "host" -d 'Act as a host: hold a conversation with one or more servers'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "overlay" -d 'Record a server and make it also speak the proposals'
 complete -c mcpreel -n "__fish_mcpreel_needs_command" -f -a "survive" -d 'Test how an MCP client handles the proposals\' messages'
@@ -582,6 +584,7 @@ modern\t'With `server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l renew -d 'Subscribe again when the subscription expires'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l no-reconnect -d 'Exit with code 4 if the connection is lost, instead of reconnecting. Implied by a server\'s command and by --record'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l strict -d 'Exit with code 1 if the server delivered malformed events, events outside the filter, or duplicates'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -l insecure -d 'Do not verify the server\'s certificate'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from watch" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand events; and __fish_seen_subcommand_from help" -f -a "watch" -d 'Subscribe to events and print each as one line of JSON as it arrives'
@@ -610,6 +613,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l full -d 'Short 
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l raw -d 'Print the exact bytes of messages and stderr, each followed by a line break. Other events are printed only with event:KIND in the filter'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l no-fold -d 'Do not shorten long strings in the full format'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l follow -d 'Keep reading while the reel grows'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l as-call -d 'Print the `mcpreel call` command that repeats each request or notification of the client'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -l redact -d 'Replace secrets by pseudonyms, as `mcpreel redact` does'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand stats" -l color -d 'When to colour the output' -r -f -a "auto\t'If the output is a terminal and NO_COLOR is not set'
@@ -665,18 +669,103 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand explain" -s h -l help -d
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l color -d 'When to colour the output' -r -f -a "auto\t'If the output is a terminal and NO_COLOR is not set'
 always\t'Always'
 never\t'Never'"
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l format -d 'Output format' -r -f -a "human\t'Text'
-json\t'One JSON object'"
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l ignore -d 'Ignore the value at this JSON Pointer, relative to the message; `*` matches any one member (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l learn -d 'Ignore what also differs between A and C, a second recording of the same version as A' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l ignore -d 'Ignore the value at this JSON Pointer, as the report prints it; `*` matches any one member, `**` any number (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l unordered -d 'Ignore the order of the array at this JSON Pointer; after `=`, the member that identifies an item (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l tolerance -d 'Accept numbers that differ by at most this much, such as `0.5` or `1%`; with a JSON Pointer, only there (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -s f -l format -d 'Output format' -r -f -a "human\t'Text'
+json\t'One JSON object, with a JSON Patch (RFC 6902) for each message that changed'
+markdown\t'Markdown, for a comment on a pull request'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l view -d 'How to show the differences as text' -r -f -a "unified\t'The changes of each message, A above B'
+side-by-side\t'The changes of each message, A beside B'
+summary\t'Counts by method and tool, and the places that changed'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l only -d 'Compare only a part of the sessions (repeatable, or separated by commas)' -r -f -a "server\t'What the server sent'
+client\t'What the client sent'
+capabilities\t'The handshake: revision, capabilities, names and versions'
+tools\t'The lists and calls of tools'
+latency\t'Response times'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l fail-on -d 'Exit with 1 if a change is at least this severe' -r -f -a "breaking\t'Only breaking changes'
+risk\t'Breaking changes and risks'
+any\t'Any change'
+never\t'Never: the exit code only says whether the surfaces could be read'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l protocol-version -d 'The protocol version to request. Any value is sent as given' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l timeout -d 'Response timeout (default: 30s)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l root -d 'A root to offer to the server: a folder or a URI (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l record -d 'Record the session to this reel' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l url -d 'Connect to a running server: http(s)://…, ws(s)://…, unix:PATH, tcp:HOST:PORT, or env:NAME to read the URL from an environment variable' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -s H -l header -d 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced by the value of the environment variable NAME. If MCPREEL_TOKEN is set, it is sent as `Authorization: Bearer …`, unless there is such a header' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l header-env -d 'Add a header whose value is in an environment variable (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l cacert -d 'Trust the certificates in this PEM file in addition to the system\'s' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l config -d 'Find the server in this configuration file of an MCP client (default: search the usual places)' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l server -d 'The server\'s name in the configuration' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l session -d 'Use a live session, that is, a running `record` or `serve`; `mcpreel sessions` lists them' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -s e -l env -d 'Add a variable to the server\'s environment (repeatable). mcpreel writes only its name to the reel' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l cwd -d 'Start the server in this folder' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message closes its connection; a command that cannot continue without it exits with 4' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l key-file -d 'A file with a key of at least 16 random bytes: the same secret gets the same pseudonym wherever this key is used (default: a new random key each time)' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l era -d 'The era to use; auto tries `server/discover`, then `initialize`' -r -f -a "auto\t'Whichever the server speaks'
+legacy\t'With `initialize`: revisions up to 2025-11-25'
+modern\t'With `server/discover`: revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l exact -d 'Also compare the order of members, the notation of numbers, and (byte for byte) JSON embedded in strings'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l order -d 'Also compare the order of requests, and of lists such as tools'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l ids -d 'Also compare ids'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l times -d 'Also compare timestamps in messages'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l exact -d 'Compare all values as they are, also the order of members, the notation of numbers, and JSON inside text byte for byte'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l ids -d 'Also compare ids by value: JSON-RPC ids, UUIDs, tokens, ports, process ids, temporary paths and folders'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l times -d 'Also compare times and durations by value'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l volatile -d 'List the values that differ in every run and were therefore not compared'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l order -d 'Also compare the order of requests and notifications, whether a notification came before or after the result of its request, and the order of lists such as tools'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l stderr -d 'Also compare what the servers wrote to stderr'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l full -d 'Show long values whole. Otherwise, unchanged parts of them are folded'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l latency -d 'Also compare response times, by method and tool. B must be slower or faster with statistical certainty (Mann–Whitney U test, 1 % for all methods together) and by at least 10 % and 100 µs in the median'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l surface -d 'Compare what the servers offer (tools, prompts, resources, capabilities), not what was said. A and B can be reels, JSON lines or lock files. Without B, list everything that the server named by the target options offers'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l update -d 'Write the surface of B, or of the live server, to the lock file A'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l rules -d 'List the rules by which surfaces are compared, and exit'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l insecure -d 'Do not verify the server\'s certificate'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -l redact -d 'Replace secrets by pseudonyms, as `mcpreel redact` does'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l color -d 'When to colour the output' -r -f -a "auto\t'If the output is a terminal and NO_COLOR is not set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l pace -d 'When to send: fast (as soon as everything before has come), recorded (with the recorded pauses), or a factor such as 2x (with pauses half as long)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l timeout -d 'How long to wait for each answer (default: 30s)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l concurrency -d 'Send at most this many requests at the same time' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l from -d 'Send nothing before this event, except for the handshake' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l to -d 'Send nothing after this event' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l stream -d 'Replay this session of a reel with several' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l repeat -d 'Replay this many times, each on a new connection' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l answer -d 'Answer requests of the server from this file: a JSON object with a result for each method, or a list of results' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l map -d 'Replace a path or another text in all recorded messages, such as a folder by a fresh one (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l record -d 'Record the new session to this reel (default: a new reel in the folder of reels)' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -s j -l jobs -d 'Replay this many recordings of a folder or suite at the same time' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l shard -d 'Replay only this part of a folder or suite, such as 1/4' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -s f -l format -d 'Output format' -r -f -a "human\t'Text'
+json\t'One JSON object'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l learn -d 'Ignore what also differs between A and C, a second recording of the same version as A' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l ignore -d 'Ignore the value at this JSON Pointer, as the report prints it; `*` matches any one member, `**` any number (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l unordered -d 'Ignore the order of the array at this JSON Pointer; after `=`, the member that identifies an item (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l tolerance -d 'Accept numbers that differ by at most this much, such as `0.5` or `1%`; with a JSON Pointer, only there (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l url -d 'Connect to a running server: http(s)://…, ws(s)://…, unix:PATH, tcp:HOST:PORT, or env:NAME to read the URL from an environment variable' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -s H -l header -d 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced by the value of the environment variable NAME. If MCPREEL_TOKEN is set, it is sent as `Authorization: Bearer …`, unless there is such a header' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l header-env -d 'Add a header whose value is in an environment variable (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l cacert -d 'Trust the certificates in this PEM file in addition to the system\'s' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l config -d 'Find the server in this configuration file of an MCP client (default: search the usual places)' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l server -d 'The server\'s name in the configuration' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l session -d 'Use a live session, that is, a running `record` or `serve`; `mcpreel sessions` lists them' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -s e -l env -d 'Add a variable to the server\'s environment (repeatable). mcpreel writes only its name to the reel' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l cwd -d 'Start the server in this folder' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message closes its connection; a command that cannot continue without it exits with 4' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l dry-run -d 'Print what would be sent, and send nothing'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l allow-destructive -d 'Also call tools that the recorded server annotated with `destructiveHint`'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l read-only -d 'Send only what reads: listings, reads, and calls of tools that are annotated with `readOnlyHint`'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l fail-fast -d 'Stop at the first answer that differs'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l update -d 'Replace the recording by the new session, after the differences were printed'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l exact -d 'Compare all values as they are, also the order of members, the notation of numbers, and JSON inside text byte for byte'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l ids -d 'Also compare ids by value: JSON-RPC ids, UUIDs, tokens, ports, process ids, temporary paths and folders'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l times -d 'Also compare times and durations by value'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l volatile -d 'List the values that differ in every run and were therefore not compared'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l order -d 'Also compare the order of requests and notifications, whether a notification came before or after the result of its request, and the order of lists such as tools'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l stderr -d 'Also compare what the servers wrote to stderr'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l insecure -d 'Do not verify the server\'s certificate'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l color -d 'When to colour the output' -r -f -a "auto\t'If the output is a terminal and NO_COLOR is not set'
 always\t'Always'
 never\t'Never'"
@@ -701,6 +790,14 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l as -d 'Which s
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l junit -d 'Write the scenario\'s report as JUnit XML' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l format -d 'Format of the scenario\'s report' -r -f -a "human\t'Text'
 json\t'One JSON object'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l reel -d 'Serve this recording in place of the built-in server, as `mcpreel mock` does (repeatable)' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l match -d 'When a request repeats a recorded one: exact (method and params are equal), normalised (ids that the protocol creates, and temporary paths, may differ), method (method and tool, or resource, are equal), or sequence (it comes at the same position)' -r -f -a "exact\t'Method and params are equal, apart from _meta'
+normalised\t'Ids that the protocol creates, and temporary paths, may differ'
+method\t'Method and tool, resource or prompt are equal'
+sequence\t'It comes at the same position'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l pace -d 'When to answer: fast, recorded (with the recorded latencies), or a factor such as 2x (twice as fast)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l fault -d 'Break answers on purpose: \'METHOD: ACTION [PERCENT%]\' (repeatable). Actions: delay TIME, drop, duplicate, reorder, error [CODE], truncate, malformed, disconnect' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l ready-file -d 'When ready, write the address to this file as a JSON object' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l memory -d 'Whether the server has a memory, with the tools for it' -r -f -a "on\t'On'
 off\t'Off'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l watch -d 'Watch this folder (repeatable). Its text files become resources. Changes are reported to subscribers of the file or of a folder above it, and to all hosts as a reminder' -r -F
@@ -716,12 +813,50 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l handler-timeou
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l handler-dir -d 'The folder in which bash handlers run' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l handler-shell -d 'The program that runs bash handlers, with the handler\'s command as its last argument; for example a sandbox such as \'bwrap --ro-bind / / bash -c\'' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l handler-secret -d 'Replace ${NAME} in the headers of webhooks to this host with the environment variable NAME (repeatable). Without a port, this applies only to the scheme\'s default port (443 for https, 80 for http). Put an IPv6 address in brackets before a port' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l allow-private-host -d 'Let webhooks reach this host although its address is not public, for example because it is in your network (repeatable). Without this, such addresses are refused, whatever name leads to them; except for this machine itself, by localhost or its address' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l agent-command -d 'Run agent handlers with this program instead of the host\'s model: it reads the request as JSON on stdin. If bash handlers are allowed, too, the program gets as small an environment as they do, because they could read it' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l webhook -d 'Accept JSON posts from this machine and push each as an event: a port (0 for a free one) or HOST:PORT. The body may contain eventId, text, payload, origin and featureSet; any other object becomes the event\'s text. A post to /events/TYPE is published to subscriptions (MCPE) with its data, tags and priority, or with the whole body as data' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l webhook -d 'Accept JSON posts from this machine and push each as an event: a port (0 for a free one) or HOST:PORT. The body may contain eventId, text, payload, origin and featureSet; any other object becomes the event\'s text. A post to /events/TYPE is published to subscriptions (MCPE) with its data, tags and priority, or without data, with the whole body except its priority as data' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l channel-socket -d 'Provide a channel on a Unix socket with this path: each line that is written to it becomes a message from the channel, as text or JSON; what the host publishes is printed to it as JSON lines' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l feed -d 'Send one message per line of PATH, in the format of --on-signal. PATH is a file, a FIFO, unix:PATH (lines from clients of a Unix socket) or - (stdin, with --listen). Reading begins when a host is connected' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l reuse -d 'Repeat the last answer to a request that comes more often than recorded'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -l strict -d 'Exit with 1 if a request had no recorded answer, or if a recorded request was never asked for'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -l color -d 'When to colour the output' -r -f -a "auto\t'If the output is a terminal and NO_COLOR is not set'
+always\t'Always'
+never\t'Never'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -l match -d 'When a request repeats a recorded one: exact (method and params are equal), normalised (ids that the protocol creates, and temporary paths, may differ), method (method and tool, or resource, are equal), or sequence (it comes at the same position)' -r -f -a "exact\t'Method and params are equal, apart from _meta'
+normalised\t'Ids that the protocol creates, and temporary paths, may differ'
+method\t'Method and tool, resource or prompt are equal'
+sequence\t'It comes at the same position'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -l pace -d 'When to answer: fast, recorded (with the recorded latencies), or a factor such as 2x (twice as fast)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -l fault -d 'Break answers on purpose: \'METHOD: ACTION [PERCENT%]\' (repeatable). Actions: delay TIME, drop, duplicate, reorder, error [CODE], truncate, malformed, disconnect' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -l ready-file -d 'When ready, write the address to this file as a JSON object' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -l ignore -d 'Ignore the value at this JSON Pointer, relative to the message, when requests are compared (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -l report -d 'Write the report to this file as one JSON object, instead of to stderr as text' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -l seed -d 'Make the faults depend on this number: the same number and input give the same faults' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -l on-miss -d 'What to do about a request without a recorded answer: error, forward (ask the server given as TARGET), or record (the same, and append the exchange to the recording)' -r -f -a "error\t'Answer with an error that says what is missing'
+forward\t'Ask the server given as TARGET'
+record\t'Ask the server given as TARGET, and append the exchange to the recording'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -l listen -d 'Listen on this address: HOST:PORT or a local port (0 for a free one) for HTTP and WebSocket; tcp:HOST:PORT or unix:PATH for JSON lines' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -l allow-host -d 'Also accept this name in the `Host` header (repeatable). `localhost`, names that end in `.localhost`, and IP addresses are always accepted' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -l allow-origin -d 'Also accept requests from this browser origin (repeatable). Origins on `localhost` or a loopback address, and the origin that matches the `Host` header, are always accepted' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -l max-body -d 'Maximum size of a request body that is passed on to a server behind a URL (default: 256 MiB). For other listeners, --max-message applies as well' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -l url -d 'Connect to a running server: http(s)://…, ws(s)://…, unix:PATH, tcp:HOST:PORT, or env:NAME to read the URL from an environment variable' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -s H -l header -d 'Add a header to every HTTP request (repeatable). `${NAME}` is replaced by the value of the environment variable NAME. If MCPREEL_TOKEN is set, it is sent as `Authorization: Bearer …`, unless there is such a header' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -l header-env -d 'Add a header whose value is in an environment variable (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -l cacert -d 'Trust the certificates in this PEM file in addition to the system\'s' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -l config -d 'Find the server in this configuration file of an MCP client (default: search the usual places)' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -l server -d 'The server\'s name in the configuration' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -l session -d 'Use a live session, that is, a running `record` or `serve`; `mcpreel sessions` lists them' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -s e -l env -d 'Add a variable to the server\'s environment (repeatable). mcpreel writes only its name to the reel' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -l cwd -d 'Start the server in this folder' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message closes its connection; a command that cannot continue without it exits with 4' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -l reuse -d 'Repeat the last answer to a request that comes more often than recorded'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -l strict -d 'Exit with 1 if a request had no recorded answer, or if a recorded request was never asked for'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -l insecure -d 'Do not verify the server\'s certificate'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand mock" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l color -d 'When to colour the output' -r -f -a "auto\t'If the output is a terminal and NO_COLOR is not set'
 always\t'Always'
 never\t'Never'"
@@ -730,6 +865,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l builtin -d 'Add
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l say -d 'Say this as the user (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l do -d 'Run this line as if it had been typed (repeatable; runs after --say)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l scenario -d 'Play this scenario (YAML; docs/scenario.schema.json) and check its expectations' -r -F
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l reel -d 'Play the host of this recorded session against the target, with its timing. The answers are not compared; `mcpreel replay` does that' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l clock -d 'The clock of the scenario (default: as the scenario says)' -r -f -a "real\t'Real time'
 virtual\t'Simulated time, which skips waiting; for built-in servers only'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l junit -d 'Write the scenario\'s report as JUnit XML' -r -F
@@ -764,6 +900,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l cwd -d 'Start t
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l max-message -d 'Maximum length of a received message in bytes, or as 512K, 64M, 1G (default: 64M). A longer message closes its connection; a command that cannot continue without it exits with 4' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l trace -d 'Show what happens in the scenario, in addition to the report'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l strict -d 'Exit with code 1 if a server delivered something malformed, unasked for or twice'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l options -d 'List all options with their defaults'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l prompts -d 'Show each prompt'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l insecure -d 'Do not verify the server\'s certificate'
@@ -914,7 +1051,8 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand redact" -s h -l help -d 
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand export" -l color -d 'When to colour the output' -r -f -a "auto\t'If the output is a terminal and NO_COLOR is not set'
 always\t'Always'
 never\t'Never'"
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand export" -l format -d 'The output format' -r -f -a "jsonl\t'JSON lines, one event per line; loses nothing'"
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand export" -l format -d 'The output format' -r -f -a "jsonl\t'JSON lines, one event per line; loses nothing'
+commands\t'Shell commands that repeat the client\'s requests with `mcpreel call`'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand export" -s o -l output -d 'Write to this file; `-` is stdout' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand export" -l key-file -d 'A file with a key of at least 16 random bytes: the same secret gets the same pseudonym wherever this key is used (default: a new random key each time)' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand export" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
@@ -964,30 +1102,32 @@ never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand man" -l all -d 'Write all pages to this folder' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand man" -s v -l verbose -d 'Print more detail to stderr (-vv for even more)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "demo" -d 'Take a tour with the built-in server: record, show, validate and summarise a session'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "record" -d 'Record a session: start a server, relay every byte in both directions, and copy it to a reel'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "call" -d 'Send one request to a server and print the result'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "fire" -d 'Send one message that a draft proposal defines, or any raw message'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "events" -d 'Subscribe to a server\'s events (MCPE proposal)'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "show" -d 'Show recorded messages: one line per message, in full, as a table or as JSON'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "stats" -d 'Count messages, bytes, errors, latencies and unanswered requests by method'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "validate" -d 'Check sessions against JSON-RPC, MCP and the five proposals'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "explain" -d 'Explain a method, a capability, an error code or a rule of `validate`'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "diff" -d 'Compare two reels by what was requested and answered'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "serve" -d 'Run the built-in server, which implements all five proposals (see docs/proposals.md)'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "host" -d 'Act as a host: hold a conversation with one or more servers'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "overlay" -d 'Record a server and make it also speak the proposals'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "survive" -d 'Test how an MCP client handles the proposals\' messages'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "sessions" -d 'List your live sessions'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "reel" -d 'Inspect and repair reel files'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "redact" -d 'Replace the secrets in a reel, so that it can be shared'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "export" -d 'Convert a reel to another format'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "import" -d 'Convert another format to a reel'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "wrap" -d 'Put `mcpreel record` in front of servers in an MCP client\'s configuration'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "unwrap" -d 'Remove mcpreel from an MCP client\'s configuration'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "completions" -d 'Print a shell\'s completion script'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "man" -d 'Print a manual page, or write all of them'
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff serve host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff replay serve mock host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "demo" -d 'Take a tour with the built-in server: record, show, validate and summarise a session'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff replay serve mock host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "record" -d 'Record a session: start a server, relay every byte in both directions, and copy it to a reel'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff replay serve mock host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "call" -d 'Send one request to a server and print the result'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff replay serve mock host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "fire" -d 'Send one message that a draft proposal defines, or any raw message'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff replay serve mock host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "events" -d 'Subscribe to a server\'s events (MCPE proposal)'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff replay serve mock host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "show" -d 'Show recorded messages: one line per message, in full, as a table or as JSON'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff replay serve mock host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "stats" -d 'Count messages, bytes, errors, latencies and unanswered requests by method'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff replay serve mock host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "validate" -d 'Check sessions against JSON-RPC, MCP and the five proposals'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff replay serve mock host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "explain" -d 'Explain a method, a capability, an error code or a rule of `validate`'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff replay serve mock host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "diff" -d 'Compare two recordings by what was requested and answered, or what two servers offer'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff replay serve mock host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "replay" -d 'Send the client side of a recorded session to a server, and compare the answers'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff replay serve mock host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "serve" -d 'Run the built-in server, which implements all five proposals (see docs/proposals.md)'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff replay serve mock host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "mock" -d 'Serve a recording in place of the server that it was recorded from'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff replay serve mock host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "host" -d 'Act as a host: hold a conversation with one or more servers'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff replay serve mock host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "overlay" -d 'Record a server and make it also speak the proposals'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff replay serve mock host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "survive" -d 'Test how an MCP client handles the proposals\' messages'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff replay serve mock host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "sessions" -d 'List your live sessions'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff replay serve mock host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "reel" -d 'Inspect and repair reel files'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff replay serve mock host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "redact" -d 'Replace the secrets in a reel, so that it can be shared'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff replay serve mock host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "export" -d 'Convert a reel to another format'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff replay serve mock host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "import" -d 'Convert another format to a reel'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff replay serve mock host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "wrap" -d 'Put `mcpreel record` in front of servers in an MCP client\'s configuration'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff replay serve mock host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "unwrap" -d 'Remove mcpreel from an MCP client\'s configuration'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff replay serve mock host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "completions" -d 'Print a shell\'s completion script'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff replay serve mock host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "man" -d 'Print a manual page, or write all of them'
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and not __fish_seen_subcommand_from demo record call fire events show stats validate explain diff replay serve mock host overlay survive sessions reel redact export import wrap unwrap completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "user-message" -d 'Send a user\'s message (`conversation/userMessage`, SEP-1975) and print the context that the server returns'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "hook" -d 'Fire a hook event (SEP-2282): match it against the server\'s declared hooks and print what they would inject'
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand help; and __fish_seen_subcommand_from fire" -f -a "push" -d 'Act as a server and send a push event (MCPL) to the host'

@@ -32,6 +32,9 @@ for reel in "$work"/*.reel; do
     { sed -n '/^`/p' "$work/$name.talk"; } >"$out/server/$name"
     { sed -n '/^a/p' "$work/$name.talk"; echo '`Hello'; sed -n '/^a/p' "$work/$name.talk"; } >"$out/host/$name"
     { printf '\003'; cat "$work/$name.talk"; printf '\n=\n'; cat "$work/$name.talk"; } >"$out/diff/$name"
+    for target in replay mock; do
+        { cat "$work/$name.talk"; printf '\n=\n'; cat "$work/$name.talk"; } >"$out/$target/$name"
+    done
     cut -c2- "$work/$name.talk" >"$out/line_framer/$name"
     cut -c2- "$work/$name.talk" | while IFS= read -r message; do
         sum=$(printf %s "$message" | cksum | tr ' ' -)

@@ -3,6 +3,7 @@
 mod checking;
 mod client_session;
 mod commands;
+mod comparing;
 mod handlers;
 mod listening;
 mod printer;

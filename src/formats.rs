@@ -2,6 +2,7 @@
 //!
 //! This module must never use tokio or files, or print: readers and writers come in as arguments.
 
+pub(crate) mod commands;
 pub(crate) mod jsonl;
 pub(crate) mod transcript;
 
@@ -10,7 +11,7 @@ use jsonl::JsonlError;
 use std::io::{self, BufRead, Write};
 
 /// Every format that `export` writes; the first is the default.
-pub(crate) const EXPORT: &[ExportFormat] = &[jsonl::EXPORT];
+pub(crate) const EXPORT: &[ExportFormat] = &[jsonl::EXPORT, commands::EXPORT];
 
 /// Every format that `import` reads, in the order in which their [`ImportFormat::detect`] is asked.
 pub(crate) const IMPORT: &[ImportFormat] = &[transcript::IMPORT, jsonl::IMPORT];

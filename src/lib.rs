@@ -22,6 +22,7 @@ mod protocol;
 mod record;
 mod redact;
 mod render;
+mod replay;
 mod runtime;
 mod scenario;
 mod server;

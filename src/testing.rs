@@ -116,6 +116,15 @@ pub mod redact {
     pub use crate::redact::{Finder, Settings, redact_arguments, redact_header};
 }
 
+pub mod replay {
+    pub mod mock {
+        pub use crate::replay::mock::{
+            Fault, Library, LibraryBuilder, Matching, MockSession, Output, Report, Settings, in_memory,
+        };
+    }
+    pub use crate::replay::{Answers, Conversation, Conversations, Output, Plan, ReplayEngine, Selection, Settings};
+}
+
 pub mod render {
     pub use crate::render::scenario;
     pub mod line {

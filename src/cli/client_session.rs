@@ -58,6 +58,17 @@ enum EraArg {
 }
 
 impl ClientOptions {
+    /// The options of a client that sends recorded messages as they are, recorded to this reel.
+    pub(super) fn replaying(record: PathBuf, timeout: Option<Duration>) -> Self {
+        let (protocol_version, roots) = (None, Vec::new());
+        Self { era: EraArg::Auto, protocol_version, timeout, roots, record: Some(record) }
+    }
+
+    /// The options of a client that asks for others.
+    pub(super) fn forwarding() -> Self {
+        Self { era: EraArg::Handshake, protocol_version: None, timeout: None, roots: Vec::new(), record: None }
+    }
+
     /// The engine's settings. `capabilities` is declared in addition to what the options declare.
     pub(super) fn config(&self, capabilities: Value) -> ClientConfig {
         let mut config = ClientConfig::new("mcpreel", env!("CARGO_PKG_VERSION"));

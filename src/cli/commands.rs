@@ -11,10 +11,12 @@ mod fire;
 mod host;
 mod import;
 mod man;
+mod mock;
 mod overlay;
 pub(super) mod record;
 mod redact;
 mod reel;
+mod replay;
 mod serve;
 mod sessions;
 mod show;
@@ -44,7 +46,9 @@ pub(super) enum Command {
     Validate(validate::ValidateArgs),
     Explain(explain::ExplainArgs),
     Diff(diff::DiffArgs),
+    Replay(replay::ReplayArgs),
     Serve(serve::ServeArgs),
+    Mock(mock::MockArgs),
     Host(host::HostArgs),
     Overlay(overlay::OverlayArgs),
     Survive(survive::SurviveArgs),
@@ -78,7 +82,9 @@ impl Command {
             Self::Validate(args) => validate::run(args, context),
             Self::Explain(args) => explain::run(args, context),
             Self::Diff(args) => diff::run(args, context),
+            Self::Replay(args) => replay::run(args, context),
             Self::Serve(args) => serve::run(args, context),
+            Self::Mock(args) => mock::run(args, context),
             Self::Host(args) => host::run(args, context),
             Self::Overlay(args) => overlay::run(args, context),
             Self::Survive(args) => survive::run(args, context),

@@ -1,10 +1,12 @@
 //! Recorded sessions in any format that mcpreel reads: reels, and what `import` takes.
 
+use super::printer::note;
 use super::redaction::RedactOptions;
 use crate::error::{CommandError, ErrorKind, Warn};
 use crate::files::reels;
 use crate::formats::jsonl::JsonlError;
 use crate::formats::{self, Importer};
+use crate::replay::{Conversation, Conversations};
 use crate::trace::{Damage, Event, EventHeader, Item, ReelReader};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -74,6 +76,28 @@ fn open_text(path: &Path) -> io::Result<Option<Box<dyn BufRead + Send>>> {
 /// Returns whether a file begins with a JSON object, as no reel does.
 fn is_text(beginning: &[u8]) -> bool {
     beginning.trim_ascii_start().first() == Some(&b'{')
+}
+
+/// Returns whether a path is a reel whose events can be read in any order.
+pub(super) fn is_reel_file(path: &Path) -> bool {
+    path.is_file() && open_text(path).is_ok_and(|text| text.is_none())
+}
+
+/// Returns the sessions of a recording in which the client sent something.
+///
+/// # Errors
+///
+/// The recording cannot be read, or contains no message of a client.
+pub(super) fn conversations(path: &Path) -> Result<Vec<Conversation>, CommandError> {
+    let mut found = Conversations::default();
+    let damage = open(path, Some(note), &RedactOptions::default())?.each_event(|_| {}, |event| found.take(event))?;
+    damage.iter().for_each(|damage| note(&format!("{}: {damage}", path.display())));
+    let found = found.finish();
+    if found.is_empty() {
+        let error = CommandError::new(ErrorKind::Input, format!("{}: no messages of a client", path.display()));
+        return Err(error.hint("`mcpreel reel info` shows its content; a session that never began leaves such a reel"));
+    }
+    Ok(found)
 }
 
 impl Recorded {

@@ -272,6 +272,19 @@ impl Target {
         }
     }
 
+    /// Refuses a live session, for commands that need a connection of their own.
+    ///
+    /// # Errors
+    ///
+    /// The target is a live session.
+    pub(super) fn refuse_session(&self, why: &str) -> Result<(), CommandError> {
+        match &self.session {
+            None => Ok(()),
+            Some(name) => Err(CommandError::usage(format!("the live session {name:?} cannot be the target: {why}"))
+                .hint("start a server after --, or connect with --url")),
+        }
+    }
+
     /// Refuses options that start or reach a server: a live session already has one.
     fn check_joined(&self) -> Result<(), CommandError> {
         let next = "the session's server is already running; omit the option, or start a server after --, or connect \

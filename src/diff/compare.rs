@@ -4,12 +4,12 @@ use super::Options;
 use super::align::{self, Alignment};
 use super::correspondence::Correspondence;
 use super::node::{Node, masked, pieces, quote};
-use super::normalise::Normaliser;
+use super::normalise::{Normaliser, Source};
 use super::order;
 use super::pairs::{Recording, Unit};
 use super::places::Pattern;
 use super::report::{Change, ChangeKind, Hunk, LineTag, Report, Status, UnitDiff, UnitPlace, UnitSide};
-use super::volatile::{Lookup, Span, ValueKey};
+use super::volatile::{Lookup, Origins, Span, ValueKey};
 use similar::{Algorithm, DiffOp, DiffTag, TextDiff};
 use std::collections::{HashMap, HashSet};
 
@@ -172,6 +172,19 @@ fn changes_of_pair(
     let by_index = options.ignore.iter().map(|text| Pattern::new(text)).filter(Pattern::has_index);
     by_index.for_each(|pattern| changes.retain(|change| !pattern.covers(&change.pointer())));
     changes
+}
+
+/// Finds the changes between the params of two messages of clients with the same method, of whose runs nothing else is
+/// known.
+pub(crate) fn params_changes(method: &str, left: &[u8], right: &[u8], options: &Options) -> Vec<Change> {
+    let normaliser = Normaliser::new(options);
+    let (side, mut ids) = (UnitSide::Params, Correspondence::default());
+    let (source, origins) = (Source { side, method: Some(method), from_server: false }, Origins::default());
+    let read = |text| normaliser.read(source, text, &mut Lookup::Known(&origins));
+    let (place, changes) = (String::new(), Vec::new());
+    let mut comparer = Comparer { options, ids: &mut ids, refer_to_partners: true, side, place, changes };
+    comparer.maybe(Some(&read(left)), Some(&read(right)));
+    comparer.changes
 }
 
 fn text_of(unit: &Unit, side: UnitSide) -> Option<&[u8]> {

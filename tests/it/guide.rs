@@ -82,6 +82,7 @@ documents! {
     guide_sharing: "docs/guide/sharing.md",
     guide_server: "docs/guide/server.md",
     guide_survive: "docs/guide/survive.md",
+    guide_testing: "docs/guide/testing.md",
     guide_validating: "docs/guide/validating.md",
 }
 

@@ -31,6 +31,7 @@ mod proposal_peers;
 mod real;
 mod reels;
 mod remote;
+mod replay;
 mod reports;
 mod scenarios;
 mod sessions;

@@ -13,6 +13,8 @@ mod http;
 mod overlay;
 mod recordings;
 #[cfg(target_os = "linux")]
+mod replay;
+#[cfg(target_os = "linux")]
 mod smoke;
 mod stdio;
 mod surface;

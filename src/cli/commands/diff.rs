@@ -1,9 +1,9 @@
 //! `diff`: compares two recordings by what was sent, or what two servers offer.
 
-mod normalise;
 mod surface;
 mod view;
 
+use crate::cli::comparing::{self, NormaliseArgs};
 use crate::cli::printer::note;
 use crate::cli::progress::SharedProgress;
 use crate::cli::recordings::{self, Recorded};
@@ -16,7 +16,6 @@ use crate::error::{CommandError, ErrorKind};
 use crate::files::reels;
 use crate::trace::{Damage, Event, EventKind};
 use clap::Args;
-use normalise::NormaliseArgs;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use surface::SurfaceArgs;
@@ -98,7 +97,7 @@ pub(super) fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, Command
     }
     args.surface.check_unused()?;
     let Some(right) = args.right.as_deref() else { return Err(CommandError::usage("B is missing")) };
-    let options = normalise::options(&args.normalise, args.order)?;
+    let options = comparing::options(&args.normalise, args.order)?;
     let paths = [left, right];
     let Compared { mut report, renamed, recordings: [in_left, in_right] } =
         compare_files(paths, &options, args, context)?;

@@ -18,7 +18,8 @@ use std::path::PathBuf;
 Examples:
   mcpreel export session.reel | jq -c 'select(.message.method == \"ping\")'
   mcpreel export --format jsonl session.reel -o session.jsonl
-  mcpreel export --redact session.reel -o shared.jsonl")]
+  mcpreel export --redact session.reel -o shared.jsonl
+  mcpreel export --format commands session.reel > repeat.sh")]
 pub(crate) struct ExportArgs {
     /// The reel; `-` for stdin (default: the newest).
     reel: Option<PathBuf>,

@@ -1,5 +1,6 @@
 //! `host`: acts as a host of any number of servers.
 
+mod reel;
 mod scenario;
 mod script;
 mod setup;
@@ -73,6 +74,7 @@ Examples:
   mcpreel host --session everything          # a live session's server
   mcpreel host --builtin memory --set conversation.deadline=200ms
   mcpreel host --scenario examples/scenarios/several.yaml --junit report.xml
+  mcpreel host --reel session.reel -- mcpreel overlay notes.yaml -- my-server
   mcpreel host --options                     # all settings
 
 You can name several servers. HTTP options such as -H apply to the server of --url, -e and --cwd to the command after --; \
@@ -94,6 +96,11 @@ pub(crate) struct HostArgs {
         "headers", "header_env", "cacert", "insecure", "env", "cwd", "argv", "say", "doing", "policy", "set", "system",
         "project", "seed"])]
     scenario: Option<PathBuf>,
+    /// Play the host of this recorded session against the target, with its timing. The answers are not compared;
+    /// `mcpreel replay` does that.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["add", "builtin", "say", "doing", "scenario", "policy", "set",
+        "system", "project", "on_event"])]
+    reel: Option<PathBuf>,
     /// The clock of the scenario (default: as the scenario says).
     #[arg(long, value_enum, requires = "scenario")]
     clock: Option<ClockArg>,
@@ -182,6 +189,9 @@ enum Format {
 pub(super) fn run(args: &HostArgs, context: &Context) -> Result<Outcome, CommandError> {
     if args.options {
         return setup::list(args, context);
+    }
+    if let Some(path) = &args.reel {
+        return reel::run(path, args, context);
     }
     let model = match (&args.model_command, args.model) {
         (Some(command), _) => Model::program(command, args.model_timeout)?,

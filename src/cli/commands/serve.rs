@@ -4,6 +4,7 @@ mod local;
 mod scenario;
 mod watch;
 
+use super::mock;
 use crate::cli::handlers::{Allowed, HandlerArgs};
 use crate::cli::listening::ListenOptions;
 use crate::cli::printer::note;
@@ -70,6 +71,7 @@ Examples:
   mcpreel fire push --text hello --session serve
   mcpreel serve --scenario faults.yaml --as memory --junit report.xml
   mcpreel serve --scenario faults.yaml --as memory --listen 8080
+  mcpreel serve --reel session.reel          # see `mcpreel mock --help`
   mcpreel serve --on-signal '{\"kind\":\"push\",\"text\":\"done\"}' & kill -USR1 $!
 
 Results of what the server sends (responses, refusals, late responses) are reported to stderr with -v, or to --report, as one JSON object per line.")]
@@ -99,6 +101,12 @@ pub(crate) struct ServeArgs {
     common: ServeCommon,
     #[command(flatten)]
     scenario: scenario::ScenarioArgs,
+    /// Serve this recording in place of the built-in server, as `mcpreel mock` does (repeatable).
+    #[arg(long, value_name = "FILE", help_heading = "Recordings", conflicts_with_all = ["declare", "era", "settings",
+        "plans", "on_signal", "scenario", "memory", "folders", "commands", "allowed", "webhook", "channel_socket", "feed"])]
+    reel: Vec<PathBuf>,
+    #[command(flatten)]
+    mock: mock::MockOptions,
     #[command(flatten)]
     watch: WatchArgs,
     #[command(flatten)]
@@ -196,6 +204,10 @@ pub(super) fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, Comman
             context,
         );
     }
+    if !args.reel.is_empty() {
+        return serve_reels(args, context);
+    }
+    args.mock.check_absent()?;
     let mut config = args.common.config();
     if !args.declare.is_empty() {
         for name in &args.declare {
@@ -226,6 +238,24 @@ pub(super) fn run(args: &ServeArgs, context: &Context) -> Result<Outcome, Comman
         ServeExtras { on_signal: args.on_signal.clone(), watch: args.watch.prepare()?, handlers, recorder, local };
     run_server("serve", config, besides, &args.common, context, |_| Reaction::Quiet)?;
     Ok(Outcome::Clean)
+}
+
+/// Serves recordings.
+fn serve_reels(args: &ServeArgs, context: &Context) -> Result<Outcome, CommandError> {
+    let common = &args.common;
+    let on_existing = common.listening.on_existing();
+    let start = |path| SharedRecorder::start("serve", Some(path), Need::Wanted, on_existing, note);
+    let mock = mock::Mock {
+        reels: &args.reel,
+        options: &args.mock,
+        ignore: &[],
+        report: common.report.as_deref(),
+        seed: common.seed.unwrap_or_default(),
+        listening: &common.listening,
+        limits: common.limits,
+        recorder: args.record.as_deref().map(start).transpose()?,
+    };
+    mock.run(None, context)
 }
 
 impl ServeCommon {

@@ -1,5 +1,6 @@
 //! `show`: prints, filters and follows reels.
 
+mod as_call;
 mod check;
 mod forms;
 mod print_worker;
@@ -64,6 +65,9 @@ pub(crate) struct ShowArgs {
     /// Show the reel of a live session; the arguments are then only a filter. `mcpreel sessions` lists the sessions.
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
+    /// Print the `mcpreel call` command that repeats each request or notification of the client.
+    #[arg(long, conflicts_with_all = ["format", "full", "raw", "jq", "follow", "from", "session", "view"])]
+    as_call: bool,
     /// How to show times.
     #[arg(long, value_enum, default_value_t = TimeForm::Offset, value_name = "FORM")]
     time: TimeForm,
@@ -124,6 +128,7 @@ Examples:
   mcpreel show --follow 'dir:s2c kind:notification'
   mcpreel show --follow --session everything injected
   mcpreel show session.reel --view tree
+  mcpreel show session.reel --as-call 'tool:echo'
   mcpreel show session.reel --jq '.message.params.name // empty'
 
 The columns of the list are: the event's number (for --seq), its time, → to the server or ← to the \
@@ -173,6 +178,9 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Outcome, Command
         None => split_words(&args.words)?,
     };
     let mut terms = words.join(" ");
+    if args.as_call {
+        return as_call::run(args, path, &terms, context);
+    }
     if args.view == View::Tree {
         return tree::run(args, live.as_ref(), path, &terms, context);
     }

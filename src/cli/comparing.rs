@@ -1,6 +1,6 @@
-//! What `diff` does not compare: options, and the table `[diff]` of the project's settings.
+//! What `diff` and `replay` do not compare: options, and the table `[diff]` of the project's settings.
 
-use crate::cli::project;
+use super::project;
 use crate::diff::{Options, Tolerance};
 use crate::error::CommandError;
 use clap::Args;

@@ -1,0 +1,117 @@
+//! Reads recordings for a mock, and appends to them.
+
+use crate::cli::printer::note;
+use crate::cli::recordings;
+use crate::cli::redaction::RedactOptions;
+use crate::error::CommandError;
+use crate::files::output::{PRIVATE, Replacement};
+use crate::files::reels;
+use crate::replay::mock::{Library, LibraryBuilder, Matching, Payloads};
+use crate::runtime::mock::payloads::{InMemory, InReel};
+use crate::trace::{EventKind, Flags, NewEvent, ReelReader, ReelWriter, WriterOptions};
+use crate::wire::{Direction, Framing};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Messages of at most this many bytes together stay in memory.
+const IN_MEMORY: usize = 4 << 20;
+
+/// The messages of several recordings, each with the number of its first one.
+struct Joined(Vec<(u32, Box<dyn Payloads>)>);
+
+impl Payloads for Joined {
+    fn read(&self, number: u32) -> Option<Vec<u8>> {
+        let place = self.0.partition_point(|(first, _)| *first <= number).checked_sub(1)?;
+        let (first, payloads) = &self.0[place];
+        payloads.read(number - first)
+    }
+}
+
+/// Reads recordings. What is damaged is reported, and the rest is served.
+///
+/// # Errors
+///
+/// A recording cannot be read, or none contains an answered request.
+pub(super) fn read(paths: &[PathBuf], matching: Matching, ignored: &[String]) -> Result<Library, CommandError> {
+    let (mut builder, mut joined, mut first) = (LibraryBuilder::new(matching, ignored), Vec::new(), 0);
+    for path in paths {
+        builder.begin(first);
+        let (payloads, count) = read_one(path, &mut builder)?;
+        joined.push((first, payloads));
+        first += count;
+    }
+    let library = builder.finish(Arc::new(Joined(joined)));
+    match (library.len(), paths) {
+        (0, [path, ..]) => Err(reels::without_messages(path)),
+        _ => Ok(library),
+    }
+}
+
+/// Reads one recording. Returns its messages and the number of its events.
+fn read_one(path: &Path, builder: &mut LibraryBuilder) -> Result<(Box<dyn Payloads>, u32), CommandError> {
+    let may_seek = recordings::is_reel_file(path);
+    let (mut kept, mut bytes, mut count) = (Some(InMemory::default()), 0, 0);
+    let damage = recordings::open(path, Some(note), &RedactOptions::default())?.each_event(
+        |_| {},
+        |event| {
+            count = u32::try_from(event.header.seq).unwrap_or(u32::MAX - 1) + 1;
+            builder.take(event);
+            if event.header.kind == EventKind::Message
+                && let Some(messages) = &mut kept
+            {
+                bytes += event.payload.len();
+                messages.push(count - 1, event.body());
+            }
+            if may_seek && bytes > IN_MEMORY {
+                kept = None;
+            }
+        },
+    )?;
+    damage.iter().for_each(|damage| note(&format!("{}: {damage}; the rest is served", path.display())));
+    let payloads: Box<dyn Payloads> = match kept {
+        Some(messages) => Box::new(messages),
+        None => Box::new(InReel::new(ReelReader::open(path).map_err(|error| CommandError::reel(path, &error))?)),
+    };
+    Ok((payloads, count))
+}
+
+/// Refuses to append to something that is not a reel.
+///
+/// # Errors
+///
+/// It is not a reel.
+pub(super) fn check_is_reel(path: &Path) -> Result<(), CommandError> {
+    if recordings::is_reel_file(path) {
+        return Ok(());
+    }
+    Err(CommandError::usage(format!("--on-miss record cannot append to {}", path.display()))
+        .hint("it needs a reel; `mcpreel import` makes one"))
+}
+
+/// Appends exchanges, requests and responses, to a reel, as a session of its own.
+///
+/// # Errors
+///
+/// The reel cannot be written.
+pub(super) fn append(path: &Path, exchanges: &[(Vec<u8>, Vec<u8>)]) -> Result<(), CommandError> {
+    let failed = |error| CommandError::writing(path, &error);
+    let (reader, _) = reels::open(Some(path))?;
+    let header = reader.header().clone();
+    let mut replacement = Replacement::begin(path, PRIVATE).map_err(failed)?;
+    let mut writer = ReelWriter::create(replacement.file(), &header, WriterOptions::default()).map_err(failed)?;
+    let (mut last, mut streams) = (0, 0);
+    reels::each_event(reader, path, note, |event| {
+        (last, streams) = (event.header.time.max(last), event.header.stream.max(streams));
+        writer.append(event.again()).map_err(failed)
+    })?;
+    for (request, response) in exchanges {
+        for (direction, payload) in [(Direction::ClientToServer, request), (Direction::ServerToClient, response)] {
+            let flags = Flags::toward(direction);
+            let (stream, kind, framing) = (streams + 1, EventKind::Message, Framing::Lf);
+            let event = NewEvent { time: last, stream, exchange: 0, kind, flags, framing, payload };
+            writer.append(event).map_err(failed)?;
+        }
+    }
+    writer.finish().map_err(failed)?;
+    replacement.commit().map_err(failed)
+}

@@ -1,0 +1,88 @@
+//! Compares what was recorded with what came back.
+
+use super::ReplayArgs;
+use crate::cli::redaction::RedactOptions;
+use crate::cli::{comparing, printer::note, recordings};
+use crate::diff::{self, Collector, Learned, Options, Recording, Report, complete};
+use crate::error::{CommandError, ErrorKind};
+use crate::replay::{Plan, Substitutions};
+use crate::trace::Event;
+use std::path::Path;
+
+/// A recorded session, and what counts as a difference from it.
+pub(super) struct Comparison<'a> {
+    plan: &'a Plan,
+    options: Options,
+    with_stderr: bool,
+    /// What also differs between two runs of the recorded version.
+    learned: Option<Learned>,
+}
+
+impl<'a> Comparison<'a> {
+    /// Prepares the comparison.
+    ///
+    /// # Errors
+    ///
+    /// A setting of the project is not valid, or the recording of `--learn` cannot be read.
+    pub(super) fn new(plan: &'a Plan, args: &ReplayArgs) -> Result<Self, CommandError> {
+        let options = comparing::options(&args.normalise, args.order)?;
+        let mut it = Self { plan, options, with_stderr: args.stderr, learned: None };
+        if let Some(again) = &args.normalise.learn {
+            let report = it.report(&it.recorded(&Substitutions::default()), &it.read(again)?)?;
+            it.learned = Some(Learned::of(&report));
+        }
+        Ok(it)
+    }
+
+    /// Compares the recorded session, as far as it was sent, with the new one.
+    ///
+    /// # Errors
+    ///
+    /// The new session cannot be read.
+    pub(super) fn sessions(&self, substitutions: &Substitutions, reel: &Path) -> Result<Report, CommandError> {
+        self.report(&self.recorded(substitutions), &self.read(reel)?)
+    }
+
+    /// Compares a live answer with the recorded one. Values that the server generated do not count.
+    pub(super) fn answer(&self, seq: u64, message: &[u8]) -> Option<Report> {
+        let (asked, answer) = self.plan.exchange(seq)?;
+        let side = |payload: &[u8]| {
+            let mut collector = Collector::new(&self.options);
+            collector.take(&asked.event());
+            collector.take(&Event { payload, ..answer.event() });
+            collector.finish()
+        };
+        self.report(&side(answer.body()), &side(message)).ok()
+    }
+
+    /// The recorded session, with the live server's values in place of the recorded ones.
+    fn recorded(&self, substitutions: &Substitutions) -> Recording {
+        let mut collector = Collector::new(&self.options).with_stderr(self.with_stderr);
+        for event in self.plan.compared().map(|entry| entry.event()).chain(self.plan.stderr()) {
+            match substitutions.apply(event.payload) {
+                Some(payload) => collector.take(&Event { payload: &payload, ..event }),
+                None => collector.take(&event),
+            }
+        }
+        collector.finish()
+    }
+
+    fn read(&self, path: &Path) -> Result<Recording, CommandError> {
+        let mut collector = Collector::new(&self.options).with_stderr(self.with_stderr);
+        let damage = recordings::open(path, None, &RedactOptions::default())?
+            .each_event(|_| {}, |event| collector.take(event))?;
+        damage.iter().for_each(|damage| note(&format!("{}: {damage}", path.display())));
+        Ok(collector.finish())
+    }
+
+    fn report(&self, left: &Recording, right: &Recording) -> Result<Report, CommandError> {
+        // All texts were kept.
+        let mut report = diff::compare(left, right, &self.options)
+            .map_err(|_| CommandError::new(ErrorKind::Internal, "the sessions cannot be compared"))?;
+        if let Some(learned) = &self.learned {
+            report.leave_out(learned);
+        }
+        complete(&mut report, left);
+        Ok(report)
+    }
+}

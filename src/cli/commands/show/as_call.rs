@@ -1,0 +1,45 @@
+//! `show --as-call`: prints the command that repeats each selected request.
+
+use super::{ShowArgs, parse_filter};
+use crate::cli::printer::note;
+use crate::cli::{Context, Outcome};
+use crate::error::CommandError;
+use crate::files::reels;
+use crate::formats::commands::Commands;
+use crate::session::filter::FilterInput;
+use crate::wire::{Envelope, json};
+use std::path::Path;
+
+pub(super) fn run(
+    args: &ShowArgs,
+    path: Option<&Path>,
+    terms: &str,
+    context: &Context,
+) -> Result<Outcome, CommandError> {
+    let filter = parse_filter(terms, path.is_some())?;
+    let path = reels::named_or_newest(path, note)?;
+    let (reader, path) = reels::open_whole(Some(&path), note)?;
+    let (mut commands, mut left) = (Commands::default(), args.limit.unwrap_or(u64::MAX));
+    let damaged = reels::each_event(reader, &path, note, |event| {
+        // What opens a stream says which server it is, even if it is not selected.
+        let Some(command) = commands.take(event) else { return Ok(()) };
+        let envelope = Envelope::scan(event.body());
+        let method = envelope.method.as_deref();
+        let tool = envelope.params.filter(|_| method == Some("tools/call"));
+        let tool = tool.and_then(|params| json::str_member(params, "name"));
+        let facts = FilterInput {
+            header: event.header,
+            method,
+            latency: None,
+            tool: tool.as_deref(),
+            body: Some(event.body()),
+        };
+        let is_wanted = args.seq.is_none_or(|seq| event.header.seq >= seq) && filter.decide(&facts) == Some(true);
+        if !is_wanted || left == 0 {
+            return Ok(());
+        }
+        left -= 1;
+        context.printer.line(&command)
+    })?;
+    Ok(if damaged { Outcome::Findings } else { Outcome::Clean })
+}

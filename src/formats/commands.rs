@@ -1,0 +1,145 @@
+//! The commands that repeat a session's requests, an export format: one `mcpreel call …` for each request and
+//! notification of the client. The handshake is left out, because `call` does it.
+
+use super::{ExportFormat, Exporter};
+use crate::trace::{Event, EventHeader, EventKind, FileHeader};
+use crate::wire::{Direction, Envelope, MessageKind, json};
+use ciborium::Value as Cbor;
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+/// Commands, for `export`.
+pub(crate) const EXPORT: ExportFormat = ExportFormat {
+    name: "commands",
+    about: "Shell commands that repeat the client's requests with `mcpreel call`",
+    exporter: || Box::new(Commands::default()),
+};
+
+/// Messages that make no sense on a connection of their own.
+const LEFT_OUT: &[&str] =
+    &["initialize", "notifications/initialized", "notifications/cancelled", "notifications/progress"];
+
+/// The target of a stream whose server is unknown.
+const UNKNOWN: &str = "-- SERVER";
+
+/// Writes the commands of a reel.
+#[derive(Default)]
+pub(crate) struct Commands {
+    /// The options that name the server of each stream.
+    targets: HashMap<u32, String>,
+    /// The options of the first stream, for streams that do not say more.
+    first: Option<String>,
+}
+
+/// At most this many servers are remembered.
+const MAX_TARGETS: usize = 1000;
+
+impl Commands {
+    /// Processes an event. Returns the command that repeats it, if it is a request or notification of the client.
+    pub(crate) fn take(&mut self, event: &Event<'_>) -> Option<String> {
+        let stream = event.header.stream;
+        match event.header.kind {
+            EventKind::StreamOpened => {
+                let target = target(event.payload);
+                self.first = self.first.take().or_else(|| target.clone());
+                if let Some(target) = target.filter(|_| self.targets.len() < MAX_TARGETS) {
+                    self.targets.insert(stream, target);
+                }
+                None
+            }
+            EventKind::Message if event.header.direction() == Direction::ClientToServer => {
+                let target = self.targets.get(&stream).or(self.first.as_ref()).map_or(UNKNOWN, String::as_str);
+                command(event.body(), target)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Exporter for Commands {
+    fn begin(&mut self, _header: &FileHeader, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "#!/bin/sh")
+    }
+
+    fn event(&mut self, event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
+        match self.take(event) {
+            Some(command) => writeln!(out, "{command}"),
+            None => Ok(()),
+        }
+    }
+
+    /// A message that is too long for memory is too long for a command, too.
+    fn part(&mut self, header: &EventHeader, _part: &[u8], is_last: bool, out: &mut dyn Write) -> io::Result<()> {
+        match is_last {
+            true => writeln!(out, "# event {} is too long for a command", header.seq),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Returns the command for a message.
+fn command(message: &[u8], target: &str) -> Option<String> {
+    let envelope = Envelope::scan(message);
+    let is_sent = matches!(envelope.kind, MessageKind::Request | MessageKind::Notification);
+    let method = envelope.method.as_deref().filter(|method| is_sent && !LEFT_OUT.contains(method))?;
+    let params = envelope.params.map(without_meta).filter(|params| params != "{}");
+    let notify = envelope.kind == MessageKind::Notification && !method.starts_with("notifications/");
+    let mut words = vec!["mcpreel".to_owned(), "call".to_owned(), quoted(method)];
+    words.extend(params.map(|params| quoted(&params)));
+    words.extend(notify.then(|| "--notify".to_owned()));
+    words.push(target.to_owned());
+    Some(words.join(" "))
+}
+
+/// Returns params without `_meta`, which belongs to the client; every other member as it was written.
+fn without_meta(params: &[u8]) -> String {
+    if !params.starts_with(b"{") {
+        return String::from_utf8_lossy(params).into_owned();
+    }
+    let members = json::members(params).filter(|member| !member.is("_meta"));
+    let members: Vec<String> = members
+        .map(|member| format!("\"{}\":{}", String::from_utf8_lossy(member.key), String::from_utf8_lossy(member.value)))
+        .collect();
+    format!("{{{}}}", members.join(","))
+}
+
+/// Returns the options that name the server of a stream, from the description of the stream.
+fn target(about: &[u8]) -> Option<String> {
+    let about: Cbor = ciborium::from_reader(about).ok()?;
+    let member =
+        |name: &str| about.as_map()?.iter().find(|(key, _)| key.as_text() == Some(name)).map(|(_, value)| value);
+    if let Some(words) = member("command").and_then(Cbor::as_array) {
+        let words: Vec<String> = words.iter().filter_map(Cbor::as_text).map(quoted).collect();
+        return Some(format!("-- {}", words.join(" ")));
+    }
+    member("url").and_then(Cbor::as_text).map(|url| format!("--url {}", quoted(url)))
+}
+
+/// Returns a word as a shell reads it.
+fn quoted(word: &str) -> String {
+    shlex::try_quote(word).map_or_else(|_| "''".to_owned(), std::borrow::Cow::into_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_become_commands_that_a_shell_reads_back() {
+        let line = |message: &str| command(message.as_bytes(), "-- server");
+        assert_eq!(
+            line(
+                r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"it's", "n":1.0,"_meta":{"progressToken":1}}}"#
+            ),
+            Some(r#"mcpreel call tools/call "{\"name\":\"it's\",\"n\":1.0}" -- server"#.to_owned())
+        );
+        assert_eq!(line(r#"{"id":2,"method":"ping","params":{}}"#).as_deref(), Some("mcpreel call ping -- server"));
+        assert_eq!(
+            line(r#"{"method":"push/x","params":{"a":"$b"}}"#).as_deref(),
+            Some(r#"mcpreel call push/x '{"a":"$b"}' --notify -- server"#)
+        );
+        for other in [r#"{"id":1,"method":"initialize"}"#, r#"{"id":1,"result":{}}"#, "noise"] {
+            assert_eq!(line(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! What a mock reports when it ends.
+
+use super::library::{Anchor, Library};
+use super::miss::Miss;
+use crate::wire::text::counted;
+use serde_json::{Value, json};
+use std::collections::HashSet;
+use std::fmt::Write;
+
+/// What was asked of a mock, over all its sessions.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// The number of sessions.
+    pub(crate) sessions: u32,
+    /// The number of requests that were answered from the recording.
+    pub(crate) answered: u64,
+    /// The number of requests that were answered by the server behind the mock.
+    pub(crate) forwarded: u64,
+    /// What was asked for in vain.
+    pub(crate) misses: Vec<Miss>,
+    /// The number of misses beyond those that are kept.
+    pub(crate) more_misses: u64,
+    /// The exchanges that were used.
+    pub(crate) used: Bits,
+    /// The messages of the server that were sent.
+    pub(crate) sent: Bits,
+    /// How often each fault hit.
+    pub(crate) faults: Vec<(String, u64)>,
+}
+
+/// At most this many misses are kept.
+pub(super) const MAX_MISSES: usize = 1000;
+/// At most this many lines of each list are printed.
+const MAX_LINES: usize = 20;
+
+impl Report {
+    /// Adds what happened in another session.
+    pub fn add(&mut self, other: Self) {
+        self.sessions += other.sessions;
+        self.answered += other.answered;
+        self.forwarded += other.forwarded;
+        self.more_misses += other.more_misses;
+        for miss in other.misses {
+            match self.misses.len() < MAX_MISSES {
+                true => self.misses.push(miss),
+                false => self.more_misses += 1,
+            }
+        }
+        self.used.add(&other.used);
+        self.sent.add(&other.sent);
+        for (fault, hits) in other.faults {
+            match self.faults.iter_mut().find(|(known, _)| *known == fault) {
+                Some((_, known)) => *known += hits,
+                None => self.faults.push((fault, hits)),
+            }
+        }
+    }
+
+    /// Returns the recorded exchanges that were never asked for: the number of the event, and the method. Pings, and
+    /// polls of tasks, which depend on timing, do not count.
+    pub(crate) fn unused<'l>(&self, library: &'l Library) -> impl Iterator<Item = (u32, &'l str)> {
+        let unused = library.exchanges.iter().enumerate().filter(|(number, _)| !self.used.has(*number));
+        let named = unused.map(|(_, one)| (one.request, &*library.methods[usize::from(one.method)]));
+        named.filter(|(_, method)| !matches!(*method, "ping" | "tasks/get" | "server/discover"))
+    }
+
+    /// Returns the messages of the recorded server that were never sent, because what they followed never came: the
+    /// number of the event. Those that follow an unused exchange are left out.
+    pub(crate) fn unreached(&self, library: &Library) -> impl Iterator<Item = u32> {
+        let is_explained = move |anchor: Anchor| match anchor {
+            Anchor::Asked(exchange) | Anchor::Answered(exchange) => !self.used.has(exchange as usize),
+            _ => false,
+        };
+        let unsent = library.initiated.iter().enumerate().filter(|(number, _)| !self.sent.has(*number));
+        unsent.filter(move |(_, one)| !is_explained(one.anchor)).map(|(_, one)| one.message)
+    }
+
+    /// Returns whether there is something that a strict mock refuses: a miss, or an exchange that was never asked for.
+    pub(crate) fn has_findings(&self, library: &Library) -> bool {
+        !self.misses.is_empty() || self.unused(library).next().is_some() || self.unreached(library).next().is_some()
+    }
+
+    /// Returns the report as one JSON object.
+    pub(crate) fn to_json(&self, library: &Library) -> Value {
+        // The lists of a large recording would take more memory than the recording.
+        let unused = self.unused(library).take(MAX_MISSES).map(|(seq, method)| json!({"seq": seq, "method": method}));
+        let more = |count: usize| count.saturating_sub(MAX_MISSES);
+        json!({
+            "sessions": self.sessions,
+            "exchanges": library.len(),
+            "answered": self.answered,
+            "forwarded": self.forwarded,
+            "misses": self.misses.iter().map(Miss::to_json).collect::<Vec<_>>(),
+            "more_misses": self.more_misses,
+            "unused": unused.collect::<Vec<_>>(),
+            "more_unused": more(self.unused(library).count()),
+            "unreached": self.unreached(library).take(MAX_MISSES).collect::<Vec<_>>(),
+            "more_unreached": more(self.unreached(library).count()),
+            "faults": self.faults.iter().map(|(fault, hits)| json!({"fault": fault, "hits": hits})).collect::<Vec<_>>(),
+        })
+    }
+
+    /// Returns the report as text.
+    pub(crate) fn to_text(&self, library: &Library) -> String {
+        let mut out = String::new();
+        let mut list = |title: String, count: usize, lines: &mut dyn Iterator<Item = String>| {
+            if count == 0 {
+                return;
+            }
+            let _ = writeln!(out, "{title}:");
+            for line in lines.take(MAX_LINES) {
+                let _ = writeln!(out, "  {line}");
+            }
+            if let Some(more @ 1..) = count.checked_sub(MAX_LINES) {
+                let _ = writeln!(out, "  and {more} more");
+            }
+        };
+        let misses = distinct(self.misses.iter().map(|miss| miss.message.clone()));
+        let title = counted(self.misses.len() as u64 + self.more_misses, "request") + " without a recorded answer";
+        list(title, misses.len(), &mut misses.into_iter());
+        let unused = self.unused(library).count();
+        let title = counted(unused as u64, "recorded request") + " never asked for";
+        list(title, unused, &mut self.unused(library).map(|(seq, method)| format!("seq {seq}  {method}")));
+        let unreached = self.unreached(library).count();
+        let title = counted(unreached as u64, "message") + " of the server never sent";
+        list(title, unreached, &mut self.unreached(library).map(|seq| format!("seq {seq}")));
+        let idle: Vec<&String> = self.faults.iter().filter(|(_, hits)| *hits == 0).map(|(fault, _)| fault).collect();
+        list("faults that never happened".to_owned(), idle.len(), &mut idle.into_iter().cloned());
+        let (sessions, answered) = (counted(self.sessions, "session"), counted(self.answered, "answer"));
+        let _ = write!(out, "{sessions}, {answered} from the recording");
+        if self.forwarded > 0 {
+            let _ = write!(out, ", {} from the server", self.forwarded);
+        }
+        out.push('\n');
+        out
+    }
+}
+
+fn distinct(lines: impl Iterator<Item = String>) -> Vec<String> {
+    let mut known = HashSet::new();
+    lines.filter(|line| known.insert(line.clone())).collect()
+}
+
+/// A set of small numbers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bits(Vec<u64>);
+
+impl Bits {
+    /// Adds a number. Returns whether it is new.
+    pub(super) fn insert(&mut self, number: usize) -> bool {
+        let (word, bit) = (number / 64, 1 << (number % 64));
+        if word >= self.0.len() {
+            self.0.resize(word + 1, 0);
+        }
+        let is_new = self.0[word] & bit == 0;
+        self.0[word] |= bit;
+        is_new
+    }
+
+    /// Returns whether a number is in the set.
+    pub(super) fn has(&self, number: usize) -> bool {
+        self.0.get(number / 64).is_some_and(|word| word & (1 << (number % 64)) != 0)
+    }
+
+    fn add(&mut self, other: &Self) {
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
+        self.0.iter_mut().zip(&other.0).for_each(|(word, more)| *word |= more);
+    }
+}

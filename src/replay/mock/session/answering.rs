@@ -1,0 +1,212 @@
+//! Finds the recorded answer to a request.
+
+use super::{
+    Anchor, Envelope, INTERNAL_ERROR, Id, MAX_RENAMED, METHOD_NOT_FOUND, Matching, Miss, MockSession, Output, Pending,
+    Queued, Renamed, Value, error, json, token_of, with_subscriptions,
+};
+use crate::protocol::revision::{Era, Revision};
+use crate::replay::mock::rekey::with_revision;
+use crate::replay::replies::with_id;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What to do with a request.
+enum Choice {
+    /// Answer it as in this exchange.
+    Answer(u32),
+    /// Leave it open, as in this exchange.
+    Hold(u32),
+    /// There is no answer.
+    Miss(Miss),
+}
+
+impl MockSession {
+    pub(super) fn request(
+        &mut self,
+        now: Duration,
+        message: &[u8],
+        envelope: &Envelope<'_>,
+        id: Id<'_>,
+        outputs: &mut Vec<Output>,
+    ) {
+        let id = id.echoed().to_vec();
+        let method = envelope.method.as_deref().unwrap_or_default();
+        match method {
+            "ping" => {
+                let pong = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{{}}}}", String::from_utf8_lossy(&id));
+                return self.push(now, Queued::Text(pong.into_bytes()));
+            }
+            "initialize" | "server/discover" => return self.shake_hands(now, method, envelope, id),
+            _ => {}
+        }
+        match self.choose(method, envelope.params, message) {
+            Choice::Answer(exchange) => self.serve(now, exchange, id, envelope.params, None),
+            Choice::Hold(exchange) => self.hold(now, exchange, id, envelope.params),
+            Choice::Miss(miss) if self.settings.forwards => {
+                self.missed(miss);
+                self.next += 1;
+                self.forwarded.insert(self.next, id);
+                outputs.push(Output::Forward { ticket: self.next, request: message.to_vec() });
+            }
+            Choice::Miss(miss) => {
+                let text = error(&id, INTERNAL_ERROR, &format!("mcpreel mock: {}", miss.message), miss.to_json());
+                self.missed(miss);
+                self.push(now, Queued::Text(text));
+            }
+        }
+    }
+
+    /// Answers the handshake as recorded, whatever the client declares.
+    fn shake_hands(&mut self, now: Duration, method: &str, envelope: &Envelope<'_>, id: Vec<u8>) {
+        let requested = envelope.params.and_then(|params| json::str_member(params, "protocolVersion"));
+        let requested = requested.map(std::borrow::Cow::into_owned);
+        if let Some(exchange) = self.library.first_of(method) {
+            let known = requested.filter(|version| Revision::parse(version).is_some_and(|it| it.era() == Era::Legacy));
+            return self.serve(now, exchange, id, envelope.params, known);
+        }
+        let text = match method {
+            "initialize" => {
+                let result = self.made_up_handshake(requested.as_deref());
+                format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{result}}}", String::from_utf8_lossy(&id))
+                    .into_bytes()
+            }
+            _ => error(&id, METHOD_NOT_FOUND, "the recorded server has no server/discover", Value::Null),
+        };
+        self.push(now, Queued::Text(text));
+    }
+
+    /// Returns a result for `initialize`, for a recording without one.
+    fn made_up_handshake(&self, requested: Option<&str>) -> Value {
+        let discovered = self.library.first_of("server/discover").and_then(|exchange| {
+            let answer = self.library.exchanges[exchange as usize].answer()?;
+            serde_json::from_slice::<Value>(&self.library.text(answer)).ok()
+        });
+        let mut capabilities = serde_json::Map::new();
+        for method in self.library.called() {
+            if let Some((group @ ("tools" | "resources" | "prompts"), _)) = method.split_once('/') {
+                capabilities.insert(group.to_owned(), json!({}));
+            }
+        }
+        let declared = discovered.as_ref().map(|found| found["result"]["capabilities"].clone());
+        let known = requested.filter(|version| Revision::parse(version).is_some_and(|it| it.era() == Era::Legacy));
+        json!({
+            "protocolVersion": known.unwrap_or(Revision::NEWEST_LEGACY.as_str()),
+            "capabilities": declared.filter(Value::is_object).unwrap_or(Value::Object(capabilities)),
+            "serverInfo": {"name": "mcpreel mock", "version": env!("CARGO_PKG_VERSION")},
+        })
+    }
+
+    fn choose(&mut self, method: &str, params: Option<&[u8]>, message: &[u8]) -> Choice {
+        let library = Arc::clone(&self.library);
+        let (key, _) = library.keys.of(method, params);
+        if library.keys.matching() == Matching::Sequence {
+            return self.choose_next(key, message);
+        }
+        let group = library.with_key(key);
+        if group.is_empty() {
+            return Choice::Miss(Miss::never_recorded(&library, message));
+        }
+        let cursor = self.cursors.entry(key).or_insert(0);
+        while let Some(number) = group.get(*cursor as usize) {
+            let exchange = &library.exchanges[*number as usize];
+            if exchange.answer().is_some() {
+                *cursor += 1;
+                return Choice::Answer(*number);
+            }
+            if exchange.may_stay_open {
+                *cursor += 1;
+                return Choice::Hold(*number);
+            }
+            // Another one may have an answer.
+            *cursor += 1;
+        }
+        let answered = || group.iter().rev().find(|number| library.exchanges[**number as usize].answer().is_some());
+        let repeats = self.settings.reuse || matches!(method, "tasks/get" | "tasks/result");
+        match (answered(), repeats) {
+            (Some(last), true) => Choice::Answer(*last),
+            (Some(_), false) => Choice::Miss(Miss::used_up(&library, group, message)),
+            (None, _) => Choice::Miss(Miss::unanswered(&library.exchanges[group[0] as usize], message)),
+        }
+    }
+
+    /// Chooses the next exchange, if the request is the same. The handshake and pings have no place in the order.
+    fn choose_next(&mut self, key: u64, message: &[u8]) -> Choice {
+        let library = Arc::clone(&self.library);
+        let has_place = |number: u32| {
+            let method = &*library.methods[usize::from(library.exchanges[number as usize].method)];
+            !matches!(method, "initialize" | "server/discover" | "ping")
+        };
+        let count = u32::try_from(library.len()).unwrap_or(u32::MAX);
+        let Some(number) = (self.position..count).find(|number| has_place(*number)) else {
+            return Choice::Miss(Miss::out_of_order(&library, None, message));
+        };
+        let exchange = &library.exchanges[number as usize];
+        if exchange.key != key {
+            return Choice::Miss(Miss::out_of_order(&library, Some(exchange), message));
+        }
+        self.position = number + 1;
+        match (exchange.answer(), exchange.may_stay_open) {
+            (Some(_), _) => Choice::Answer(number),
+            (None, true) => Choice::Hold(number),
+            (None, false) => Choice::Miss(Miss::unanswered(exchange, message)),
+        }
+    }
+
+    /// Queues what the recorded server sent because of a request, and its response.
+    fn serve(&mut self, now: Duration, number: u32, id: Vec<u8>, params: Option<&[u8]>, revision: Option<String>) {
+        let replies = self.library.exchanges[number as usize].replies;
+        self.begin(number, &id, params);
+        self.report.answered += 1;
+        self.next += 1;
+        let ticket = self.next;
+        self.pending.insert(ticket, Pending { exchange: number, id, replies, revision });
+        self.follow(now, Anchor::Asked(number));
+        if replies == 0 {
+            self.push_answer(now, ticket, number);
+        }
+    }
+
+    /// Leaves a request open.
+    fn hold(&mut self, now: Duration, number: u32, id: Vec<u8>, params: Option<&[u8]>) {
+        self.begin(number, &id, params);
+        self.follow(now, Anchor::Asked(number));
+    }
+
+    /// Notes that an exchange is used, and the live names of its token and of its subscription.
+    fn begin(&mut self, number: u32, id: &[u8], params: Option<&[u8]>) {
+        let library = Arc::clone(&self.library);
+        let exchange = &library.exchanges[number as usize];
+        self.report.used.insert(number as usize);
+        let is_subscription = exchange.may_stay_open;
+        if !exchange.has_token && !is_subscription {
+            return;
+        }
+        let recorded = library.text(exchange.request);
+        let recorded = Envelope::scan(&recorded);
+        if let (Some(recorded), Some(live)) = (token_of(recorded.params), token_of(params)) {
+            // The same recorded token may be used again.
+            self.tokens.retain(|known| known.recorded != recorded);
+            self.tokens.push(Renamed { recorded: recorded.to_vec(), live: live.to_vec() });
+            self.tokens.drain(..self.tokens.len().saturating_sub(MAX_RENAMED));
+        }
+        if let Some(recorded) = recorded.id.filter(|_| is_subscription) {
+            self.subscriptions.push(Renamed { recorded: recorded.0.to_vec(), live: id.to_vec() });
+            self.subscriptions.drain(..self.subscriptions.len().saturating_sub(MAX_RENAMED));
+        }
+    }
+
+    /// Sends the response to a request, unless it was cancelled.
+    pub(super) fn answer(&mut self, now: Duration, ticket: u64, outputs: &mut Vec<Output>) {
+        let Some(pending) = self.pending.remove(&ticket) else { return };
+        let library = Arc::clone(&self.library);
+        let exchange = library.exchanges[pending.exchange as usize];
+        let Some(answer) = exchange.answer() else { return };
+        let mut text = with_id(&library.text(answer), Id(&pending.id));
+        if let Some(revision) = &pending.revision {
+            text = with_revision(&text, revision);
+        }
+        text = with_subscriptions(text, &self.subscriptions);
+        self.spoil(now, &exchange, &pending.id, text, outputs);
+        self.follow(now, Anchor::Answered(pending.exchange));
+    }
+}

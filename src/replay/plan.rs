@@ -1,0 +1,261 @@
+//! What a replay sends: the client's messages in their order, what each waits for, and the values to take from the live
+//! server.
+
+use super::bindings::{self, Binding};
+use super::conversation::{Conversation, Entry};
+use super::safety::{self, Annotations};
+use crate::session::filter::{Filter, FilterInput};
+use crate::wire::MessageKind;
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+/// Which of the client's messages to send. The handshake is always sent.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// Only what this filter selects.
+    pub filter: Option<Filter>,
+    /// Nothing before this event.
+    pub from: Option<u64>,
+    /// Nothing after this event.
+    pub to: Option<u64>,
+    /// Only what changes nothing on the server's side.
+    pub read_only: bool,
+}
+
+/// A recorded message that is not sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Omission {
+    /// The number of its event.
+    pub seq: u64,
+    /// Its method, and the tool that it calls.
+    pub label: String,
+    /// Why.
+    pub why: &'static str,
+}
+
+/// One message to send.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    /// Its entry.
+    pub entry: usize,
+    /// The values to take from the live server.
+    pub bindings: Vec<Binding>,
+    /// What must have come before, beyond what earlier steps wait for.
+    pub before: Awaited,
+    /// The time between the last message before it and this one, in the recording.
+    pub think: Duration,
+}
+
+/// What was received between two steps.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Awaited {
+    /// Answered requests: their entries, and which of their requests.
+    pub answers: Vec<(usize, usize)>,
+    /// Entries of requests and notifications of the server.
+    pub initiated: Vec<usize>,
+    /// The time from the step before to the last of those.
+    pub initiated_after: Duration,
+}
+
+/// A tool that may destroy something, in a message that would be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Destructive {
+    /// The number of the event.
+    pub seq: u64,
+    /// The tool.
+    pub tool: String,
+}
+
+/// What a replay sends; see the module.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub(super) conversation: Conversation,
+    pub(super) steps: Vec<Step>,
+    /// What comes after the last step.
+    pub(super) rest: Awaited,
+    /// Bindings of the client's responses, by entry.
+    pub(super) bindings: HashMap<usize, Vec<Binding>>,
+    omissions: Vec<Omission>,
+    destructive: Vec<Destructive>,
+    /// The entries that do not count in a comparison: what is not sent, and what belongs to it.
+    left_out: HashSet<usize>,
+}
+
+const HANDSHAKE: [&str; 2] = ["initialize", "notifications/initialized"];
+
+impl Plan {
+    /// Plans the replay of a session.
+    pub fn new(conversation: Conversation, selection: &Selection) -> Self {
+        let mut bindings = bindings::find(&conversation);
+        let tools = safety::annotations(&conversation);
+        let (mut omissions, mut destructive, mut omitted) = (Vec::new(), Vec::new(), HashSet::new());
+        for (number, entry) in conversation.entries.iter().enumerate().filter(|(_, entry)| is_sent(entry)) {
+            match selection.objection(entry, &tools) {
+                Some(why) => {
+                    omitted.insert(number);
+                    omissions.push(Omission { seq: entry.seq(), label: label(entry), why });
+                }
+                None => destructive.extend(destroys(entry, &tools)),
+            }
+        }
+        let left_out = left_out(&conversation, &omitted);
+        let (steps, rest) = steps(&conversation, &omitted, &left_out, &mut bindings);
+        Self { conversation, steps, rest, bindings, omissions, destructive, left_out }
+    }
+
+    /// Returns the number of messages to send.
+    pub(crate) fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Returns what is not sent.
+    pub(crate) fn omissions(&self) -> &[Omission] {
+        &self.omissions
+    }
+
+    /// Returns the calls of tools that may destroy something.
+    pub(crate) fn destructive(&self) -> &[Destructive] {
+        &self.destructive
+    }
+
+    /// Iterates over the entries with which the new session is to be compared.
+    pub(crate) fn compared(&self) -> impl Iterator<Item = &Entry> {
+        let entries = self.conversation.entries.iter().enumerate();
+        entries.filter(|(number, _)| !self.left_out.contains(number)).map(|(_, entry)| entry)
+    }
+
+    /// Returns the number of answers that the recorded server gave to what is sent.
+    pub(crate) fn expected_answers(&self) -> usize {
+        let requests = self.steps.iter().flat_map(|step| &self.conversation.entries[step.entry].requests);
+        requests.filter(|request| request.answer.is_some()).count()
+    }
+
+    /// Iterates over what the recorded server wrote to its standard error.
+    pub(crate) fn stderr(&self) -> impl Iterator<Item = crate::trace::Event<'_>> {
+        self.conversation.stderr()
+    }
+
+    /// Returns the request with this number, and its response.
+    pub(crate) fn exchange(&self, seq: u64) -> Option<(&Entry, &Entry)> {
+        let asked = self.conversation.of_client().find(|entry| entry.seq() == seq)?;
+        Some((asked, self.conversation.answer_of(asked)?))
+    }
+
+    /// Describes each step: the number of its event, what it sends, and what it takes from the live server.
+    pub(crate) fn outline(&self) -> impl Iterator<Item = StepOutline<'_>> {
+        self.steps.iter().map(|step| {
+            let entry = &self.conversation.entries[step.entry];
+            let bound = step.bindings.iter().filter_map(|binding| {
+                let source = binding.sources.first()?;
+                Some((binding.place.as_str(), self.conversation.entries[source.entry].seq(), source.pointer.as_str()))
+            });
+            StepOutline { seq: entry.seq(), label: label(entry), bound: bound.collect() }
+        })
+    }
+}
+
+/// One step, described.
+#[derive(Debug)]
+pub(crate) struct StepOutline<'p> {
+    /// The number of the event.
+    pub seq: u64,
+    /// The method, and the tool that it calls.
+    pub label: String,
+    /// Each value that is taken from the live server: its place, the number of the event that returned it, and the
+    /// place there.
+    pub bound: Vec<(&'p str, u64, &'p str)>,
+}
+
+impl Selection {
+    /// Returns why a message is not sent.
+    fn objection(&self, entry: &Entry, tools: &HashMap<String, Annotations>) -> Option<&'static str> {
+        if HANDSHAKE.iter().any(|method| entry.is(method)) {
+            return None;
+        }
+        let seq = entry.seq();
+        if self.from.is_some_and(|from| seq < from) || self.to.is_some_and(|to| seq > to) {
+            return Some("it is outside of --from and --to");
+        }
+        if self.filter.as_ref().is_some_and(|filter| !is_selected(filter, entry)) {
+            return Some("the filter does not select it");
+        }
+        let is_refused = self.read_only && !safety::only_reads(entry, tools);
+        is_refused.then_some("it is not annotated as read-only")
+    }
+}
+
+fn is_selected(filter: &Filter, entry: &Entry) -> bool {
+    let tool = safety::tool_of(entry);
+    let (method, tool) = (entry.method.as_deref(), tool.as_deref());
+    filter.decide(&FilterInput { header: &entry.header, method, latency: None, tool, body: Some(entry.body()) })
+        == Some(true)
+}
+
+/// Returns whether a replay sends an entry by itself. Responses are sent when the live server asks.
+fn is_sent(entry: &Entry) -> bool {
+    entry.is_clients() && !entry.kind.is_response() && (entry.kind != MessageKind::Batch || entry.answers.is_empty())
+}
+
+/// Returns the method of a message, and the tool that it calls.
+fn label(entry: &Entry) -> String {
+    let method = entry.method.as_deref().unwrap_or_else(|| entry.kind.name());
+    safety::tool_of(entry).map_or_else(|| method.to_owned(), |tool| format!("{method} {tool}"))
+}
+
+fn destroys(entry: &Entry, tools: &HashMap<String, Annotations>) -> Option<Destructive> {
+    let tool = safety::tool_of(entry)?;
+    tools.get(&tool)?.is_destructive.then(|| Destructive { seq: entry.seq(), tool })
+}
+
+/// Returns the entries that are not compared: the omitted ones, their answers, and what the server sent because of
+/// them, with the client's responses. The latest message of the client counts as the cause.
+fn left_out(conversation: &Conversation, omitted: &HashSet<usize>) -> HashSet<usize> {
+    let (mut left_out, mut is_cause_omitted) = (omitted.clone(), false);
+    for (number, entry) in conversation.entries.iter().enumerate() {
+        if is_sent(entry) {
+            is_cause_omitted = omitted.contains(&number);
+        } else if entry.answers.is_empty() {
+            if is_cause_omitted {
+                left_out.insert(number);
+            }
+        } else if entry.answers.iter().all(|(asked, _)| left_out.contains(asked)) {
+            left_out.insert(number);
+        }
+    }
+    left_out
+}
+
+fn steps(
+    conversation: &Conversation,
+    omitted: &HashSet<usize>,
+    left_out: &HashSet<usize>,
+    bindings: &mut HashMap<usize, Vec<Binding>>,
+) -> (Vec<Step>, Awaited) {
+    let (mut steps, mut before) = (Vec::new(), Awaited::default());
+    let (mut last, mut step_at, mut handshakes) = (None, None, HashSet::new());
+    let since = |from: Option<i64>, to: i64| {
+        Duration::from_nanos(u64::try_from(to.saturating_sub(from.unwrap_or(to))).unwrap_or(0))
+    };
+    for (number, entry) in conversation.entries.iter().enumerate() {
+        let time = entry.header.time;
+        if is_sent(entry) && !omitted.contains(&number) {
+            let bindings = bindings.remove(&number).unwrap_or_default();
+            let step = Step { entry: number, bindings, before: std::mem::take(&mut before), think: since(last, time) };
+            steps.push(step);
+            step_at = Some(time);
+            if entry.is("initialize") && conversation.answer_of(entry).is_some() {
+                before.answers.push((number, 0));
+                handshakes.insert(number);
+            }
+        } else if !entry.is_clients() && !left_out.contains(&number) {
+            // What was sent before the answer to `initialize` waits for it all the same, as MCP demands.
+            before.answers.extend(entry.answers.iter().filter(|(asked, _)| !handshakes.contains(asked)));
+            if entry.is_initiated() {
+                before.initiated.push(number);
+                before.initiated_after = since(step_at, time);
+            }
+        }
+        last = Some(time);
+    }
+    (steps, before)
+}

@@ -1,0 +1,129 @@
+//! Replays of sessions between other people's clients and servers, and mocks in place of those servers.
+
+use super::{ClientKind, Finished, Scenario, Stage, assert_same_lines, describe};
+use crate::common::BINARY;
+use serde_json::Value;
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+/// The time of day that server-everything writes into two resources.
+const CLOCK: [&str; 4] = ["--ignore", "/result/contents/*/text", "--ignore", "/result/contents/*/blob"];
+
+fn words(words: &[&str]) -> Vec<OsString> {
+    words.iter().map(OsString::from).collect()
+}
+
+/// Records a client's session with a server. Returns the reel and what the client printed.
+fn record(stage: &Stage, client: ClientKind, scenario: Scenario) -> (PathBuf, String) {
+    let reel = stage.path("recorded.reel");
+    let tap = [&words(&[BINARY, "record", "-o"])[..], &[reel.clone().into(), "--".into()]].concat();
+    let printed = stage.converse(client, scenario, &[&tap[..], &stage.peers.server(scenario)].concat());
+    (reel, printed)
+}
+
+fn replay(stage: &Stage, reel: &Path, options: &[&str], server: &[OsString]) -> Finished {
+    let head = [&words(&[BINARY, "replay"])[..], &[reel.into()], &words(options), &["--".into()]].concat();
+    stage.run(&[&head[..], server].concat())
+}
+
+fn assert_replays_alike(client: ClientKind, scenario: Scenario, options: &[&str], times: usize) {
+    let stage = Stage::new();
+    let (reel, _) = record(&stage, client, scenario);
+    for _ in 0..times {
+        let replayed = replay(&stage, &reel, options, &stage.peers.server(scenario));
+        let report = String::from_utf8_lossy(&replayed.stdout).into_owned();
+        assert_eq!(replayed.code(), 0, "{report}\n{}", replayed.errors());
+        assert!(report.contains("0 changed, 0 only in A, 0 only in B"), "{report}");
+    }
+}
+
+#[test]
+#[ignore = "needs the real peers; run tests/full.sh"]
+fn server_everything_answers_alike_ten_times() {
+    assert_replays_alike(ClientKind::TypeScript, Scenario::Everything, &CLOCK, 10);
+}
+
+#[test]
+#[ignore = "needs the real peers; run tests/full.sh"]
+fn mcp_server_time_answers_alike_ten_times() {
+    assert_replays_alike(ClientKind::PythonTwo, Scenario::Time, &[], 10);
+}
+
+#[test]
+#[ignore = "needs the real peers; run tests/full.sh"]
+fn another_server_differs_where_it_does() {
+    let stage = Stage::new();
+    let (reel, _) = record(&stage, ClientKind::PythonTwo, Scenario::Time);
+    let other =
+        [&stage.peers.server(Scenario::Time)[..2], &words(&["mcp_server_time", "--local-timezone", "Asia/Tokyo"])]
+            .concat();
+    let replayed = replay(&stage, &reel, &["--format", "json"], &other);
+    assert_eq!(replayed.code(), 1, "{}", replayed.errors());
+    let report: Value = serde_json::from_slice(&replayed.stdout).expect("JSON");
+    let units = report["diff"]["units"].as_array().expect("a list");
+    assert!(
+        units.iter().all(|unit| unit["method"] == "tools/list"),
+        "only the description of the tools changes: {report}"
+    );
+}
+
+/// Each client prints the same with the mock as with the server.
+fn assert_mocked(client: ClientKind, scenario: Scenario) {
+    let stage = Stage::new();
+    let (reel, with_server) = record(&stage, client, scenario);
+    let mock = [&words(&[BINARY, "mock", "--strict"])[..], &[reel.into()]].concat();
+    let with_mock = stage.converse(client, scenario, &mock);
+    assert_same_lines("the mock", &with_mock, &with_server);
+}
+
+#[test]
+#[ignore = "needs the real peers; run tests/full.sh"]
+fn the_typescript_sdk_with_a_mock_of_server_everything() {
+    assert_mocked(ClientKind::TypeScript, Scenario::Everything);
+}
+
+#[test]
+#[ignore = "needs the real peers; run tests/full.sh"]
+fn the_python_1_sdk_with_a_mock_of_server_everything() {
+    assert_mocked(ClientKind::PythonOne, Scenario::Everything);
+}
+
+#[test]
+#[ignore = "needs the real peers; run tests/full.sh"]
+fn the_python_2_sdk_with_a_mock_of_mcp_server_time() {
+    assert_mocked(ClientKind::PythonTwo, Scenario::Time);
+}
+
+/// A mock that listens, killed when dropped.
+struct Listening(Child);
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+#[ignore = "needs the real peers; run tests/full.sh"]
+fn clients_over_http_and_sse_with_a_mock_of_mcp_server_time() {
+    for client in [ClientKind::TypeScript, ClientKind::PythonOne, ClientKind::PythonTwo] {
+        let stage = Stage::new();
+        let (reel, with_server) = record(&stage, client, Scenario::Time);
+        let command = [&words(&[BINARY, "mock", "--listen", "0"])[..], &[reel.into()]].concat();
+        let mut mock = stage.command(&command);
+        let child = mock.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+        let mut child = Listening(child.unwrap_or_else(|error| panic!("{}: {error}", describe(&command))));
+        let mut line = String::new();
+        let stdout = child.0.stdout.take().expect("piped");
+        BufReader::new(stdout).read_line(&mut line).expect("a line");
+        let ready: Value = serde_json::from_str(&line).expect("JSON");
+        let url = ready["url"].as_str().expect("a URL");
+        for url in [url.to_owned(), url.replace("/mcp", "/sse")] {
+            let with_mock = stage.converse(client, Scenario::Time, &[url.clone().into()]);
+            assert_same_lines(&url, &with_mock, &with_server);
+        }
+    }
+}

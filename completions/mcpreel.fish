@@ -863,7 +863,7 @@ never\t'Never'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -s s -l add -d 'Add a server: NAME=COMMAND, NAME=URL or NAME=session:SESSION (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l builtin -d 'Add the built-in server under this name, with all proposals or the listed ones (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l say -d 'Say this as the user (repeatable)' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l do -d 'Run this line as if it had been typed (repeatable; runs after --say)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l do -d 'Run this line as if it had been typed (repeatable; --say and --do run in the order of the command line)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l scenario -d 'Play this scenario (YAML; docs/scenario.schema.json) and check its expectations' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l reel -d 'Play the host of this recorded session against the target, with its timing. The answers are not compared; `mcpreel replay` does that' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l clock -d 'The clock of the scenario (default: as the scenario says)' -r -f -a "real\t'Real time'
@@ -878,7 +878,7 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l set -d 'Set an 
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l on-event -d 'Also deliver events of subscriptions: PATTERN=file:PATH appends them to a file as lines of JSON, PATTERN=command:COMMAND passes them to a command\'s stdin (repeatable). For the prompt and for turns, see the option mcpe.route' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l system -d 'The host\'s own system prompt; or @FILE' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l project -d 'The project\'s name in templates (default: the current folder\'s name)' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l seed -d 'The seed for ids: the same seed gives the same prompts' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l seed -d 'Generate ids from this seed: the same seed gives the same ids and prompts (default: new ids each time)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l format -d 'What to print' -r -f -a "human\t'A transcript'
 json\t'One JSON object per line'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand host" -l era -d 'The era to use; auto tries `initialize` first. With a server of the modern era, the host does without the proposals' -r -f -a "auto\t'Whichever the server speaks'

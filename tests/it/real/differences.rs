@@ -110,8 +110,12 @@ fn compare_two_runs(
     let name = tools[0]["name"].as_str().expect("a name").to_owned();
     let described = tools[0]["description"].as_str().expect("a description").to_owned();
     let quoted = |text: &str| Value::from(text).to_string();
+    let renamed = list.replacen(&format!("\"name\":{}", quoted(&name)), "\"name\":\"renamed\"", 1);
+    std::fs::write(stage.path("changed.jsonl"), lines.replace(list, &renamed)).expect("written");
+    let report = diff(stage, "a.reel", "changed.jsonl");
+    assert_eq!((&report["units"], report["renamed"].as_array().map(Vec::len)), (&json!([]), Some(1)), "{report:#}");
+    assert!(report["renamed"][0].to_string().contains(&name), "{report:#}");
     for (from, to, pointer) in [
-        (format!("\"name\":{}", quoted(&name)), "\"name\":\"renamed\"".to_owned(), "/result/tools/0"),
         (quoted(&described), "\"Does something else\"".to_owned(), "/result/tools/0/description"),
         (
             "\"type\":\"object\"".to_owned(),

@@ -94,6 +94,28 @@ impl RedactOptions {
         if !self.redact {
             return reels::open_whole(reel, note);
         }
+        let (file, shown) = self.redacted(reel)?;
+        Ok((opened(&file, &shown)?, shown))
+    }
+
+    /// Like [`Self::open_whole`]; if the reel is redacted, also returns a second reader of the result.
+    ///
+    /// # Errors
+    ///
+    /// The reel cannot be read, or a setting is not valid.
+    pub(crate) fn open_twice(
+        &self,
+        reel: Option<&Path>,
+    ) -> Result<(ReelReader, PathBuf, Option<ReelReader>), CommandError> {
+        if !self.redact {
+            return reels::open_whole(reel, note).map(|(reader, path)| (reader, path, None));
+        }
+        let (file, shown) = self.redacted(reel)?;
+        Ok((opened(&file, &shown)?, shown.clone(), Some(opened(&file, &shown)?)))
+    }
+
+    /// Redacts a reel into a file without a name. Returns the file, and the reel's path for display.
+    fn redacted(&self, reel: Option<&Path>) -> Result<(File, PathBuf), CommandError> {
         let source = TwicePath::of(reel)?;
         let file = unnamed_file().map_err(|error| CommandError::writing(&std::env::temp_dir(), &error))?;
         let mut redaction = self.key.redaction()?;
@@ -102,8 +124,7 @@ impl RedactOptions {
         rewrite(&mut redaction, &source, &mut out)?;
         out.flush().map_err(CommandError::output)?;
         drop(out);
-        let reader = ReelReader::open(&path_of(&file)).map_err(|error| CommandError::reel(&source.shown, &error))?;
-        Ok((reader, source.shown))
+        Ok((file, source.shown))
     }
 
     /// Opens a reel for an export. If the export is not redacted and the reel has secrets, a note says so.
@@ -220,6 +241,10 @@ fn unnamed_file() -> io::Result<File> {
     let file = File::options().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
     std::fs::remove_file(&path)?;
     Ok(file)
+}
+
+fn opened(file: &File, shown: &Path) -> Result<ReelReader, CommandError> {
+    ReelReader::open(&path_of(file)).map_err(|error| CommandError::reel(shown, &error))
 }
 
 fn path_of(file: &File) -> PathBuf {

@@ -62,15 +62,15 @@ pub(crate) struct StatsArgs {
 ///
 /// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let (reader, path, stream) = match &args.session {
+    let (reader, path, redacted, stream) = match &args.session {
         None => {
-            let (reader, path) = args.redact.open_whole(args.reel.as_deref())?;
-            (reader, path, 0)
+            let (reader, path, redacted) = args.redact.open_twice(args.reel.as_deref())?;
+            (reader, path, redacted, 0)
         }
         Some(name) => {
             let live = live::find(name)?;
             let (reader, path) = reels::open(Some(&live.reel()?))?;
-            (reader.following(), path, live.stream)
+            (reader.following(), path, None, live.stream)
         }
     };
     let failed = |error| CommandError::reading(&path, &error);
@@ -79,10 +79,7 @@ pub(super) fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, Comman
     }
     let mut reader = AheadReader::start(reader).map_err(failed)?;
     let stats = Stats::of_stream(stream, &mut reader).map_err(failed)?;
-    let again = || match args.redact.redact {
-        true => args.redact.open_whole(args.reel.as_deref()).ok().map(|opened| opened.0),
-        false => ReelReader::open(&path).ok(),
-    };
+    let again = || redacted.or_else(|| ReelReader::open(&path).ok());
     let about = stats.slowest(reader.methods()).map(|(_, slowest)| about(again(), slowest.seq)).unwrap_or_default();
     match args.format {
         Format::Json => context.printer.json(&stats.to_json(reader.methods(), &about))?,

@@ -63,7 +63,7 @@ pub(crate) struct ImportFormat {
     pub name: &'static str,
     /// What it is, as a help line.
     pub about: &'static str,
-    /// How to recognise such a file, for the error about a file that is none.
+    /// How to recognise such a file, for the error about a file of no known format.
     pub hint: &'static str,
     /// Whether a file with this beginning (at most 1 MiB) is of this format.
     pub detect: fn(&[u8]) -> bool,

@@ -3,6 +3,7 @@
 //! `redact` knows what a secret is; this module knows where one can be: in JSON, in JSON in strings, in base64, in events
 //! of all kinds, divided between messages. This module must never open files, read clocks or print.
 
+mod compressed;
 mod cut;
 mod event;
 mod json_text;
@@ -13,9 +14,11 @@ mod mapped;
 mod merge;
 mod redaction;
 mod report;
+mod twin;
 
 pub(crate) use cut::{Cut, Selection};
 pub(crate) use merge::{Merge, Source};
 pub(crate) use redaction::NOTE;
 pub use redaction::Redaction;
 pub(crate) use report::{Place, Report};
+pub(crate) use twin::Twins;

@@ -3,7 +3,7 @@
 //! Without the first pass, which a recorder cannot make, secrets are found only where something tells what they are, and
 //! only if they are in one piece.
 
-use super::event::PartsOf;
+use super::event::{PartsOf, is_unread};
 use super::json_text::{SpotKind, Step, walk};
 use super::known::Known;
 use super::lanes::{LaneKey, Lanes, Parts, Search, TextId};
@@ -98,7 +98,7 @@ impl Redaction {
                 self.lanes.push(lane(header, &["stderr"], &[]), (header.seq, 0), event.payload, true, &search);
             }
             EventKind::Message if is_fragment || continues_fragment(header) => {
-                self.lanes.push(lane(header, &["pieces"], &[]), (header.seq, 0), event.payload, false, &search);
+                self.lanes.push(lane(header, &["pieces"], &[]), (header.seq, 0), event.payload, true, &search);
             }
             EventKind::Message => {
                 let body = event.body();
@@ -134,6 +134,9 @@ impl Redaction {
             self.report_one(Some(header.seq), one.place, one.rule);
         }
         self.report_divided(header);
+        if is_unread(header, payload) {
+            self.report.add_unread(header.seq);
+        }
         redacted.map_or(Cow::Borrowed(payload), Cow::Owned)
     }
 

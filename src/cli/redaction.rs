@@ -53,15 +53,16 @@ impl KeyOptions {
         Redaction::new(&settings()?, &self.key()?).map_err(invalid)
     }
 
-    /// Redacts a reel into a file without a name.
+    /// Redacts a reel into a file without a name. Also returns the redaction, with its report.
     ///
     /// # Errors
     ///
     /// The reel cannot be read, or a setting is not valid.
-    pub(crate) fn redacted(&self, source: &TwicePath) -> Result<TwicePath, CommandError> {
+    pub(crate) fn redacted(&self, source: &TwicePath) -> Result<(TwicePath, Redaction), CommandError> {
         let mut redaction = self.redaction()?;
         learn(&mut redaction, source)?;
-        TwicePath::written(&source.shown, |out| rewrite(&mut redaction, source, out).map(drop))
+        let copy = TwicePath::written(&source.shown, |out| rewrite(&mut redaction, source, out).map(drop))?;
+        Ok((copy, redaction))
     }
 
     fn key(&self) -> Result<Vec<u8>, CommandError> {
@@ -136,7 +137,7 @@ impl RedactOptions {
     }
 
     fn redacted(&self, reel: Option<&Path>) -> Result<TwicePath, CommandError> {
-        self.key.redacted(&TwicePath::of(reel)?)
+        Ok(self.key.redacted(&TwicePath::of(reel)?)?.0)
     }
 
     /// Prints a note if a report that is not redacted contains what looks like a secret.

@@ -15,6 +15,7 @@ use crate::redact::{Finder, Pseudonyms, Settings};
 use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags, NewEvent};
 use crate::wire::{Framing, json};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The note in a reel's header that says with which rules and settings it was redacted.
@@ -29,6 +30,8 @@ pub struct Redaction {
     shapes: Finder,
     lanes: Lanes,
     parts: Parts,
+    /// The events in which a divided secret goes on.
+    continued: BTreeSet<u64>,
     report: Report,
 }
 
@@ -42,7 +45,14 @@ impl Redaction {
         let replacer =
             Replacer { finder: Finder::new(settings)?, pseudonyms: Pseudonyms::new(key), known: Known::default() };
         let shapes = Finder::of_shapes(settings)?;
-        Ok(Self { replacer, shapes, lanes: Lanes::default(), parts: Parts::default(), report: Report::default() })
+        Ok(Self {
+            replacer,
+            shapes,
+            lanes: Lanes::default(),
+            parts: Parts::default(),
+            continued: BTreeSet::new(),
+            report: Report::default(),
+        })
     }
 
     /// Returns the digest of the rules and settings.
@@ -84,7 +94,14 @@ impl Redaction {
         let pseudonym = |secret: &[u8], rule: usize| self.replacer.pseudonym(secret, rule);
         self.lanes.end(&Search { shapes: &self.shapes, all: &self.replacer.finder, pseudonym: &pseudonym });
         self.parts = std::mem::take(&mut self.lanes.parts);
+        let goes_on = self.parts.iter().filter(|(_, parts)| parts.iter().any(|part| !part.is_first));
+        self.continued = goes_on.map(|(id, _)| id.0).collect();
         self.replacer.known.end();
+    }
+
+    /// Returns the numbers of the events in which a divided secret, or its pseudonym, goes on.
+    pub(crate) fn continued(&self) -> &BTreeSet<u64> {
+        &self.continued
     }
 
     /// Adds the texts of an event to the lanes in which a secret may be divided.

@@ -55,6 +55,7 @@ fn a_difference_from_a_redacted_copy_is_shown_without_secrets() {
     assert_eq!(output.code(), 1, "{output:?}");
     let report = output.out();
     assert!(report.contains("\"Bonn\"") && report.contains("\"Rome\""), "{report}");
+    assert!(!report.contains("redacted"), "only the city changed: {report}");
     assert!(!report.contains(PASSWORD) && !report.contains(&TOKEN[4..]), "{report}");
     // One of two places gets another pseudonym, as if there had been another secret.
     let key = lines.split("\"api_key\":\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a pseudonym");
@@ -109,22 +110,21 @@ fn every_export_and_report_warns_of_the_secrets_in_it() {
     assert_eq!(named.split(", ").collect::<Vec<_>>(), formats, "every format is tested");
     for format in formats {
         let output = stage.ok(&["export", "--format", format, "a.reel"]);
-        assert!(output.err().contains("4 possible secrets found in a.reel"), "{format}: {}", output.err());
+        assert!(output.err().contains("3 possible secrets found in a.reel"), "{format}: {}", output.err());
         let output = stage.ok(&["export", "--format", format, "--redact", "a.reel"]);
         assert!(!output.out().contains(PASSWORD) && !output.out().contains(&TOKEN[4..]), "{format}");
         assert_eq!(output.err(), "", "{format}");
     }
     let piped = stage.run(&["export", "-"], stage.read("a.reel"));
-    assert!(piped.err().contains("4 possible secrets found in -"), "{}", piped.err());
-    // The request has no handshake; the finding shows it.
+    assert!(piped.err().contains("3 possible secrets found in"), "{}", piped.err());
     let lines = stage.run(&["export", "a.reel"], "").out();
-    stage.import("b.reel", lines.replace(PASSWORD, "z9w8e7r6t5y4u3i2"));
+    stage.import("b.reel", lines.replace(TOKEN, "ghp_Ak4mQ9rT2vX7bN1cL8sD5fG3hJ6wP0yB"));
     for format in ["json", "markdown"] {
         let output = stage.run(&["diff", "a.reel", "b.reel", "-f", format], "");
         assert!(output.err().contains("the report contains"), "{format}: {}", output.err());
         let output = stage.run(&["diff", "a.reel", "b.reel", "-f", format, "--redact"], "");
         assert!(!output.err().contains("the report contains"), "{format}: {}", output.err());
-        assert!(!output.out().contains(PASSWORD), "{format}");
+        assert!(!output.out().contains(&TOKEN[4..]), "{format}");
     }
 }
 
@@ -190,16 +190,23 @@ fn compressed_messages_are_redacted_in_their_coding() {
     for coding in ["gzip", "deflate", "zstd"] {
         use base64::Engine;
         let stage = Stage::new();
-        let body = coded(coding, &json!({"jsonrpc": "2.0", "id": 1, "method": "x", "params": {"password": PASSWORD}}).to_string());
+        let body = coded(
+            coding,
+            &json!({"jsonrpc": "2.0", "id": 1, "method": "x", "params": {"password": PASSWORD}}).to_string(),
+        );
         let encoded = base64::engine::general_purpose::STANDARD.encode(body);
-        stage.reel("a.reel", &[json!({"time": time(1), "event": "message", "dir": "c2s", "framing": "whole", "base64": encoded})]);
+        stage.reel(
+            "a.reel",
+            &[json!({"time": time(1), "event": "message", "dir": "c2s", "framing": "whole", "base64": encoded})],
+        );
         assert_eq!(stage.run(&["redact", "--check", "a.reel"], "").code(), 1, "{coding}");
         stage.ok(&["redact", "a.reel", "-o", "r.reel"]);
         assert_eq!(stage.run(&["redact", "--check", "r.reel"], "").code(), 0, "{coding}");
         stage.ok(&["redact", "r.reel", "-o", "twice.reel"]);
         assert!(contents(&stage.path("r.reel")) == contents(&stage.path("twice.reel")), "{coding}");
         let event = &stage.events("r.reel")[1];
-        let bytes = base64::engine::general_purpose::STANDARD.decode(event["base64"].as_str().expect("bytes")).expect("base64");
+        let bytes =
+            base64::engine::general_purpose::STANDARD.decode(event["base64"].as_str().expect("bytes")).expect("base64");
         let mut decoder = mcpreel::testing::record::http::coding::Decoder::of(coding).expect("a coding");
         let text = String::from_utf8(decoder.push(&bytes).expect("it is compressed")).expect("text");
         assert!(text.contains("\"password\":\"redacted") && !text.contains(PASSWORD), "{coding}: {text}");
@@ -221,6 +228,7 @@ fn what_could_not_be_looked_into_is_reported() {
 
 /// Messages that are too long to be joined are redacted in pieces, also where a secret is divided between them.
 #[test]
+#[ignore = "takes a minute without optimisation; run tests/full.sh"]
 fn a_message_of_more_than_64_mib_is_redacted() {
     let stage = Stage::new();
     // The server writes one line of 66 MiB with a secret in every MiB.
@@ -230,9 +238,22 @@ fn a_message_of_more_than_64_mib_is_redacted() {
          out.write('\"}}}}\\n')\n"
     );
     stage.write("server.py", script);
-    let mut command = stage.command(&["sh", "-c", "exec \"$@\" </dev/null >/dev/null", "sh", BINARY, "record", "-o", "a.reel", "--", "python3", "server.py"]);
+    let mut command = stage.command(&[
+        "sh",
+        "-c",
+        "exec \"$@\" </dev/null >/dev/null",
+        "sh",
+        BINARY,
+        "record",
+        "-o",
+        "a.reel",
+        "--",
+        "python3",
+        "server.py",
+    ]);
     assert!(command.status().expect("it starts").success());
-    stage.ok(&["redact", "a.reel", "-o", "r.reel"]);
+    let redacted = stage.mcpreel(&["redact", "a.reel", "-o", "r.reel"]).stdout(std::process::Stdio::null()).status();
+    assert!(redacted.expect("it starts").success());
     let text = stage.cat("r.reel", "s2c");
     assert!(text.len() > 66 << 20, "{} bytes", text.len());
     for secret in [&TOKEN[4..], PASSWORD] {
@@ -339,7 +360,8 @@ fn a_guess_cannot_be_tested() {
 fn a_cut_or_redacted_file_has_no_remains() {
     let stage = Stage::new();
     small(&stage, "a.reel");
-    let long = message(3, "s2c", json!({"jsonrpc": "2.0", "method": "notifications/gone", "params": {"x": "remains-of-it"}}));
+    let long =
+        message(3, "s2c", json!({"jsonrpc": "2.0", "method": "notifications/gone", "params": {"x": "remains-of-it"}}));
     let lines = stage.run(&["export", "a.reel"], "").out();
     stage.import("b.reel", format!("{lines}{long}\n"));
     stage.ok(&["reel", "cut", "b.reel", "-o", "cut.reel", "tool:fetch"]);
@@ -353,5 +375,6 @@ fn a_cut_or_redacted_file_has_no_remains() {
         let info = stage.info(reel).to_string();
         assert!(!info.contains("notifications/gone"), "{reel}: {info}");
     }
-    assert!(stage.read("old.reel").len() < stage.read("b.reel").len() + 200, "nothing is left at the end");
+    let lengths = ["old.reel", "r.reel"].map(|reel| stage.read(reel).len());
+    assert!(lengths[0].abs_diff(lengths[1]) < 100, "nothing is left at the end: {lengths:?}");
 }

@@ -47,7 +47,8 @@ fn scripts() -> Vec<(&'static str, Script)> {
     let entity = |name: &str, text: &str| {
         ("create_entities", json!({"entities": [{"name": name, "entityType": "t", "observations": [text]}]}))
     };
-    let write = |name: &str, text: String| ("write_file", json!({"path": format!("{{folder}}/{name}"), "content": text}));
+    let write =
+        |name: &str, text: String| ("write_file", json!({"path": format!("{{folder}}/{name}"), "content": text}));
     let read = |name: &str| ("read_text_file", json!({"path": format!("{{folder}}/{name}")}));
     let at = |zone: &str| ("get_current_time", json!({"timezone": zone, "note": TOKEN}));
     let in_git = |name: &'static str, more: Value| {
@@ -58,20 +59,78 @@ fn scripts() -> Vec<(&'static str, Script)> {
     vec![
         ("everything", vec![echo(format!("use {TOKEN}")), echo(PASSWORD.into())]),
         ("everything", vec![echo(json!({"inner": {"api_key": TOKEN}}).to_string()), ("get-tiny-image", json!({}))]),
-        ("everything", vec![echo(format!("https://u:{TOKEN}@h.example/?token={TOKEN}")), ("get-sum", json!({"a": 1, "b": 2}))]),
-        ("everything", vec![echo("bWFpbCBqYW5lLmRvZUBhY21lLWNvcnAuY29tIG5vdw==".into()), echo("jane.doe@acme-corp.com".into())]),
+        (
+            "everything",
+            vec![echo(format!("https://u:{TOKEN}@h.example/?token={TOKEN}")), ("get-sum", json!({"a": 1, "b": 2}))],
+        ),
+        (
+            "everything",
+            vec![echo("bWFpbCBqYW5lLmRvZUBhY21lLWNvcnAuY29tIG5vdw==".into()), echo("jane.doe@acme-corp.com".into())],
+        ),
         ("everything", vec![("get-structured-content", json!({"location": "New York", "secret": TOKEN}))]),
         ("filesystem", vec![write("b.txt", format!("{PASSWORD}\n")), read("b.txt")]),
-        ("filesystem", vec![write("b.json", json!({"token": TOKEN}).to_string()), read("b.json"), ("list_directory", json!({"path": "{folder}"}))]),
-        ("filesystem", vec![write("key.pem", format!("-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n", "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIB\n".repeat(3))), read("key.pem")]),
-        ("filesystem", vec![read("a.txt"), read("missing.txt"), ("get_file_info", json!({"path": "{folder}/a.txt", "token": TOKEN}))]),
+        (
+            "filesystem",
+            vec![
+                write("b.json", json!({"token": TOKEN}).to_string()),
+                read("b.json"),
+                ("list_directory", json!({"path": "{folder}"})),
+            ],
+        ),
+        (
+            "filesystem",
+            vec![
+                write(
+                    "key.pem",
+                    format!(
+                        "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n",
+                        "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIB\n".repeat(3)
+                    ),
+                ),
+                read("key.pem"),
+            ],
+        ),
+        (
+            "filesystem",
+            vec![
+                read("a.txt"),
+                read("missing.txt"),
+                ("get_file_info", json!({"path": "{folder}/a.txt", "token": TOKEN})),
+            ],
+        ),
         ("memory", vec![entity("a", PASSWORD), ("read_graph", json!({}))]),
         ("memory", vec![entity(TOKEN, "its name is a secret"), ("search_nodes", json!({"query": "secret"}))]),
-        ("memory", vec![entity("b", "4111 1111 1111 1111"), ("open_nodes", json!({"names": ["b"]})), ("delete_entities", json!({"entityNames": ["b"]}))]),
-        ("time", vec![at("UTC"), ("convert_time", json!({"source_timezone": "UTC", "time": "16:30", "target_timezone": "Asia/Tokyo"}))]),
+        (
+            "memory",
+            vec![
+                entity("b", "4111 1111 1111 1111"),
+                ("open_nodes", json!({"names": ["b"]})),
+                ("delete_entities", json!({"entityNames": ["b"]})),
+            ],
+        ),
+        (
+            "time",
+            vec![
+                at("UTC"),
+                ("convert_time", json!({"source_timezone": "UTC", "time": "16:30", "target_timezone": "Asia/Tokyo"})),
+            ],
+        ),
         ("time", vec![at("Asia/Tokyo"), at("Nowhere/None")]),
-        ("git", vec![in_git("git_status", json!({})), in_git("git_log", json!({})), in_git("git_create_branch", json!({"branch_name": TOKEN}))]),
-        ("git", vec![in_git("git_show", json!({"revision": "HEAD", "note": TOKEN})), in_git("git_diff_unstaged", json!({}))]),
+        (
+            "git",
+            vec![
+                in_git("git_status", json!({})),
+                in_git("git_log", json!({})),
+                in_git("git_create_branch", json!({"branch_name": TOKEN})),
+            ],
+        ),
+        (
+            "git",
+            vec![
+                in_git("git_show", json!({"revision": "HEAD", "note": TOKEN})),
+                in_git("git_diff_unstaged", json!({})),
+            ],
+        ),
     ]
 }
 
@@ -130,7 +189,8 @@ fn assert_serves_as_well(stage: &Stage, name: &str, what: &str, has_secret: bool
 /// What differs when a reel is replayed: the method and the status of each message.
 fn replayed(stage: &Stage, name: &str, reel: &str) -> Vec<Value> {
     fresh(stage);
-    let command = [words(&["replay", reel, "--allow-destructive", "--format", "json", "--"]), server(stage, name)].concat();
+    let command =
+        [words(&["replay", reel, "--allow-destructive", "--format", "json", "--"]), server(stage, name)].concat();
     let finished = stage.run(&command);
     let report: Value = serde_json::from_slice(&finished.stdout)
         .unwrap_or_else(|error| panic!("{reel}: {error}: {}", finished.errors()));

@@ -3,13 +3,14 @@
 use crate::cli::lane::Lane;
 use crate::cli::printer::note;
 use crate::cli::recordings;
-use crate::cli::redaction::{RedactOptions, TwicePath};
+use crate::cli::redaction::{RedactOptions, TwicePath, learn};
 use crate::error::CommandError;
-use crate::share::{NOTE, Twins};
 use crate::redact::has_mark;
+use crate::share::{NOTE, Twins};
 use crate::trace::{EventHeader, EventKind, NewEvent, ReelWriter, WriterOptions};
 use crate::wire::Framing;
 use crate::wire::text::counted;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// A recording to compare.
@@ -20,6 +21,8 @@ pub(super) struct Input {
     copy: Option<TwicePath>,
     /// With which rules and settings it was redacted.
     digest: Option<String>,
+    /// The events in which a pseudonym goes on that began in another one.
+    continued: BTreeSet<u64>,
 }
 
 impl Input {
@@ -28,7 +31,7 @@ impl Input {
         let copy = if is_readable_again { None } else { Some(TwicePath::of(Some(path))?) };
         let opened = copy.as_ref().map_or(path, |copy| &copy.opened);
         let digest = recordings::header(opened)?.notes.remove(NOTE);
-        Ok(Self { shown: path.to_owned(), copy, digest })
+        Ok(Self { shown: path.to_owned(), copy, digest, continued: BTreeSet::new() })
     }
 
     /// The path to read.
@@ -43,8 +46,17 @@ impl Input {
     /// Redacts it, unless it is redacted already.
     fn redact(&mut self, redact: &RedactOptions) -> Result<(), CommandError> {
         if self.digest.is_none() {
-            self.copy = Some(redact.key.redacted(&self.reopened()?)?);
+            let (copy, redaction) = redact.key.redacted(&self.reopened()?)?;
+            (self.copy, self.continued) = (Some(copy), redaction.continued().clone());
         }
+        Ok(())
+    }
+
+    /// Finds the pseudonyms in it that are divided.
+    fn learn(&mut self, redact: &RedactOptions) -> Result<(), CommandError> {
+        let mut redaction = redact.key.redaction()?;
+        learn(&mut redaction, &self.reopened()?)?;
+        self.continued = redaction.continued().clone();
         Ok(())
     }
 }
@@ -66,6 +78,9 @@ pub(super) fn prepare(paths: &[&Path], redact: &RedactOptions) -> Result<Vec<Inp
     }
     inputs.iter_mut().try_for_each(|input| input.redact(redact))?;
     if let ([left, right, ..], true) = (&mut inputs[..], is_any_redacted) {
+        if left.digest.is_some() && right.digest.is_some() {
+            left.learn(redact)?;
+        }
         let (copy, apart) = twin(left, right)?;
         left.copy = Some(copy);
         if apart > 0 && redact.key.key_file.is_none() {
@@ -87,28 +102,30 @@ fn report_other_rules(inputs: &[Input], redact: &RedactOptions) -> Result<(), Co
     Ok(())
 }
 
-/// Copies the left recording. Events that differ from those of the right one only in pseudonyms are taken from there.
-/// Returns the copy, and the number of other messages with pseudonyms.
+/// Copies the left recording with the pseudonyms of the right one, as far as both have the same events. Returns the
+/// copy, and the number of other messages with pseudonyms.
 fn twin(left: &Input, right: &Input) -> Result<(TwicePath, u64), CommandError> {
-    let (left, right) = (left.reopened()?, right.reopened()?);
-    let mut on_left = Lane::new(left.open()?, left.shown.clone())?;
-    let mut on_right = Lane::new(right.open()?, right.shown.clone())?;
+    let (source, other) = (left.reopened()?, right.reopened()?);
+    let mut on_left = Lane::new(source.open()?, source.shown.clone())?;
+    let mut on_right = Lane::new(other.open()?, other.shown.clone())?;
     let (mut twins, mut apart) = (Twins::default(), 0);
     let copy = TwicePath::written(&left.shown, |out| {
         let mut writer =
             ReelWriter::create(out, on_left.file_header(), WriterOptions::default()).map_err(CommandError::output)?;
         while let Some(event) = on_left.event() {
             pass_earlier(&mut on_right, event.header)?;
-            let other = on_right.event().filter(|other| place(other.header) == place(event.header));
-            let is_pair = other.is_some();
-            let payload = match other {
-                Some(other) if twins.accept(event.payload, other.payload) => other.payload,
-                _ => {
-                    apart += u64::from(event.header.kind == EventKind::Message && has_mark(event.payload));
-                    event.payload
+            let twin = on_right.event().filter(|twin| place(twin.header) == place(event.header));
+            let is_pair = twin.is_some();
+            let payload = match &twin {
+                Some(twin) => {
+                    let goes_on =
+                        left.continued.contains(&event.header.seq) || right.continued.contains(&twin.header.seq);
+                    twins.adapted(event.payload, twin.payload, goes_on)
                 }
+                None => twins.translated(event.payload),
             };
-            writer.append(NewEvent { payload, ..event.again() }).map_err(CommandError::output)?;
+            apart += u64::from(!is_pair && event.header.kind == EventKind::Message && has_mark(event.payload));
+            writer.append(NewEvent { payload: &payload, ..event.again() }).map_err(CommandError::output)?;
             on_left.advance()?;
             if is_pair {
                 on_right.advance()?;

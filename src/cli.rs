@@ -5,6 +5,7 @@ mod client_session;
 mod commands;
 mod comparing;
 mod handlers;
+mod lane;
 mod listening;
 mod printer;
 mod progress;

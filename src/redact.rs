@@ -19,7 +19,7 @@ pub use finder::Finder;
 pub(crate) use finder::Match;
 pub(crate) use names::is_reporting;
 pub(crate) use pseudonym::Kind;
-pub(crate) use pseudonym::{Pseudonyms, has_mark, is_pseudonym};
+pub(crate) use pseudonym::{Pseudonyms, has_mark, is_pseudonym, marks};
 pub use settings::Settings;
 
 /// The replacement for a secret at capture.

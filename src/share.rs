@@ -4,6 +4,7 @@
 //! of all kinds, divided between messages. This module must never open files, read clocks or print.
 
 mod clean;
+mod compressed;
 mod cut;
 mod event;
 mod json_text;
@@ -14,9 +15,11 @@ mod mapped;
 mod merge;
 mod redaction;
 mod report;
+mod twin;
 
 pub(crate) use cut::{Cut, Selection};
 pub(crate) use merge::{Merge, Source};
 pub(crate) use redaction::NOTE;
 pub use redaction::Redaction;
 pub(crate) use report::{Place, Report};
+pub(crate) use twin::Twins;

@@ -60,7 +60,7 @@ pub(crate) fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
     Ok(files)
 }
 
-/// Opens a reel, JSON lines or a transcript; `-` is stdin. The content decides, not the name. Only reels are redacted.
+/// Opens a reel, JSON lines or a transcript; `-` is stdin. The content decides, not the name.
 ///
 /// # Errors
 ///
@@ -68,7 +68,10 @@ pub(crate) fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
 pub(crate) fn open(path: &Path, redact: &RedactOptions) -> Result<Opened, CommandError> {
     if redact.redact {
         let reader = redact.open_whole(Some(path))?.0.with_payloads();
-        let lines = path.with_extension("jsonl").display().to_string();
+        let lines = match path == Path::new("-") {
+            true => "stdin.jsonl".to_owned(),
+            false => path.with_extension("jsonl").display().to_string(),
+        };
         return Ok(Opened { reader, is_reel: true, lines, conversion: None });
     }
     let is_stdin = path == Path::new("-");

@@ -7,13 +7,13 @@ use crate::files::reels;
 use crate::formats::jsonl::JsonlError;
 use crate::formats::{self, Importer};
 use crate::replay::{Conversation, Conversations};
-use crate::trace::{Damage, Event, EventHeader, Item, ReelReader};
+use crate::trace::{Damage, Event, EventHeader, FileHeader, Item, ReelReader};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 /// The number of bytes by which a format is recognised.
-const BEGINNING: usize = 1 << 20;
+pub(super) const BEGINNING: usize = 1 << 20;
 
 /// A recorded session that is about to be read.
 pub(super) struct Recorded {
@@ -27,8 +27,7 @@ enum Kind {
     Text(Box<dyn BufRead + Send>),
 }
 
-/// Opens a reel, JSON lines or a transcript; `-` is stdin. If a reel's recorder was killed, `warn` gets a note. Only reels
-/// are redacted.
+/// Opens a reel, JSON lines or a transcript; `-` is stdin. If a reel's recorder was killed, `warn` gets a note.
 ///
 /// # Errors
 ///
@@ -74,8 +73,21 @@ fn open_text(path: &Path) -> io::Result<Option<Box<dyn BufRead + Send>>> {
 }
 
 /// Returns whether a file begins with a JSON object, as no reel does.
-fn is_text(beginning: &[u8]) -> bool {
+pub(super) fn is_text(beginning: &[u8]) -> bool {
     beginning.trim_ascii_start().first() == Some(&b'{')
+}
+
+/// Returns what a recording says about itself. Its format does not matter.
+///
+/// # Errors
+///
+/// It cannot be read.
+pub(super) fn header(path: &Path) -> Result<FileHeader, CommandError> {
+    let Some(text) = open_text(path).map_err(|error| CommandError::reading(path, &error))? else {
+        return Ok(reels::open(Some(path))?.0.header().clone());
+    };
+    // What cannot be imported is reported when it is read.
+    Ok(formats::open_any(text).map(|importer| importer.header().clone()).unwrap_or_default())
 }
 
 /// Returns whether a path is a reel whose events can be read in any order.

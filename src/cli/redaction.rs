@@ -2,16 +2,18 @@
 
 use super::printer::note;
 use super::project;
+use super::recordings::{BEGINNING, is_text};
 use crate::error::{CommandError, ErrorKind};
 use crate::files::reels;
-use crate::redact::Settings;
+use crate::formats::{self, jsonl::JsonlError};
+use crate::redact::{Finder, Settings};
 use crate::share::{NOTE, Redaction};
-use crate::trace::{Event, Item, ReelReader, ReelWriter, WriterOptions};
+use crate::trace::{Event, EventHeader, FileHeader, FormatError, Item, ReelReader, ReelWriter, WriterOptions};
 use crate::wire::text::counted;
 use clap::Args;
 use ring::rand::{SecureRandom, SystemRandom};
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -48,12 +50,19 @@ impl KeyOptions {
     ///
     /// The key cannot be read or is too short, or a setting is not valid.
     pub(crate) fn redaction(&self) -> Result<Redaction, CommandError> {
-        let mut settings: Settings = project::settings("redact")?;
-        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").ok().map(|name| name.trim().to_owned());
-        settings.own_user = std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).ok();
-        settings.own_host = host;
-        Redaction::new(&settings, &self.key()?)
-            .map_err(|error| CommandError::usage(format!("[redact] in .mcpreel.toml: {error}")))
+        Redaction::new(&settings()?, &self.key()?).map_err(invalid)
+    }
+
+    /// Redacts a reel into a file without a name. Also returns the redaction, with its report.
+    ///
+    /// # Errors
+    ///
+    /// The reel cannot be read, or a setting is not valid.
+    pub(crate) fn redacted(&self, source: &TwicePath) -> Result<(TwicePath, Redaction), CommandError> {
+        let mut redaction = self.redaction()?;
+        learn(&mut redaction, source)?;
+        let copy = TwicePath::written(&source.shown, |out| rewrite(&mut redaction, source, out).map(drop))?;
+        Ok((copy, redaction))
     }
 
     fn key(&self) -> Result<Vec<u8>, CommandError> {
@@ -72,6 +81,18 @@ impl KeyOptions {
         }
         Ok(key)
     }
+}
+
+/// The settings of the project, and the names of this machine.
+fn settings() -> Result<Settings, CommandError> {
+    let mut settings: Settings = project::settings("redact")?;
+    settings.own_host = std::fs::read_to_string("/proc/sys/kernel/hostname").ok().map(|name| name.trim().to_owned());
+    settings.own_user = std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).ok();
+    Ok(settings)
+}
+
+fn invalid(error: String) -> CommandError {
+    CommandError::usage(format!("[redact] in .mcpreel.toml: {error}"))
 }
 
 /// A random key, the same one for all reels that a command reads.
@@ -94,8 +115,8 @@ impl RedactOptions {
         if !self.redact {
             return reels::open_whole(reel, note);
         }
-        let (file, shown) = self.redacted(reel)?;
-        Ok((opened(&file, &shown)?, shown))
+        let redacted = self.redacted(reel)?;
+        Ok((redacted.open()?, redacted.shown))
     }
 
     /// Like [`Self::open_whole`]; if the reel is redacted, also returns a second reader of the result.
@@ -110,91 +131,145 @@ impl RedactOptions {
         if !self.redact {
             return reels::open_whole(reel, note).map(|(reader, path)| (reader, path, None));
         }
-        let (file, shown) = self.redacted(reel)?;
-        Ok((opened(&file, &shown)?, shown.clone(), Some(opened(&file, &shown)?)))
+        let redacted = self.redacted(reel)?;
+        let (one, other) = (redacted.open()?, redacted.open()?);
+        Ok((one, redacted.shown, Some(other)))
     }
 
-    /// Redacts a reel into a file without a name. Returns the file, and the reel's path for display.
-    fn redacted(&self, reel: Option<&Path>) -> Result<(File, PathBuf), CommandError> {
-        let source = TwicePath::of(reel)?;
-        let file = unnamed_file().map_err(|error| CommandError::writing(&std::env::temp_dir(), &error))?;
-        let mut redaction = self.key.redaction()?;
-        learn(&mut redaction, &source)?;
-        let mut out = BufWriter::new(&file);
-        rewrite(&mut redaction, &source, &mut out)?;
-        out.flush().map_err(CommandError::output)?;
-        drop(out);
-        Ok((file, source.shown))
+    fn redacted(&self, reel: Option<&Path>) -> Result<TwicePath, CommandError> {
+        Ok(self.key.redacted(&TwicePath::of(reel)?)?.0)
     }
 
-    /// Opens a reel for an export. If the export is not redacted and the reel has secrets, a note says so.
+    /// Prints a note if a report that is not redacted contains what looks like a secret.
     ///
     /// # Errors
     ///
-    /// The reel cannot be read, or a setting is not valid.
-    pub(crate) fn open_export(&self, reel: Option<&Path>) -> Result<(ReelReader, PathBuf), CommandError> {
-        let (reader, path) = self.open_whole(reel)?;
-        if !self.redact && path.is_file() {
-            self.warn(&reader, &path)?;
-        }
-        Ok((reader, path))
-    }
-
-    fn warn(&self, reader: &ReelReader, path: &Path) -> Result<(), CommandError> {
-        let mut redaction = self.key.redaction()?;
-        if reader.header().notes.get(NOTE) == Some(&redaction.digest()) {
+    /// A setting is not valid.
+    pub(crate) fn warn_of_report(&self, report: &str) -> Result<(), CommandError> {
+        if self.redact {
             return Ok(());
         }
-        let source = TwicePath { opened: path.to_owned(), shown: path.to_owned(), _spooled: None };
-        redaction.header(reader.header());
-        // Damage is reported when the reel is exported.
-        let _ = source.each_event(|event| {
-            redaction.payload(event.header, event.payload);
-            Ok(())
-        });
-        match redaction.report().count() {
-            0 => {}
-            count => note(&format!(
-                "{} found in {}; --redact replaces secrets, `mcpreel redact --check` lists them",
-                counted(count, "possible secret"),
-                reels::shown(path)
-            )),
+        let count = Finder::new(&settings()?).map_err(invalid)?.count(report.as_bytes());
+        if count > 0 {
+            note(&format!("the report contains {}; --redact replaces secrets", counted(count, "possible secret")));
         }
         Ok(())
     }
 }
 
-/// A reel that can be read twice: a file, or a copy of stdin without a name.
+/// Counts the secrets in what is exported without redaction, while it is exported.
+pub(crate) struct ExportWarning(Option<Redaction>);
+
+impl ExportWarning {
+    /// Prepares the count. A reel that was redacted by the same rules needs none.
+    ///
+    /// # Errors
+    ///
+    /// A setting is not valid.
+    pub(crate) fn new(options: &RedactOptions, header: &FileHeader) -> Result<Self, CommandError> {
+        if options.redact {
+            return Ok(Self(None));
+        }
+        let mut redaction = options.key.redaction()?;
+        if header.notes.get(NOTE) == Some(&redaction.digest()) {
+            return Ok(Self(None));
+        }
+        redaction.header(header);
+        Ok(Self(Some(redaction)))
+    }
+
+    /// Counts the secrets of an event.
+    pub(crate) fn take(&mut self, event: &Event<'_>) {
+        self.take_part(event.header, event.payload);
+    }
+
+    /// Counts the secrets of a part of an event.
+    pub(crate) fn take_part(&mut self, header: &EventHeader, part: &[u8]) {
+        if let Some(redaction) = &mut self.0 {
+            redaction.payload(header, part);
+        }
+    }
+
+    /// Prints a note if there were secrets.
+    pub(crate) fn print(&self, path: &Path) {
+        let count = self.0.as_ref().map_or(0, |redaction| redaction.report().count());
+        if count > 0 {
+            let (count, name) = (counted(count, "possible secret"), reels::shown(path));
+            note(&format!("{count} found in {name}; --redact replaces secrets, `mcpreel redact --check` lists them"));
+        }
+    }
+}
+/// A reel that can be read twice: a file, or a copy of stdin or of another format without a name.
 pub(crate) struct TwicePath {
-    opened: PathBuf,
+    /// The path of the reel to read.
+    pub opened: PathBuf,
     /// The path as the user knows it.
     pub shown: PathBuf,
+    /// The file without a name, if it is one.
     _spooled: Option<File>,
 }
 
 impl TwicePath {
-    /// The named reel, stdin, or the newest reel.
+    /// The named reel, JSON lines or transcript, stdin, or the newest reel.
     ///
     /// # Errors
     ///
     /// There is no reel, or stdin cannot be read.
     pub(crate) fn of(reel: Option<&Path>) -> Result<Self, CommandError> {
         let shown = match reel {
-            Some(path) => path.to_owned(),
+            Some(path) => reels::found(path),
             None => reels::newest()?,
         };
-        if shown.is_file() {
+        let failed = |error: io::Error| CommandError::reading(&shown, &error);
+        let from: Box<dyn io::Read> = match shown == Path::new("-") {
+            true => Box::new(io::stdin()),
+            false => Box::new(File::open(&shown).map_err(|error| CommandError::reel(&shown, &FormatError::Io(error)))?),
+        };
+        let mut from = BufReader::with_capacity(BEGINNING, from);
+        let is_text = is_text(from.fill_buf().map_err(failed)?);
+        if shown.is_file() && !is_text {
             return Ok(Self { opened: shown.clone(), shown, _spooled: None });
         }
-        let failed = |error: io::Error| CommandError::reading(&shown, &error);
-        let mut from: Box<dyn io::Read> = match shown == Path::new("-") {
-            true => Box::new(io::stdin()),
-            false => Box::new(File::open(&shown).map_err(failed)?),
-        };
-        let mut file = unnamed_file().map_err(failed)?;
-        io::copy(&mut from, &mut file).map_err(failed)?;
-        Ok(Self { opened: path_of(&file), shown, _spooled: Some(file) })
+        Self::written(&shown, |out| match is_text {
+            true => import(from, &shown, out),
+            false => io::copy(&mut from, out).map(drop).map_err(failed),
+        })
     }
+
+    /// A file without a name, with what `write` writes.
+    ///
+    /// # Errors
+    ///
+    /// Writing fails.
+    pub(crate) fn written(
+        shown: &Path,
+        write: impl FnOnce(&mut BufWriter<&File>) -> Result<(), CommandError>,
+    ) -> Result<Self, CommandError> {
+        let failed = |error: io::Error| CommandError::writing(&std::env::temp_dir(), &error);
+        let file = unnamed_file().map_err(failed)?;
+        let mut out = BufWriter::new(&file);
+        write(&mut out)?;
+        out.flush().map_err(failed)?;
+        drop(out);
+        Ok(Self { opened: path_of(&file), shown: shown.to_owned(), _spooled: Some(file) })
+    }
+
+    /// The same reel, with another path for the user.
+    pub(crate) fn shown_as(self, shown: &Path) -> Self {
+        Self { shown: shown.to_owned(), ..self }
+    }
+}
+
+/// Converts JSON lines or a transcript to a reel.
+fn import(from: impl BufRead + 'static, shown: &Path, to: impl Write) -> Result<(), CommandError> {
+    let bad = |error: JsonlError| CommandError::new(ErrorKind::Input, format!("{}: {error}", shown.display()));
+    let mut importer = formats::open_any(Box::new(from)).map_err(bad)?;
+    let header = importer.header().clone();
+    let mut writer = ReelWriter::create(to, &header, WriterOptions::default()).map_err(CommandError::output)?;
+    while let Some(event) = importer.next_event().map_err(bad)? {
+        writer.append(event).map_err(CommandError::output)?;
+    }
+    writer.finish().map(drop).map_err(CommandError::output)
 }
 
 impl TwicePath {
@@ -241,10 +316,6 @@ fn unnamed_file() -> io::Result<File> {
     let file = File::options().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
     std::fs::remove_file(&path)?;
     Ok(file)
-}
-
-fn opened(file: &File, shown: &Path) -> Result<ReelReader, CommandError> {
-    ReelReader::open(&path_of(file)).map_err(|error| CommandError::reel(shown, &error))
 }
 
 fn path_of(file: &File) -> PathBuf {

@@ -173,6 +173,11 @@ impl Finder {
         found
     }
 
+    /// Returns the number of secrets in a text that do not stay.
+    pub(crate) fn count(&self, text: &[u8]) -> u64 {
+        self.find(text).iter().filter(|found| !found.stays).count() as u64
+    }
+
     /// Returns the numbers of the rules that may match: those without keywords, and those whose keyword occurs.
     fn candidates(&self, text: &[u8]) -> Vec<usize> {
         let hits = self.keywords.find_overlapping_iter(text);
@@ -210,6 +215,9 @@ impl Finder {
     /// Returns the secrets in the value of a member, a header or a variable with a name. If the name suggests a secret and
     /// no token is all of the value, the value as a whole is one.
     pub fn find_named(&self, name: &str, text: &[u8]) -> Vec<Match> {
+        if let Some(user) = self.own_user(name, text) {
+            return vec![user];
+        }
         let found = self.find(text);
         let is_named = || names::is_secret(name) || self.settings.members.iter().any(|one| one == name);
         // A token with a prefix is all of the value; otherwise, what is found would be only a part of the secret.
@@ -219,6 +227,14 @@ impl Finder {
             return found;
         }
         vec![Match { range: 0..text.len(), rule: 0, stays: self.stays(text) }]
+    }
+
+    /// Returns the name of this machine's user, if that is all of a value which is the name of a user.
+    fn own_user(&self, name: &str, text: &[u8]) -> Option<Match> {
+        let user = self.settings.own_user.as_ref().filter(|user| user.as_bytes() == text)?;
+        let is_user = USER_NAMES.iter().any(|known| known.eq_ignore_ascii_case(name));
+        let rule = self.rules.iter().position(|rule| rule.name == OWN_USER).filter(|_| is_user)?;
+        Some(Match { range: 0..user.len(), rule, stays: self.stays(text) })
     }
 
     /// Returns whether a value describes a secret instead of being one: several words without a digit.
@@ -248,6 +264,8 @@ impl Finder {
 const OWN_USER: &str = "own-user";
 /// The name of the rule for the name of this machine.
 const OWN_HOST: &str = "own-host";
+/// What the name of a user is called.
+const USER_NAMES: [&str; 6] = ["user", "username", "user_name", "logname", "login", "owner"];
 /// Shorter names are too common.
 const SHORTEST_NAME: usize = 4;
 

@@ -178,6 +178,19 @@ pub(crate) fn is_pseudonym(text: &[u8]) -> bool {
     text.is_empty() || is_short || is_number || is_short_number || has_mark(text) || text == super::REDACTED.as_bytes()
 }
 
+/// The marks, for those who look for the beginning of a pseudonym.
+pub(crate) mod marks {
+    use super::{DIGITS_MARK, MARKS, SHORT_MARK};
+
+    /// The length of the shortest mark.
+    pub(crate) const SHORTEST: usize = SHORT_MARK.len();
+
+    /// Returns the mark with which a text begins.
+    pub(crate) fn at(text: &[u8]) -> Option<&'static [u8]> {
+        MARKS.into_iter().chain([SHORT_MARK, DIGITS_MARK]).find(|mark| text.starts_with(mark))
+    }
+}
+
 /// Returns whether a text contains the mark of a pseudonym, followed by at least the four characters that a pseudonym
 /// has after it.
 pub(crate) fn has_mark(text: &[u8]) -> bool {

@@ -14,6 +14,7 @@ pub(crate) fn text(report: &Report, reel: &str, width: usize, palette: &Palette)
     let mut out = String::new();
     if report.count() == 0 {
         let _ = writeln!(out, "{reel}: no secrets found");
+        unread(report, width, &mut out);
         return out;
     }
     let _ = writeln!(out, "{reel}: {}", counted(report.count(), "secret"));
@@ -35,5 +36,20 @@ pub(crate) fn text(report: &Report, reel: &str, width: usize, palette: &Palette)
             let _ = writeln!(out, "         {faint}and {more}{faint:#}");
         }
     }
+    unread(report, width, &mut out);
     out
+}
+
+/// Adds a line about events with binary data.
+fn unread(report: &Report, width: usize, out: &mut String) {
+    let events = report.unread();
+    if events.is_empty() {
+        return;
+    }
+    let were = if events.len() == 1 { "was" } else { "were" };
+    let numbers: Vec<String> = events.iter().take(MAX_PLACES).map(u64::to_string).collect();
+    let more = if events.len() > MAX_PLACES { ", …" } else { "" };
+    let count = counted(events.len() as u64, "event");
+    let line = format!("{count} with binary data {were} not looked into: {}{more}", numbers.join(", "));
+    let _ = writeln!(out, "{}", excerpt(&line, width));
 }

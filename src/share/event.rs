@@ -1,5 +1,6 @@
 //! Finds the places of an event where a secret may be, whatever its kind.
 
+use super::compressed::Opened;
 use super::lanes::{Part, TextId};
 use super::layers::{Context, Found, Replacer};
 use super::mapped::{Edit, Mapped, applied};
@@ -24,6 +25,11 @@ impl Replacer {
         parts: PartsOf<'_>,
         found: &mut Vec<Found>,
     ) -> Option<Vec<u8>> {
+        if let (EventKind::Message, Some(opened)) = (header.kind, Opened::of(payload)) {
+            let edits = self.message(&opened.text, Context::at(&String::new), &|_| Vec::new(), found);
+            let redacted = applied(&opened.text, &edits);
+            return if edits.is_empty() { None } else { opened.compress(&redacted).ok() };
+        }
         let own = |text: u32| parts((header.seq, text));
         let edits = match (header.kind, header.framing) {
             (EventKind::Message, Framing::Fragment) => self.whole("message", payload, &own(0), found),
@@ -205,6 +211,15 @@ impl Replacer {
         *block = text;
         changed
     }
+}
+
+/// Returns whether the payload of an event is data that is not looked into: it is neither text nor compressed text.
+pub(super) fn is_unread(header: &EventHeader, payload: &[u8]) -> bool {
+    let is_control = |byte: &u8| *byte < 0x20 && !byte.is_ascii_whitespace() && *byte != 0x1b;
+    header.kind == EventKind::Message
+        && payload.iter().any(is_control)
+        && std::str::from_utf8(payload).is_err()
+        && Opened::of(payload).is_none()
 }
 
 /// Returns the places of the values of `data` lines.

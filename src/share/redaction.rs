@@ -4,7 +4,7 @@
 //! only if they are in one piece.
 
 use super::clean::Clean;
-use super::event::PartsOf;
+use super::event::{PartsOf, is_unread};
 use super::json_text::{SpotKind, Step, walk};
 use super::known::Known;
 use super::lanes::{Joining, LaneKey, Lanes, Parts, Search, TextId};
@@ -16,6 +16,7 @@ use crate::redact::{Finder, Pseudonyms, Settings};
 use crate::trace::{Event, EventHeader, EventKind, FileHeader, Flags, NewEvent};
 use crate::wire::{Framing, json};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The note in a reel's header that says with which rules and settings it was redacted.
@@ -30,6 +31,8 @@ pub struct Redaction {
     shapes: Finder,
     lanes: Lanes,
     parts: Parts,
+    /// The events in which a divided secret goes on.
+    continued: BTreeSet<u64>,
     report: Report,
 }
 
@@ -47,7 +50,14 @@ impl Redaction {
             clean: Clean::default(),
         };
         let shapes = Finder::of_shapes(settings)?;
-        Ok(Self { replacer, shapes, lanes: Lanes::default(), parts: Parts::default(), report: Report::default() })
+        Ok(Self {
+            replacer,
+            shapes,
+            lanes: Lanes::default(),
+            parts: Parts::default(),
+            continued: BTreeSet::new(),
+            report: Report::default(),
+        })
     }
 
     /// Returns the digest of the rules and settings.
@@ -89,8 +99,15 @@ impl Redaction {
         let pseudonym = |secret: &[u8], rule: usize| self.replacer.pseudonym(secret, rule);
         self.lanes.end(&Search { shapes: &self.shapes, all: &self.replacer.finder, pseudonym: &pseudonym });
         self.parts = std::mem::take(&mut self.lanes.parts);
+        let goes_on = self.parts.iter().filter(|(_, parts)| parts.iter().any(|part| !part.is_first));
+        self.continued = goes_on.map(|(id, _)| id.0).collect();
         self.replacer.known.end();
         self.replacer.clean.clear();
+    }
+
+    /// Returns the numbers of the events in which a divided secret, or its pseudonym, goes on.
+    pub(crate) fn continued(&self) -> &BTreeSet<u64> {
+        &self.continued
     }
 
     /// Adds the texts of an event to the lanes in which a secret may be divided.
@@ -101,22 +118,12 @@ impl Redaction {
         let is_fragment = header.framing == Framing::Fragment;
         match header.kind {
             EventKind::Stderr => {
-                self.lanes.push(
-                    lane(header, &["stderr"], &[]),
-                    (header.seq, 0),
-                    event.payload,
-                    Joining::Bytes,
-                    &search,
-                );
+                let lane = lane(header, &["stderr"], &[]);
+                self.lanes.push(lane, (header.seq, 0), event.payload, Joining::Bytes, &search);
             }
             EventKind::Message if is_fragment || continues_fragment(header) => {
-                self.lanes.push(
-                    lane(header, &["pieces"], &[]),
-                    (header.seq, 0),
-                    event.payload,
-                    Joining::Stream,
-                    &search,
-                );
+                let lane = lane(header, &["pieces"], &[]);
+                self.lanes.push(lane, (header.seq, 0), event.payload, Joining::Bytes, &search);
             }
             // No request or response goes on in the next one.
             EventKind::Message if json::first_member(event.body(), "id").is_none() => {
@@ -154,6 +161,9 @@ impl Redaction {
             self.report_one(Some(header.seq), one.place, one.rule);
         }
         self.report_divided(header);
+        if is_unread(header, payload) {
+            self.report.add_unread(header.seq);
+        }
         redacted.map_or(Cow::Borrowed(payload), Cow::Owned)
     }
 

@@ -36,6 +36,8 @@ pub struct Report {
     places: Vec<Place>,
     /// The number of findings without a remembered place.
     omitted: u64,
+    /// The numbers of the events with binary data, as far as they are remembered.
+    unread: Vec<u64>,
 }
 
 impl Report {
@@ -50,6 +52,18 @@ impl Report {
         } else {
             self.omitted += 1;
         }
+    }
+
+    /// Adds an event that was not looked into.
+    pub(super) fn add_unread(&mut self, seq: u64) {
+        if self.unread.len() < MAX_PLACES {
+            self.unread.push(seq);
+        }
+    }
+
+    /// Returns the numbers of the events that were not looked into, because they contain binary data.
+    pub(crate) fn unread(&self) -> &[u64] {
+        &self.unread
     }
 
     /// Returns the number of secrets.
@@ -80,6 +94,7 @@ impl Report {
         json!({
             "secrets": self.count(), "digest": digest, "rules": rules.collect::<Vec<_>>(),
             "places": places.collect::<Vec<_>>(), "omitted": self.omitted,
+            "unread": self.unread,
         })
     }
 }

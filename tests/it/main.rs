@@ -65,4 +65,6 @@ mod redact;
 #[cfg(target_os = "linux")]
 mod serving;
 #[cfg(target_os = "linux")]
+mod sharing;
+#[cfg(target_os = "linux")]
 mod tap;

@@ -14,6 +14,7 @@ mod overlay;
 mod recordings;
 #[cfg(target_os = "linux")]
 mod replay;
+mod sharing;
 #[cfg(target_os = "linux")]
 mod smoke;
 mod stdio;

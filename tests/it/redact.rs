@@ -12,7 +12,7 @@ use std::path::Path;
 const KEY: &str = "a key of at least sixteen bytes";
 
 /// One planted secret: what must not be found any more, and the text with what makes it recognisable.
-struct Planted {
+pub(crate) struct Planted {
     kind: &'static str,
     secret: String,
     text: String,
@@ -124,7 +124,7 @@ fn percent(text: &str) -> String {
 }
 
 /// Every byte of a reel's payloads and header, decompressed.
-fn contents(path: &Path) -> Vec<u8> {
+pub(crate) fn contents(path: &Path) -> Vec<u8> {
     let mut reader = ReelReader::open(path).expect("a reel").with_payloads();
     let header = reader.header();
     let mut all = format!("{:?} {:?} {}", header.label, header.notes, header.tool).into_bytes();
@@ -139,7 +139,7 @@ fn contents(path: &Path) -> Vec<u8> {
 }
 
 /// The secrets of which a part is still in a text, in any of the encodings.
-fn survivors(all: &[Planted], text: &[u8]) -> Vec<String> {
+pub(crate) fn survivors(all: &[Planted], text: &[u8]) -> Vec<String> {
     let has = |part: &[u8]| memchr::memmem::find(text, part).is_some();
     let left = |planted: &&Planted| {
         let secret = planted.secret.as_bytes();
@@ -156,7 +156,7 @@ fn survivors(all: &[Planted], text: &[u8]) -> Vec<String> {
     all.iter().enumerate().filter(|one| left(&one.1)).map(shown).collect()
 }
 
-fn planted_reel(stage: &Stage) -> Vec<Planted> {
+pub(crate) fn planted_reel(stage: &Stage) -> Vec<Planted> {
     let all = planted();
     let label = &all[0];
     let mut lines = json!({"reel": {"version": 1, "created": crate::common::CREATED, "tool": "test",

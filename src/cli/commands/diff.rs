@@ -1,5 +1,6 @@
 //! `diff`: compares two recordings by what was sent, or what two servers offer.
 
+mod inputs;
 mod surface;
 mod view;
 
@@ -7,7 +8,7 @@ use crate::cli::comparing::{self, NormaliseArgs};
 use crate::cli::printer::note;
 use crate::cli::progress::SharedProgress;
 use crate::cli::recordings::{self, Recorded};
-use crate::cli::redaction::RedactOptions;
+use crate::cli::redaction::{KeyOptions, RedactOptions};
 use crate::cli::{Context, Outcome};
 use crate::diff::rename::{self, OldNames};
 use crate::diff::surface::{Extractor, Likeness, Surface};
@@ -16,6 +17,7 @@ use crate::error::{CommandError, ErrorKind};
 use crate::files::reels;
 use crate::trace::{Damage, Event, EventKind};
 use clap::Args;
+use inputs::Input;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use surface::SurfaceArgs;
@@ -99,16 +101,22 @@ pub(super) fn run(args: &DiffArgs, context: &Context) -> Result<Outcome, Command
     let Some(right) = args.right.as_deref() else { return Err(CommandError::usage("B is missing")) };
     let options = comparing::options(&args.normalise, args.order)?;
     let paths = [left, right];
+    let named: Vec<&Path> = paths.into_iter().chain(args.normalise.learn.as_deref()).collect();
+    let inputs = inputs::prepare(&named, &args.redact)?;
+    let [in_a, in_b, again @ ..] = &inputs[..] else { return Err(CommandError::usage("B is missing")) };
     let Compared { mut report, renamed, recordings: [in_left, in_right] } =
-        compare_files(paths, &options, args, context)?;
-    if let Some(again) = &args.normalise.learn {
-        let noise = compare_files([left, again], &options, args, context)?;
+        compare_files([in_a, in_b], &options, args, context)?;
+    for again in again {
+        let noise = compare_files([in_a, again], &options, args, context)?;
         report.leave_out(&Learned::of(&noise.report));
     }
     let found = args.view.select(report, renamed, &in_left, &in_right);
-    args.view.print(&found, paths, &in_left, context)?;
+    args.view.print(&found, paths, &in_left, &args.redact, context)?;
     Ok(if found.differs() { Outcome::Findings } else { Outcome::Clean })
 }
+
+/// What is compared was redacted before, if at all.
+const AS_IT_IS: RedactOptions = RedactOptions { redact: false, key: KeyOptions { key_file: None } };
 
 /// Two recordings and their differences.
 struct Compared {
@@ -123,31 +131,25 @@ struct Compared {
 const MAX_PASSES: u32 = 3;
 
 fn compare_files(
-    paths: [&Path; 2],
+    inputs: [&Input; 2],
     options: &Options,
     args: &DiffArgs,
     context: &Context,
 ) -> Result<Compared, CommandError> {
+    let (paths, shown) = (inputs.map(Input::path), inputs.map(|input| input.shown.as_path()));
     let sizes = paths.map(|path| std::fs::metadata(path).map_or(0, |about| about.len()));
     let progress = SharedProgress::new(context.printer.progress("comparing", sizes.iter().sum()));
-    // A pipe can be read only once, so all of its content is kept.
-    let collector = |path: &Path| {
-        let collector = Collector::new(options).with_stderr(args.stderr);
-        if path.is_file() { collector.without_texts() } else { collector }
-    };
-    let mut passes = read_both(paths, paths.map(collector), &progress, &args.redact)?;
-    for (path, pass) in paths.iter().zip(&passes) {
+    let collector = || Collector::new(options).with_stderr(args.stderr).without_texts();
+    let mut passes = read_both(paths, [collector(), collector()], &progress)?;
+    for (path, pass) in shown.iter().zip(&passes) {
         pass.damage.iter().for_each(|damage| context.printer.note(&format!("{}: {damage}", path.display())));
     }
-    check_messages(paths, passes.each_ref().map(|pass| pass.messages), args.stderr, context)?;
+    check_messages(shown, passes.each_ref().map(|pass| pass.messages), args.stderr, context)?;
     // Tools with another name in B are compared under their names in A, for which B is read again.
-    let is_readable_again = paths[1].is_file();
     let renamed = rename::renamed(&passes[0].surface, &passes[1].surface);
-    let renamed = if is_readable_again { renamed } else { Vec::new() };
     let old_names = [OldNames::default(), OldNames::of(&renamed)];
     if !renamed.is_empty() {
-        passes[1] =
-            read(recordings::open(paths[1], None, &args.redact)?, collector(paths[1]), &old_names[1], &progress)?;
+        passes[1] = read(recordings::open(paths[1], None, &AS_IT_IS)?, collector(), &old_names[1], &progress)?;
     }
     let mut both = passes.map(|pass| pass.recording);
     // The texts of changed messages are read in a second pass, so that only the outlines of two recordings are in
@@ -163,10 +165,9 @@ fn compare_files(
         };
         progress.restart();
         let again = |at: usize, wanted: &HashSet<u64>, recording: &mut Recording| -> Result<(), CommandError> {
-            // What comes through a pipe was kept, and cannot be read again.
             if !wanted.is_empty() {
                 let collector = Collector::new(options).with_stderr(args.stderr).only_texts_of(wanted.clone());
-                let recorded = recordings::open(paths[at], None, &args.redact)?;
+                let recorded = recordings::open(paths[at], None, &AS_IT_IS)?;
                 recording.fill(read(recorded, collector, &old_names[at], &progress)?.recording);
             }
             Ok(())
@@ -214,9 +215,8 @@ fn read_both(
     paths: [&Path; 2],
     collectors: [Collector<'_>; 2],
     progress: &SharedProgress,
-    redact: &RedactOptions,
 ) -> Result<[Pass; 2], CommandError> {
-    let [left, right] = paths.map(|path| recordings::open(path, Some(note), redact));
+    let [left, right] = paths.map(|path| recordings::open(path, Some(note), &AS_IT_IS));
     let (left, right) = (left?, right?);
     let [on_left, on_right] = collectors;
     let as_named = OldNames::default();

@@ -1,6 +1,6 @@
 //! `export`: a reel in other formats.
 
-use crate::cli::redaction::RedactOptions;
+use crate::cli::redaction::{ExportWarning, RedactOptions};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
 use crate::files::output::Output;
@@ -53,7 +53,7 @@ impl ExportArgs {
 ///
 /// The command failed; the error's kind decides the exit code.
 pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let (reader, path) = args.redact.open_export(args.reel.as_deref())?;
+    let (reader, path) = args.redact.open_whole(args.reel.as_deref())?;
     let mut reader = reader.leaving_long();
     if let (Ok(from), Ok(to)) = (path.canonicalize(), args.output.canonicalize())
         && from == to
@@ -64,6 +64,7 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, Comma
     let mut out = Output::create(&args.output, args.force)?;
     let writing = |error: std::io::Error| CommandError::writing(&args.output, &error);
     let mut exporter = (args.format().exporter)();
+    let mut warning = ExportWarning::new(&args.redact, reader.header())?;
     exporter.begin(reader.header(), &mut out).map_err(writing)?;
     let total = std::fs::metadata(&path).map_or(0, |about| about.len());
     let mut progress = context.printer.progress("exporting", total);
@@ -76,11 +77,14 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, Comma
             }
             Item::Block(block) => {
                 for event in block.events() {
+                    warning.take(&event);
                     exporter.event(&event, &mut out).map_err(writing)?;
                 }
                 if !block.is_loaded() {
-                    let passed = reader
-                        .pass_payload(&block, |header, part, is_last| exporter.part(header, part, is_last, &mut out));
+                    let passed = reader.pass_payload(&block, |header, part, is_last| {
+                        warning.take_part(header, part);
+                        exporter.part(header, part, is_last, &mut out)
+                    });
                     if let Err(damage) = passed.map_err(writing)? {
                         damaged = true;
                         context.printer.note(&damage.to_string());
@@ -94,5 +98,6 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, Comma
     exporter.end(&mut out).map_err(writing)?;
     progress.finish();
     out.finish()?;
+    warning.print(&path);
     Ok(if damaged { Outcome::Findings } else { Outcome::Clean })
 }

@@ -18,12 +18,12 @@ use std::path::{Path, PathBuf};
 ///
 /// Each secret becomes a pseudonym of the same kind and length (`ghp_redactedX3v…`), the same one wherever it occurs.
 /// mcpreel looks into messages, server-sent events, headers, URLs, command lines, standard error, notes and the label;
-/// into JSON in strings, base64 and percent-encoding; and for secrets that are divided between messages. Messages, pairs
-/// and times stay, so that the redacted reel can be shown, validated and compared as before.
+/// into JSON in strings, base64, percent-encoding and compressed bodies; and for secrets that are divided between
+/// messages. Messages, pairs and times stay, so that the redacted reel can be shown, validated and compared as before.
 ///
 /// What looks like ordinary text cannot be found: names of persons and projects, internal host names, passwords that are
-/// words and stand in prose, binary data, encrypted or compressed text inside of messages. Read the reel before you
-/// share it.
+/// words and stand in prose, binary data (the report lists the events), encrypted or compressed text inside of messages.
+/// Read the reel before you share it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -35,7 +35,7 @@ Examples:
 The table [redact] in .mcpreel.toml adds rules and exempts texts: pointers, headers, env, members, allow, \
 allow_patterns, disable, and rules with name, pattern and severity.")]
 pub(crate) struct RedactArgs {
-    /// The reel; `-` for stdin (default: the newest).
+    /// The reel, or JSON lines; `-` for stdin (default: the newest).
     reel: Option<PathBuf>,
     /// Write the redacted reel to this file; `-` is stdout.
     #[arg(short, long, value_name = "FILE", required_unless_present_any = ["dry_run", "check", "rules"])]

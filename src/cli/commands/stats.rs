@@ -82,7 +82,11 @@ pub(super) fn run(args: &StatsArgs, context: &Context) -> Result<Outcome, Comman
     let again = || redacted.or_else(|| ReelReader::open(&path).ok());
     let about = stats.slowest(reader.methods()).map(|(_, slowest)| about(again(), slowest.seq)).unwrap_or_default();
     match args.format {
-        Format::Json => context.printer.json(&stats.to_json(reader.methods(), &about))?,
+        Format::Json => {
+            let counts = stats.to_json(reader.methods(), &about);
+            context.printer.json(&counts)?;
+            args.redact.warn_of_report(&counts.to_string())?;
+        }
         Format::Human => {
             context.printer.line(&format!("{}\n", reels::shown(&path)))?;
             context.printer.line(&stats.to_text(reader.methods(), &about, context.printer.width))?;

@@ -248,11 +248,19 @@ fn print(run: &Run, prepared: &Prepared, args: &ValidateArgs, context: &Context)
     let _ = match args.format.for_programs() {
         Some(form) => form.write(&checked::results(run, &prepared.settings, &options::rules()), &mut out),
         None if args.format == Form::Json && args.follow => return Ok(()),
-        None if args.format == Form::Json => return printer.json(&run.to_json()),
+        None if args.format == Form::Json => {
+            let report = run.to_json();
+            printer.json(&report)?;
+            return args.redact.warn_of_report(&serde_json::to_string(&report).unwrap_or_default());
+        }
         None if args.follow => findings::summary(run, &printer.palette, &mut out),
         None => findings::text(run, printer.width.unwrap_or(LIVE_LINES), &printer.palette, &mut out),
     };
-    printer.text(&out)
+    printer.text(&out)?;
+    match args.format {
+        Form::Human => Ok(()),
+        _ => args.redact.warn_of_report(&out),
+    }
 }
 
 fn write_baseline(run: &Run, prepared: &Prepared, context: &Context) -> Result<Outcome, CommandError> {

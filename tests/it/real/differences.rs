@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 /// Calls of tools, with `{folder}` for the folder of a run.
-type Script = Vec<(&'static str, Value)>;
+pub(super) type Script = Vec<(&'static str, Value)>;
 
 #[test]
 #[ignore = "needs the real peers; run tests/full.sh"]
@@ -138,7 +138,7 @@ fn compare_two_runs(
 }
 
 /// A folder with a file, which is a repository with one commit.
-fn prepare(stage: &Stage, folder: &Path) {
+pub(super) fn prepare(stage: &Stage, folder: &Path) {
     std::fs::create_dir_all(folder).expect("a folder");
     std::fs::write(folder.join("a.txt"), "hello\n").expect("a file");
     let who = ["-c", "user.name=T", "-c", "user.email=t@example.org"];
@@ -149,12 +149,12 @@ fn prepare(stage: &Stage, folder: &Path) {
     }
 }
 
-fn words(words: &[&str]) -> Vec<OsString> {
+pub(super) fn words(words: &[&str]) -> Vec<OsString> {
     std::iter::once(BINARY).chain(words.iter().copied()).map(OsString::from).collect()
 }
 
 /// Records a session: the list of tools and each call, one after the other.
-fn record(stage: &Stage, server: &[OsString], script: &Script, folder: &Path, reel: &str) {
+pub(super) fn record(stage: &Stage, server: &[OsString], script: &Script, folder: &Path, reel: &str) {
     let command = [&words(&["record", "-o", reel, "--"]), server].concat();
     let mut child = stage
         .command(&command)

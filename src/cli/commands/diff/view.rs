@@ -1,6 +1,7 @@
 //! How `diff` shows what it found, and which part of it.
 
 use crate::cli::Context;
+use crate::cli::redaction::RedactOptions;
 use crate::diff::latency::{self, Latency};
 use crate::diff::surface::Likeness;
 use crate::diff::{Recording, Report, Scope, SummaryRow, complete, narrowed, summary};
@@ -150,13 +151,16 @@ impl ViewArgs {
         found: &Found,
         paths: [&Path; 2],
         left: &Recording,
+        redact: &RedactOptions,
         context: &Context,
     ) -> Result<(), CommandError> {
         let printer = &context.printer;
         let is_counted = self.format != DiffFormat::Human || self.view == ViewArg::Summary;
         let rows = if is_counted { summary(&found.report, left) } else { Vec::new() };
         if self.format == DiffFormat::Json {
-            return printer.json(&found.to_json(&rows));
+            let report = found.to_json(&rows);
+            printer.json(&report)?;
+            return redact.warn_of_report(&report.to_string());
         }
         let names = paths.map(|path| path.display().to_string());
         let shown = Shown {
@@ -173,6 +177,10 @@ impl ViewArgs {
             DiffFormat::Markdown => markdown(&shown, &mut out),
             _ => text(&shown, self.view.into(), &DiffStyle::from(&printer.palette), printer.width, &mut out),
         }
-        printer.text(&out)
+        printer.text(&out)?;
+        match self.format {
+            DiffFormat::Human => Ok(()),
+            _ => redact.warn_of_report(&out),
+        }
     }
 }

@@ -103,6 +103,25 @@ fn the_newest_reel_is_the_newest_of_all_places() {
 }
 
 #[test]
+fn a_bare_name_is_a_reel_of_any_place_unless_such_a_file_is_here() {
+    let stage = Stage::new();
+    let run = xdg(&stage, &["record", "--", "cat"]);
+    assert_eq!(finish(run, format!("{}\n", ping(1)).into_bytes()).code(), 0);
+    let places = std::fs::read_to_string(stage.path("home/.local/state/mcpreel/places")).expect("places");
+    let folder = places.lines().find_map(|line| line.strip_prefix("reels ")).expect("a folder of reels");
+    let mut reels = std::fs::read_dir(folder).expect("readable").flatten().map(|entry| entry.file_name());
+    let name = reels.find(|name| name.to_string_lossy().ends_with(".reel")).expect("a reel");
+    let name = name.to_str().expect("text");
+    for command in [&["show", name, "--raw", "dir:s2c"][..], &["validate", name], &["redact", name, "--dry-run"]] {
+        let output = finish(reduced(&stage, command), Vec::new());
+        assert_eq!(output.code(), 0, "{command:?}: {output:?}");
+    }
+    stage.write(name, "no reel");
+    let here = finish(shell(&stage, &["reel", "info", name]), Vec::new());
+    assert_eq!(here.code(), 3, "{here:?}");
+}
+
+#[test]
 fn an_error_says_where_it_looked_and_a_stale_or_foreign_entry_is_harmless() {
     let stage = Stage::new();
     let places = "home/.local/state/mcpreel/places";

@@ -58,6 +58,19 @@ struct Lane {
     /// Where each text begins here, its id, and how much of it is left out before that.
     pieces: Vec<(usize, TextId, usize)>,
     has_all: bool,
+    /// Whether a secret that could end with a text does: the texts are those of requests and responses.
+    is_whole: bool,
+}
+
+/// How the texts of a lane are searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Joint {
+    /// With all detectors: the bytes of one stream.
+    Bytes,
+    /// With those of tokens: texts that may go on in the next message.
+    Deltas,
+    /// The same, but a token that could end with a text does.
+    Messages,
 }
 
 /// All lanes of a reel.
@@ -76,19 +89,19 @@ pub(super) struct Search<'a> {
 }
 
 impl Lanes {
-    /// Adds a text. With `has_all`, all detectors are used on it, otherwise only those of tokens.
-    pub(super) fn push(&mut self, key: LaneKey, id: TextId, text: &[u8], has_all: bool, search: &Search<'_>) {
+    /// Adds a text.
+    pub(super) fn push(&mut self, key: LaneKey, id: TextId, text: &[u8], joint: Joint, search: &Search<'_>) {
         if text.is_empty() || self.lanes.len() >= MAX_LANES && !self.lanes.contains_key(&key) {
             return;
         }
         let lane = self.lanes.entry(key).or_default();
-        lane.has_all = has_all;
+        (lane.has_all, lane.is_whole) = (joint == Joint::Bytes, joint == Joint::Messages);
         if text.len() <= 2 * EDGE {
             lane.add(id, text, 0);
         } else {
             lane.add(id, &text[..EDGE], 0);
             lane.search(true, search, &mut self.parts);
-            *lane = Lane { has_all, ..Lane::default() };
+            *lane = Lane { has_all: lane.has_all, is_whole: lane.is_whole, ..Lane::default() };
             lane.add(id, &text[text.len() - EDGE..], text.len() - EDGE);
         }
         if lane.text.len() >= FULL {
@@ -135,12 +148,20 @@ impl Lane {
         for found in finder.find(&self.text).into_iter().filter(|found| found.range.start < limit) {
             let first = self.pieces.partition_point(|piece| piece.0 <= found.range.start).saturating_sub(1);
             let after = self.pieces.partition_point(|piece| piece.0 < found.range.end);
-            if after - first > 1 {
+            if after - first > 1 && !(self.is_whole && self.ends_with(first, &found, finder)) {
                 self.divide(&found, first..after, search, parts);
                 end = found.range.end;
             }
         }
         end
+    }
+
+    /// Whether a text by itself ends with a secret that begins where another one does.
+    fn ends_with(&self, piece: usize, found: &Match, finder: &Finder) -> bool {
+        let place = |number: usize| self.pieces.get(number).map_or(self.text.len(), |piece| piece.0);
+        let text = &self.text[place(piece)..place(piece + 1)];
+        let start = found.range.start - place(piece);
+        finder.find(text).iter().any(|own| own.range == (start..text.len()))
     }
 
     fn divide(&self, found: &Match, pieces: Range<usize>, search: &Search<'_>, parts: &mut Parts) {
@@ -168,12 +189,16 @@ mod tests {
     use crate::redact::Settings;
 
     fn parts(texts: &[&str]) -> Vec<(u64, Range<usize>, String)> {
+        parts_of(Joint::Deltas, texts)
+    }
+
+    fn parts_of(joint: Joint, texts: &[&str]) -> Vec<(u64, Range<usize>, String)> {
         let (shapes, all) =
             (Finder::of_shapes(&Settings::default()).unwrap(), Finder::new(&Settings::default()).unwrap());
         let search = Search { shapes: &shapes, all: &all, pseudonym: &|secret, _| vec![b'#'; secret.len()] };
         let mut lanes = Lanes::default();
         for (number, text) in texts.iter().enumerate() {
-            lanes.push(1, (number as u64, 0), text.as_bytes(), false, &search);
+            lanes.push(1, (number as u64, 0), text.as_bytes(), joint, &search);
         }
         lanes.end(&search);
         let mut found: Vec<_> = lanes
@@ -193,6 +218,14 @@ mod tests {
             [(1, 2..10, "#".repeat(8)), (2, 0..12, "#".repeat(12)), (3, 0..4, "####".into())]
         );
         assert_eq!(parts(&["ghp_abcdefghijklmnop1234", " and no more"]), [], "it is not divided");
+    }
+
+    #[test]
+    fn a_token_that_ends_a_request_does_not_go_on_in_the_next_one() {
+        let texts = ["use ghp_abcdefghijklmnop1234abcd", "password"];
+        assert_eq!(parts_of(Joint::Messages, &texts), []);
+        assert_eq!(parts_of(Joint::Deltas, &texts).len(), 2, "a delta may go on");
+        assert_eq!(parts_of(Joint::Messages, &["token gh", "p_abcdefghijklmnop1234"]).len(), 2, "it is not whole");
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use super::event::{PartsOf, is_unread};
 use super::json_text::{SpotKind, Step, walk};
 use super::known::Known;
-use super::lanes::{LaneKey, Lanes, Parts, Search, TextId};
+use super::lanes::{Joint, LaneKey, Lanes, Parts, Search, TextId};
 use super::layers::{Context, Found, Replacer};
 use super::mapped::{Mapped, applied};
 use super::report::Report;
@@ -112,15 +112,17 @@ impl Redaction {
         let is_fragment = header.framing == Framing::Fragment;
         match header.kind {
             EventKind::Stderr => {
-                self.lanes.push(lane(header, &["stderr"], &[]), (header.seq, 0), event.payload, true, &search);
+                self.lanes.push(lane(header, &["stderr"], &[]), (header.seq, 0), event.payload, Joint::Bytes, &search);
             }
             EventKind::Message if is_fragment || continues_fragment(header) => {
-                self.lanes.push(lane(header, &["pieces"], &[]), (header.seq, 0), event.payload, true, &search);
+                self.lanes.push(lane(header, &["pieces"], &[]), (header.seq, 0), event.payload, Joint::Bytes, &search);
             }
             EventKind::Message => {
                 let body = event.body();
                 let method = json::first_member(body, "method").unwrap_or_default();
                 let stream_id = json::first_member(body, "params").and_then(stream_id).unwrap_or_default();
+                let has_id = json::first_member(body, "id").is_some();
+                let joint = if has_id { Joint::Messages } else { Joint::Deltas };
                 let mut number = 0;
                 walk(body, |spot| {
                     number += 1;
@@ -130,11 +132,11 @@ impl Redaction {
                     let text = Mapped::json_string(spot.contents()).text;
                     let mut path: Vec<&[u8]> = spot.path.iter().map(|step| step_text(step, body)).collect();
                     path.push(method);
-                    self.lanes.push(lane(header, &["text"], &path), (header.seq, number), &text, false, &search);
+                    self.lanes.push(lane(header, &["text"], &path), (header.seq, number), &text, joint, &search);
                     if !stream_id.is_empty() || header.exchange != 0 {
                         let exchange = header.exchange.to_le_bytes();
                         path.extend([stream_id, &exchange[..]]);
-                        self.lanes.push(lane(header, &["stream"], &path), (header.seq, number), &text, false, &search);
+                        self.lanes.push(lane(header, &["stream"], &path), (header.seq, number), &text, joint, &search);
                     }
                 });
             }

@@ -66,6 +66,7 @@ pub(crate) fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
 ///
 /// The file cannot be read, or is none of these.
 pub(crate) fn open(path: &Path, redact: &RedactOptions) -> Result<Opened, CommandError> {
+    let path = &reels::found(path);
     if redact.redact {
         let reader = redact.open_whole(Some(path))?.0.with_payloads();
         let lines = match path == Path::new("-") {

@@ -33,7 +33,7 @@ enum Kind {
 ///
 /// It cannot be read.
 pub(super) fn open(path: &Path, warn: Option<Warn>, redact: &RedactOptions) -> Result<Recorded, CommandError> {
-    let path = path.to_owned();
+    let path = reels::found(path);
     if redact.redact {
         let kind = Kind::Reel(Box::new(redact.open_whole(Some(&path))?.0));
         return Ok(Recorded { path, kind });

@@ -72,7 +72,7 @@ impl Pseudonyms {
         };
         let mut random = Random::new(&self.0, secret);
         let rest = part.iter().skip(mark.len()).map(|byte| match byte {
-            b'.' | b'-' | b'_' | b'\n' | b'\r' | b' ' | b'=' | b':' | b'/' | b'\\' if keeps_separators => *byte,
+            b'.' | b'-' | b'_' | b'\n' | b'\r' | b'=' | b':' | b'/' | b'\\' if keeps_separators => *byte,
             _ => random.one_of(&alphabet),
         });
         let mut made: Vec<u8> = mark.to_vec();
@@ -181,9 +181,6 @@ pub(crate) fn is_pseudonym(text: &[u8]) -> bool {
 /// The marks, for those who look for the beginning of a pseudonym.
 pub(crate) mod marks {
     use super::{DIGITS_MARK, MARKS, SHORT_MARK};
-
-    /// The length of the shortest mark.
-    pub(crate) const SHORTEST: usize = SHORT_MARK.len();
 
     /// Returns the mark with which a text begins.
     pub(crate) fn at(text: &[u8]) -> Option<&'static [u8]> {

@@ -196,5 +196,5 @@ fn tool_of(text: &[u8]) -> Option<String> {
 
 /// Whether a method belongs to the beginning of a session: without it, the rest cannot be judged.
 fn is_handshake(method: &str) -> bool {
-    matches!(method, "initialize" | "notifications/initialized" | "server/discover")
+    matches!(method, "initialize" | "notifications/initialized" | "server/discover" | "featureSets/update")
 }

@@ -7,7 +7,7 @@ use super::clean::Clean;
 use super::event::{PartsOf, is_unread};
 use super::json_text::{SpotKind, Step, walk};
 use super::known::Known;
-use super::lanes::{Joining, LaneKey, Lanes, Parts, Search, TextId};
+use super::lanes::{Joint, LaneKey, Lanes, Parts, Search, TextId};
 use super::layers::{Context, Found, Replacer};
 use super::mapped::{Mapped, applied};
 use super::report::Report;
@@ -118,18 +118,17 @@ impl Redaction {
         let is_fragment = header.framing == Framing::Fragment;
         match header.kind {
             EventKind::Stderr => {
-                let lane = lane(header, &["stderr"], &[]);
-                self.lanes.push(lane, (header.seq, 0), event.payload, Joining::Bytes, &search);
+                self.lanes.push(lane(header, &["stderr"], &[]), (header.seq, 0), event.payload, Joint::Bytes, &search);
             }
             EventKind::Message if is_fragment || continues_fragment(header) => {
-                let lane = lane(header, &["pieces"], &[]);
-                self.lanes.push(lane, (header.seq, 0), event.payload, Joining::Bytes, &search);
+                self.lanes.push(lane(header, &["pieces"], &[]), (header.seq, 0), event.payload, Joint::Bytes, &search);
             }
-            // No request or response goes on in the next one.
-            EventKind::Message if json::first_member(event.body(), "id").is_none() => {
+            EventKind::Message => {
                 let body = event.body();
                 let method = json::first_member(body, "method").unwrap_or_default();
                 let stream_id = json::first_member(body, "params").and_then(stream_id).unwrap_or_default();
+                let has_id = json::first_member(body, "id").is_some();
+                let joint = if has_id { Joint::Messages } else { Joint::Deltas };
                 let mut number = 0;
                 walk(body, |spot| {
                     number += 1;
@@ -139,12 +138,11 @@ impl Redaction {
                     let text = Mapped::json_string(spot.contents()).text;
                     let mut path: Vec<&[u8]> = spot.path.iter().map(|step| step_text(step, body)).collect();
                     path.push(method);
-                    let id = (header.seq, number);
-                    self.lanes.push(lane(header, &["text"], &path), id, &text, Joining::Alike, &search);
+                    self.lanes.push(lane(header, &["text"], &path), (header.seq, number), &text, joint, &search);
                     if !stream_id.is_empty() || header.exchange != 0 {
                         let exchange = header.exchange.to_le_bytes();
                         path.extend([stream_id, &exchange[..]]);
-                        self.lanes.push(lane(header, &["stream"], &path), id, &text, Joining::Stream, &search);
+                        self.lanes.push(lane(header, &["stream"], &path), (header.seq, number), &text, joint, &search);
                     }
                 });
             }

@@ -84,7 +84,7 @@ impl Twins {
         let cluster = cluster_start(left, first);
         let begins_text = cluster == 0 || matches!(left[cluster - 1], b'"' | b'\n');
         match pseudonym_start(left, right, cluster, first) {
-            Some(start) if end - start >= DISTINCT + marks::SHORTEST => {
+            Some(start) if end - start >= DISTINCT + marks::at(&left[start..]).map_or(0, <[u8]>::len) => {
                 self.pair(&left[start..end], &right[start..end])
             }
             Some(_) => true,
@@ -153,11 +153,8 @@ fn cluster_start(text: &[u8], at: usize) -> usize {
         let goes_on = match text[before] {
             byte if byte.is_ascii_alphanumeric() => true,
             b'.' | b'-' | b'_' | b'=' | b':' | b'/' | b'\\' | b'+' | b'%' => true,
-            // The groups of a card number or an IBAN.
-            b' ' => {
-                text[..before].iter().rev().take(4).filter(|byte| byte.is_ascii_alphanumeric()).count() == 4
-                    && text[before + 1..].iter().take(2).all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
-            }
+            // The groups of a card number.
+            b' ' => before > 0 && text[before - 1].is_ascii_digit() && text.get(start).is_some_and(u8::is_ascii_digit),
             b'\n' | b'\r' => is_full_line(text, before),
             _ => false,
         };

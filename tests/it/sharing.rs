@@ -333,7 +333,9 @@ fn cuts_of_a_session_have_no_new_findings() {
             continue;
         }
         assert_eq!(cut.code(), 0, "{filter:?} {cut:?}");
-        let new: Vec<String> = found("cut.reel").into_iter().filter(|rule| !known.contains(rule)).collect();
+        // A part need not use all that the session declares.
+        let is_new = |rule: &String| !known.contains(rule) && rule != "\"conversation/unused\"";
+        let new: Vec<String> = found("cut.reel").into_iter().filter(is_new).collect();
         assert_eq!(new, [""; 0], "{filter:?}");
     }
 }
@@ -348,6 +350,9 @@ fn a_guess_cannot_be_tested() {
     // The attacker plants guesses in a copy, redacts it, and compares.
     for guess in [PASSWORD, "a9w8e7r6t5y4u3i2"] {
         let lines = stage.run(&["export", "a.reel"], "").out().replace(PASSWORD, guess);
+        stage.ok(&["redact", "r.reel", "-o", "g.reel", "--force"]);
+        assert_eq!(pseudonym("g.reel"), pseudonym("r.reel"), "what is redacted stays");
+        let _ = std::fs::remove_file(stage.path("guess.reel"));
         stage.import("guess.reel", lines);
         stage.ok(&["redact", "guess.reel", "-o", "g.reel", "--force"]);
         assert_ne!(pseudonym("g.reel"), pseudonym("r.reel"), "{guess}");

@@ -5,7 +5,8 @@
     workload.py --from FILE OUT.jsonl    convert {"t":ns,"s":session,"d":"c"|"s","m":message} lines
 
 Six sessions at a time, each with a handshake, a tool list and a mix of calls, progress, logs,
-resource reads, pings, cancellations and errors. All text is cut from the sources of the Python
+resource reads, pings, cancellations and errors. Both sides keep the rules of MCP: arguments and
+results fit the schemas, and only pending calls are cancelled. All text is cut from the sources of the Python
 standard library, so the same Python writes the same file, byte for byte. Half of the servers write
 compact JSON and half put spaces after separators, as real ones do. A conversion copies each
 message's raw text and never parses it.
@@ -24,7 +25,7 @@ from itertools import islice
 from pathlib import Path
 
 SEED = 418
-GENERATION = 1  # increase it when the same count would produce a different file
+GENERATION = 2  # increase it when the same count would produce a different file
 START_NS = 1_795_291_200_000_000_000  # 2026-11-21T20:00:00Z
 FIRST_SEQ = 0
 SESSIONS_AT_ONCE = 6
@@ -145,8 +146,16 @@ class Server:
         if rng.random() < 0.5:
             tool["annotations"] = {"readOnlyHint": rng.random() < 0.5, "openWorldHint": False}
         if rng.random() < 0.25:
-            tool["outputSchema"] = self._schema(1)
+            tool["outputSchema"] = self._row_schema()
         return tool
+
+    def _row_schema(self) -> dict:
+        """The schema of what `Session.rows` returns, with the server's own descriptions."""
+        kinds = {"id": "integer", "node": "string", "state": "string", "score": "number",
+                 "created_at": "string", "labels": "array", "summary": "string"}
+        fields = {name: {"type": kind, "description": self.corpus.paragraph(1, 3)} for name, kind in kinds.items()}
+        row = {"type": "object", "properties": fields, "required": list(kinds), "additionalProperties": False}
+        return {"type": "object", "properties": {"items": {"type": "array", "items": row}}, "required": ["items"]}
 
     def _schema(self, depth: int) -> dict:
         rng = self.rng
@@ -174,7 +183,7 @@ class Session:
         self.corpus, self.rng, self.server = corpus, corpus.rng, server
         self.last_id = 0
         self.text_ids = self.rng.random() < 0.15
-        self.open_calls: list[tuple[object, object]] = []  # request id, progress token or None
+        self.open_calls: list[tuple[object, object, dict]] = []  # request id, progress token or None, tool
 
     # The envelopes.
 
@@ -215,7 +224,7 @@ class Session:
         hello = {"protocolVersion": "2025-06-18", "capabilities": {"roots": {"listChanged": True}},
                  "clientInfo": {"name": "bench-client", "version": "1.4.0"}}
         welcome = {"protocolVersion": "2025-06-18",
-                   "capabilities": {"tools": {"listChanged": True}, "resources": {}, "logging": {}},
+                   "capabilities": {"tools": {"listChanged": True}, "resources": {"subscribe": True}, "logging": {}},
                    "serverInfo": {"name": self.server.name, "version": self.server.version},
                    "instructions": self.corpus.paragraph(3, 8)}
         return [self.client("initialize", hello, id), self.result(id, welcome),
@@ -229,38 +238,41 @@ class Session:
 
     def call(self) -> list[Message]:
         id, tool = self.next_id(), self.rng.choice(self.server.tools)
-        params = {"name": tool["name"], "arguments": self.arguments(tool)}
+        params = {"name": tool["name"], "arguments": self.arguments(tool["inputSchema"])}
         token = None
         if self.rng.random() < 0.35:
             token = f"progress-{self.last_id}"
             params["_meta"] = {"progressToken": token}
-        self.open_calls.append((id, token))
+        self.open_calls.append((id, token, tool))
         return [self.client("tools/call", params, id)]
 
-    def arguments(self, tool: dict) -> dict:
-        makers = {"string": self.corpus.sentence, "integer": lambda: self.rng.randrange(100),
-                  "boolean": lambda: self.rng.random() < 0.5,
-                  "number": lambda: round(self.rng.random() * 10, 4),
-                  "array": lambda: [self.corpus.word() for _ in range(self.rng.randrange(4))],
-                  "object": lambda: {"value": self.corpus.word()}}
-        given = {name: makers[prop["type"]]()
-                 for name, prop in tool["inputSchema"]["properties"].items()
-                 if self.rng.random() < 0.6}
+    def arguments(self, schema: dict) -> dict:
+        """An object that conforms to the schema: what is required, and some of the rest."""
+        makers = {"string": lambda _: self.text(), "integer": lambda _: self.rng.randrange(100),
+                  "boolean": lambda _: self.rng.random() < 0.5,
+                  "number": lambda _: round(self.rng.random() * 10, 4),
+                  "array": lambda _: [self.corpus.word() for _ in range(self.rng.randrange(4))],
+                  "object": lambda prop: self.arguments(prop) if "properties" in prop else {}}
+        return {name: makers[prop["type"]](prop)
+                for name, prop in schema["properties"].items()
+                if name in schema["required"] or self.rng.random() < 0.6}
+
+    def text(self) -> str:
         if self.rng.random() < 0.1:
-            given["content"] = self.corpus.excerpt(self.size(200, 3000))[1]
-        return given
+            return self.corpus.excerpt(self.size(200, 3000))[1]
+        return self.corpus.sentence()
 
     def answer(self) -> list[Message]:
         if not self.open_calls:
             return self.call()
-        id, token = self.open_calls.pop(self.rng.randrange(len(self.open_calls)))
+        id, token, tool = self.open_calls.pop(self.rng.randrange(len(self.open_calls)))
         steps = self.rng.randint(1, 4) if token else 0
         progress = [self.notice("notifications/progress", {
             "progressToken": token, "progress": step + 1, "total": steps,
             "message": self.corpus.sentence()}) for step in range(steps)]
-        return [*progress, self.outcome(id)]
+        return [*progress, self.outcome(id, tool)]
 
-    def outcome(self, id: object) -> Message:
+    def outcome(self, id: object, tool: dict) -> Message:
         dice, size = self.rng.random(), self.size(160, 3800)
         if dice < 0.02:
             error = {"code": self.rng.choice((-32602, -32603, -32000)),
@@ -270,13 +282,13 @@ class Session:
         if dice < 0.06:
             text = f"Error: no such file or directory: {self.corpus.excerpt(1)[0]}"
             return self.result(id, {"content": [{"type": "text", "text": text}], "isError": True})
-        if dice < 0.58:
-            return self.result(id, text_content(self.corpus.excerpt(size)[1]))
-        if dice < 0.80:
-            return self.result(id, text_content(json.dumps(self.rows(size), indent=2)))
-        if dice < 0.95:
+        if "outputSchema" in tool:
             rows = {"items": self.rows(size // 2)}
             return self.result(id, text_content(json.dumps(rows)) | {"structuredContent": rows})
+        if dice < 0.65:
+            return self.result(id, text_content(self.corpus.excerpt(size)[1]))
+        if dice < 0.94:
+            return self.result(id, text_content(json.dumps(self.rows(size), indent=2)))
         data = base64.b64encode(self.rng.randbytes(min(size, 2800))).decode()
         return self.result(id, {"content": [
             {"type": "image", "data": data, "mimeType": "image/png"}]})
@@ -313,7 +325,10 @@ class Session:
                 self.result(id, {"contents": contents})]
 
     def cancel(self) -> list[Message]:
-        params = {"requestId": self.last_id, "reason": self.corpus.sentence()}
+        if not self.open_calls:
+            return self.call()
+        id, _, _ = self.open_calls.pop(self.rng.randrange(len(self.open_calls)))
+        params = {"requestId": id, "reason": self.corpus.sentence()}
         return [self.client("notifications/cancelled", params)]
 
     def size(self, low: int, high: int) -> int:

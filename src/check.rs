@@ -14,6 +14,7 @@ pub(crate) mod settings;
 pub(crate) use excerpt::Excerpt;
 pub(crate) use run::{CheckedReel, Run, finding_json};
 
+use crate::formats::jsonl;
 use crate::proposals::Severity;
 use crate::trace::{Damage, Event, EventKind, Flags};
 use crate::validate::report::{ConnectionSummary, More};
@@ -179,6 +180,8 @@ pub(crate) struct Check<'a> {
     /// The number of the last event, and its number among those that were read.
     last: (u64, u64),
     kept: BTreeMap<&'static str, usize>,
+    /// When the reel was created, whose export would have its events as lines.
+    exported: Option<i64>,
     checked: Checked,
 }
 
@@ -188,7 +191,12 @@ impl<'a> Check<'a> {
         // The check takes every finding at once, and limits their number itself.
         let validator = Validator::new(Options { max_per_rule: usize::MAX });
         let (checked, kept) = (Checked::default(), BTreeMap::new());
-        Self { settings, baseline, validator, read: 0, last: (0, 0), kept, checked }
+        Self { settings, baseline, validator, read: 0, last: (0, 0), kept, exported: None, checked }
+    }
+
+    /// Sets that the events are those of a reel, created at this time, so that their lines in its export are known.
+    pub(crate) fn of_reel(self, created: i64) -> Self {
+        Self { exported: Some(created), ..self }
     }
 
     /// Takes the next event, and passes what it finds to `emit`.
@@ -261,6 +269,12 @@ impl<'a> Check<'a> {
         let rule = found.finding.rule.id;
         if self.kept.get(rule).copied().unwrap_or(0) < MAX_EXCERPTS {
             found.excerpt = excerpt::excerpt(event.body(), rule, found.finding.path.as_deref());
+            let offset = self.exported.and_then(|created| jsonl::payload_offset(event, created));
+            if let (Some(excerpt), Some(offset)) =
+                (&mut found.excerpt, offset.filter(|_| event.body() == event.payload))
+            {
+                excerpt.stands_after(event.body(), offset);
+            }
         }
     }
 

@@ -5,8 +5,8 @@
 #   tests/full.sh
 #
 # Needs what tests/run.sh needs, the Python registry (PyPI) the first time, a C and a C++ compiler, and jq.
-# MCPREEL_TRANSCRIPTS names the folder of transcripts, MCPREEL_SARIF_SCHEMA the JSON Schema of SARIF 2.1.0, and
-# MCPREEL_JUNIT_XSD the common schema of JUnit reports; without them, their tests are left out.
+# MCPREEL_TRANSCRIPTS names the folder of transcripts; without it, their tests are left out. So are others that compare
+# with published schemas, unless MCPREEL_MCP_SCHEMAS, MCPREEL_SARIF_SCHEMA and MCPREEL_JUNIT_XSD name them.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 suite=tests/full.sh
@@ -35,14 +35,16 @@ if [ -z "${MCPREEL_TRANSCRIPTS:-}" ]; then
     skip+=(--skip transcripts::)
     left_out "transcripts" "MCPREEL_TRANSCRIPTS does not name their folder"
 fi
-if [ -z "${MCPREEL_SARIF_SCHEMA:-}" ]; then
-    skip+=(--skip sarif_conforms)
-    left_out "schema of SARIF" "MCPREEL_SARIF_SCHEMA does not name it"
-fi
-if [ -z "${MCPREEL_JUNIT_XSD:-}" ]; then
-    skip+=(--skip junit_conforms)
-    left_out "schema of JUnit" "MCPREEL_JUNIT_XSD does not name it"
-fi
+# without VARIABLE TEST WHAT: leaves a test out if the variable does not name the file or folder that it needs.
+without() {
+    if [ -z "${!1:-}" ]; then
+        skip+=(--skip "$2")
+        left_out "$3" "$1 does not name its schemas"
+    fi
+}
+without MCPREEL_MCP_SCHEMAS verdicts_are_those_of_the_official_schemas "schemas of MCP"
+without MCPREEL_SARIF_SCHEMA sarif_conforms_to_its_schema "schema of SARIF"
+without MCPREEL_JUNIT_XSD junit_conforms_to_its_schema "schema of JUnit"
 if ! can_hold_handlers_back; then
     skip+=(--skip needs_landlock::)
     left_out "tests of Landlock" "this kernel has no Landlock scopes (Linux 6.12)"

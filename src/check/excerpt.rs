@@ -18,6 +18,8 @@ pub(crate) struct Excerpt {
     pub after: String,
     /// The bytes of the place in the message.
     pub span: Range<usize>,
+    /// The columns of the place in the event's line of JSON lines, in characters from 1, if they are known.
+    pub columns: Option<Range<usize>>,
 }
 
 /// The members that findings of a family of rules are about, if the rule names no place itself.
@@ -67,6 +69,15 @@ fn cut_out(message: &[u8], span: Range<usize>) -> Excerpt {
         marked: format!("{}{}", text(span.start..whole(message, inner)), ellipsis(inner < span.end)),
         after: format!("{}{}", text(span.end..whole(message, end)), ellipsis(end < message.len())),
         span,
+        columns: None,
+    }
+}
+
+impl Excerpt {
+    /// Notes where the message begins in its line, in bytes. What comes before it is ASCII.
+    pub(super) fn stands_after(&mut self, message: &[u8], offset: usize) {
+        let column = |at: usize| offset + 1 + String::from_utf8_lossy(&message[..at]).chars().count();
+        self.columns = Some(column(self.span.start)..column(self.span.end));
     }
 }
 

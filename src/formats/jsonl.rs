@@ -136,6 +136,14 @@ pub(crate) fn write_members(event: &Event<'_>, created: i64, out: &mut impl Writ
     }
 }
 
+/// Returns the number of bytes before an event's payload in its line, if the line contains the payload verbatim.
+pub(crate) fn payload_offset(event: &Event<'_>, created: i64) -> Option<usize> {
+    let payload = verbatim(event)?;
+    let mut members = Vec::with_capacity(payload.len() + 256);
+    write_members(event, created, &mut members).ok()?;
+    Some(members.len() - payload.len())
+}
+
 /// Does the same as [`write_members`], but writes `null` for a message that could be written verbatim, and returns the
 /// message instead. It may be most of the event, and the caller can use it without a copy.
 ///

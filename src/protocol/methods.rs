@@ -189,6 +189,14 @@ pub(crate) const CORE: &[MethodSpec] = &[
     core("notifications/tools/list_changed", Notification, Server, Revision::V2024_11_05, Revision::V2026_07_28, &[]),
 ];
 
+/// Methods that MCP left to an official extension (`io.modelcontextprotocol/tasks`) in revision 2026-07-28.
+const MOVED_TO_EXTENSIONS: [&str; 2] = ["tasks/cancel", "tasks/get"];
+
+/// Returns whether an official extension to the revision defines this method of an earlier revision.
+pub(crate) fn moved_to_extension(name: &str, era: Era) -> bool {
+    era == Era::Modern && MOVED_TO_EXTENSIONS.contains(&name)
+}
+
 /// Returns MCP's own method of this name.
 pub(crate) fn lookup(name: &str) -> Option<&'static MethodSpec> {
     static BY_NAME: LazyLock<HashMap<&str, &MethodSpec, RandomState>> =

@@ -142,11 +142,17 @@ pub(crate) static LEGACY: SchemaSet = SchemaSet::new(include_str!("schema/core.j
 pub(crate) static MODERN: SchemaSet = SchemaSet::new(include_str!("schema/modern.json"));
 
 /// The definitions that apply only up to a revision. They are named `DEFINITION@REVISION`; later ones have the plain name.
-const EARLIER: [(&str, Revision); 3] = [
+const EARLIER: [(&str, Revision); 4] = [
+    ("elicitation/create:result", Revision::V2025_06_18),
     ("notifications/cancelled:params", Revision::V2025_06_18),
     ("sampling/createMessage:params", Revision::V2025_06_18),
     ("sampling/createMessage:result", Revision::V2025_06_18),
 ];
+
+/// Returns whether a message of this method must have `params`, though an empty object conforms to their schema.
+pub(crate) fn needs_params(method: &str) -> bool {
+    method == "notifications/cancelled"
+}
 
 /// Returns the violations of a value against a part of a method of MCP in a revision; `None` if it is not defined.
 /// Without a revision, the newest one of the era applies.
@@ -197,6 +203,10 @@ mod tests {
         let cancelled = "notifications/cancelled:params";
         assert!(!accepts(before, cancelled, &json!({})) && accepts(before, cancelled, &json!({"requestId": 7.0})));
         assert!(accepts(since, cancelled, &json!({})) && accepts(None, cancelled, &json!({})));
+        let selected = json!({"action": "accept", "content": {"colours": ["red"]}});
+        let elicited = "elicitation/create:result";
+        assert!(!accepts(before, elicited, &selected) && accepts(since, elicited, &selected));
+        assert!(accepts(before, elicited, &json!({"action": "accept", "content": {"n": 7.5, "yes": true, "t": "x"}})));
         let block = json!({"type": "text", "text": "x"});
         for (content, earlier) in [(json!([block]), false), (block.clone(), true)] {
             let message = json!({"role": "user", "content": content});

@@ -111,8 +111,11 @@ fn problem(reel: &CheckedReel, found: &Located) -> Problem {
     let path = found.finding.path.clone().unwrap_or_default();
     let snippet = found.excerpt.as_ref().map(|excerpt| excerpt.marked.clone());
     let location = match reel.line(found) {
-        Some(line) => Location { file: reel.lines.clone(), line, path, snippet },
-        None => Location { file: file(reel), line: 0, path, snippet },
+        Some(line) => {
+            let columns = found.excerpt.as_ref().and_then(|excerpt| excerpt.columns.clone());
+            Location { file: reel.lines.clone(), line, columns, path, snippet }
+        }
+        None => Location { file: file(reel), line: 0, columns: None, path, snippet },
     };
     let details = found.excerpt.as_ref().map(|part| format!("  {}{}{}", part.before, part.marked, part.after));
     Problem {
@@ -131,7 +134,7 @@ fn file(reel: &CheckedReel) -> String {
 }
 
 fn plain(message: String, reel: &CheckedReel) -> Problem {
-    let location = Location { file: file(reel), line: 0, path: String::new(), snippet: None };
+    let location = Location { file: file(reel), line: 0, columns: None, path: String::new(), snippet: None };
     Problem { level: Level::Error, message, details: None, location: Some(location), excused: None, fingerprint: None }
 }
 

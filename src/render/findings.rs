@@ -366,7 +366,7 @@ mod tests {
         wrong.finding.path = Some("/params/name".to_owned());
         let before = r#"…{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"#.to_owned();
         let (marked, after) = (r#""name":7"#.to_owned(), r#","arguments":{"a":1}}}"#.to_owned());
-        wrong.excerpt = Some(Excerpt { before, marked, after, span: 60..68 });
+        wrong.excerpt = Some(Excerpt { before, marked, after, span: 60..68, columns: None });
         let noise = "\"[server] started and it says a lot more than fits in one line\"";
         let mut findings = vec![
             found(&rules::CRLF, 0, Some(1), "the line ends with CR LF"),

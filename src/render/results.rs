@@ -10,6 +10,7 @@ mod markdown;
 mod sarif;
 
 use std::fmt::{self, Write};
+use std::ops::Range;
 use std::time::Duration;
 
 /// Everything that was checked.
@@ -99,6 +100,8 @@ pub(crate) struct Location {
     pub file: String,
     /// The number of the line, from 1; 0 if it is unknown.
     pub line: u64,
+    /// The columns in the line, in characters from 1, if they are known.
+    pub columns: Option<Range<usize>>,
     /// The place inside the line: a JSON Pointer, or empty.
     pub path: String,
     /// The text there.

@@ -127,7 +127,7 @@ fn problem(problem: &Problem, file: &str) -> Case {
 }
 
 fn case_problem(message: String, details: Option<String>, file: &str, line: u64) -> CaseProblem {
-    let location = Location { file: file.to_owned(), line, path: String::new(), snippet: None };
+    let location = Location { file: file.to_owned(), line, columns: None, path: String::new(), snippet: None };
     CaseProblem { level: Level::Error, message, details, location: Some(location), excused: None, fingerprint: None }
 }
 

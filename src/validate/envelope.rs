@@ -55,9 +55,13 @@ pub(super) fn check(seq: u64, envelope: &Envelope<'_>, text: &[u8], findings: &m
         findings.check(&rules::ERROR_ID, seq, !is_null || unreadable, || {
             format!("the id of the error {} is null", error["code"])
         });
-        findings.check(&rules::ERROR_OBJECT, seq, error["code"].is_i64() && error["message"].is_string(), || {
-            format!("the error object is {error}")
-        });
+        let is_whole = is_integer(&error["code"]) && error["message"].is_string();
+        findings.check(&rules::ERROR_OBJECT, seq, is_whole, || format!("the error object is {error}"));
     }
     Some(parsed.value)
+}
+
+/// Returns whether a number is an integer, as JSON Schema sees it: `7.0` is one.
+fn is_integer(value: &Value) -> bool {
+    value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|number| number.fract() == 0.0)
 }

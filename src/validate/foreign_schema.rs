@@ -27,9 +27,16 @@ pub(super) enum Compiled {
 /// The number of compiled schemas that connections share.
 const SHARED: usize = 1024;
 
-/// Compiled schemas. Connections to the same server share them: they take much memory, and compiling takes time.
+/// A schema that a peer sent.
 #[derive(Debug)]
-pub(super) struct Library(RefCell<Recent<Digest, (Value, Arc<Compiled>)>>);
+pub(super) struct ForeignSchema {
+    pub source: Value,
+    pub compiled: Compiled,
+}
+
+/// Schemas. Connections to the same server share them: they take much memory, and compiling takes time.
+#[derive(Debug)]
+pub(super) struct Library(RefCell<Recent<Digest, Arc<ForeignSchema>>>);
 
 impl Default for Library {
     fn default() -> Self {
@@ -38,17 +45,17 @@ impl Default for Library {
 }
 
 impl Library {
-    /// Returns the compiled schema.
-    pub(super) fn compiled(&self, schema: &Value) -> Arc<Compiled> {
-        let key = digest(schema);
+    /// Returns the schema with its compiled form.
+    pub(super) fn schema(&self, source: &Value) -> Arc<ForeignSchema> {
+        let key = digest(source);
         let mut known = self.0.borrow_mut();
         // Others may have the same digest.
-        if let Some((_, compiled)) = known.get(&key).filter(|(source, _)| source == schema) {
-            return Arc::clone(compiled);
+        if let Some(schema) = known.get(&key).filter(|schema| schema.source == *source) {
+            return Arc::clone(schema);
         }
-        let compiled = Arc::new(compile(schema));
-        known.insert(key, (schema.clone(), Arc::clone(&compiled)));
-        compiled
+        let schema = Arc::new(ForeignSchema { source: source.clone(), compiled: compile(source) });
+        known.insert(key, Arc::clone(&schema));
+        schema
     }
 }
 
@@ -151,9 +158,9 @@ mod tests {
     fn the_same_schema_is_compiled_once() {
         let library = Library::default();
         let (schema, other) = (json!({"type": "object"}), json!({"type": "array"}));
-        let compiled = library.compiled(&schema);
-        assert!(Arc::ptr_eq(&compiled, &library.compiled(&schema.clone())));
-        assert!(!Arc::ptr_eq(&compiled, &library.compiled(&other)));
+        let compiled = library.schema(&schema);
+        assert!(Arc::ptr_eq(&compiled, &library.schema(&schema.clone())));
+        assert!(!Arc::ptr_eq(&compiled, &library.schema(&other)));
     }
 
     #[test]

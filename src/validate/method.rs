@@ -91,6 +91,7 @@ fn check_revision(spec: &MethodSpec, message: &Message<'_>, findings: &mut Findi
     let before = &message.before;
     let agreed = before.revision.filter(|revision| before.era == Some(message.era) && revision.era() == message.era);
     let fits = match (message.era, agreed) {
+        (era, _) if methods::moved_to_extension(spec.name, era) => true,
         (Era::Legacy, Some(revision)) => spec.is_in(revision),
         // No revision is agreed on yet: a client may probe with methods of both eras.
         (era, _) => before.era.is_none() && before.lost || spec.is_in_era(era),

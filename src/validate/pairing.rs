@@ -1,8 +1,10 @@
 //! Checks that each request gets exactly one response, and that cancellations refer to pending requests.
 
+use super::subjects::progress::NEVER_ISSUED;
 use super::{rules, sender};
 use crate::proposals::Findings;
 use crate::proposals::recent::Recent;
+use crate::protocol::Era;
 use crate::session::tracker::Step;
 use crate::wire::{Direction, Envelope, IdKey, MessageKind};
 use serde_json::Value;
@@ -42,6 +44,8 @@ pub(super) struct Pairs {
     exchange: u32,
     /// The last event before traffic was lost. The state of earlier requests may have changed since.
     lost: Option<u64>,
+    /// The exchange of a request failed, so that it is neither pending nor answered.
+    has_failed: bool,
     /// The current message belongs to no session: other clients may use the same ids.
     is_shared: bool,
 }
@@ -57,6 +61,7 @@ impl Default for Pairs {
             last_seq: 0,
             exchange: 0,
             lost: None,
+            has_failed: false,
             is_shared: false,
         }
     }
@@ -94,6 +99,7 @@ impl Pairs {
     pub(super) fn fail(&mut self, exchange: u32) {
         let asked = |entry: (&(Direction, IdKey), &Open)| (entry.1.exchange == exchange).then(|| entry.0.clone());
         if let Some(key) = self.open.iter().find_map(asked) {
+            self.has_failed = true;
             self.close(&key);
         }
     }
@@ -134,7 +140,7 @@ impl Pairs {
         self.last_seq = seq;
         match envelope.kind {
             MessageKind::Request => self.ask(seq, time, direction, envelope, step, findings),
-            MessageKind::Notification => self.notify(seq, direction, envelope, content, findings),
+            MessageKind::Notification => self.notify(seq, direction, envelope, content, step, findings),
             MessageKind::Result | MessageKind::Error => self.answer(seq, direction, envelope, step, findings),
             _ => {}
         }
@@ -177,9 +183,12 @@ impl Pairs {
         direction: Direction,
         envelope: &Envelope<'_>,
         content: &Value,
+        step: &Step,
         findings: &mut Findings,
     ) {
-        if envelope.method.as_deref() == Some("notifications/cancelled") {
+        // A server of the modern era ends a subscription of the client in this way (`subscriptions`).
+        let is_of_subscription = step.era == Era::Modern && direction == Direction::ServerToClient;
+        if envelope.method.as_deref() == Some("notifications/cancelled") && !is_of_subscription {
             self.cancel(seq, direction, &content["requestId"], findings);
         }
     }
@@ -194,7 +203,14 @@ impl Pairs {
             _ => return,
         };
         let key = (direction, key);
-        // `progress` reports the cancellation of a request that was never sent.
+        let was_sent = self.open.contains_key(&key) || self.answered.contains(&key);
+        let is_certain = self.lost.is_none() && !self.answered.has_forgotten() && !self.has_failed;
+        match was_sent || is_certain {
+            true => findings.check(&NEVER_ISSUED, seq, was_sent, || {
+                format!("the {} cancelled request {id}, which it never sent", sender(direction))
+            }),
+            false => findings.give_up(&NEVER_ISSUED),
+        }
         let is_late = self.lost.is_none() && self.answered.contains(&key) && !self.open.contains_key(&key);
         let open = self.open.get_mut(&key);
         let initializes = open.as_ref().is_some_and(|open| open.method == "initialize");

@@ -250,7 +250,7 @@ rules! {
         "In its result of `initialize`, the server must not name revision 2026-07-28, which has no handshake.",
         "MCP 2026-07-28";
     CAPABILITY = Warning "lifecycle/capability",
-        "In revisions before 2025-06-18, client and server send a request only if the other side declared the capability that it needs, such as `tools` for `tools/call`. (For later revisions, see capability/undeclared.)",
+        "In revisions before 2025-06-18 and in 2026-07-28, client and server send a request only if the other side declared the capability that it needs, such as `tools` for `tools/call`. (For the revisions between, see capability/undeclared.)",
         "MCP lifecycle, operation";
     STRIPPED = Info "lifecycle/stripped-capability",
         "The server declares a proposal under `experimental` or `extensions`, because clients built with the official SDKs never see other unknown capabilities.",

@@ -20,6 +20,9 @@ pub(super) fn check(message: &Message<'_>, findings: &mut Findings) {
         MessageKind::Request | MessageKind::Notification => {
             let empty = Value::Object(Map::new());
             let params = if observed.envelope.params.is_some() { observed.content } else { &empty };
+            if observed.envelope.params.is_none() && schema::needs_params(method) {
+                return findings.note(&rules::PARAMS, observed.seq, format!("{method} has no params"));
+            }
             check_content(message, method, "params", params, &rules::PARAMS, findings);
             check_tool_arguments(observed, method, findings);
         }

@@ -379,7 +379,6 @@ fn cases_break_little_else() {
             "schema/params",
         },
         "era/server-request": {
-            "capability/undeclared",
             "method/not-in-revision",
         },
         "era/unsolicited": {

@@ -416,6 +416,43 @@ fn a_reel_that_is_removed_at_the_end_is_reported_too() {
 }
 
 #[test]
+fn validate_follows_a_session_into_its_next_reel() {
+    let stage = Stage::new();
+    let mut client = stage.start(&["record", "--label", "s", "-o", "t.reel", "--", "cat"]);
+    let bad = |id: u64| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": 7}});
+    client.send(&bad(1));
+    client.line();
+    until("the call in the reel", || {
+        session(stage.mcpreel(&["sessions"]), "s").filter(|session| session["messages"] == 2)
+    });
+    let mut follower = stage.start(&["validate", "--follow", "--session", "s", "--format", "json"]);
+    let mut finds = |rule: &str| {
+        until(rule, || {
+            let finding: Value = serde_json::from_str(&follower.line()).expect("JSON");
+            (finding["rule"] == rule).then_some(())
+        });
+    };
+    finds("schema/params");
+    std::fs::remove_file(stage.path("t.reel")).expect("removed");
+    let mut sent = 1;
+    until("recording goes on", || {
+        sent += 1;
+        client.send(&bad(sent));
+        client.line();
+        session(stage.mcpreel(&["sessions"]), "s")
+            .filter(|found| found["recording"]["active"] == true && found["recording"]["problem"].is_string())
+    });
+    client.send(&bad(sent + 1));
+    client.line();
+    // The next reel notes what is missing before it.
+    finds("stream/not-checked");
+    finds("schema/params");
+    assert_eq!(client.end().code(), 0);
+    let followed = follower.end();
+    assert!(followed.err().contains("recording continues in") && followed.code() == 1, "{followed:?}");
+}
+
+#[test]
 fn a_session_that_goes_on_in_another_reel_keeps_its_client() {
     let stage = Stage::new();
     let answer = r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}"#;

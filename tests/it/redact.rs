@@ -403,7 +403,12 @@ fn real_transcripts_give_hardly_any_false_alarm() {
         let found = report["places"].as_array().expect("places").clone();
         alarms.extend(found.into_iter().map(|place| format!("{}: {place}", path.display())));
         stage.ok(&["redact", "t.reel", "-o", "r.reel", "--force"]);
-        let findings = |reel: &str| stage.run(&["validate", reel, "--format", "json"], "").json()["findings"].clone();
+        let findings = |reel: &str| {
+            let mut found = stage.run(&["validate", reel, "--format", "json"], "").json()["findings"].clone();
+            // Each finding names its reel, and they have different names.
+            found.as_array_mut().expect("findings").iter_mut().for_each(|finding| finding["reel"] = Value::Null);
+            found
+        };
         assert_eq!(findings("t.reel"), findings("r.reel"), "{}", path.display());
     }
     assert!(reels >= 10 && strings > 1000, "{reels} transcripts, {strings} strings");

@@ -66,6 +66,12 @@ fn the_line_of_a_finding_is_the_line_of_the_export() {
     let span = &report["findings"][0]["span"];
     let place = |end: &str| span[end].as_u64().expect("a place") as usize;
     assert_eq!(&event["message"].to_string()[place("start")..place("end")], r#""name":7"#);
+    // SARIF has the columns in the same line.
+    let sarif = stage.run(&["validate", "bad.reel", "-f", "sarif"], "").json();
+    let region = &sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"];
+    let column = |name: &str| region[name].as_u64().expect("a column") as usize - 1;
+    let shown: Vec<char> = text.lines().nth(line - 1).expect("the line").chars().collect();
+    assert_eq!(shown[column("startColumn")..column("endColumn")].iter().collect::<String>(), r#""name":7"#);
     // JSON lines are checked as they are, and give the same findings.
     let of_lines = stage.run(&["validate", "bad.jsonl", "-f", "json"], "").json();
     assert_eq!(of_lines["findings"][0]["line"], report["findings"][0]["line"]);

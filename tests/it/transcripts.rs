@@ -49,15 +49,27 @@ const KNOWN: &[Known] = &[
         ],
     ),
     ("annal-0.7.1", &[], &["hooks/two-places"]),
-    ("everything-2025-11-25", &[], &[]),
+    // The client calls a tool that does not exist ("Protocol Errors: Standard JSON-RPC errors for issues like: Unknown
+    // tools"), and the server works on after a cancellation ("Receivers of a cancellation notification SHOULD: Stop
+    // processing the cancelled request").
+    ("everything-2025-11-25", &[], &["progress/after-cancellation", "tools/unknown-answered"]),
     ("filesystem-2025-11-25", &[], &[]),
     ("time-2025-11-25", &[], &[]),
-    ("pyfixture-2026-07-28", &[], &[]),
+    // "Servers MUST NOT send an inputRequests that the client has not declared support for in its capabilities"; and the
+    // client tries another state: it "MUST echo back the exact value of that field when retrying the original request".
+    ("pyfixture-2026-07-28", &["input/state", "input/undeclared"], &[]),
     ("base-modern-era-python-mcp-2.3.0", &[], &[]),
     ("sse-everything-legacy", &[], &[]),
     ("everything-probed-modern", &[], &["era/legacy-answer"]),
-    // server/discover is sent without a session, so it is not in the session of 2025-11-25.
-    ("http-everything-2025-11-25", &["era/batch"], &[]),
+    // The client tries requests without a session id ("clients using the Streamable HTTP transport MUST include it in
+    // the MCP-Session-Id header on all of their subsequent HTTP requests") and without one of the media types ("The
+    // client MUST include an Accept header, listing both"), another version, an event id that the server never sent, and
+    // a batch. The server refuses with a null id ("Error responses MUST include the same ID as the request").
+    (
+        "http-everything-2025-11-25",
+        &["envelope/error-id", "era/batch", "http/accept", "http/session-id-missing"],
+        &["http/unknown-event-id", "http/version-negotiated"],
+    ),
 ];
 
 #[test]

@@ -123,7 +123,7 @@ pub(super) fn run(args: &ValidateArgs, context: &Context) -> Result<Outcome, Com
         return Err(CommandError::usage("--write-baseline needs a file").hint("name it: --baseline FILE"));
     }
     let (reels, unreadable) =
-        if args.follow { (vec![follow(args, &prepared, context)?], 0) } else { all(args, &prepared, context)? };
+        if args.follow { (follow(args, &prepared, context)?, 0) } else { all(args, &prepared, context)? };
     let run = Run::new(reels, &prepared.baseline);
     print(&run, &prepared, args, context)?;
     if unreadable > 0 {
@@ -148,16 +148,15 @@ fn section() -> Result<ValidateSection, CommandError> {
     crate::cli::project::settings("validate")
 }
 
-/// Follows one reel.
-fn follow(args: &ValidateArgs, prepared: &Prepared, context: &Context) -> Result<CheckedReel, CommandError> {
+/// Follows a reel, and those in which its session continues.
+fn follow(args: &ValidateArgs, prepared: &Prepared, context: &Context) -> Result<Vec<CheckedReel>, CommandError> {
     let live = args.session.as_deref().map(sessions::find).transpose()?;
     let named = live.as_ref().map(Live::reel).transpose()?.or_else(|| args.paths.first().cloned());
     if args.paths.len() > 1 {
         return Err(CommandError::usage("--follow takes one reel"));
     }
     let path = reels::named_or_newest(named.as_deref(), note)?;
-    let check = Check::new(&prepared.settings, &prepared.baseline);
-    live::run(&path, live.as_ref(), check, args.format, context)
+    live::run(&path, live.as_ref(), prepared, args.format, context)
 }
 
 /// Checks all files. Returns them with the number of those that cannot be read.
@@ -205,6 +204,9 @@ fn file(
     let mut opened = checking::open(path, &args.redact)?;
     let reel = CheckedReel { lines: opened.lines.clone(), began: opened.reader.header().created, ..unchecked(path) };
     let mut check = Check::new(&prepared.settings, &prepared.baseline);
+    if opened.is_reel {
+        check = check.of_reel(reel.began);
+    }
     read(&mut opened, path, stream, &mut check, context)?;
     if let Some(why) = opened.failure() {
         return Err(CommandError::new(ErrorKind::Input, format!("{}: {why}", path.display())));

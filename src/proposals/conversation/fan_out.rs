@@ -76,6 +76,11 @@ impl Overview for FanOut {
             {
                 self.judge(stream, self.now, findings);
                 self.note_sent(stream, message);
+                // What the host skipped before this message, by what the server did until now.
+                self.judge(stream, self.now, findings);
+                if let Some(connection) = self.connections.get_mut(&stream) {
+                    connection.answers = false;
+                }
             }
             (Some(USER_MESSAGE), MessageKind::Result)
             | (Some(CONTEXT), MessageKind::Notification | MessageKind::Request) => {
@@ -103,7 +108,6 @@ impl FanOut {
         let Some(connection) = self.connections.get_mut(&stream) else { return };
         let Some(id) = message.content["messageId"].as_str() else { return };
         let (client, content) = (connection.client, digest(&message.content["content"]));
-        connection.answers = false;
         let same = |other: &&mut Message| other.id == id && other.content == content && other.client == client;
         if let Some(found) = self.messages.iter_mut().rev().find(same) {
             found.to.insert(stream);
@@ -135,7 +139,13 @@ impl FanOut {
         let Some(connection) = self.connections.get(&stream) else { return };
         let Some(from) = connection.next else { return };
         let end = connection.left.unwrap_or(i64::MAX).min(now);
-        let over = |message: &&Message| message.number >= from && message.time.saturating_add(FAN_OUT_NS) < end;
+        // A server that already has a later message was skipped.
+        let latest = self.messages.iter().rev().find(|message| message.to.contains(&stream)).map(|it| it.number);
+        let over = |message: &&Message| {
+            let is_old = message.time.saturating_add(FAN_OUT_NS) < end;
+            let was_skipped = message.time < end && latest.is_some_and(|latest| message.number < latest);
+            message.number >= from && (is_old || was_skipped)
+        };
         let of_host = |other: &u32| {
             self.connections.get(other).is_some_and(|other| other.server != connection.server)
                 || connection.companions.contains(other)

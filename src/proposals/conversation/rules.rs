@@ -84,6 +84,15 @@ rules! {
         "The host sends the `content` of `conversation/userMessage` as a string, even if the user's message had images or other parts.",
         "SEP-1975, conversation/userMessage, AMB-A5",
         assumes open_questions::A5;
+    SECOND_CONTEXT = Error "conversation/second-context",
+        "The server must return only one context for each `conversation/userMessage`: as the result, or as one `conversation/context`.",
+        "SEP-1975, Message Flow";
+    EMPTY_ID = Warning "conversation/empty-message-id",
+        "The host gives each `conversation/userMessage` a `messageId` that is not an empty text, because it must identify the message.",
+        "SEP-1975, conversation/userMessage";
+    NEAR_MISS = Warning "conversation/near-miss",
+        "In a context, the server spells the names of the members as the proposal does (`structuredContext`, not `structured_context`).",
+        "SEP-1975, conversation/context";
     UNUSED = Info "conversation/unused",
         "The host sends at least one `conversation/userMessage` to a server that declared `conversationEvents.onUserMessage: true`. Checked at the end of the session.",
         "SEP-1975, Backward Compatibility";
@@ -101,6 +110,8 @@ struct Sent {
     content: Digest,
     /// Whether the server responded, with a context or an error.
     answered: bool,
+    /// Whether the server returned a context, even an empty one.
+    has_context: bool,
     /// Whether the server did not know the request. Sending the message again as a notification is not a retry then.
     refused: bool,
 }
@@ -137,7 +148,7 @@ impl Observer for ConversationObserver {
             (Some(USER_MESSAGE), MessageKind::Result) => {
                 let asked = message.request.map_or(message.time, |asked| asked.time);
                 let id = message.request.and_then(|asked| asked.params["messageId"].as_str());
-                self.note_answered(id);
+                self.note_context(id, message.seq, findings);
                 self.answered("a request and its result", asked, message, findings);
             }
             (Some(USER_MESSAGE), MessageKind::Error) => self.refused(message),
@@ -192,7 +203,8 @@ impl ConversationObserver {
         }
         let Some(id) = params["messageId"].as_str() else { return };
         let content = digest(&params["content"]);
-        let sent = Sent { time: message.time, content, answered: false, refused: false };
+        findings.check(&EMPTY_ID, seq, !id.is_empty(), || "the messageId is empty".to_owned());
+        let sent = Sent { time: message.time, content, answered: false, has_context: false, refused: false };
         let before = self.sent.insert(id.to_owned(), sent).filter(|before| !before.refused);
         let same = before.as_ref().is_some_and(|before| before.content == content);
         findings.check(&RESENT, seq, !same, || format!("the host sent message {id} again"));
@@ -231,7 +243,7 @@ impl ConversationObserver {
         findings.hold(&BARE_ANSWER);
         let asked = match message.content["messageId"].as_str() {
             Some(id) => {
-                self.note_answered(Some(id));
+                self.note_context(Some(id), message.seq, findings);
                 let id = id.to_owned();
                 let asked = self.waiting.remove(&id).or_else(|| self.sent.get(&id).map(|sent| sent.time));
                 findings.check(&UNCORRELATED, message.seq, asked.is_some() || self.lost, || {
@@ -241,7 +253,7 @@ impl ConversationObserver {
             }
             None => {
                 let only = self.waiting.take_only();
-                self.note_answered(only.as_ref().map(|(id, _)| id.as_str()));
+                self.note_context(only.as_ref().map(|(id, _)| id.as_str()), message.seq, findings);
                 let waiting = self.waiting.len();
                 findings.check(&UNCORRELATED, message.seq, only.is_some() || self.lost, || {
                     format!("the context contains no messageId, and {waiting} messages are waiting for one")
@@ -254,10 +266,13 @@ impl ConversationObserver {
         self.answered(carrier, asked.unwrap_or(message.time), message, findings);
     }
 
-    fn note_answered(&mut self, id: Option<&str>) {
-        if let Some(sent) = id.and_then(|id| self.sent.get_mut(&id.to_owned())) {
-            sent.answered = true;
-        }
+    /// Notes the context for a message, which must be the only one.
+    fn note_context(&mut self, id: Option<&str>, seq: u64, findings: &mut Findings) {
+        let Some((id, sent)) = id.and_then(|id| Some((id, self.sent.get_mut(&id.to_owned())?))) else { return };
+        findings.check(&SECOND_CONTEXT, seq, !sent.has_context, || {
+            format!("the server returned another context for the message {id}")
+        });
+        (sent.answered, sent.has_context) = (true, true);
     }
 
     fn answered(&mut self, carrier: &'static str, asked: i64, message: &Observed<'_>, findings: &mut Findings) {
@@ -304,8 +319,22 @@ fn declared(message: &Observed<'_>, findings: &mut Findings) {
     });
 }
 
+/// Returns a member whose name is almost one that the proposal defines, with that name.
+fn misspelled(content: &Value) -> Option<(&str, &'static str)> {
+    let plain = |name: &str| name.replace(['_', '-'], "").to_ascii_lowercase();
+    let meant =
+        |key: &str| ["context", "structuredContext", "messageId"].into_iter().find(|it| plain(it) == plain(key));
+    let mut keys = content.as_object().into_iter().flat_map(|members| members.keys());
+    keys.find_map(|key| meant(key).filter(|meant| key != meant).map(|meant| (key.as_str(), meant)))
+}
+
 fn check_context(message: &Observed<'_>, findings: &mut Findings) {
     let (seq, content) = (message.seq, message.content);
+    let near = misspelled(content);
+    findings.check(&NEAR_MISS, seq, near.is_none(), || {
+        let (key, meant) = near.unwrap_or_default();
+        format!("the context has the member {key:?}; the proposal defines {meant:?}")
+    });
     let structured = content.get("structuredContext");
     findings.check(&BOTH_TEXTS, seq, !(content.get("context").is_some() && structured.is_some()), || {
         "the context contains both context and structuredContext".to_owned()

@@ -43,6 +43,12 @@ rules! {
     UNKNOWN_TOOL = Error "hooks/unknown-tool",
         "The server names as the `context_tool` of a hook only a tool that its own `tools/list` contains.",
         "SEP-2282, Hook declaration schema";
+    TOOLS_MISSING = Error "hooks/tools-missing",
+        "A server that declares a hook with a `context_tool` also declares the capability `tools`, because the client calls that tool.",
+        "SEP-2282, Hook declaration schema; MCP 2025-11-25, Tools, Capabilities";
+    KEY_SUBSTITUTED = Error "hooks/key-substituted",
+        "The client substitutes variables only in the values of `context_tool_args`, not in the names of its members.",
+        "SEP-2282, Template variables";
     VARIABLE_PLACE = Warning "hooks/variable-place",
         "In `context` and `context_tool_args`, the server uses `{tool_name}` and `{tool_input}` only in hooks on `pre_tool_use` and `post_tool_use`, and `{tool_output}` only in hooks on `post_tool_use`.",
         "SEP-2282, Template variables";
@@ -141,6 +147,10 @@ impl HooksObserver {
             check_declaration(message.seq, event, declaration, findings);
             self.firing.declared(message.seq, event, declaration);
             if let Some(tool) = declaration["context_tool"].as_str() {
+                let has_tools = message.declared.server.get("tools").is_some();
+                findings.check(&TOOLS_MISSING, message.seq, has_tools, || {
+                    format!("a hook on {event} names the context_tool {tool:?}, but the server did not declare tools")
+                });
                 self.context_tools.push((message.seq, tool.to_owned()));
             }
         }

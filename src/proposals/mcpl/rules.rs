@@ -152,7 +152,7 @@ rules! {
         "The server must respond to `context/beforeInference` within 5 s, and to `context/afterInference`, if it is a request, within 10 s.",
         "MCPL 0.4 §10.6";
     INFERENCE_IN_HOOK = Warning "mcpl/inference-in-hook",
-        "The server must not send `inference/request` while a context hook of the host (`context/*`) waits for its response.",
+        "The server must not send `inference/request` for a conversation while a context hook of the host (`context/*`) for the same `conversationId` waits for its response.",
         "MCPL 0.4 §10.7";
     CHUNK_UNKNOWN = Error "mcpl/chunk-unknown-request",
         "In `requestId` of `inference/chunk`, the host names an `inference/request` of the server that it has not answered yet.",
@@ -166,6 +166,28 @@ rules! {
     CHUNK_TEXT = Error "mcpl/chunk-text",
         "A host that sent `inference/chunk` for an `inference/request` returns as `content` of the result exactly the joined `delta` texts of the chunks.",
         "MCPL 0.4 §11.4";
+    CHUNKS_MISSING = Warning "mcpl/chunks-missing",
+        "A host that declared `inferenceRequest.streaming` sends `inference/chunk` before it answers an `inference/request` with `stream: true`, unless the text is empty.",
+        "MCPL 0.4 §11.4";
+    ROLE = Warning "mcpl/message-role",
+        "In `inference/request`, the server gives each of the `messages` the `role` `system`, `user` or `assistant`.",
+        "MCPL 0.4 §11.1";
+    MAX_TOKENS = Warning "mcpl/max-tokens",
+        "In `inference/request`, the server gives `preferences.maxTokens`, if present, a positive number.",
+        "MCPL 0.4 §11.2";
+    AFTER_TWICE = Warning "mcpl/after-inference-twice",
+        "The host sends only one `context/afterInference` for each `inferenceId`.",
+        "MCPL 0.4 §10.5";
+    ROLLBACK_REASON = Warning "mcpl/rollback-reason",
+        "A server that answers `state/rollback` with `success: false` says why in `reason`.",
+        "MCPL 0.4 §8.6";
+    ROLLBACK_CODE = Warning "mcpl/rollback-code",
+        "The server must refuse a `state/rollback` to a checkpoint that it never returned with error -32005, not with another error of MCPL or -32602.",
+        "MCPL 0.4 §8.7";
+    CLOSED_UNKNOWN = Warning "mcpl/closed-unknown",
+        "The server must answer `channels/close` for a channel that is not registered with error -32023, not with `closed: true`.",
+        "MCPL 0.4 §14.3 and §14.6",
+        fix "Answer with error -32023 (unknown channel).";
     STATE_SHAPE = Error "mcpl/state-shape",
         "A server that returns a `state` in the result of `tools/call` gives it a `checkpoint` and a `parent`; a `patch` in it is a JSON Patch (RFC 6902).",
         "MCPL 0.4 §8.2 and §8.3";

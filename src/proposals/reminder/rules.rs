@@ -62,6 +62,12 @@ rules! {
         "A server that sends a reminder in the older form puts `_meta.harn.reminder` inside `params` of `notifications/message`, not next to `params`.",
         "Reminder RFC, From the current _meta envelope, AMB-B8",
         assumes open_questions::B8;
+    LEGACY_KEY = Error "reminder/legacy-key",
+        "A server that sends a reminder in the older form puts it into `_meta` as the member `reminder` of an object `harn`, not under the name `harn.reminder`.",
+        "Reminder RFC, From the current _meta envelope";
+    CAPABILITY_NEAR_MISS = Warning "reminder/capability-near-miss",
+        "In the capability `reminders`, the server spells the names of the members as the proposal does (`roleHints`, not `roleHint`).",
+        "Reminder RFC, Server capability advertisement";
     NO_LIFETIME = Info "reminder/no-lifetime",
         "The server says in `ttlTurns` for how many turns a reminder lasts; without it, each host decides. Reported once per session.",
         "Reminder RFC, Proposed wire format, AMB-B1",
@@ -128,6 +134,10 @@ impl Observer for ReminderObserver {
                 check_spelling(message.seq, reminder, findings);
             }
             (Some("notifications/message"), MessageKind::Notification) => {
+                let is_dotted = !message.content["_meta"]["harn.reminder"].is_null();
+                if is_dotted {
+                    findings.note(&LEGACY_KEY, message.seq, "the reminder is under the name harn.reminder");
+                }
                 let place = |value: &'_ Value| !value["_meta"]["harn"]["reminder"].is_null();
                 let Some(holder) = [message.content, message.whole].into_iter().find(|value| place(value)) else {
                     return;
@@ -136,6 +146,7 @@ impl Observer for ReminderObserver {
                 findings.check(&LEGACY_PLACE, message.seq, place(message.content), || {
                     "_meta.harn.reminder is next to params".to_owned()
                 });
+                findings.hold(&LEGACY_KEY);
                 findings.note(&LEGACY_ENVELOPE, message.seq, "the server sent a reminder in notifications/message");
                 let violations = read::legacy_violations(reminder).err();
                 findings.check(&LEGACY_SHAPE, message.seq, violations.is_none(), || violations.unwrap_or_default());
@@ -256,8 +267,20 @@ fn emits(declared: &Declared) -> bool {
     declared.find(&DESCRIPTOR, Side::Server).is_some_and(|(_, value)| value["emit"] == true)
 }
 
+/// Returns the member of the capability that a name almost is, with the name.
+fn meant_by(key: &str) -> Option<(&str, &'static str)> {
+    let plain = |name: &str| name.replace(['_', '-'], "").trim_end_matches(['s', 'S']).to_ascii_lowercase();
+    let meant = ["emit", "propagate", "roleHints"].into_iter().find(|it| plain(it) == plain(key))?;
+    (key != meant).then_some((key, meant))
+}
+
 fn declared(message: &Observed<'_>, findings: &mut Findings) {
-    let Some((place, _)) = message.declared.find(&DESCRIPTOR, Side::Server) else { return };
+    let Some((place, value)) = message.declared.find(&DESCRIPTOR, Side::Server) else { return };
+    let near = value.as_object().into_iter().flat_map(|members| members.keys()).find_map(|key| meant_by(key));
+    findings.check(&CAPABILITY_NEAR_MISS, message.seq, near.is_none(), || {
+        let (key, meant) = near.unwrap_or_default();
+        format!("the server declared {key:?}; the proposal defines {meant:?}")
+    });
     findings.check(&LEGACY_CAPABILITY, message.seq, place.path.first() != Some(&"_meta"), || {
         format!("the server declared reminders at {}", place.path.join("."))
     });

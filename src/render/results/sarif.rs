@@ -27,6 +27,7 @@ fn log(results: &Results) -> Value {
         "version": "2.1.0",
         "runs": [{
             "tool": {"driver": driver},
+            "columnKind": "unicodeCodePoints",
             "invocations": [{"executionSuccessful": true, "toolExecutionNotifications": notes.collect::<Vec<_>>()}],
             "results": found,
         }],
@@ -66,6 +67,10 @@ fn location(place: &Location) -> Value {
     let mut physical = json!({"artifactLocation": {"uri": uri(&place.file)}});
     if place.line > 0 {
         let mut region = json!({"startLine": place.line});
+        if let Some(columns) = &place.columns {
+            region["startColumn"] = columns.start.into();
+            region["endColumn"] = columns.end.into();
+        }
         if let Some(snippet) = &place.snippet {
             region["snippet"] = json!({"text": snippet});
         }

@@ -6,6 +6,7 @@ fn problem(level: Level, message: &str) -> Problem {
     let location = Location {
         file: "runs/a b.jsonl".to_owned(),
         line: 12,
+        columns: Some(141..149),
         path: "/params/name".to_owned(),
         snippet: Some("\"name\":7".to_owned()),
     };

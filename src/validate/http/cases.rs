@@ -497,6 +497,21 @@ fn the_old_transport_is_left_alone() {
     assert!(report.iter().all(|id| !id.starts_with("http/")), "{report:?}");
 }
 
+/// A batch has as many responses as it has requests.
+#[test]
+fn each_request_of_a_batch_gets_a_response_on_its_stream() {
+    let found = crate::validate::tests::found(concat!(
+        "$SESSION\n> POST ",
+        named!(),
+        r#"
+       c>s [{"jsonrpc":"2.0","id":5,"method":"ping"},{"jsonrpc":"2.0","id":6,"method":"ping"}]
+       < 200 {"content-type":"text/event-stream"}
+       s>c {"id":5,"result":{}}
+       s>c {"id":6,"result":{}}"#
+    ));
+    assert!(found.contains("era/batch") && !found.contains("http/after-response"), "{found:?}");
+}
+
 /// A recording that begins in the middle of a session without an id says nothing about ids.
 #[test]
 fn a_session_that_began_earlier_may_have_no_id() {

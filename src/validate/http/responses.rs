@@ -126,7 +126,9 @@ pub(super) fn check_message(message: &Message<'_>, exchange: &Exchange, findings
     if exchange.asks == Some(Asks::Nothing) && head.status == 202 {
         findings.note(&ACCEPTED_BODY, seq, "the response with status 202 contains a message");
     }
-    if exchange.revision.is_none_or(|revision| revision >= Revision::V2025_06_18) && exchange.asks.is_some() {
+    // A batch of requests has several responses.
+    let is_single = matches!(exchange.asks, Some(Asks::Request(_) | Asks::Nothing));
+    if is_single && exchange.revision.is_none_or(|revision| revision >= Revision::V2025_06_18) {
         findings.check(&AFTER_RESPONSE, seq, !exchange.answered, || {
             "the server sent another message on the stream after the response".to_owned()
         });

@@ -2,7 +2,7 @@
 
 use crate::proposals::findings::rules;
 use crate::proposals::{Declared, Findings, Observed, Rule};
-use crate::protocol::{Era, Revision};
+use crate::protocol::{Era, MethodSpec, Revision, methods};
 use crate::validate::rules::CAPABILITY;
 use crate::validate::sender;
 use crate::validate::subject::{Message, Subject, SubjectEntry};
@@ -13,7 +13,7 @@ use std::collections::HashSet;
 
 rules! {
     UNDECLARED = Error "capability/undeclared",
-        "From 2025-06-18 on, client and server must send a request only if the other side declared the capability that it needs, such as `tools` for `tools/call`.",
+        "From 2025-06-18 to 2025-11-25, client and server must send a request only if the other side declared the capability that it needs, such as `tools` for `tools/call`.",
         "MCP 2025-11-25, Lifecycle, Operation",
         fix "Declare the capability, or do not use the method with this peer.";
     LIST_CHANGED = Error "capability/list-changed",
@@ -222,19 +222,22 @@ impl Capabilities {
     }
 }
 
-/// Only from 2025-06-18 on, the capability is a requirement.
+/// Only from 2025-06-18 to 2025-11-25, the capability is a requirement: later, a client may send any request.
 fn rule_for(need: &Need, message: &Message<'_>) -> &'static Rule {
-    let is_required = message.is_since(Revision::V2025_06_18) || need.rule != &UNDECLARED;
-    if is_required { need.rule } else { &CAPABILITY }
+    let is_required = message.is_since(Revision::V2025_06_18) && !message.is_modern();
+    if is_required || need.rule != &UNDECLARED { need.rule } else { &CAPABILITY }
 }
 
-/// Whether the revision defines the capability.
+/// Whether the revision defines the method and the capability.
 fn exists_in(need: &Need, message: &Message<'_>) -> bool {
-    match need.path {
-        ["completions"] => message.is_since(Revision::V2025_03_26),
-        ["sampling", _] | ["tasks", ..] => message.is_since(Revision::V2025_11_25),
-        _ => true,
-    }
+    let defines = |spec: &MethodSpec| message.revision().is_none_or(|revision| spec.is_in(revision));
+    methods::lookup(need.method).is_none_or(defines)
+        && match need.path {
+            ["completions"] => message.is_since(Revision::V2025_03_26),
+            ["sampling", _] => message.is_since(Revision::V2025_11_25),
+            ["tasks", ..] => message.revision() == Some(Revision::V2025_11_25),
+            _ => true,
+        }
 }
 
 fn of(declared: &Declared, declarer: Direction) -> &Value {
@@ -394,6 +397,37 @@ pub(in crate::validate) mod cases {
         r#"hello 2025-03-26 {} | {"tools":{}}
            c>s {"id":1,"method":"tools/list"}"#,
     ];
+
+    /// In revision 2026-07-28, a client may send any request without asking what the server offers.
+    #[test]
+    fn the_modern_era_requires_no_capability_of_the_server() {
+        let found = |method: &str, params: &str| {
+            crate::validate::tests::found(&format!(
+                r#"c>s {{"id":1,"method":"server/discover","params":{{"_meta":{{
+                    "io.modelcontextprotocol/protocolVersion":"2026-07-28",
+                    "io.modelcontextprotocol/clientCapabilities":{{}}}}}}}}
+                   s>c {{"id":1,"result":{{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{{}},
+                    "ttlMs":0,"cacheScope":"private"}}}}
+                   c>s {{"id":2,"method":"{method}","params":{{{params},"_meta":{{
+                    "io.modelcontextprotocol/protocolVersion":"2026-07-28",
+                    "io.modelcontextprotocol/clientCapabilities":{{}}}}}}}}"#
+            ))
+        };
+        let completes = r#""ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":"b"}"#;
+        let completion = found("completion/complete", completes);
+        assert!(completion.contains("lifecycle/capability") && !completion.contains("capability/undeclared"));
+        // What the revision does not have needs no capability; the extension for tasks has two of the methods.
+        for (method, params) in [("logging/setLevel", r#""level":"info""#), ("tasks/list", r#""cursor":"a""#)] {
+            let found = found(method, params);
+            assert!(found.contains("method/not-in-revision"), "{method}: {found:?}");
+            assert!(found.iter().all(|id| !id.contains("capability")), "{method}: {found:?}");
+        }
+        for (method, params) in [("tasks/get", r#""taskId":"t""#), ("tasks/cancel", r#""taskId":"t""#)] {
+            assert!(!found(method, params).contains("method/not-in-revision"), "{method}");
+        }
+        let task = found("tools/call", r#""name":"t","task":{}"#);
+        assert!(!task.contains("capability/task-call"), "{task:?}");
+    }
 
     #[test]
     fn a_capability_is_required_only_where_its_revision_defines_it() {

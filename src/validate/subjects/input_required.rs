@@ -3,8 +3,8 @@
 use crate::proposals::Findings;
 use crate::proposals::findings::rules;
 use crate::proposals::recent::{Digest, Recent, digest};
-use crate::protocol::Revision;
 use crate::protocol::revision::meta;
+use crate::protocol::{Revision, methods};
 use crate::validate::subject::{Message, Subject, SubjectEntry};
 use crate::validate::subjects::capabilities::{declares_mode, is_declared};
 use crate::wire::{IdKey, MessageKind};
@@ -140,6 +140,10 @@ impl Rounds {
         let (method, params) = (message.method(), message.content());
         let continues = params.get("requestState").is_some() || params.get("inputResponses").is_some();
         if !may_take_rounds(method) {
+            // An extension may define params of these names for its own methods, as that of tasks does.
+            if !methods::lookup(method).is_some_and(|spec| spec.is_in(Revision::V2026_07_28)) {
+                return;
+            }
             return findings.check(&OTHER_REQUEST, message.seq(), !continues, || {
                 format!("the client sent {method} with requestState or inputResponses")
             });
@@ -414,4 +418,15 @@ pub(in crate::validate) mod cases {
             "io.modelcontextprotocol/protocolVersion":"2026-07-28",
             "io.modelcontextprotocol/clientCapabilities":{}}}}"#,
     ];
+
+    /// The extension for tasks answers the questions of a task with `inputResponses`.
+    #[test]
+    fn extensions_may_give_inputs_to_their_own_methods() {
+        let found = crate::validate::tests::found(
+            r#"c>s {"id":1,"method":"tasks/update","params":{"taskId":"t","inputResponses":{"k":{"action":"cancel"}},
+                "_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities":{}}}}"#,
+        );
+        assert!(found.iter().all(|id| !id.starts_with("input/")), "{found:?}");
+    }
 }

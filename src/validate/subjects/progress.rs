@@ -61,7 +61,7 @@ struct Token {
 #[derive(Debug)]
 struct Progress {
     tokens: Recent<Key<String>, Token>,
-    /// The token of each request, if it has one, and when it was cancelled.
+    /// The token of each pending request, if it has one, and when it was cancelled.
     requests: Recent<Key<IdKey>, (Option<String>, Option<i64>)>,
 }
 
@@ -78,7 +78,7 @@ impl Subject for Progress {
             MessageKind::Result | MessageKind::Error => self.response(message, findings),
             MessageKind::Notification => match message.method() {
                 "notifications/progress" => self.progress(message, findings),
-                "notifications/cancelled" => self.cancelled(message, findings),
+                "notifications/cancelled" => self.cancelled(message),
                 _ => {}
             },
             _ => {}
@@ -112,14 +112,14 @@ impl Progress {
     fn response(&mut self, message: &Message<'_>, findings: &mut Findings) {
         let Some(id) = message.observed.envelope.id else { return };
         let direction = message.observed.direction.reversed();
-        let Some((token, cancelled)) = self.requests.get(&(direction, id.key())) else { return };
+        let Some((token, cancelled)) = self.requests.remove(&(direction, id.key())) else { return };
         if let Some(at) = cancelled {
-            let in_time = message.observed.time.saturating_sub(*at) <= ON_ITS_WAY;
+            let in_time = message.observed.time.saturating_sub(at) <= ON_ITS_WAY;
             findings.check(&ANSWERED, message.seq(), in_time, || {
                 format!("the {} answered request {}, which was cancelled", message.sender(), id.key())
             });
         }
-        let token = token.clone().and_then(|token| self.tokens.get_mut(&(direction, token)));
+        let token = token.and_then(|token| self.tokens.get_mut(&(direction, token)));
         if let Some(token) = token.filter(|token| token.request == id.key()) {
             token.is_pending = false;
             token.is_task = message.content()["task"]["taskId"].is_string();
@@ -155,7 +155,8 @@ impl Progress {
         }
     }
 
-    fn cancelled(&mut self, message: &Message<'_>, findings: &mut Findings) {
+    /// `pairing` reports the cancellation of a request that was never sent.
+    fn cancelled(&mut self, message: &Message<'_>) {
         let id = match &message.content()["requestId"] {
             Value::String(text) => IdKey::Text(text.as_str().into()),
             other => match other.as_i64() {
@@ -163,24 +164,7 @@ impl Progress {
                 None => return,
             },
         };
-        // A server of the modern era ends a subscription of the client in this way (`subscriptions`).
-        if message.is_modern() && !message.is_clients() {
-            return;
-        }
-        let may_be_unknown = !message.saw_all() || self.requests.has_forgotten();
         let key = (message.observed.direction, id);
-        if !self.requests.contains(&key) {
-            let id = &key.1;
-            return match may_be_unknown {
-                true => findings.give_up(&NEVER_ISSUED),
-                false => findings.note(
-                    &NEVER_ISSUED,
-                    message.seq(),
-                    format!("the {} cancelled request {id}, which it never sent", message.sender()),
-                ),
-            };
-        }
-        findings.hold(&NEVER_ISSUED);
         self.mark_cancelled(&key, message.observed.time);
     }
 

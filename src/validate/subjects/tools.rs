@@ -4,7 +4,8 @@ use crate::proposals::Findings;
 use crate::proposals::findings::rules;
 use crate::proposals::recent::Recent;
 use crate::protocol::{Revision, errors, http};
-use crate::validate::foreign_schema::{Compiled, Library, differences_within};
+use crate::validate::foreign_schema::{Compiled, ForeignSchema, differences_within};
+use crate::validate::parse;
 use crate::validate::subject::{Message, Subject, SubjectEntry};
 use crate::validate::subjects::capabilities::is_declared;
 use crate::wire::{IdKey, MessageKind};
@@ -39,7 +40,7 @@ rules! {
         "The server must return `structuredContent` that conforms to the `outputSchema` of the tool.",
         "MCP 2025-11-25, Tools, Output Schema";
     STRUCTURED_TEXT = Warning "tools/structured-text",
-        "A server that returns `structuredContent` also returns the same JSON as a text in `content`.",
+        "A server that returns `structuredContent` also returns the same JSON, or the value of its only member, as a text in `content`.",
         "MCP 2025-11-25, Tools, Structured Content";
     UNKNOWN = Warning "tools/unknown-answered",
         "The server answers a `tools/call` of a tool that it does not list with a JSON-RPC error, not with a result.",
@@ -71,24 +72,11 @@ const DESCRIPTIONS: usize = 100;
 /// The length of the longest name that MCP recommends.
 const LONGEST_NAME: usize = 128;
 
-/// A schema of a tool, compiled when it is needed.
-#[derive(Debug)]
-struct Schema {
-    source: Value,
-    compiled: Option<Arc<Compiled>>,
-}
-
-impl Schema {
-    fn compiled(&mut self, library: &Library) -> &Compiled {
-        self.compiled.get_or_insert_with(|| library.compiled(&self.source))
-    }
-}
-
 /// A tool as it was listed.
 #[derive(Debug)]
 struct Tool {
-    input: Schema,
-    output: Option<Schema>,
+    input: Arc<ForeignSchema>,
+    output: Option<Arc<ForeignSchema>>,
     support: String,
     /// The listing that contained it last.
     listing: u64,
@@ -166,18 +154,18 @@ impl Tools {
             support.clone_into(&mut known.support);
             return;
         }
-        check_description(message, name, tool, findings);
+        let schema = |member: &str| tool.get(member).map(|source| message.schemas.schema(source));
+        let (input, output) = (schema("inputSchema"), schema("outputSchema"));
+        for (member, schema) in [("inputSchema", &input), ("outputSchema", &output)] {
+            schema.iter().for_each(|schema| check_schema(message, schema, (name, member), findings));
+        }
+        check_annotations(message, name, tool, findings);
         self.is_full |= self.tools.len() >= TOOLS && !self.tools.contains_key(name);
         if self.is_full {
             return;
         }
-        let schema = |source: &Value| Schema { source: source.clone(), compiled: None };
-        let described = Tool {
-            input: schema(&tool["inputSchema"]),
-            output: tool.get("outputSchema").map(schema),
-            support: support.to_owned(),
-            listing: self.listing,
-        };
+        let input = input.unwrap_or_else(|| message.schemas.schema(&Value::Null));
+        let described = Tool { input, output, support: support.to_owned(), listing: self.listing };
         self.tools.insert(name.to_owned(), described);
     }
 
@@ -186,7 +174,7 @@ impl Tools {
         let Some(name) = params["name"].as_str() else { return };
         self.is_complete &= message.saw_all();
         let mut differs = None;
-        if let Some(tool) = self.tools.get_mut(name) {
+        if let Some(tool) = self.tools.get(name) {
             differs = tool.check_arguments(message, &mut self.descriptions, findings);
             if message.revision() == Some(Revision::V2025_11_25) {
                 tool.check_support(message, name, findings);
@@ -234,7 +222,7 @@ impl Tools {
                 format!("the server answered the call of {:?} with a result", call.tool),
             );
         }
-        let Some(tool) = self.tools.get_mut(&call.tool).filter(|tool| tool.listing == self.listing) else {
+        let Some(tool) = self.tools.get(&call.tool).filter(|tool| tool.listing == self.listing) else {
             match self.is_complete {
                 true => findings.note(&UNKNOWN, seq, format!("the server lists no tool {:?}", call.tool)),
                 false => findings.give_up(&UNKNOWN),
@@ -258,12 +246,12 @@ impl Tools {
 impl Tool {
     fn is_same(&self, tool: &Value) -> bool {
         self.input.source == tool["inputSchema"]
-            && self.output.as_ref().map(|it| &it.source) == tool.get("outputSchema")
+            && self.output.as_ref().map(|schema| &schema.source) == tool.get("outputSchema")
     }
 
     /// Returns how the arguments differ from the schema.
     fn check_arguments(
-        &mut self,
+        &self,
         message: &Message<'_>,
         descriptions: &mut usize,
         findings: &mut Findings,
@@ -271,7 +259,7 @@ impl Tool {
         let (seq, params) = (message.seq(), message.content());
         let empty = json!({});
         let arguments = params.get("arguments").unwrap_or(&empty);
-        let Compiled::Usable(validator) = self.input.compiled(message.schemas) else {
+        let Compiled::Usable(validator) = &self.input.compiled else {
             findings.give_up(&ARGUMENTS);
             return None;
         };
@@ -296,13 +284,13 @@ impl Tool {
         }
     }
 
-    fn check_structured(&mut self, message: &Message<'_>, descriptions: &mut usize, findings: &mut Findings) {
+    fn check_structured(&self, message: &Message<'_>, descriptions: &mut usize, findings: &mut Findings) {
         let (seq, result) = (message.seq(), message.content());
         let given = result.get("structuredContent");
-        if let Some(output) = &mut self.output {
+        if let Some(output) = &self.output {
             findings
                 .check(&STRUCTURED_MISSING, seq, given.is_some(), || "the result has no structuredContent".to_owned());
-            match (output.compiled(message.schemas), given) {
+            match (&output.compiled, given) {
                 (Compiled::Usable(validator), Some(given)) => {
                     let differs = differences_within(descriptions, validator, given);
                     findings.check(&STRUCTURED, seq, differs.is_none(), || differs.clone().unwrap_or_default());
@@ -313,15 +301,21 @@ impl Tool {
         }
         if let Some(given) = given {
             let texts = result["content"].as_array().into_iter().flatten().filter_map(|block| block["text"].as_str());
-            let has_text = texts.into_iter().any(|text| is_text_of(text, given));
+            let has_text = texts.into_iter().any(|text| is_text_of(text, given) || is_text_of_only_member(text, given));
             findings.check(&STRUCTURED_TEXT, seq, has_text, || "no text contains the structuredContent".to_owned());
         }
     }
 }
 
+/// Whether a text says what the only member of an object says: official SDKs wrap results that are no objects.
+fn is_text_of_only_member(text: &str, value: &Value) -> bool {
+    let only = value.as_object().filter(|members| members.len() == 1).and_then(|members| members.values().next());
+    only.is_some_and(|member| is_text_of(text, member))
+}
+
 /// Whether a text is the JSON of a value.
 fn is_text_of(text: &str, value: &Value) -> bool {
-    serde_json::from_str::<Value>(text).is_ok_and(|parsed| parsed == *value) || value.as_str() == Some(text)
+    value.as_str() == Some(text) || parse::says(text, value)
 }
 
 fn makes_tasks(message: &Message<'_>) -> bool {
@@ -336,25 +330,23 @@ fn check_name(message: &Message<'_>, name: &str, findings: &mut Findings) {
     }
 }
 
-/// Checks the schemas of a tool that was not listed before in this form.
-fn check_description(message: &Message<'_>, name: &str, tool: &Value, findings: &mut Findings) {
-    for (member, schema) in ["inputSchema", "outputSchema"].into_iter().filter_map(|it| Some((it, tool.get(it)?))) {
-        let what = || format!("the {member} of {name:?}");
-        check_schema(message, schema, what, findings);
+/// Checks a schema of a tool that was not listed before in this form.
+fn check_schema(message: &Message<'_>, schema: &ForeignSchema, (tool, member): (&str, &str), findings: &mut Findings) {
+    match &schema.compiled {
+        Compiled::Usable(_) => findings.hold(&SCHEMA),
+        Compiled::Invalid(reason) => {
+            findings.note(&SCHEMA, message.seq(), format!("the {member} of {tool:?}: {reason}"));
+        }
+        Compiled::Unknown => findings.give_up(&SCHEMA),
     }
+}
+
+fn check_annotations(message: &Message<'_>, name: &str, tool: &Value, findings: &mut Findings) {
     if message.is_modern() {
         let sound = http::check_annotations(&tool["inputSchema"]);
         findings.check(&ANNOTATION, message.seq(), sound.is_ok(), || {
             format!("the tool {name:?}: {}", sound.err().unwrap_or_default())
         });
-    }
-}
-
-fn check_schema(message: &Message<'_>, schema: &Value, what: impl FnOnce() -> String, findings: &mut Findings) {
-    match message.schemas.compiled(schema).as_ref() {
-        Compiled::Usable(_) => findings.hold(&SCHEMA),
-        Compiled::Invalid(reason) => findings.note(&SCHEMA, message.seq(), format!("{}: {reason}", what())),
-        Compiled::Unknown => findings.give_up(&SCHEMA),
     }
 }
 
@@ -437,6 +429,13 @@ pub(in crate::validate) mod cases {
             ),
         ),
         (
+            "tools/structured-text",
+            adder!(
+                r#"c>s {"id":2,"method":"tools/call","params":{"name":"t","arguments":{"n":1}}}
+                   s>c {"id":2,"result":{"content":[{"type":"text","text":"1"}],"structuredContent":{"n":1,"m":2}}}"#
+            ),
+        ),
+        (
             "tools/unknown-answered",
             adder!(
                 r#"c>s {"id":2,"method":"tools/call","params":{"name":"u"}}
@@ -474,6 +473,11 @@ pub(in crate::validate) mod cases {
                c>s {"id":5,"method":"tools/call","params":{"name":"u"}}
                s>c {"id":5,"result":{"content":[]}}"#
         ),
+        // Official SDKs wrap a result that is no object: the text is the value of the only member.
+        adder!(
+            r#"c>s {"id":2,"method":"tools/call","params":{"name":"t","arguments":{"n":1}}}
+               s>c {"id":2,"result":{"content":[{"type":"text","text":"3"}],"structuredContent":{"n":3}}}"#
+        ),
         tools!(
             r#"{"name":"a.b-c_D9","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}"#,
             r#"c>s {"id":2,"method":"tools/call","params":{"name":"a.b-c_D9","task":{}}}
@@ -486,6 +490,18 @@ pub(in crate::validate) mod cases {
            s>c {"id":1,"result":{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[{"name":"t",
             "inputSchema":{"type":"object","properties":{"n":{"type":"integer","x-mcp-header":"N"}}}}]}}"#,
     ];
+
+    #[test]
+    fn a_text_may_have_the_only_member_of_a_wrapped_result() {
+        for (text, wrapped) in [("1", r#"{"result":1}"#), ("hi", r#"{"result":"hi"}"#), ("[]", r#"{"items":[]}"#)] {
+            let found = crate::validate::tests::found(&format!(
+                r#"hello 2025-11-25 {{}} | {{"tools":{{}}}}
+                   c>s {{"id":2,"method":"tools/call","params":{{"name":"u"}}}}
+                   s>c {{"id":2,"result":{{"content":[{{"type":"text","text":"{text}"}}],"structuredContent":{wrapped}}}}}"#
+            ));
+            assert!(!found.contains("tools/structured-text"), "{text}: {found:?}");
+        }
+    }
 
     /// A tool of a page that is not in the reel is not unknown.
     #[test]

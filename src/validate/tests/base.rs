@@ -66,6 +66,17 @@ pub(super) const CASES: &[Case] = &[
            s>c {"id":1,"result":{}}
            s>c {"id":1,"result":{}}"#,
     ),
+    (
+        "schema/params",
+        r#"hello 2025-11-25 {} | {}
+           c>s {"id":1,"method":"ping"}
+           c>s {"method":"notifications/cancelled"}"#,
+    ),
+    (
+        "envelope/error-object",
+        r#"c>s {"id":1,"method":"ping"}
+           s>c {"id":1,"error":{"code":7.5,"message":"a fraction"}}"#,
+    ),
     ("envelope/error-id", r#"s>c {"id":null,"error":{"code":-32603,"message":"internal error"}}"#),
     ("pairing/unattributed-error", r#"s>c {"id":null,"error":{"code":-32700,"message":"parse error"}}"#),
     (

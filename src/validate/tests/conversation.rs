@@ -130,6 +130,52 @@ pub(super) const CASES: &[Case] = &[
            c>s {"id":1,"method":"conversation/userMessage","params":{"messageId":"m1","content":[{"type":"text",
                "text":"hi"}]}}"#,
     ),
+    // Messages that follow each other within a second.
+    (
+        "conversation/not-fanned-out",
+        r#"hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}
+           stream 1
+           hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}
+           stream 0
+           @1000 c>s {"id":1,"method":"conversation/userMessage","params":{"messageId":"m1","content":"hi"}}
+           s>c {"id":1,"result":{}}
+           stream 1
+           c>s {"id":1,"method":"conversation/userMessage","params":{"messageId":"m1","content":"hi"}}
+           s>c {"id":1,"result":{}}
+           stream 0
+           @1300 c>s {"id":2,"method":"conversation/userMessage","params":{"messageId":"m2","content":"ho"}}
+           s>c {"id":2,"result":{}}
+           @1600 c>s {"id":3,"method":"conversation/userMessage","params":{"messageId":"m3","content":"hu"}}
+           s>c {"id":3,"result":{}}
+           stream 1
+           c>s {"id":3,"method":"conversation/userMessage","params":{"messageId":"m3","content":"hu"}}"#,
+    ),
+    (
+        "conversation/second-context",
+        r#"hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}
+           c>s {"method":"conversation/userMessage","params":{"messageId":"m1","content":"hi"}}
+           s>c {"method":"conversation/context","params":{"messageId":"m1","context":"x"}}
+           s>c {"method":"conversation/context","params":{"messageId":"m1","context":"y"}}"#,
+    ),
+    (
+        "conversation/second-context",
+        r#"hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}
+           c>s {"id":1,"method":"conversation/userMessage","params":{"messageId":"m1","content":"hi"}}
+           s>c {"id":1,"result":{"context":"x"}}
+           s>c {"method":"conversation/context","params":{"messageId":"m1","context":"x"}}"#,
+    ),
+    (
+        "conversation/empty-message-id",
+        r#"hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}
+           c>s {"id":1,"method":"conversation/userMessage","params":{"messageId":"","content":"hi"}}
+           s>c {"id":1,"result":{}}"#,
+    ),
+    (
+        "conversation/near-miss",
+        r#"hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}
+           c>s {"id":1,"method":"conversation/userMessage","params":{"messageId":"m1","content":"hi"}}
+           s>c {"id":1,"result":{"structured_context":{"memories":[]}}}"#,
+    ),
     ("conversation/unused", r#"hello 2025-11-25 {} | {"conversationEvents":{"onUserMessage":true}}"#),
 ];
 

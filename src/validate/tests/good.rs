@@ -157,6 +157,10 @@ pub(super) const SESSION: &str = r##"
 
 /// Scripts for what one session cannot show, because it can declare only one of two things.
 pub(super) const QUIET: &[&str] = &[
+    // An integral float is an integer.
+    r#"hello 2025-11-25 {} | {}
+        c>s {"id":1,"method":"no/such"}
+        s>c {"id":1,"error":{"code":-32601.0,"message":"no such method"}}"#,
     // A request that nobody could read has no id to repeat.
     r#"hello 2025-11-25 {} | {}
         s>c {"id":null,"error":{"code":-32700,"message":"parse error"}}
@@ -165,6 +169,18 @@ pub(super) const QUIET: &[&str] = &[
         @1000 c>s {"method":"featureSets/update","params":{"disabled":["a.push"]}}
         @1300 s>c {"id":1,"method":"inference/request","params":{"featureSet":"a.push","messages":[]}}
         c>s {"id":1,"error":{"code":-32001,"message":"no","data":{"featureSet":"a.push","canEnable":true}}}"##,
+    r##"$UPDATED
+        s>c {"id":1,"method":"inference/request","params":{"featureSet":"a.push","preferences":{"maxTokens":5},
+            "messages":[{"role":"assistant","content":"x"}]}}
+        c>s {"id":1,"result":{"content":"a","model":"m","finishReason":"end_turn","usage":{"inputTokens":1,
+            "outputTokens":1}}}
+        c>s {"id":9,"method":"state/rollback","params":{"featureSet":"a.files","checkpoint":"k1"}}
+        s>c {"id":9,"error":{"code":-32005,"message":"checkpoint not found","data":{"checkpoint":"k1"}}}
+        s>c {"id":2,"method":"channels/register","params":{"channels":[{"id":"d:#a","type":"d","label":"l",
+            "direction":"bidirectional"}]}}
+        c>s {"id":2,"result":{}}
+        c>s {"id":10,"method":"channels/close","params":{"channelId":"d:#a"}}
+        s>c {"id":10,"result":{"closed":true}}"##,
     r##"hello 2025-11-25 {"hooks":{"supported_events":[]},"experimental":{"hooks":{"supported_events":[]}}} | {}"##,
     r##"hello 2025-11-25 {} | {"tools":{},"events":{"maxSubscriptions":1,"deliveryChannels":["realtime"],
             "features":{"pause":true,"wildcards":false,"cronSchedule":false,"scheduledDelivery":false}}}

@@ -42,7 +42,7 @@ pub(super) const CASES: &[Case] = &[
     ),
     (
         "hooks/variable-place",
-        r#"hello 2025-11-25 {"hooks":{"supported_events":["pre_tool_use"]}} | {"hooks":{"declarations":[
+        r#"hello 2025-11-25 {"hooks":{"supported_events":["pre_tool_use"]}} | {"tools":{},"hooks":{"declarations":[
             {"event":"pre_tool_use","context_tool":"t","context_tool_args":{"a":[{"b":"{tool_output}"}]},
             "priority":"suggestion"}]}}"#,
     ),
@@ -83,6 +83,18 @@ pub(super) const CASES: &[Case] = &[
            c>s {"id":1,"method":"tools/call","params":{"name":"recall","arguments":{"q":"work of "}}}"#,
     ),
     (
+        "hooks/tools-missing",
+        r#"hello 2025-11-25 {"hooks":{"supported_events":["session_start"]}} | {"hooks":{"declarations":[
+            {"event":"session_start","context_tool":"recall","priority":"suggestion"}]}}"#,
+    ),
+    (
+        "hooks/key-substituted",
+        r#"hello 2025-11-25 {"hooks":{"supported_events":["session_start"]}} | {"tools":{},"hooks":{"declarations":[
+            {"event":"session_start","context_tool":"recall","context_tool_args":{"of {project_name}":"x"},
+            "priority":"suggestion"}]}}
+           c>s {"id":1,"method":"tools/call","params":{"name":"recall","arguments":{"of mcpreel":"x"}}}"#,
+    ),
+    (
         "hooks/order",
         r#"hello 2025-11-25 {"hooks":{"supported_events":["post_tool_use"]}} | {"tools":{},"hooks":{"declarations":[
             {"event":"post_tool_use","context_tool":"recall","context_tool_args":{"q":"{tool_input}"},
@@ -102,6 +114,10 @@ pub(super) const QUIET: &[&str] = &[
        s>c {"id":1,"result":{"content":[]}}
        c>s {"id":2,"method":"tools/call","params":{"name":"recall","arguments":{"of":"{user}",
            "q":"{\"path\":\"a\"}"}}}"#,
+    r#"hello 2025-11-25 {"hooks":{"supported_events":["session_start"]}} | {"tools":{},"hooks":{"declarations":[
+        {"event":"session_start","context_tool":"recall","context_tool_args":{"of {project_name}":"{project_name}"},
+        "priority":"suggestion"}]}}
+       c>s {"id":1,"method":"tools/call","params":{"name":"recall","arguments":{"of {project_name}":"mcpreel"}}}"#,
 ];
 
 fn count(script: &str, rule: &str) -> usize {

@@ -103,6 +103,13 @@ pub(super) const CASES: &[Case] = &[
            note turn"#,
     ),
     (
+        "reminder/legacy-key",
+        r#"hello 2025-11-25 {} | {"logging":{},"reminders":{"emit":true}}
+           s>c {"method":"notifications/message","params":{"level":"info","data":"x","_meta":{"harn.reminder":{"id":"r",
+               "body":"b"}}}}"#,
+    ),
+    ("reminder/capability-near-miss", r#"hello 2025-11-25 {} | {"reminders":{"emit":true,"roleHint":["system"]}}"#),
+    (
         "reminder/rate",
         r#"hello 2025-11-25 {} | {"reminders":{"emit":true}}
            x61 s>c {"method":"notifications/reminder","params":{"reminder":{"id":"r$N","body":"b"}}}"#,

@@ -45,7 +45,7 @@ fn python_1_client_with_a_python_server_over_sse() {
 #[test]
 #[ignore = "needs the real peers; run tests/full.sh"]
 fn python_2_client_over_streamable_http() {
-    meet(ClientKind::PythonTwo, Server::Everything("streamableHttp"));
+    meet_with(ClientKind::PythonTwo, Server::Everything("streamableHttp"), &["envelope/error-id"]);
 }
 
 #[test]
@@ -61,20 +61,43 @@ fn python_2_client_with_a_python_server() {
     meet(ClientKind::PythonTwo, Server::Python("streamable-http"));
 }
 
+/// What is known to be wrong in these sessions, with the sentence that it violates.
+const KNOWN: [(&str, &str); 2] = [
+    // The server of the TypeScript SDK answers `server/discover` without a session with status 400 and a null id.
+    (
+        "envelope/error-id",
+        "Error responses MUST include the same ID as the request they correspond to (except in error cases where the \
+         ID could not be read due a malformed request) (MCP 2025-11-25, Overview, Responses)",
+    ),
+    // The conformance suite tries features that the server did not declare.
+    (
+        "capability/undeclared",
+        "Both parties MUST only use capabilities that were successfully negotiated (MCP 2025-11-25, Lifecycle, Operation)",
+    ),
+];
+
+/// Asserts that a report has no errors but those of these rules, each of which has its sentence in [`KNOWN`].
+fn assert_errors(report: &Value, rules: &[&str]) {
+    let errors = report["findings"].as_array().expect("findings").iter().filter(|it| it["severity"] == "error");
+    let found: BTreeSet<&str> = errors.map(|finding| finding["rule"].as_str().expect("a rule")).collect();
+    assert_eq!(found, rules.iter().copied().collect(), "{report:#}");
+    assert!(rules.iter().all(|rule| KNOWN.iter().any(|(known, _)| known == rule)));
+}
+
 /// The official conformance suite reaches the same verdicts with mcpreel and without it, check for check.
 #[test]
 #[ignore = "needs the real peers; run tests/full.sh"]
 fn conformance_of_the_everything_server() {
     let report =
         conform("@modelcontextprotocol/conformance", Server::Everything("streamableHttp"), &["--suite", "all"]);
-    assert_eq!(report["counts"]["error"], 0, "{report:#}");
+    assert_errors(&report, &[]);
 }
 
 #[test]
 #[ignore = "needs the real peers; run tests/full.sh"]
 fn conformance_of_a_python_server() {
     let report = conform("@modelcontextprotocol/conformance", Server::Python("streamable-http"), &["--suite", "all"]);
-    assert_eq!(report["counts"]["error"], 0, "{report:#}");
+    assert_errors(&report, &["capability/undeclared"]);
 }
 
 /// The suite for 2026-07-28 intentionally sends a lot that is wrong.
@@ -199,6 +222,11 @@ fn relay(stage: &Stage, out: &Path, port: u16) -> (Live, u16) {
 
 /// One pair: directly, then through relay, mcpreel, relay.
 pub(super) fn meet(client: ClientKind, server: Server) {
+    meet_with(client, server, &[]);
+}
+
+/// The same for a pair whose session violates these rules.
+fn meet_with(client: ClientKind, server: Server, known: &[&str]) {
     let stage = Stage::new();
     let (_server, port) = server.start(&stage);
     let direct = stage.converse(client, server.scenario(), &[server.url(port)]);
@@ -219,7 +247,7 @@ pub(super) fn meet(client: ClientKind, server: Server) {
         assert_same_messages(&format!("{reported}, seen by the server"), &kept, &replayed(&behind, direction));
     }
     let report = reels.run(&["validate", "t.reel", "--format", "json"], "").json();
-    assert_eq!(report["counts"]["error"], 0, "{report:#}");
+    assert_errors(&report, known);
     let streams: BTreeSet<Option<u64>> = messages(&events).map(|event| event["stream"].as_u64()).collect();
     assert_eq!(streams.len(), 1, "one session, or one connection, is one stream");
 }

@@ -1,15 +1,16 @@
 //! Checking a reel while it grows: findings are printed as they come.
 
+use super::options::Prepared;
 use super::{Form, LIVE_LINES};
 use crate::check::{Check, Checked, CheckedReel, Located, finding_json};
 use crate::cli::Context;
-use crate::cli::checking;
+use crate::cli::checking::{self, FOLLOW_PAUSE};
 use crate::error::CommandError;
 use crate::files::reels;
 use crate::render::findings;
 use crate::sessions::live::Live;
 use crate::trace::Item;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -47,15 +48,32 @@ impl LivePrinter<'_> {
     }
 }
 
-/// Follows a reel until its session ends, or the user interrupts.
+/// Follows a reel until its session ends, or the user interrupts. A session may continue in other reels.
 ///
 /// # Errors
 ///
-/// The reel cannot be read, or the output not written.
+/// A reel cannot be read, or the output not written.
 pub(super) fn run(
     path: &Path,
     live: Option<&Live>,
-    check: Check<'_>,
+    prepared: &Prepared,
+    form: Form,
+    context: &Context,
+) -> Result<Vec<CheckedReel>, CommandError> {
+    let mut ending = Ending::new(live, path);
+    let mut reels = vec![one(path, &mut ending, prepared, form, context)?];
+    while let Some(next) = ending.next_reel() {
+        context.printer.note(&format!("recording continues in {}", next.display()));
+        reels.push(one(&next, &mut ending, prepared, form, context)?);
+    }
+    Ok(reels)
+}
+
+/// Follows one reel to its end. One that continues another has its handshake there: rules that need it are skipped.
+fn one(
+    path: &Path,
+    ending: &mut Ending<'_>,
+    prepared: &Prepared,
     form: Form,
     context: &Context,
 ) -> Result<CheckedReel, CommandError> {
@@ -63,8 +81,8 @@ pub(super) fn run(
     let mut reader = reader.following().with_payloads();
     let reel = CheckedReel { began: reader.header().created, ..super::unchecked(&path) };
     let mut printer = LivePrinter { form, context, reel: &reel, failure: None };
-    let mut check = check;
-    let mut ending = Ending::new(live, &path);
+    let live = ending.live;
+    let mut check = Check::new(&prepared.settings, &prepared.baseline).of_reel(reel.began);
     let followed =
         checking::follow(&mut reader, || ending.goes_on(), |item| take(item, live, &mut check, &mut printer));
     followed.map_err(|error| CommandError::reading(&path, &error))?;
@@ -109,5 +127,18 @@ impl<'a> Ending<'a> {
         let Some(live) = self.live.filter(|_| self.looked.elapsed() >= SESSION_CHECK_INTERVAL) else { return true };
         self.looked = Instant::now();
         live.lives() && live.other_reel(self.followed).is_none()
+    }
+
+    /// Waits until the session records to another reel. `None` if the session ended, or the user interrupted.
+    fn next_reel(&mut self) -> Option<PathBuf> {
+        let live = self.live?;
+        while live.lives() && !self.interrupted.load(Ordering::Relaxed) {
+            if let Some(next) = live.other_reel(self.followed) {
+                self.followed = reels::identity(&next).unwrap_or_default();
+                return Some(next);
+            }
+            std::thread::sleep(FOLLOW_PAUSE);
+        }
+        None
     }
 }

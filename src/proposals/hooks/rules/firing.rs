@@ -4,7 +4,9 @@
 //! recording does not show. So a call counts as a hook's only if its arguments have the structure of the hook's
 //! template. The order of messages is checked only if the arguments contain the input of a call on the same connection.
 
-use super::{NOT_SUBSTITUTED, ORDER, Piece, TOOL_ARGUMENTS, VARIABLE_CHANGED, has_variable, pieces, variables};
+use super::{
+    KEY_SUBSTITUTED, NOT_SUBSTITUTED, ORDER, Piece, TOOL_ARGUMENTS, VARIABLE_CHANGED, has_variable, pieces, variables,
+};
 use crate::proposals::recent::{Digest, Recent, digest};
 use crate::proposals::{Findings, Observed};
 use crate::protocol::schema;
@@ -101,7 +103,14 @@ impl Firing {
     fn check_call(&self, hook: &Hook, arguments: &Value, seq: u64, findings: &mut Findings) {
         let mut texts = Vec::new();
         if !same_shape(&hook.arguments, arguments, &mut texts) {
+            let changed = substituted_key(&hook.arguments, arguments, &hook.event);
+            if let Some((template, key)) = changed {
+                findings.note(&KEY_SUBSTITUTED, seq, format!("the client sent the member {template:?} as {key:?}"));
+            }
             return;
+        }
+        if hook.arguments.as_object().is_some_and(|members| members.keys().any(|key| has_variables(key))) {
+            findings.hold(&KEY_SUBSTITUTED);
         }
         let event = &hook.event;
         let fits = |unknown: Option<&str>| texts.iter().all(|(template, text)| fits(template, text, event, unknown));
@@ -143,9 +152,23 @@ impl Firing {
     }
 }
 
+fn has_variables(text: &str) -> bool {
+    variables(text).next().is_some()
+}
+
+/// Returns a member of the template whose name was substituted, with what it became, if all other names are the same.
+fn substituted_key<'a>(template: &'a Value, arguments: &'a Value, event: &str) -> Option<(&'a str, &'a str)> {
+    let (some, others) = (template.as_object()?, arguments.as_object()?);
+    let mut missing = some.keys().filter(|key| !others.contains_key(*key));
+    let mut added = others.keys().filter(|key| !some.contains_key(*key));
+    let (template, key) = (missing.next()?, added.next()?);
+    let is_only = missing.next().is_none() && added.next().is_none();
+    (is_only && has_variables(template) && fits(template, key, event, None)).then_some((template, key))
+}
+
 fn holds_variables(value: &Value) -> bool {
     match value {
-        Value::String(text) => variables(text).next().is_some(),
+        Value::String(text) => has_variables(text),
         Value::Array(items) => items.iter().any(holds_variables),
         Value::Object(members) => members.values().any(holds_variables),
         _ => false,

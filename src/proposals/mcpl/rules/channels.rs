@@ -59,6 +59,10 @@ impl Channels {
             ("channels/open", Result) => self.note(&content["channel"]),
             ("channels/close", Result) if content["closed"] == true => {
                 let id = message.request.and_then(|asked| asked.params["channelId"].as_str());
+                let known = self.known.contains(&id.unwrap_or_default().to_owned()) || self.may_be_hidden();
+                findings.check(&CLOSED_UNKNOWN, message.seq, id.is_none() || known, || {
+                    format!("the server closed {:?}, which is not registered", id.unwrap_or_default())
+                });
                 self.known.remove(&id.unwrap_or_default().to_owned());
             }
             ("channels/publish", Request | Notification) => self.publish(message, findings),

@@ -26,8 +26,9 @@ struct Stream {
 pub(super) struct Inferences {
     turns: Recent<String, i64>,
     before: Recent<String>,
-    /// Open hook requests: the event's number and its time in nanoseconds.
-    hooks: Vec<(u64, i64)>,
+    after: Recent<String>,
+    /// Open hook requests: the event's number, its time in nanoseconds, and its conversation.
+    hooks: Vec<(u64, i64, Digest)>,
     streams: HashMap<IdKey, Stream, foldhash::fast::RandomState>,
     lost: bool,
 }
@@ -37,6 +38,7 @@ impl Default for Inferences {
         Self {
             turns: Recent::new(1024),
             before: Recent::new(4096),
+            after: Recent::new(4096),
             hooks: Vec::new(),
             streams: HashMap::default(),
             lost: false,
@@ -65,12 +67,12 @@ impl Inferences {
     }
 
     fn hook_asked(&mut self, message: &Observed<'_>) {
-        self.hooks.retain(|(_, time)| message.time.saturating_sub(*time) < HOOK_LIMIT_NS);
+        self.hooks.retain(|(_, time, _)| message.time.saturating_sub(*time) < HOOK_LIMIT_NS);
         if message.envelope.kind == MessageKind::Request {
             if self.hooks.len() >= MAX_HOOKS {
                 self.hooks.remove(0);
             }
-            self.hooks.push((message.seq, message.time));
+            self.hooks.push((message.seq, message.time, digest(&message.content["conversationId"])));
         }
     }
 
@@ -97,6 +99,11 @@ impl Inferences {
     fn after(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         self.hook_asked(message);
         let (seq, declared) = (message.seq, message.declared);
+        if let Some(id) = message.content["inferenceId"].as_str() {
+            let again = self.after.insert(id.to_owned(), ()).is_some();
+            findings
+                .check(&AFTER_TWICE, seq, !again, || format!("the host sent a second context/afterInference for {id}"));
+        }
         let blocks = |side| {
             let hook = &block(declared, side)?["contextHooks"]["afterInference"];
             (!hook.is_null()).then(|| hook["blocking"] == true)
@@ -121,7 +128,7 @@ impl Inferences {
 
     fn hook_answered(&mut self, method: &str, message: &Observed<'_>, findings: &mut Findings) {
         let Some(asked) = message.request else { return };
-        self.hooks.retain(|(seq, _)| *seq != asked.seq);
+        self.hooks.retain(|(seq, ..)| *seq != asked.seq);
         let took = message.time.saturating_sub(asked.time);
         let limit = if method == BEFORE { 5_000_000_000 } else { 10_000_000_000 };
         findings.check(&SLOW_HOOK, message.seq, took <= limit, || {
@@ -131,14 +138,18 @@ impl Inferences {
 
     fn asked(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         let (seq, time) = (message.seq, message.time);
-        self.hooks.retain(|(_, asked)| time.saturating_sub(*asked) < HOOK_LIMIT_NS);
+        self.hooks.retain(|(_, asked, _)| time.saturating_sub(*asked) < HOOK_LIMIT_NS);
         findings.hold(&CONTENT_BLOCKS);
-        findings.check(&INFERENCE_IN_HOOK, seq, self.hooks.is_empty(), || {
+        // An inference of another conversation, or of none, goes on in the background.
+        let conversation = message.content.get("conversationId").map(digest);
+        let hook = self.hooks.iter().find(|(.., of)| Some(*of) == conversation);
+        findings.check(&INFERENCE_IN_HOOK, seq, hook.is_none(), || {
             format!(
                 "the server may have sent it because of the hook in event {}, which has no response yet",
-                self.hooks.first().map_or(0, |(seq, _)| *seq)
+                hook.map_or(0, |(seq, ..)| *seq)
             )
         });
+        check_wishes(message, findings);
         if let Some(id) = message.envelope.id {
             let asked = message.content["stream"] == true;
             self.streams.insert(id.key(), Stream { asked, ..Stream::default() });
@@ -167,11 +178,29 @@ impl Inferences {
 
     fn answered(&mut self, message: &Observed<'_>, findings: &mut Findings) {
         let Some(stream) = message.envelope.id.and_then(|id| self.streams.remove(&id.key())) else { return };
+        let says = message.content["content"].as_str().is_some_and(|text| !text.is_empty());
+        let may_stream = grants(block(message.declared, Side::Client), &["inferenceRequest", "streaming"]);
+        if stream.asked && says && may_stream && !self.lost {
+            findings.check(&CHUNKS_MISSING, message.seq, stream.next > 0, || {
+                "the host answered a request with stream: true without chunks".to_owned()
+            });
+        }
         if stream.next > 0 && message.envelope.kind == MessageKind::Result {
             let same = digest(&message.content["content"]) == stream.text;
             findings.check(&CHUNK_TEXT, message.seq, same, || {
                 format!("the chunks ({} received) make up another text", stream.next)
             });
         }
+    }
+}
+
+/// Checks the messages and the preferences of an `inference/request`.
+fn check_wishes(message: &Observed<'_>, findings: &mut Findings) {
+    let (seq, params) = (message.seq, message.content);
+    let roles = params["messages"].as_array().into_iter().flatten().filter_map(|one| one["role"].as_str());
+    let odd = roles.into_iter().find(|role| !matches!(*role, "system" | "user" | "assistant"));
+    findings.check(&ROLE, seq, odd.is_none(), || format!("a message has the role {:?}", odd.unwrap_or_default()));
+    if let Some(most) = params["preferences"]["maxTokens"].as_f64() {
+        findings.check(&MAX_TOKENS, seq, most > 0.0, || format!("maxTokens is {most}"));
     }
 }

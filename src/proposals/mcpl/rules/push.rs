@@ -1,13 +1,14 @@
 //! Push events: their timestamps, and that a host accepts each event once.
 
 use super::*;
-use crate::proposals::recent::Recent;
+use crate::proposals::recent::{Digest, Recent, digest};
 use crate::proposals::timestamp;
 
 /// The events that a host accepted.
 #[derive(Debug)]
 pub(super) struct Pushes {
-    accepted: Recent<String>,
+    /// The event's id and the answer.
+    accepted: Recent<String, Digest>,
 }
 
 impl Default for Pushes {
@@ -31,8 +32,11 @@ impl Pushes {
                 findings.hold(&REFUSAL_REASON);
                 let id = message.request.and_then(|asked| asked.params["eventId"].as_str());
                 if let (Some(id), true) = (id, message.content["accepted"] == true) {
-                    let again = self.accepted.insert(id.to_owned(), ()).is_some();
-                    findings.check(&EVENT_TWICE, message.seq, !again, || format!("the host had already accepted {id}"));
+                    let answer = digest(message.content);
+                    // The same answer to a repeated event repeats that it was accepted.
+                    let before = self.accepted.insert(id.to_owned(), answer);
+                    let is_new = before.is_none_or(|before| before == answer);
+                    findings.check(&EVENT_TWICE, message.seq, is_new, || format!("the host had already accepted {id}"));
                 }
             }
             _ => {}

@@ -117,7 +117,7 @@ impl Sets {
                 format!("{set:?} was used for {uses}, but its uses are {}", declared["uses"])
             });
         }
-        let Some(switch) = self.switch_of(set, i64::MAX) else { return };
+        let Some(switch) = self.switch_of(set, i64::MAX).filter(|_| !is_empty_answer(message)) else { return };
         let age = message.time.saturating_sub(switch.time);
         let crossed = age <= GRACE_PERIOD_NS;
         findings.check(&DISABLED_SET, message.seq, switch.enabled || crossed, || {
@@ -220,6 +220,13 @@ impl Sets {
             findings.check_overall(&NO_UPDATE, self.updated, || "the host sent no featureSets/update".to_owned());
         }
     }
+}
+
+/// Whether a message is a hook's result that only names its feature set.
+fn is_empty_answer(message: &Observed<'_>) -> bool {
+    let says = |value: &Value| !value.is_null() && value.as_array().is_none_or(|items| !items.is_empty());
+    let mut members = message.content.as_object().into_iter().flatten();
+    message.envelope.kind == MessageKind::Result && members.all(|(name, value)| name == "featureSet" || !says(value))
 }
 
 /// Whether both sides declared the proposal.

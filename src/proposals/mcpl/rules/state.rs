@@ -82,6 +82,7 @@ impl States {
                 }
             }
             ("state/rollback", MessageKind::Result) => self.rolled_back(message, findings),
+            ("state/rollback", MessageKind::Error) => self.rollback_refused(message, findings),
             _ => {}
         }
     }
@@ -93,6 +94,8 @@ impl States {
             format!("the host asked for {wanted:?}, the server answered {answered}")
         });
         let success = message.content["success"] == true;
+        let says_why = message.content["reason"].as_str().is_some_and(|reason| !reason.is_empty());
+        findings.check(&ROLLBACK_REASON, message.seq, success || says_why, || "the result has no reason".to_owned());
         let known = self.may_know(wanted);
         findings.check(&ROLLBACK_UNKNOWN, message.seq, known, || {
             format!("the server never returned {wanted:?}, but answered with success: {success}")
@@ -104,6 +107,21 @@ impl States {
                 self.rolled_back = Some(fresh.to_owned());
             }
         }
+    }
+}
+
+impl States {
+    fn rollback_refused(&self, message: &Observed<'_>, findings: &mut Findings) {
+        let Some(wanted) = message.request.and_then(|asked| asked.params["checkpoint"].as_str()) else { return };
+        if self.may_know(wanted) {
+            return;
+        }
+        let code = message.content["code"].as_i64().unwrap_or_default();
+        // The rollback may have been refused for another reason: an unknown method, or a disabled or unknown set.
+        let is_other = matches!(code, errors::INVALID_PARAMS | -32017 | -32023 | -32024);
+        findings.check(&ROLLBACK_CODE, message.seq, !is_other, || {
+            format!("the server refused the rollback to {wanted:?} with error {code}")
+        });
     }
 }
 

@@ -2,6 +2,7 @@
 //! with the live server's values in place of the recorded ones, and answers the server's requests as recorded.
 
 mod report;
+mod rounds;
 
 use super::bindings::Binding;
 use super::conversation::Entry;
@@ -9,7 +10,7 @@ use super::leaves::leaves;
 use super::plan::{Awaited, Plan};
 use super::replies::{Answers, Replies, Reply};
 use super::substitute::{Substitutions, place_in, quoted, splice};
-use crate::wire::{Envelope, IdKey, MessageKind, json};
+use crate::wire::{Envelope, Id, IdKey, MessageKind, json};
 pub(crate) use report::{End, Note, Outcome};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Duration;
@@ -63,6 +64,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 struct Waiting {
     request: (usize, usize),
     sent_at: Duration,
+    /// What was sent, if it may have to be sent again with input, and how often it was.
+    again: Option<(Vec<u8>, usize)>,
 }
 
 /// The engine; see the module.
@@ -155,7 +158,7 @@ impl ReplayEngine {
     /// Handles a request that could not be delivered. `refusal` is the error with which the server rejected it.
     pub fn undelivered(&mut self, now: Duration, id: &[u8], reason: &str, refusal: Option<&[u8]>) -> Vec<Output> {
         let mut outputs = Vec::new();
-        let waiting = self.waiting.remove(&crate::wire::Id(id).key());
+        let waiting = self.waiting.remove(&Id(id).key());
         let seq = waiting.as_ref().map(|waiting| self.plan.conversation.entries[waiting.request.0].seq());
         match (waiting, refusal) {
             (Some(waiting), Some(refusal)) => self.settle(now, waiting, refusal, &mut outputs),
@@ -232,7 +235,8 @@ impl ReplayEngine {
         let envelope = Envelope::scan(message);
         match (envelope.kind, envelope.id) {
             (MessageKind::Result | MessageKind::Error, Some(id)) => {
-                if let Some(waiting) = self.waiting.remove(&id.key()) {
+                let Some(waiting) = self.waiting.remove(&id.key()) else { return };
+                if let Some(waiting) = self.give_input(now, waiting, &envelope, outputs) {
                     self.settle(now, waiting, message, outputs);
                 }
             }
@@ -269,24 +273,30 @@ impl ReplayEngine {
         *come += 1;
     }
 
-    fn reply(&mut self, envelope: &Envelope<'_>, id: crate::wire::Id<'_>, outputs: &mut Vec<Output>) {
-        let entries = &self.plan.conversation.entries;
-        let recorded = |answer: usize| entries[answer].body().to_vec();
-        match self.replies.answer(envelope, id, entries, recorded) {
-            Reply::Send(response, None) => outputs.push(Output::Send(response)),
-            Reply::Send(response, Some(answer)) => {
-                let bindings = self.plan.bindings.get(&answer).cloned().unwrap_or_default();
-                let seq = self.plan.conversation.entries[answer].seq();
-                let response = self.bound(seq, &response, &bindings, outputs);
-                outputs.push(Output::Send(response));
-            }
+    fn reply(&mut self, envelope: &Envelope<'_>, id: Id<'_>, outputs: &mut Vec<Output>) {
+        match self.recorded_reply(envelope, id, outputs) {
+            Reply::Send(response, _) => outputs.push(Output::Send(response)),
             Reply::Silence => {}
             Reply::Refuse(response) => {
                 outputs.push(Output::Send(response));
-                let method = envelope.method.as_deref().unwrap_or_default().to_owned();
-                self.note(Note::Unanswerable { method }, outputs);
+                self.refused(envelope, outputs);
             }
         }
+    }
+
+    fn recorded_reply(&mut self, envelope: &Envelope<'_>, id: Id<'_>, outputs: &mut Vec<Output>) -> Reply {
+        let entries = &self.plan.conversation.entries;
+        let recorded = |answer: usize| entries[answer].body().to_vec();
+        let reply = self.replies.answer(envelope, id, entries, recorded);
+        let Reply::Send(response, Some(answer)) = reply else { return reply };
+        let bindings = self.plan.bindings.get(&answer).cloned().unwrap_or_default();
+        let seq = self.plan.conversation.entries[answer].seq();
+        Reply::Send(self.bound(seq, &response, &bindings, outputs), Some(answer))
+    }
+
+    fn refused(&mut self, envelope: &Envelope<'_>, outputs: &mut Vec<Output>) {
+        let method = envelope.method.as_deref().unwrap_or_default().to_owned();
+        self.note(Note::Unanswerable { method }, outputs);
     }
 
     /// Sends everything that is due.
@@ -310,12 +320,13 @@ impl ReplayEngine {
     fn send(&mut self, now: Duration, outputs: &mut Vec<Output>) {
         let step = self.plan.steps[self.next].clone();
         let entry = &self.plan.conversation.entries[step.entry];
-        for (number, request) in entry.requests.iter().enumerate() {
-            let waiting = Waiting { request: (step.entry, number), sent_at: now };
-            self.waiting.insert(request.id.clone(), waiting);
-        }
-        let (seq, body) = (entry.seq(), entry.body().to_vec());
+        let (seq, body, requests) = (entry.seq(), entry.body().to_vec(), entry.requests.clone());
         let message = self.bound(seq, &body, &step.bindings, outputs);
+        let again = self.plan.is_for_modern().then(|| (message.clone(), 0));
+        for (number, request) in requests.into_iter().enumerate() {
+            let waiting = Waiting { request: (step.entry, number), sent_at: now, again: again.clone() };
+            self.waiting.insert(request.id, waiting);
+        }
         outputs.push(Output::Send(message));
         self.outcome.sent += 1;
         self.next += 1;

@@ -5,8 +5,10 @@ use crate::cli::redaction::RedactOptions;
 use crate::cli::{comparing, printer::note, recordings};
 use crate::diff::{self, Collector, Learned, Options, Recording, Report, complete};
 use crate::error::{CommandError, ErrorKind};
+use crate::replay::modern::{Folded, NEW_MEMBERS};
 use crate::replay::{Plan, Substitutions};
-use crate::trace::Event;
+use crate::trace::{Event, EventHeader, EventKind};
+use crate::wire::Framing;
 use std::path::Path;
 
 /// A recorded session, and what counts as a difference from it.
@@ -25,7 +27,10 @@ impl<'a> Comparison<'a> {
     ///
     /// A setting of the project is not valid, or the recording of `--learn` cannot be read.
     pub(super) fn new(plan: &'a Plan, args: &ReplayArgs) -> Result<Self, CommandError> {
-        let options = comparing::options(&args.normalise, args.order)?;
+        let mut options = comparing::options(&args.normalise, args.order)?;
+        if plan.is_for_modern() {
+            options.ignore.extend(NEW_MEMBERS.iter().map(|&member| member.to_owned()));
+        }
         let mut it = Self { plan, options, with_stderr: args.stderr, learned: None };
         if let Some(again) = &args.normalise.learn {
             let report = it.report(&it.recorded(&Substitutions::default()), &it.read(again)?)?;
@@ -69,10 +74,22 @@ impl<'a> Comparison<'a> {
 
     fn read(&self, path: &Path) -> Result<Recording, CommandError> {
         let mut collector = Collector::new(&self.options).with_stderr(self.with_stderr);
+        let mut folded = Folded::default();
         let damage = recordings::open(path, None, &RedactOptions::default())?
-            .each_event(|_| {}, |event| collector.take(event))?;
+            .each_event(|_| {}, |event| self.take(event, &mut folded, &mut collector))?;
         damage.iter().for_each(|damage| note(&format!("{}: {damage}", path.display())));
         Ok(collector.finish())
+    }
+
+    /// Takes a message of the live session as the recording would have it.
+    fn take(&self, event: &Event<'_>, folded: &mut Folded, collector: &mut Collector) {
+        if !self.plan.is_for_modern() || event.header.kind != EventKind::Message {
+            return collector.take(event);
+        }
+        let header = EventHeader { framing: Framing::Lf, ..event.header.clone() };
+        if let Some(payload) = folded.take(event.header.direction(), event.body()) {
+            collector.take(&Event { header: &header, payload: &payload });
+        }
     }
 
     fn report(&self, left: &Recording, right: &Recording) -> Result<Report, CommandError> {

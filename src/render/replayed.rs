@@ -192,3 +192,77 @@ fn problem(session: &SessionReport, message: String, seq: Option<u64>, path: Str
     let location = Location { file: session.recording.clone(), line, path, snippet: None };
     Problem { level: Level::Error, message, details: None, location: Some(location), excused: None, fingerprint: None }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::results::Form;
+    use super::*;
+    use serde_json::json;
+
+    fn session() -> SessionReport {
+        let change = json!({"side": "result", "pointer": "/result/x", "kind": "changed", "left": 1, "right": 2});
+        let units = json!([
+            {"kind": "request", "status": "changed", "method": "tools/call", "left": {"seq": 4, "answer_seq": 5},
+                "changes": [change]},
+            {"kind": "notification", "status": "only_right", "method": "notifications/message", "subject": "info",
+                "left": null, "changes": []},
+        ]);
+        let request = |seq, message: &str, latency_ms| Request { seq, message: message.to_owned(), latency_ms };
+        SessionReport {
+            recording: "a.jsonl".to_owned(),
+            stream: 2,
+            took_ms: 1500.0,
+            requests: vec![
+                request(1, "tools/list", Some(2.0)),
+                request(4, "tools/call add", Some(250.0)),
+                request(6, "ping", None),
+            ],
+            notes: vec!["ambiguous".to_owned()],
+            diff: json!({"units": units}),
+            ..SessionReport::default()
+        }
+    }
+
+    #[test]
+    fn each_request_is_a_case_and_so_is_what_belongs_to_none() {
+        let results = results(&[&session()]);
+        let suite = &results.suites[0];
+        assert_eq!((suite.name.as_str(), suite.took), ("a.jsonl #2", Duration::from_millis(1500)));
+        let cases: Vec<_> = suite.cases.iter().map(|case| (case.name.as_str(), &case.verdict)).collect();
+        let not_answered = CaseVerdict::Skipped("not answered".to_owned());
+        let expected = [
+            ("tools/list (seq 1)", &CaseVerdict::Passed),
+            ("tools/call add (seq 4)", &CaseVerdict::Failed),
+            ("ping (seq 6)", &not_answered),
+            ("notifications/message info", &CaseVerdict::Failed),
+        ];
+        assert_eq!(cases, expected);
+        assert_eq!(suite.cases[1].took, Duration::from_millis(250));
+        assert_eq!(results.notes, ["a.jsonl #2: ambiguous"]);
+    }
+
+    #[test]
+    fn a_difference_points_at_the_line_of_the_answer() {
+        let mut out = String::new();
+        Form::Github.write(&results(&[&session()]), &mut out).expect("written");
+        let first = "::error file=a.jsonl,line=7,title=tools/call add (seq 4)::1 was recorded, not 2 (at /result/x)\n";
+        assert!(out.starts_with(first), "{out}");
+        assert!(out.contains("title=notifications/message info::only in the new session\n"), "{out}");
+    }
+
+    #[test]
+    fn a_session_that_failed_is_a_failed_case() {
+        let failed = SessionReport { failure: Some("the server ended".to_owned()), ..session() };
+        let results = results(&[&failed]);
+        let last = results.suites[0].cases.last().expect("a case");
+        assert_eq!((last.name.as_str(), &last.verdict), ("the whole session", &CaseVerdict::Failed));
+        assert_eq!(last.problems[0].message, "the server ended");
+    }
+
+    #[test]
+    fn the_report_is_read_back_from_its_json() {
+        let text = serde_json::to_string(&session()).expect("JSON");
+        let again: SessionReport = serde_json::from_str(&text).expect("the same form");
+        assert_eq!(serde_json::to_string(&again).expect("JSON"), text);
+    }
+}

@@ -32,6 +32,7 @@ const WITHOUT_EQUIVALENT: &[(&str, &str)] = &[
     ("resources/unsubscribe", LISTENING),
     ("roots/list", ASKED_IN_RESULTS),
     ("sampling/createMessage", ASKED_IN_RESULTS),
+    ("server/discover", "initialize becomes server/discover"),
     ("tasks/cancel", TASKS),
     ("tasks/get", TASKS),
     ("tasks/list", TASKS),
@@ -53,6 +54,16 @@ pub(super) struct Translation {
     pub without: BTreeMap<usize, &'static str>,
     /// The entries that are sent or awaited, but are not comparable: `server/discover` and its answer.
     pub incomparable: HashSet<usize>,
+}
+
+/// Returns whether a conversation is of the legacy era: no request of it carries a revision, or the client began with
+/// `initialize`.
+pub(super) fn is_legacy(conversation: &Conversation) -> bool {
+    let has_revision = |entry: &Entry| {
+        let place = ["_meta", meta::PROTOCOL_VERSION];
+        entry.content().is_some_and(|params| json::at_path(params, &place).is_some())
+    };
+    conversation.of_client().any(|entry| entry.is("initialize")) || !conversation.of_client().any(has_revision)
 }
 
 /// Translates the client's messages.

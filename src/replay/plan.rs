@@ -91,7 +91,8 @@ const HANDSHAKE: [&str; 3] = ["initialize", "notifications/initialized", "server
 impl Plan {
     /// Plans the replay of a session.
     pub fn new(mut conversation: Conversation, selection: &Selection) -> Self {
-        let translation = match selection.is_for_modern {
+        let is_for_modern = selection.is_for_modern && modern::is_legacy(&conversation);
+        let translation = match is_for_modern {
             true => modern::translate(&mut conversation),
             false => modern::Translation::default(),
         };
@@ -110,7 +111,6 @@ impl Plan {
         let mut left_out = left_out(&conversation, &omitted);
         left_out.extend(translation.incomparable);
         let (steps, rest) = steps(&conversation, &omitted, &left_out, &mut bindings);
-        let is_for_modern = selection.is_for_modern;
         Self { conversation, steps, rest, bindings, omissions, destructive, left_out, is_for_modern }
     }
 

@@ -342,6 +342,8 @@ const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 #[test]
 fn a_modern_server_gets_a_discovery_and_requests_that_say_who_asks() {
+    let modern = [ask(1, "server/discover", json!({"_meta": {VERSION: "2026-07-28"}})), answer(1, json!({}))];
+    assert!(!for_modern(&modern).is_for_modern(), "a modern recording is replayed as it is");
     let recorded = legacy(&[
         ask(1, "logging/setLevel", json!({"level": "info"})),
         answer(1, json!({})),

@@ -6,6 +6,15 @@ import { fileURLToPath } from "node:url";
 
 export const REEL = fileURLToPath(new URL("session.jsonl", import.meta.url));
 
+// Calls `use` with the URL of a fresh mock. Throws if the client did not do what was recorded.
+export async function withMock(use, reel = REEL) {
+  const mock = await startMock(reel);
+  const [outcome] = await Promise.allSettled([use(mock.url)]);
+  await mock.stop();
+  if (outcome.status === "rejected") throw outcome.reason;
+  return outcome.value;
+}
+
 // Serves a recording. `stop` ends it, and throws if the client did not do what was recorded.
 export async function startMock(reel = REEL) {
   const child = spawn("mcpreel", ["mock", reel, "--strict", "--listen", "0"], { stdio: ["ignore", "pipe", "pipe"] });

@@ -18,4 +18,4 @@ def serve(reel=REEL):
     finally:
         process.terminate()
         _, report = process.communicate(timeout=10)
-    assert process.returncode == 0, f"the client did not do what was recorded:\n{report}"
+        assert process.returncode == 0, f"the client did not do what was recorded:\n{report}"

@@ -41,10 +41,9 @@ fn run(stage: &Stage, words: &[&str]) -> Output {
 }
 
 /// Passes with the recording, and fails with a useful message with another one.
-fn check(prepare: impl Fn(&Stage), words: &[&str]) {
+fn check(words: &[&str]) {
     let stage = Stage::new();
     copied(&stage);
-    prepare(&stage);
     let output = run(&stage, words);
     assert_eq!(output.code(), 0, "{output:?}");
     other_recording(&stage);
@@ -57,14 +56,14 @@ fn check(prepare: impl Fn(&Stage), words: &[&str]) {
 
 #[test]
 fn the_shell_script() {
-    check(|_| {}, &["sh", "test-client.sh"]);
+    check(&["sh", "test-client.sh"]);
 }
 
 #[test]
 fn the_python_fixture_without_pytest() {
     let script = "import contextlib, mock_server, test_client\n\
                   with contextlib.contextmanager(mock_server.serve)() as url:\n    test_client.test_the_client_adds(url)\n";
-    check(|_| {}, &["python3", "-c", script]);
+    check(&["python3", "-c", script]);
 }
 
 #[test]
@@ -96,6 +95,10 @@ fn every_recipe_is_in_the_guide() {
         let name = entry.file_name().to_string_lossy().into_owned();
         assert!(!entry.path().is_file() || guide.contains(&name), "docs/guide/testing.md does not mention {name}");
     }
+    for name in ["mock_server.py", "test_client.py"] {
+        let text = std::fs::read_to_string(Path::new(FOLDER).join(name)).expect("a recipe");
+        assert!(guide.contains(&text), "docs/guide/testing.md has another {name}");
+    }
 }
 
 #[test]
@@ -105,5 +108,5 @@ fn the_pytest_fixture() {
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/real"), std::path::PathBuf::from);
     let python = std::path::absolute(peers.join("py2/bin/python")).expect("a path");
     let python = python.to_string_lossy().into_owned();
-    check(|_| {}, &[&python, "-m", "pytest", "-q", "-p", "no:cacheprovider"]);
+    check(&[&python, "-m", "pytest", "-q", "-p", "no:cacheprovider"]);
 }

@@ -167,7 +167,7 @@ fn each_kind_of_generated_value_follows_the_live_server() {
         ];
         reel(&stage, "t.reel", &messages);
         let plan = json!({"place": kind.place, "gives": kind.gives, "fresh": kind.live}).to_string();
-        let command = [&server(&stage, GENERATOR)[..], &[&plan]].concat();
+        let command = [&server(&stage, GENERATOR)[..], &[plan.as_str()]].concat();
         // Short ids that the protocol does not create are compared by value.
         let options =
             ["--format", "json", "--ignore", "/result/**/subscriptionId", "--ignore", "/result/**/checkpoint"];
@@ -493,7 +493,7 @@ fn a_suite_has_reports_summary_parts_and_an_end_at_the_first_failure() {
     reel(&stage, "replay/b.reel", &[asked(1), counted(1, 9, 1)]);
     reel(&stage, "replay/c.reel", &[asked(1), counted(1, 1, 1)]);
     let command = server(&stage, COUNTER);
-    let run = |words: &[&str]| stage.run(&[&["replay"], words, &command].concat(), "");
+    let run = |words: &[&str]| stage.run(&[&["replay"][..], words, &command].concat(), "");
     let output = run(&["replay", "-j", "3"]);
     assert_eq!(output.code(), 1, "{output:?}");
     assert!(output.out().contains("\ndifferent replay/b.reel\n"), "{output:?}");

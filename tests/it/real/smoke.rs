@@ -101,7 +101,7 @@ fn validate_a_recording() {
 #[test]
 #[ignore = "needs the real peers for smoke tests; run tests/run.sh"]
 fn the_test_recipe_for_node() {
-    let stage = crate::common::Stage::new();
+    let stage = common::Stage::new();
     recipes::copied(&stage);
     let run = || common::finish(recipes::with_mcpreel(&stage, stage.command(&["node", "--test", "."])), Vec::new());
     let passed = run();

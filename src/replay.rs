@@ -20,7 +20,7 @@ mod safety;
 mod substitute;
 
 pub use conversation::{Conversation, Conversations};
-pub(crate) use engine::{End, Outcome};
+pub(crate) use engine::{End, Outcome, Sent};
 pub use engine::{Output, ReplayEngine, Settings};
 pub use plan::{Plan, Selection};
 pub use replies::Answers;

@@ -89,7 +89,7 @@ impl SessionReport {
     /// Returns the name of its suite.
     fn name(&self) -> String {
         let run = if self.run > 1 { format!(", run {}", self.run) } else { String::new() };
-        let stream = if self.stream > 1 { format!(" #{}", self.stream) } else { String::new() };
+        let stream = if self.stream > 0 { format!(" #{}", self.stream) } else { String::new() };
         format!("{}{stream}{run}", self.recording)
     }
 }

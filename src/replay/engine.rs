@@ -59,6 +59,15 @@ pub enum Output {
 /// How long to wait for a message that the server sent by itself, beyond twice the recorded time.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// How what was sent differs from the recording.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sent {
+    /// The recorded values with the live ones that took their place.
+    pub substitutions: Substitutions,
+    /// The messages with such values, by the numbers of their events.
+    pub rewritten: HashMap<u64, Vec<u8>>,
+}
+
 /// A request that waits for its answer.
 #[derive(Debug)]
 struct Waiting {
@@ -94,7 +103,7 @@ pub struct ReplayEngine {
     missing: BTreeSet<Box<str>>,
     /// The entries from which values are taken, and the content that came in their place.
     live: HashMap<usize, Option<Vec<u8>>>,
-    substitutions: Substitutions,
+    sent: Sent,
     outcome: Outcome,
     is_finished: bool,
 }
@@ -132,7 +141,7 @@ impl ReplayEngine {
             settled_before: 0,
             missing: BTreeSet::new(),
             live,
-            substitutions: Substitutions::default(),
+            sent: Sent::default(),
             outcome: Outcome::default(),
             is_finished: false,
         }
@@ -226,9 +235,9 @@ impl ReplayEngine {
         &self.outcome
     }
 
-    /// Returns the recorded values with the live ones that took their place.
-    pub(crate) fn substitutions(&self) -> &Substitutions {
-        &self.substitutions
+    /// Returns how what was sent differs from the recording.
+    pub(crate) fn sent(&self) -> &Sent {
+        &self.sent
     }
 
     fn take(&mut self, now: Duration, message: &[u8], outputs: &mut Vec<Output>) {
@@ -327,6 +336,9 @@ impl ReplayEngine {
             let waiting = Waiting { request: (step.entry, number), sent_at: now, again: again.clone() };
             self.waiting.insert(request.id, waiting);
         }
+        if message != body {
+            self.sent.rewritten.insert(seq, message.clone());
+        }
         outputs.push(Output::Send(message));
         self.outcome.sent += 1;
         self.next += 1;
@@ -411,7 +423,7 @@ impl ReplayEngine {
             let mut text = leaf.value.clone().into_owned();
             for binding in bindings.iter().filter(|binding| binding.place == leaf.pointer) {
                 let Some(live) = self.resolve(seq, binding, outputs) else { continue };
-                self.substitutions.add_generated(&binding.value, &live);
+                self.sent.substitutions.add_generated(&binding.value, &live);
                 text = if binding.is_part { text.replace(&binding.value, &live) } else { live };
             }
             if text != *leaf.value {

@@ -14,9 +14,8 @@ use std::collections::{BTreeMap, HashSet};
 /// The revision that is spoken.
 const REVISION: Revision = Revision::NEWEST;
 
-/// Members of results that only the modern era has, as patterns of `diff`.
-pub(crate) const NEW_MEMBERS: &[&str] =
-    &["/result/resultType", "/result/ttlMs", "/result/cacheScope", "/result/_meta/io.modelcontextprotocol~1serverInfo"];
+/// Members of results that only the modern era has; so is the server's name in `_meta`.
+const NEW_MEMBERS: &[&str] = &["resultType", "ttlMs", "cacheScope"];
 
 /// What has no equivalent of the same form, and why.
 const WITHOUT_EQUIVALENT: &[(&str, &str)] = &[
@@ -189,9 +188,23 @@ impl Folded {
         if wants_input(&envelope) || self.discovering.take_if(|discovering| *discovering == id.key()).is_some() {
             return None;
         }
-        Some(match first_id(id) {
-            Some(first) => Cow::Owned(with_id(message, Id(first.as_bytes()))),
+        let message = match envelope.result {
+            Some(result) => Cow::Owned(edit::with_member(message, "result", &without_new_members(result))),
             None => Cow::Borrowed(message),
+        };
+        Some(match first_id(id) {
+            Some(first) => Cow::Owned(with_id(&message, Id(first.as_bytes()))),
+            None => message,
         })
+    }
+}
+
+/// Returns a result without what only the modern era has.
+fn without_new_members(result: &[u8]) -> Vec<u8> {
+    let result = edit::without_members(result, NEW_MEMBERS);
+    let Some(members) = json::member(&result, "_meta") else { return result };
+    match &edit::without_members(members, &[meta::SERVER_INFO])[..] {
+        b"{}" => edit::without_members(&result, &["_meta"]),
+        rest => edit::with_member(&result, "_meta", rest),
     }
 }

@@ -18,6 +18,14 @@ pub(crate) fn with_member(object: &[u8], name: &str, value: &[u8]) -> Vec<u8> {
     }
 }
 
+/// Removes members from an object's text, and the white space between the others.
+pub(crate) fn without_members(object: &[u8], names: &[&str]) -> Vec<u8> {
+    let is_kept = |member: &json::Member<'_>| !names.contains(&json::unescape(member.key).as_str());
+    let kept = json::members(object).filter(is_kept);
+    let kept: Vec<Vec<u8>> = kept.map(|member| [b"\"", member.key, b"\":", member.value].concat()).collect();
+    [b"{", &kept.join(&b","[..])[..], b"}"].concat()
+}
+
 /// Adds members to the `_meta` of params. Existing members of `_meta` win, and every other byte stays.
 pub(crate) fn with_meta(params: &[u8], meta: &[(&str, Value)]) -> Vec<u8> {
     let Some(written) = json::member(params, "_meta") else {
@@ -69,6 +77,13 @@ mod tests {
         assert_eq!(text(with_meta(mine, &meta)), r#"{"a":1,"_meta":{"c":{},"v":"mine", "t":1.0}}"#);
         assert_eq!(text(with_meta(b"[1]", &meta)), "[1]");
         assert_eq!(text(with_meta(br#"{"_meta":7}"#, &meta)), r#"{"_meta":7}"#);
+    }
+
+    #[test]
+    fn members_are_removed_and_the_others_keep_their_text() {
+        let object = br#" {"a": 1.0e400, "b":"x" ,"c\u0041":[1, 2]}"#;
+        assert_eq!(text(without_members(object, &["b", "no"])), r#"{"a":1.0e400,"c\u0041":[1, 2]}"#);
+        assert_eq!(text(without_members(object, &["a", "b", "cA"])), "{}");
     }
 
     #[test]

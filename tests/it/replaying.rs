@@ -40,6 +40,7 @@ fn reel(stage: &Stage, name: &str, messages: &[(char, Value)]) {
     let events = messages.iter().zip(1..).map(|((from, content), number)| {
         message(number * 10, if *from == '>' { "c2s" } else { "s2c" }, content.clone())
     });
+    let _ = std::fs::remove_file(stage.path(name));
     stage.reel(name, &events.collect::<Vec<_>>());
 }
 

@@ -5,8 +5,8 @@ use crate::cli::redaction::RedactOptions;
 use crate::cli::{comparing, printer::note, recordings};
 use crate::diff::{self, Collector, Learned, Options, Recording, Report, complete};
 use crate::error::{CommandError, ErrorKind};
-use crate::replay::modern::{Folded, NEW_MEMBERS};
-use crate::replay::{Plan, Substitutions};
+use crate::replay::modern::Folded;
+use crate::replay::{Plan, Sent};
 use crate::trace::{Event, EventHeader, EventKind};
 use crate::wire::Framing;
 use std::path::Path;
@@ -27,13 +27,10 @@ impl<'a> Comparison<'a> {
     ///
     /// A setting of the project is not valid, or the recording of `--learn` cannot be read.
     pub(super) fn new(plan: &'a Plan, args: &ReplayArgs) -> Result<Self, CommandError> {
-        let mut options = comparing::options(&args.normalise, args.order)?;
-        if plan.is_for_modern() {
-            options.ignore.extend(NEW_MEMBERS.iter().map(|&member| member.to_owned()));
-        }
+        let options = comparing::options(&args.normalise, args.order)?;
         let mut it = Self { plan, options, with_stderr: args.stderr, learned: None };
         if let Some(again) = &args.normalise.learn {
-            let report = it.report(&it.recorded(&Substitutions::default()), &it.read(again)?)?;
+            let report = it.report(&it.recorded(&Sent::default()), &it.read(again)?)?;
             it.learned = Some(Learned::of(&report));
         }
         Ok(it)
@@ -44,8 +41,8 @@ impl<'a> Comparison<'a> {
     /// # Errors
     ///
     /// The new session cannot be read.
-    pub(super) fn sessions(&self, substitutions: &Substitutions, reel: &Path) -> Result<Report, CommandError> {
-        self.report(&self.recorded(substitutions), &self.read(reel)?)
+    pub(super) fn sessions(&self, sent: &Sent, reel: &Path) -> Result<Report, CommandError> {
+        self.report(&self.recorded(sent), &self.read(reel)?)
     }
 
     /// Compares a live answer with the recorded one. Values that the server generated do not count.
@@ -61,10 +58,11 @@ impl<'a> Comparison<'a> {
     }
 
     /// The recorded session, with the live server's values in place of the recorded ones.
-    fn recorded(&self, substitutions: &Substitutions) -> Recording {
+    fn recorded(&self, sent: &Sent) -> Recording {
         let mut collector = Collector::new(&self.options).with_stderr(self.with_stderr);
         for event in self.plan.compared().map(|entry| entry.event()).chain(self.plan.stderr()) {
-            match substitutions.apply(event.payload) {
+            let changed = sent.rewritten.get(&event.header.seq).cloned();
+            match changed.or_else(|| sent.substitutions.apply(event.payload)) {
                 Some(payload) => collector.take(&Event { payload: &payload, ..event }),
                 None => collector.take(&event),
             }

@@ -9,7 +9,7 @@ use crate::diff::Report;
 use crate::error::{CommandError, ErrorKind};
 use crate::files::output::{PRIVATE, Replacement};
 use crate::render::replayed::{Request, SessionReport};
-use crate::replay::{End, Outcome, Output, Plan, ReplayEngine, Substitutions, modern};
+use crate::replay::{End, Outcome, Output, Plan, ReplayEngine, Sent, modern};
 use crate::runtime;
 use crate::runtime::client::Runner;
 use crate::wire::text::counted;
@@ -21,7 +21,7 @@ use std::time::{Duration, Instant, SystemTime};
 /// What came of the live session.
 struct Played {
     outcome: Outcome,
-    substitutions: Substitutions,
+    sent: Sent,
     latencies: HashMap<u64, Duration>,
     /// The first difference, if the replay ended there.
     stopped: Option<Report>,
@@ -50,7 +50,7 @@ pub(super) fn replay(
     let report = match (played.stopped, &played.failure) {
         (Some(report), _) => Some(report),
         (None, Some(_)) => None,
-        (None, None) => Some(comparison.sessions(&played.substitutions, &reel)?),
+        (None, None) => Some(comparison.sessions(&played.sent, &reel)?),
     };
     let outcome = &played.outcome;
     let requests = plan.requests().map(|(seq, message)| {
@@ -120,7 +120,7 @@ async fn play(
         }
     }
     progress.finish();
-    let (outcome, substitutions) = (runner.engine.outcome().clone(), runner.engine.substitutions().clone());
+    let (outcome, sent) = (runner.engine.outcome().clone(), runner.engine.sent().clone());
     let stderr = std::mem::take(&mut runner.stderr);
     runner.close().await;
     let failure = match failure(&outcome, plan, reel, &stderr) {
@@ -130,7 +130,7 @@ async fn play(
             None
         }
     };
-    Ok(Played { outcome, substitutions, latencies, stopped, failure })
+    Ok(Played { outcome, sent, latencies, stopped, failure })
 }
 
 /// Reports an answer: with -v, its latency; and what to do if the server knows no handshake.

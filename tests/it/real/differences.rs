@@ -83,6 +83,20 @@ pub(super) fn git(stage: &Stage) -> Case {
     Case { server: Box::new(server), script, argument: ("after-30s", "after-60s") }
 }
 
+pub(super) fn fastmcp(stage: &Stage) -> Case {
+    let command: [OsString; 2] =
+        [stage.peers.python("fastmcp").into(), stage.peers.scripts.join("fastmcp_server.py").into()];
+    let script =
+        vec![("add_note", json!({"text": "wait 30s"})), ("list_notes", json!({})), ("add", json!({"a": 2, "b": 40}))];
+    Case { server: Box::new(move |_: &Path| command.to_vec()), script, argument: ("wait 30s", "wait 60s") }
+}
+
+#[test]
+#[ignore = "needs the real peers; run tests/full.sh"]
+fn two_runs_of_a_fastmcp_server() {
+    compare_two_runs(fastmcp);
+}
+
 #[test]
 #[ignore = "needs the real peers; run tests/full.sh"]
 fn two_runs_of_the_everything_server() {

@@ -146,6 +146,12 @@ fn a_script_with_mcp_server_git_ten_times_and_with_changes() {
     assert_script_replays_alike(differences::git);
 }
 
+#[test]
+#[ignore = "needs the real peers; run tests/full.sh"]
+fn a_script_with_a_fastmcp_server_ten_times_and_with_changes() {
+    assert_script_replays_alike(differences::fastmcp);
+}
+
 /// Each client prints the same with the mock as with the server.
 fn assert_mocked(client: ClientKind, scenario: Scenario) {
     let stage = Stage::new();

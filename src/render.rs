@@ -16,6 +16,7 @@ pub(crate) mod output_buffer;
 pub(crate) mod pretty;
 pub(crate) mod probe;
 pub(crate) mod redaction;
+pub(crate) mod replayed;
 pub(crate) mod results;
 pub mod scenario;
 pub(crate) mod style;

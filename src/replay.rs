@@ -2,7 +2,7 @@
 //!
 //! [`conversation`] reads the messages of one session. [`bindings`] finds the values that the server generated and the
 //! client sent back. [`Plan`] says what is sent, in which order, and what each message waits for. The engine follows the
-//! plan.
+//! plan. [`modern`] translates a recording of the legacy era for a modern server.
 //!
 //! [`mock`] serves a recording instead of its server.
 //!
@@ -13,13 +13,14 @@ pub(crate) mod conversation;
 mod engine;
 mod leaves;
 pub(crate) mod mock;
+pub(crate) mod modern;
 mod plan;
 mod replies;
 mod safety;
 mod substitute;
 
 pub use conversation::{Conversation, Conversations};
-pub(crate) use engine::{End, Outcome};
+pub(crate) use engine::{End, Outcome, Sent};
 pub use engine::{Output, ReplayEngine, Settings};
 pub use plan::{Plan, Selection};
 pub use replies::Answers;

@@ -5,6 +5,7 @@
 //!
 //! This module must never use tokio, open a file, read a clock or know the names of MCP methods.
 
+pub(crate) mod edit;
 pub(crate) mod envelope;
 pub(crate) mod framing;
 pub mod json;

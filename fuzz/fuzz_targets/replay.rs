@@ -10,7 +10,10 @@ fuzz_target!(|data: &[u8]| {
     let middle = data.windows(3).position(|three| three == b"\n=\n");
     let (recorded, live) = middle.map_or((data, data), |at| (&data[..at], &data[at + 3..]));
     for session in sessions(recorded) {
-        assert_eq!(talk(session.clone(), live), talk(session, live));
+        for is_for_modern in [false, true] {
+            let selection = Selection { is_for_modern, ..Selection::default() };
+            assert_eq!(talk(session.clone(), &selection, live), talk(session.clone(), &selection, live));
+        }
     }
 });
 
@@ -20,8 +23,8 @@ fn sessions(recorded: &[u8]) -> Vec<Conversation> {
     found.finish()
 }
 
-fn talk(session: Conversation, live: &[u8]) -> Vec<Output> {
-    let mut engine = ReplayEngine::new(Plan::new(session, &Selection::default()), Settings::default());
+fn talk(session: Conversation, selection: &Selection, live: &[u8]) -> Vec<Output> {
+    let mut engine = ReplayEngine::new(Plan::new(session, selection), Settings::default());
     let mut all = engine.start(Duration::ZERO);
     let mut now = Duration::ZERO;
     for step in steps(live) {

@@ -190,4 +190,9 @@ impl Printer {
     pub(super) fn progress(&self, what: &'static str, total: u64) -> Progress {
         Progress::bytes(what, total, io::stderr().is_terminal())
     }
+
+    /// The same for pieces of work.
+    pub(super) fn progress_of(&self, what: &'static str, total: u64) -> Progress {
+        Progress::count(what, total, io::stderr().is_terminal())
+    }
 }

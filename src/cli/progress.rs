@@ -10,7 +10,7 @@ const PROGRESS_DELAY: Duration = Duration::from_millis(500);
 /// How often the bar moves while the extent of the work is unknown.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Progress through a number of bytes.
+/// Progress through a number of bytes, or of pieces of work.
 pub(super) struct Progress {
     bar: ProgressBar,
     started: Instant,
@@ -21,14 +21,23 @@ pub(super) struct Progress {
 impl Progress {
     /// Creates a progress bar for `total` bytes of `what`; it is never shown if `allowed` is false.
     pub(super) fn bytes(what: &'static str, total: u64, allowed: bool) -> Self {
+        Self::new(what, total, allowed, "{spinner} {msg} {wide_bar} {bytes}/{total_bytes} {eta}")
+    }
+
+    /// Creates a progress bar for `total` pieces of work.
+    pub(super) fn count(what: &'static str, total: u64, allowed: bool) -> Self {
+        Self::new(what, total, allowed, "{spinner} {msg} {wide_bar} {pos}/{len} {elapsed}")
+    }
+
+    fn new(what: &'static str, total: u64, allowed: bool, template: &str) -> Self {
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
-        let style = ProgressStyle::with_template("{spinner} {msg} {wide_bar} {bytes}/{total_bytes} {eta}");
+        let style = ProgressStyle::with_template(template);
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.set_message(what);
         Self { bar, started: Instant::now(), visible: false, allowed }
     }
 
-    /// Sets the number of bytes that are done.
+    /// Sets how much is done.
     pub(super) fn reach(&mut self, position: u64) {
         if !self.allowed {
             return;
@@ -38,6 +47,11 @@ impl Progress {
             self.bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
         }
         self.bar.set_position(position);
+    }
+
+    /// Hides the bar while something else is printed.
+    pub(super) fn aside(&self, print: impl FnOnce()) {
+        self.bar.suspend(print);
     }
 
     /// Removes the bar.

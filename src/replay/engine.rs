@@ -2,14 +2,13 @@
 //! with the live server's values in place of the recorded ones, and answers the server's requests as recorded.
 
 mod report;
+mod rounds;
+mod values;
 
-use super::bindings::Binding;
-use super::conversation::Entry;
-use super::leaves::leaves;
 use super::plan::{Awaited, Plan};
 use super::replies::{Answers, Replies, Reply};
-use super::substitute::{Substitutions, place_in, quoted, splice};
-use crate::wire::{Envelope, IdKey, MessageKind, json};
+use super::substitute::Substitutions;
+use crate::wire::{Envelope, Id, IdKey, MessageKind, json};
 pub(crate) use report::{End, Note, Outcome};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Duration;
@@ -58,11 +57,22 @@ pub enum Output {
 /// How long to wait for a message that the server sent by itself, beyond twice the recorded time.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// How what was sent differs from the recording.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sent {
+    /// The recorded values with the live ones that took their place.
+    pub substitutions: Substitutions,
+    /// The messages with such values, by the numbers of their events.
+    pub rewritten: HashMap<u64, Vec<u8>>,
+}
+
 /// A request that waits for its answer.
 #[derive(Debug)]
 struct Waiting {
     request: (usize, usize),
     sent_at: Duration,
+    /// What was sent, if it may have to be sent again with input, and how often it was.
+    again: Option<(Vec<u8>, usize)>,
 }
 
 /// The engine; see the module.
@@ -91,7 +101,7 @@ pub struct ReplayEngine {
     missing: BTreeSet<Box<str>>,
     /// The entries from which values are taken, and the content that came in their place.
     live: HashMap<usize, Option<Vec<u8>>>,
-    substitutions: Substitutions,
+    sent: Sent,
     outcome: Outcome,
     is_finished: bool,
 }
@@ -129,7 +139,7 @@ impl ReplayEngine {
             settled_before: 0,
             missing: BTreeSet::new(),
             live,
-            substitutions: Substitutions::default(),
+            sent: Sent::default(),
             outcome: Outcome::default(),
             is_finished: false,
         }
@@ -155,7 +165,7 @@ impl ReplayEngine {
     /// Handles a request that could not be delivered. `refusal` is the error with which the server rejected it.
     pub fn undelivered(&mut self, now: Duration, id: &[u8], reason: &str, refusal: Option<&[u8]>) -> Vec<Output> {
         let mut outputs = Vec::new();
-        let waiting = self.waiting.remove(&crate::wire::Id(id).key());
+        let waiting = self.waiting.remove(&Id(id).key());
         let seq = waiting.as_ref().map(|waiting| self.plan.conversation.entries[waiting.request.0].seq());
         match (waiting, refusal) {
             (Some(waiting), Some(refusal)) => self.settle(now, waiting, refusal, &mut outputs),
@@ -223,16 +233,17 @@ impl ReplayEngine {
         &self.outcome
     }
 
-    /// Returns the recorded values with the live ones that took their place.
-    pub(crate) fn substitutions(&self) -> &Substitutions {
-        &self.substitutions
+    /// Returns how what was sent differs from the recording.
+    pub(crate) fn sent(&self) -> &Sent {
+        &self.sent
     }
 
     fn take(&mut self, now: Duration, message: &[u8], outputs: &mut Vec<Output>) {
         let envelope = Envelope::scan(message);
         match (envelope.kind, envelope.id) {
             (MessageKind::Result | MessageKind::Error, Some(id)) => {
-                if let Some(waiting) = self.waiting.remove(&id.key()) {
+                let Some(waiting) = self.waiting.remove(&id.key()) else { return };
+                if let Some(waiting) = self.give_input(now, waiting, &envelope, outputs) {
                     self.settle(now, waiting, message, outputs);
                 }
             }
@@ -269,24 +280,30 @@ impl ReplayEngine {
         *come += 1;
     }
 
-    fn reply(&mut self, envelope: &Envelope<'_>, id: crate::wire::Id<'_>, outputs: &mut Vec<Output>) {
-        let entries = &self.plan.conversation.entries;
-        let recorded = |answer: usize| entries[answer].body().to_vec();
-        match self.replies.answer(envelope, id, entries, recorded) {
-            Reply::Send(response, None) => outputs.push(Output::Send(response)),
-            Reply::Send(response, Some(answer)) => {
-                let bindings = self.plan.bindings.get(&answer).cloned().unwrap_or_default();
-                let seq = self.plan.conversation.entries[answer].seq();
-                let response = self.bound(seq, &response, &bindings, outputs);
-                outputs.push(Output::Send(response));
-            }
+    fn reply(&mut self, envelope: &Envelope<'_>, id: Id<'_>, outputs: &mut Vec<Output>) {
+        match self.recorded_reply(envelope, id, outputs) {
+            Reply::Send(response, _) => outputs.push(Output::Send(response)),
             Reply::Silence => {}
             Reply::Refuse(response) => {
                 outputs.push(Output::Send(response));
-                let method = envelope.method.as_deref().unwrap_or_default().to_owned();
-                self.note(Note::Unanswerable { method }, outputs);
+                self.refused(envelope, outputs);
             }
         }
+    }
+
+    fn recorded_reply(&mut self, envelope: &Envelope<'_>, id: Id<'_>, outputs: &mut Vec<Output>) -> Reply {
+        let entries = &self.plan.conversation.entries;
+        let recorded = |answer: usize| entries[answer].body().to_vec();
+        let reply = self.replies.answer(envelope, id, entries, recorded);
+        let Reply::Send(response, Some(answer)) = reply else { return reply };
+        let bindings = self.plan.bindings.get(&answer).cloned().unwrap_or_default();
+        let seq = self.plan.conversation.entries[answer].seq();
+        Reply::Send(self.bound(seq, &response, &bindings, outputs), Some(answer))
+    }
+
+    fn refused(&mut self, envelope: &Envelope<'_>, outputs: &mut Vec<Output>) {
+        let method = envelope.method.as_deref().unwrap_or_default().to_owned();
+        self.note(Note::Unanswerable { method }, outputs);
     }
 
     /// Sends everything that is due.
@@ -310,12 +327,16 @@ impl ReplayEngine {
     fn send(&mut self, now: Duration, outputs: &mut Vec<Output>) {
         let step = self.plan.steps[self.next].clone();
         let entry = &self.plan.conversation.entries[step.entry];
-        for (number, request) in entry.requests.iter().enumerate() {
-            let waiting = Waiting { request: (step.entry, number), sent_at: now };
-            self.waiting.insert(request.id.clone(), waiting);
-        }
-        let (seq, body) = (entry.seq(), entry.body().to_vec());
+        let (seq, body, requests) = (entry.seq(), entry.body().to_vec(), entry.requests.clone());
         let message = self.bound(seq, &body, &step.bindings, outputs);
+        let again = self.plan.is_for_modern().then(|| (message.clone(), 0));
+        for (number, request) in requests.into_iter().enumerate() {
+            let waiting = Waiting { request: (step.entry, number), sent_at: now, again: again.clone() };
+            self.waiting.insert(request.id, waiting);
+        }
+        if message != body {
+            self.sent.rewritten.insert(seq, message.clone());
+        }
         outputs.push(Output::Send(message));
         self.outcome.sent += 1;
         self.next += 1;
@@ -384,68 +405,5 @@ impl ReplayEngine {
     fn note(&mut self, note: Note, outputs: &mut Vec<Output>) {
         self.outcome.notes.push(note.clone());
         outputs.push(Output::Note(note));
-    }
-
-    /// Returns a message of the client with the live server's values in it.
-    fn bound(&mut self, seq: u64, body: &[u8], bindings: &[Binding], outputs: &mut Vec<Output>) -> Vec<u8> {
-        if bindings.is_empty() {
-            return body.to_vec();
-        }
-        let envelope = Envelope::scan(body);
-        let Some(content) = envelope.params.or(envelope.result).or(envelope.error) else { return body.to_vec() };
-        let offset = place_in(body, content).start;
-        let mut changes: Vec<(std::ops::Range<usize>, String)> = Vec::new();
-        let all = leaves(content);
-        for leaf in &all {
-            let mut text = leaf.value.clone().into_owned();
-            for binding in bindings.iter().filter(|binding| binding.place == leaf.pointer) {
-                let Some(live) = self.resolve(seq, binding, outputs) else { continue };
-                self.substitutions.add_generated(&binding.value, &live);
-                text = if binding.is_part { text.replace(&binding.value, &live) } else { live };
-            }
-            if text != *leaf.value {
-                let range = leaf.range.start + offset..leaf.range.end + offset;
-                changes.push((range, if leaf.is_string { quoted(&text) } else { text }));
-            }
-        }
-        if changes.is_empty() { body.to_vec() } else { splice(body, changes) }
-    }
-
-    /// Returns the live value of a binding: the one at the place where the recorded server returned it, unless the live
-    /// server returned the recorded value itself.
-    fn resolve(&mut self, seq: u64, binding: &Binding, outputs: &mut Vec<Output>) -> Option<String> {
-        let contents: Vec<_> = binding
-            .sources
-            .iter()
-            .filter_map(|source| Some((source, self.live.get(&source.entry)?.as_deref()?)))
-            .collect();
-        let has_it = |content: &[u8]| leaves(content).iter().any(|leaf| leaf.value.contains(&binding.value));
-        if contents.iter().any(|(_, content)| has_it(content)) {
-            return None;
-        }
-        let mut values: Vec<String> = Vec::new();
-        for value in contents.iter().filter_map(|(source, content)| source.value_in(content)) {
-            if !values.iter().any(|known| **known == *value) {
-                values.push(value.into_owned());
-            }
-        }
-        let (place, value) = (binding.place.clone(), binding.value.clone());
-        match &values[..] {
-            [] => {
-                let from = binding.sources.first().map(|source| self.entry(source.entry).seq()).unwrap_or_default();
-                self.note(Note::Unbound { seq, place, value, from }, outputs);
-                None
-            }
-            [only] => Some(only.clone()),
-            [latest, ..] => {
-                let latest = latest.clone();
-                self.note(Note::Ambiguous { seq, place, value, candidates: values }, outputs);
-                Some(latest)
-            }
-        }
-    }
-
-    fn entry(&self, number: usize) -> &Entry {
-        &self.plan.conversation.entries[number]
     }
 }

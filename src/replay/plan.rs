@@ -3,6 +3,7 @@
 
 use super::bindings::{self, Binding};
 use super::conversation::{Conversation, Entry};
+use super::modern;
 use super::safety::{self, Annotations};
 use crate::session::filter::{Filter, FilterInput};
 use crate::wire::MessageKind;
@@ -20,6 +21,8 @@ pub struct Selection {
     pub to: Option<u64>,
     /// Only what changes nothing on the server's side.
     pub read_only: bool,
+    /// In the form of the modern era, although the recording is of the legacy era.
+    pub is_for_modern: bool,
 }
 
 /// A recorded message that is not sent.
@@ -79,33 +82,58 @@ pub struct Plan {
     destructive: Vec<Destructive>,
     /// The entries that do not count in a comparison: what is not sent, and what belongs to it.
     left_out: HashSet<usize>,
+    /// The live server is of the modern era, and the recording was translated for it.
+    is_for_modern: bool,
 }
 
-const HANDSHAKE: [&str; 2] = ["initialize", "notifications/initialized"];
+const HANDSHAKE: [&str; 3] = ["initialize", "notifications/initialized", "server/discover"];
 
 impl Plan {
     /// Plans the replay of a session.
-    pub fn new(conversation: Conversation, selection: &Selection) -> Self {
+    pub fn new(mut conversation: Conversation, selection: &Selection) -> Self {
+        let is_for_modern = selection.is_for_modern && modern::is_legacy(&conversation);
+        let translation = match is_for_modern {
+            true => modern::translate(&mut conversation),
+            false => modern::Translation::default(),
+        };
         let mut bindings = bindings::find(&conversation);
         let tools = safety::annotations(&conversation);
         let (mut omissions, mut destructive, mut omitted) = (Vec::new(), Vec::new(), HashSet::new());
-        for (number, entry) in conversation.entries.iter().enumerate().filter(|(_, entry)| is_sent(entry)) {
-            match selection.objection(entry, &tools) {
-                Some(why) => {
-                    omitted.insert(number);
-                    omissions.push(Omission { seq: entry.seq(), label: label(entry), why });
-                }
-                None => destructive.extend(destroys(entry, &tools)),
+        for (number, entry) in conversation.entries.iter().enumerate() {
+            let objection = || is_sent(entry).then(|| selection.objection(entry, &tools)).flatten();
+            if let Some(why) = translation.without.get(&number).copied().or_else(objection) {
+                omitted.insert(number);
+                omissions.push(Omission { seq: entry.seq(), label: label(entry), why });
+            } else if is_sent(entry) {
+                destructive.extend(destroys(entry, &tools));
             }
         }
-        let left_out = left_out(&conversation, &omitted);
+        let mut left_out = left_out(&conversation, &omitted);
+        left_out.extend(translation.incomparable);
         let (steps, rest) = steps(&conversation, &omitted, &left_out, &mut bindings);
-        Self { conversation, steps, rest, bindings, omissions, destructive, left_out }
+        Self { conversation, steps, rest, bindings, omissions, destructive, left_out, is_for_modern }
     }
 
-    /// Returns the number of messages to send.
-    pub(crate) fn len(&self) -> usize {
-        self.steps.len()
+    /// Returns the number of the session's stream.
+    pub(crate) fn stream(&self) -> u32 {
+        self.conversation.stream()
+    }
+
+    /// Returns whether something was left out, and nothing remains but the handshake.
+    pub(crate) fn is_empty(&self) -> bool {
+        let is_handshake = |step: &Step| is_handshake(&self.conversation.entries[step.entry]);
+        self.steps.is_empty() || !self.omissions.is_empty() && self.steps.iter().all(is_handshake)
+    }
+
+    /// Returns whether the recording was translated for a server of the modern era.
+    pub(crate) fn is_for_modern(&self) -> bool {
+        self.is_for_modern
+    }
+
+    /// Iterates over the requests to send: the numbers of their events, and what they are.
+    pub(crate) fn requests(&self) -> impl Iterator<Item = (u64, String)> {
+        let entries = self.steps.iter().map(|step| &self.conversation.entries[step.entry]);
+        entries.filter(|entry| !entry.requests.is_empty()).map(|entry| (entry.seq(), label(entry)))
     }
 
     /// Returns what is not sent.
@@ -169,7 +197,7 @@ pub(crate) struct StepOutline<'p> {
 impl Selection {
     /// Returns why a message is not sent.
     fn objection(&self, entry: &Entry, tools: &HashMap<String, Annotations>) -> Option<&'static str> {
-        if HANDSHAKE.iter().any(|method| entry.is(method)) {
+        if is_handshake(entry) {
             return None;
         }
         let seq = entry.seq();
@@ -182,6 +210,10 @@ impl Selection {
         let is_refused = self.read_only && !safety::only_reads(entry, tools);
         is_refused.then_some("it is not annotated as read-only")
     }
+}
+
+fn is_handshake(entry: &Entry) -> bool {
+    HANDSHAKE.iter().any(|method| entry.is(method))
 }
 
 fn is_selected(filter: &Filter, entry: &Entry) -> bool {
@@ -199,7 +231,11 @@ fn is_sent(entry: &Entry) -> bool {
 /// Returns the method of a message, and the tool that it calls.
 fn label(entry: &Entry) -> String {
     let method = entry.method.as_deref().unwrap_or_else(|| entry.kind.name());
-    safety::tool_of(entry).map_or_else(|| method.to_owned(), |tool| format!("{method} {tool}"))
+    match safety::tool_of(entry) {
+        _ if !entry.is_clients() => format!("{method} of the server"),
+        Some(tool) => format!("{method} {tool}"),
+        None => method.to_owned(),
+    }
 }
 
 fn destroys(entry: &Entry, tools: &HashMap<String, Annotations>) -> Option<Destructive> {
@@ -243,7 +279,7 @@ fn steps(
             let step = Step { entry: number, bindings, before: std::mem::take(&mut before), think: since(last, time) };
             steps.push(step);
             step_at = Some(time);
-            if entry.is("initialize") && conversation.answer_of(entry).is_some() {
+            if !entry.requests.is_empty() && is_handshake(entry) && conversation.answer_of(entry).is_some() {
                 before.answers.push((number, 0));
                 handshakes.insert(number);
             }

@@ -101,7 +101,7 @@ fn generated_values_follow_the_live_server_byte_for_byte_elsewhere() {
     let outputs = engine.receive(ms(1), &text(&live));
     let expected = r#"{"id":2, "params":{"uri":"note://sess_7Hj3pW1q/1","n":1.0},"method":"x","jsonrpc":"2.0"}"#;
     assert!(outputs.contains(&Output::Send(expected.as_bytes().to_vec())), "{outputs:?}");
-    let same = engine.substitutions().apply(br#"["sess_8Kx2mQ9z"]"#);
+    let same = engine.sent().substitutions.apply(br#"["sess_8Kx2mQ9z"]"#);
     assert_eq!(same.as_deref(), Some(&br#"["sess_7Hj3pW1q"]"#[..]));
 }
 
@@ -118,6 +118,7 @@ fn a_cursor_is_bound_by_its_name_and_a_short_value_elsewhere_is_not() {
     let live = answer(1, json!({"tools": [], "nextCursor": "p-7", "note": "fine"}));
     let outputs = engine.receive(ms(1), &text(&live));
     assert_eq!(sent(&outputs)[0]["params"], json!({"cursor": "p-7", "other": "2", "note": "ok"}));
+    assert_eq!(engine.sent().rewritten.keys().collect::<Vec<_>>(), [&2], "it is no difference of the client");
 }
 
 #[test]
@@ -316,4 +317,132 @@ fn batches_wait_for_all_their_answers() {
     engine.start(ms(0));
     assert_eq!(sent(&engine.receive(ms(1), &text(&answer(1, json!({}))))).len(), 0);
     assert_eq!(sent(&engine.receive(ms(2), &text(&answer(2, json!({}))))).len(), 1);
+}
+
+fn for_modern(messages: &[(Direction, Value)]) -> Plan {
+    Plan::new(session(messages), &Selection { is_for_modern: true, ..Selection::default() })
+}
+
+/// The session of a legacy client: the handshake, then these messages.
+fn legacy(messages: &[(Direction, Value)]) -> Vec<(Direction, Value)> {
+    let client = json!({"name": "c", "version": "1"});
+    let capabilities = json!({"elicitation": {}});
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": client});
+    let mut all = vec![
+        ask(0, "initialize", params),
+        answer(0, json!({"protocolVersion": "2025-11-25", "capabilities": {}})),
+        (CLIENT, json!({"jsonrpc": "2.0", "method": "notifications/initialized"})),
+    ];
+    all.extend_from_slice(messages);
+    all
+}
+
+const META: &str = "_meta";
+const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+
+#[test]
+fn a_modern_server_gets_a_discovery_and_requests_that_say_who_asks() {
+    let modern = [ask(1, "server/discover", json!({"_meta": {VERSION: "2026-07-28"}})), answer(1, json!({}))];
+    assert!(!for_modern(&modern).is_for_modern(), "a modern recording is replayed as it is");
+    let recorded = legacy(&[
+        ask(1, "logging/setLevel", json!({"level": "info"})),
+        answer(1, json!({})),
+        (
+            CLIENT,
+            json!(r#"{"jsonrpc":"2.0", "id":2,"method":"tools/call","params":{"name":"t","arguments":{"n":1.0}}}"#),
+        ),
+        answer(2, json!({"content": []})),
+        ask(3, "ping", json!({})),
+        answer(3, json!({})),
+        ask(4, "x/own", json!({})),
+        answer(4, json!({})),
+    ]);
+    let plan = for_modern(&recorded);
+    let omitted: Vec<_> = plan.omissions().iter().map(|one| (one.seq, one.label.as_str())).collect();
+    assert_eq!(omitted, [(2, "notifications/initialized"), (3, "logging/setLevel"), (7, "ping")]);
+    let compared: Vec<u64> = plan.compared().map(|entry| entry.seq()).collect();
+    assert_eq!(compared, [5, 6, 9, 10], "the answers to initialize and server/discover are not comparable");
+    let mut engine = ReplayEngine::new(plan, Settings::default());
+    let first = sent(&engine.start(ms(0)));
+    assert_eq!((first.len(), &first[0]["id"], &first[0]["method"]), (1, &json!(0), &json!("server/discover")));
+    assert_eq!(first[0]["params"][META][VERSION], "2026-07-28");
+    assert_eq!(first[0]["params"][META]["io.modelcontextprotocol/clientInfo"]["name"], "c");
+    assert_eq!(first[0]["params"][META]["io.modelcontextprotocol/clientCapabilities"], json!({"elicitation": {}}));
+    let outputs = engine.receive(ms(1), &text(&answer(0, json!({"supportedVersions": ["2026-07-28"]}))));
+    let [Output::Send(call)] = outputs.iter().filter(|it| matches!(it, Output::Send(_))).collect::<Vec<_>>()[..] else {
+        panic!("{outputs:?}")
+    };
+    let call = String::from_utf8(call.clone()).expect("text");
+    assert!(call.contains(r#""arguments":{"n":1.0}"#), "every other byte stays: {call}");
+    let call: Value = serde_json::from_str(&call).expect("JSON");
+    assert_eq!(
+        (&call["params"][META][VERSION], &call["params"][META][LOG_LEVEL]),
+        (&json!("2026-07-28"), &json!("info"))
+    );
+}
+
+#[test]
+fn a_modern_server_that_asks_for_input_gets_the_recorded_answer() {
+    let ask_user = json!({"message": "sure?", "requestedSchema": {"type": "object"}});
+    let accepted = json!({"action": "accept", "content": {"ok": true}});
+    let recorded = legacy(&[
+        ask(1, "tools/call", json!({"name": "t"})),
+        (SERVER, json!({"jsonrpc": "2.0", "id": 9, "method": "elicitation/create", "params": ask_user})),
+        (CLIENT, json!({"jsonrpc": "2.0", "id": 9, "result": accepted})),
+        answer(1, json!({"content": []})),
+    ]);
+    let mut engine = ReplayEngine::new(for_modern(&recorded), Settings::default());
+    engine.start(ms(0));
+    engine.receive(ms(1), &text(&answer(0, json!({}))));
+    let input = json!({"resultType": "input_required", "requestState": "sealed",
+        "inputRequests": {"k": {"method": "elicitation/create", "params": ask_user}}});
+    let again = sent(&engine.receive(ms(2), &text(&answer(1, input.clone())))).remove(0);
+    assert_eq!((&again["method"], &again["params"]["name"]), (&json!("tools/call"), &json!("t")));
+    assert_eq!(again["params"]["inputResponses"], json!({"k": accepted}));
+    assert_eq!(again["params"]["requestState"], "sealed");
+    assert_ne!(again["id"], 1);
+    let about = json!({"io.modelcontextprotocol/serverInfo": {"name": "s", "version": "1"}});
+    let last = json!({"resultType": "complete", "content": [], "_meta": about});
+    let last = json!({"jsonrpc": "2.0", "id": again["id"], "result": last});
+    let outputs = engine.receive(ms(3), last.to_string().as_bytes());
+    assert_eq!(outputs.last(), Some(&Output::Finished));
+    assert_eq!((engine.outcome().answered, engine.outcome().notes.len()), (2, 0));
+
+    let mut folded = modern::Folded::default();
+    let mut fold = |direction, message: &Value| {
+        let text = message.to_string();
+        folded.take(direction, text.as_bytes()).map(|kept| serde_json::from_slice::<Value>(&kept).expect("JSON"))
+    };
+    assert_eq!(fold(CLIENT, &ask(0, "server/discover", json!({})).1), None);
+    assert_eq!(fold(SERVER, &answer(0, json!({})).1), None);
+    assert_eq!(fold(CLIENT, &ask(1, "tools/call", json!({})).1), Some(ask(1, "tools/call", json!({})).1));
+    assert_eq!(fold(SERVER, &answer(1, input).1), None);
+    assert_eq!(fold(CLIENT, &again), None);
+    assert_eq!(fold(SERVER, &last), Some(answer(1, json!({"content": []})).1));
+    assert_eq!(fold(SERVER, &answer(0, json!({})).1), Some(answer(0, json!({})).1));
+}
+
+#[test]
+fn input_that_was_not_recorded_or_is_asked_for_again_and_again_ends_the_request() {
+    let recorded = legacy(&[ask(1, "tools/call", json!({"name": "t"})), answer(1, json!({"content": []}))]);
+    let input = json!({"resultType": "input_required", "inputRequests": {"k": {"method": "roots/list"}}});
+    let mut engine = ReplayEngine::new(for_modern(&recorded), Settings::default());
+    engine.start(ms(0));
+    engine.receive(ms(1), &text(&answer(0, json!({}))));
+    let outputs = engine.receive(ms(2), &text(&answer(1, input)));
+    assert_eq!(engine.outcome().notes, [Note::Unanswerable { method: "roots/list".into() }]);
+    assert_eq!(outputs.last(), Some(&Output::Finished));
+
+    let empty = json!({"resultType": "input_required", "requestState": "again"});
+    let mut engine = ReplayEngine::new(for_modern(&recorded), Settings::default());
+    engine.start(ms(0));
+    let mut next = sent(&engine.receive(ms(1), &text(&answer(0, json!({})))));
+    let mut rounds = 0;
+    while let Some(request) = next.pop() {
+        rounds += 1;
+        let asked = json!({"jsonrpc": "2.0", "id": request["id"], "result": empty});
+        next = sent(&engine.receive(ms(1 + rounds), asked.to_string().as_bytes()));
+    }
+    assert_eq!(rounds, 11, "the request and ten rounds");
 }

@@ -1,28 +1,23 @@
 //! `replay`: sends the client side of a recorded session to a server, and compares the answers.
 
 mod compare;
+mod outline;
+mod report;
+mod session;
 mod suite;
 
-use crate::cli::client_session::{self, ClientOptions};
 use crate::cli::comparing::NormaliseArgs;
-use crate::cli::printer::Format;
 use crate::cli::target::Target;
 use crate::cli::{Context, Outcome, recordings};
-use crate::diff::Report;
 use crate::error::{CommandError, ErrorKind};
-use crate::files::output::{PRIVATE, Replacement};
 use crate::files::reels;
-use crate::render::diff::{DiffStyle, Shown, View, text};
-use crate::replay::{Answers, Conversation, End, Output, Plan, ReplayEngine, Selection, Settings, Substitutions};
-use crate::runtime;
-use crate::runtime::client::Runner;
+use crate::replay::{Answers, Conversation, Plan, Selection, Settings, Substitutions};
 use crate::session::filter::Filter;
 use crate::wire::text::counted;
-use crate::wire::units::{millis, parse_time};
-use clap::Args;
-use compare::Comparison;
-use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use crate::wire::units::parse_time;
+use clap::{Args, ValueEnum};
+use report::{Form, Replayed};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Send the client side of a recorded session to a server, and compare the answers.
@@ -30,7 +25,7 @@ use std::time::Duration;
 /// mcpreel sends the recorded messages in their order. Each waits until everything that preceded it in the recording
 /// has come. Values that the server generated, such as cursors and ids of tasks, are replaced by the live server's.
 /// The server's own requests are answered as in the recording. The new session is recorded, too, and compared with the
-/// recording as `mcpreel diff` does.
+/// recording as `mcpreel diff` does. Several sessions in a reel are replayed one after another, each on its own connection.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -40,13 +35,15 @@ Examples:
   mcpreel replay session.reel --url http://localhost:8080/mcp --format json
   mcpreel replay session.reel --map /home/me/project=/tmp/copy -- my-server
   mcpreel replay session.reel --update -- my-server    # accept the answers
+  mcpreel replay old.reel --era modern -- my-server    # a server without `initialize`
   mcpreel replay recordings/ -j 4 --shard 1/2 -- my-server
+  mcpreel replay suite.yaml --format junit >results.xml
 
 Exit codes: 0 no difference; 1 differences; 2 usage, or a tool that may destroy data; 3 the recording cannot be read or has no messages of a client; 4 the server or the connection failed; 5 a request was not answered in time.")]
 pub(crate) struct ReplayArgs {
     /// The recording: a reel, or JSON lines; or several: a folder, or a suite file in YAML.
     reel: PathBuf,
-    /// Send only what this filter selects, and the handshake (see `mcpreel show --help`).
+    /// Send only what this filter selects, and the handshake (see `mcpreel show --help`). More recordings may precede it.
     filter: Vec<String>,
     /// Print what would be sent, and send nothing.
     #[arg(long)]
@@ -76,9 +73,13 @@ pub(crate) struct ReplayArgs {
     /// Send nothing after this event.
     #[arg(long, value_name = "SEQ")]
     to: Option<u64>,
-    /// Replay this session of a reel with several.
+    /// Replay only this session of a reel with several (repeatable).
     #[arg(long, value_name = "NUMBER")]
-    stream: Option<u32>,
+    stream: Vec<u32>,
+    /// The era of the live server: recorded sends the messages as they are; modern replays a recording with `initialize`
+    /// against a server of revision 2026-07-28, and reports what has no equivalent there.
+    #[arg(long, value_enum, default_value_t = EraArg::Recorded)]
+    era: EraArg,
     /// Replay this many times, each on a new connection.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
@@ -95,14 +96,14 @@ pub(crate) struct ReplayArgs {
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     /// Replay this many recordings of a folder or suite at the same time.
-    #[arg(short, long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(short, long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     jobs: u32,
     /// Replay only this part of a folder or suite, such as 1/4.
     #[arg(long, value_name = "N/COUNT")]
     shard: Option<suite::Shard>,
     /// Output format.
-    #[arg(short, long, value_enum, default_value_t = Format::Human)]
-    format: Format,
+    #[arg(short, long, value_enum, default_value_t = Form::Human)]
+    format: Form,
     #[command(flatten)]
     normalise: NormaliseArgs,
     /// Also compare the order of requests and notifications, whether a notification came before or after the result of
@@ -140,47 +141,75 @@ fn mapping(text: &str) -> Result<(String, String), String> {
     pair.map(|(old, new)| (old.to_owned(), new.to_owned())).ok_or_else(|| "expected OLD=NEW".to_owned())
 }
 
+/// The era of the live server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum EraArg {
+    /// That of the recording.
+    Recorded,
+    /// Revision 2026-07-28.
+    Modern,
+}
+
 pub(super) fn run(args: &ReplayArgs, context: &Context) -> Result<Outcome, CommandError> {
-    if suite::is_suite(&args.reel) {
+    if suite::is_suite(args) {
         return suite::run(args, context);
     }
-    let sessions = recordings::conversations(&args.reel)?;
-    let count = sessions.len();
-    let plan = Plan::new(args.mapped(args.choose(sessions)?), &args.selection()?);
+    let sessions = args.choose(recordings::conversations(&args.reel)?)?;
+    let selection = args.selection()?;
+    let plans: Vec<Plan> = sessions.into_iter().map(|session| Plan::new(args.mapped(session), &selection)).collect();
     if args.dry_run {
-        return dry_run(&plan, args, context);
+        plans.iter().try_for_each(|plan| outline::print(plan, plans.len() > 1, args, context))?;
+        return Ok(Outcome::Clean);
     }
-    args.check(&plan, count)?;
-    let mut outcome = Outcome::Clean;
-    for run in 1..=args.repeat {
-        if let Outcome::Findings = once(&plan, run, args, context)? {
-            outcome = Outcome::Findings;
-            if args.fail_fast {
+    args.check(&plans)?;
+    let replayed = all(plans, args, context)?;
+    report::all(&replayed, args, context)?;
+    let has_differences = replayed.iter().any(Replayed::is_different);
+    let mut errors = replayed.into_iter().filter_map(|one| one.error);
+    let Some(first) = errors.next() else {
+        return Ok(if has_differences { Outcome::Findings } else { Outcome::Clean });
+    };
+    errors.for_each(|error| context.printer.complain(&error));
+    Err(first)
+}
+
+/// Replays all sessions, each as often as wanted. A session that could not be replayed to its end is not repeated.
+fn all(plans: Vec<Plan>, args: &ReplayArgs, context: &Context) -> Result<Vec<Replayed>, CommandError> {
+    let mut replayed: Vec<Replayed> = Vec::new();
+    let count = plans.len();
+    for plan in plans.into_iter().filter(|plan| !plan.is_empty()) {
+        for run in 1..=args.repeat {
+            let number = replayed.len() + 1;
+            let one = session::replay(&plan, number, run, args, context)?;
+            report::one(&one, args, context)?;
+            let (is_over, is_different) = (one.error.is_some(), one.is_different());
+            replayed.push(one);
+            if args.fail_fast && (is_over || is_different) {
+                return Ok(replayed);
+            }
+            if is_over {
                 break;
             }
         }
     }
-    Ok(outcome)
+    if count > 1 {
+        let sessions = counted(count as u64, "session");
+        context.printer.note(&format!("{sessions} in {}", args.reel.display()));
+    }
+    Ok(replayed)
 }
 
 impl ReplayArgs {
-    /// The session to replay.
-    fn choose(&self, sessions: Vec<Conversation>) -> Result<Conversation, CommandError> {
-        let numbers: Vec<u32> = sessions.iter().map(Conversation::stream).collect();
-        let wanted = match (self.stream, &numbers[..]) {
-            (Some(wanted), _) => wanted,
-            (None, [only]) => *only,
-            (None, all) => {
-                let list: Vec<String> = all.iter().map(u32::to_string).collect();
-                let error = CommandError::usage(format!("{} contains {} sessions", self.reel.display(), all.len()));
-                return Err(error.hint(format!("choose one with --stream: {}", list.join(", "))));
-            }
-        };
-        let unknown = || {
-            CommandError::usage(format!("{} has no session {wanted}", self.reel.display()))
-                .hint("`mcpreel stats` shows the sessions of a reel")
-        };
-        sessions.into_iter().find(|session| session.stream() == wanted).ok_or_else(unknown)
+    /// The sessions to replay.
+    fn choose(&self, sessions: Vec<Conversation>) -> Result<Vec<Conversation>, CommandError> {
+        let has = |wanted: &&u32| !sessions.iter().any(|session| session.stream() == **wanted);
+        if let Some(unknown) = self.stream.iter().find(has) {
+            let numbers: Vec<String> = sessions.iter().map(|session| session.stream().to_string()).collect();
+            let error = CommandError::usage(format!("{} has no session {unknown}", self.reel.display()));
+            return Err(error.hint(format!("it has {}", numbers.join(", "))));
+        }
+        let is_wanted = |session: &Conversation| self.stream.is_empty() || self.stream.contains(&session.stream());
+        Ok(sessions.into_iter().filter(is_wanted).collect())
     }
 
     fn mapped(&self, mut conversation: Conversation) -> Conversation {
@@ -197,24 +226,27 @@ impl ReplayArgs {
                 CommandError::usage(format!("invalid filter: {error}")).hint("`mcpreel show --help` lists the terms")
             })?),
         };
-        Ok(Selection { filter, from: self.from, to: self.to, read_only: self.read_only })
+        let is_for_modern = self.era == EraArg::Modern;
+        Ok(Selection { filter, from: self.from, to: self.to, read_only: self.read_only, is_for_modern })
     }
 
     /// Refuses a replay that would do what the user may not want.
-    fn check(&self, plan: &Plan, sessions: usize) -> Result<(), CommandError> {
+    fn check(&self, plans: &[Plan]) -> Result<(), CommandError> {
         self.target.refuse_session("a replay begins a session of its own")?;
-        if plan.len() == 0 {
+        if plans.iter().all(Plan::is_empty) {
             return Err(CommandError::usage("nothing to send: everything was left out")
                 .hint("--dry-run lists what is left out, and why"));
         }
+        let calls: Vec<_> = plans.iter().flat_map(Plan::destructive).collect();
         let is_chosen = self.allow_destructive || !self.filter.is_empty();
-        if let Some(first) = plan.destructive().first().filter(|_| !is_chosen) {
-            let calls = counted(plan.destructive().len(), "call");
+        if let Some(first) = calls.first().filter(|_| !is_chosen) {
+            let calls = counted(calls.len() as u64, "call");
             return Err(CommandError::usage(format!("the recording contains {calls} of tools that may destroy data"))
                 .hint(format!("the first is {} (seq {}); --dry-run lists all", first.tool, first.seq))
                 .hint("send them with --allow-destructive, or choose what to send with a filter or --read-only"));
         }
-        if self.update && (sessions > 1 || !plan.omissions().is_empty() || !self.maps.is_empty()) {
+        let is_whole = plans.len() == 1 && plans.iter().all(|plan| plan.omissions().is_empty());
+        if self.update && !(is_whole && self.maps.is_empty() && self.stream.is_empty()) {
             return Err(CommandError::usage("--update needs the whole recording, with one session and without --map")
                 .hint("record the parts anew with --record"));
         }
@@ -235,158 +267,18 @@ impl ReplayArgs {
         Ok(Settings { speed: self.pace.0, timeout: self.timeout.unwrap_or(default.timeout), max_in_flight, answers })
     }
 
-    /// The reel of one run.
-    fn reel_of(&self, run: u32) -> Result<PathBuf, CommandError> {
+    /// The reel of the new session with this number.
+    fn reel_of(&self, number: usize) -> Result<PathBuf, CommandError> {
         match &self.record {
-            Some(path) if run > 1 => {
+            Some(path) if number > 1 => {
                 let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-                Ok(path.with_file_name(format!("{stem}-{run}.reel")))
+                Ok(path.with_file_name(format!("{stem}-{number}.reel")))
             }
             Some(path) => Ok(path.clone()),
             None => {
-                let name = if run > 1 { format!("replay-{run}") } else { "replay".to_owned() };
+                let name = if number > 1 { format!("replay-{number}") } else { "replay".to_owned() };
                 reels::new_path(&name)
             }
         }
     }
-}
-
-/// Prints what would be sent.
-fn dry_run(plan: &Plan, args: &ReplayArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let destructive = |seq| plan.destructive().iter().any(|call| call.seq == seq);
-    if args.format == Format::Json {
-        let bound = |(place, seq, pointer): &(&str, u64, &str)| json!({"place": place, "seq": seq, "from": pointer});
-        let steps = plan.outline().map(|step| {
-            json!({"seq": step.seq, "message": step.label, "destructive": destructive(step.seq),
-                "bound": step.bound.iter().map(bound).collect::<Vec<Value>>()})
-        });
-        let omitted =
-            plan.omissions().iter().map(|one| json!({"seq": one.seq, "message": one.label, "reason": one.why}));
-        let (sent, omitted): (Vec<Value>, Vec<Value>) = (steps.collect(), omitted.collect());
-        context.printer.json(&json!({"sent": sent, "omitted": omitted}))?;
-        return Ok(Outcome::Clean);
-    }
-    for step in plan.outline() {
-        let mark = if destructive(step.seq) { "  may destroy data" } else { "" };
-        context.printer.line(&format!("{:>5}  {}{mark}", step.seq, step.label))?;
-        for (place, seq, pointer) in &step.bound {
-            context.printer.line(&format!("       {place} as the live server returns it: {pointer} of seq {seq}"))?;
-        }
-    }
-    for omission in plan.omissions() {
-        context.printer.line(&format!("{:>5}  {} is left out: {}", omission.seq, omission.label, omission.why))?;
-    }
-    Ok(Outcome::Clean)
-}
-
-/// Replays once, and prints the comparison.
-fn once(plan: &Plan, run: u32, args: &ReplayArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let reel = args.reel_of(run)?;
-    let client = ClientOptions::replaying(reel.clone(), args.timeout);
-    let engine = ReplayEngine::new(plan.clone(), args.settings()?);
-    let comparison = Comparison::new(plan, args)?;
-    let mut stopped = None;
-    let replayed = runtime::block_on(async {
-        let (link, peer) = client_session::start(&args.target, &client, context).await?;
-        let mut runner = Runner::start(engine, link).await;
-        while let Some(output) = runner.next(None).await {
-            match output {
-                Output::Finished => break,
-                Output::Note(note) => context.printer.note(&note.to_string()),
-                Output::Answered { seq, method, message, latency } => {
-                    if context.verbose > 0 {
-                        let latency = millis(latency);
-                        context.printer.note(&format!("{method} (seq {seq}) was answered after {latency} ms"));
-                    }
-                    let report = comparison.answer(seq, &message).filter(|_| args.fail_fast);
-                    if let Some(report) = report.filter(|report| !report.is_empty()) {
-                        stopped = Some(report);
-                        let outputs = runner.engine.stop();
-                        runner.take(outputs);
-                    }
-                }
-                Output::Send(_) => {}
-            }
-        }
-        let (outcome, substitutions) = (runner.engine.outcome().clone(), runner.engine.substitutions().clone());
-        let stderr = std::mem::take(&mut runner.stderr);
-        runner.close().await;
-        match failure(&outcome, plan, &reel, &stderr) {
-            Some(error) => Err(peer.end_after(error, context.notices()).await),
-            None => {
-                peer.end(context.notices()).await;
-                Ok((outcome, substitutions))
-            }
-        }
-    });
-    let (outcome, substitutions) = replayed?;
-    let report = match stopped {
-        Some(report) => report,
-        None => comparison.sessions(&substitutions, &reel)?,
-    };
-    print(&report, &outcome, (run, &reel), args, context)?;
-    if let Some(timed_out) = outcome.timed_out() {
-        let error = CommandError::new(ErrorKind::Timeout, timed_out.to_string());
-        return Err(error.hint("allow more time with --timeout"));
-    }
-    if args.update && !report.is_empty() {
-        update(&args.reel, &reel)?;
-        context.printer.note(&format!("{} now contains the new session", args.reel.display()));
-    }
-    Ok(if report.is_empty() { Outcome::Clean } else { Outcome::Findings })
-}
-
-/// Why a replay could not reach its end.
-fn failure(outcome: &crate::replay::Outcome, plan: &Plan, reel: &Path, stderr: &[u8]) -> Option<CommandError> {
-    let state = format!("after {} of {}", outcome.answered, counted(plan.expected_answers(), "answer"));
-    let message = match outcome.end.as_ref()? {
-        End::Stopped => return None,
-        End::Closed => format!("the server ended {state}"),
-        End::Lost(why) => format!("{why}, {state}"),
-    };
-    let error = client_session::failed(runtime::Failure::Failed(message.into()), stderr);
-    Some(error.hint(format!("what was said is in {}", reel.display())))
-}
-
-fn print(
-    report: &Report,
-    outcome: &crate::replay::Outcome,
-    (run, reel): (u32, &Path),
-    args: &ReplayArgs,
-    context: &Context,
-) -> Result<(), CommandError> {
-    if args.format == Format::Json {
-        let notes: Vec<String> = outcome.notes.iter().map(ToString::to_string).collect();
-        return context.printer.json(&json!({
-            "recording": args.reel, "session": reel, "run": run, "sent": outcome.sent, "answered": outcome.answered,
-            "notes": notes, "diff": report.to_json(),
-        }));
-    }
-    let mut out = String::new();
-    let (recording, session) = (args.reel.display().to_string(), reel.display().to_string());
-    let shown = Shown {
-        names: [&recording, &session],
-        report,
-        rows: &[],
-        renamed: &[],
-        latency: None,
-        is_only_latency: false,
-        is_full: false,
-    };
-    text(&shown, View::Unified, &DiffStyle::from(&context.printer.palette), context.printer.width, &mut out);
-    context.printer.text(&out)?;
-    context.printer.flush().map_err(CommandError::output)?;
-    let (sent, answers) = (counted(outcome.sent, "message"), counted(outcome.answered, "answer"));
-    let stopped = if outcome.end.is_some() { ", stopped at the first difference" } else { "" };
-    context.printer.note(&format!("{sent} sent, {answers}{stopped}; A is the recording, B is {}", reel.display()));
-    Ok(())
-}
-
-/// Replaces a recording by a new session.
-fn update(recording: &Path, session: &Path) -> Result<(), CommandError> {
-    let failed = |error| CommandError::writing(recording, &error);
-    let mut replacement = Replacement::begin(recording, PRIVATE).map_err(failed)?;
-    let mut source = std::fs::File::open(session).map_err(|error| CommandError::reading(session, &error))?;
-    std::io::copy(&mut source, replacement.file()).map_err(failed)?;
-    replacement.commit().map_err(failed)
 }

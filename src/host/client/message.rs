@@ -2,7 +2,7 @@
 //!
 //! Never: the meaning of methods.
 
-use crate::wire::{Id, json};
+use crate::wire::Id;
 use serde_json::{Value, json};
 
 /// The params of a request or notification.
@@ -71,75 +71,12 @@ pub(crate) fn error_response(id: &[u8], error: &Value) -> Vec<u8> {
     [br#"{"jsonrpc":"2.0","id":"#, Id(id).echoed(), format!(r#","error":{error}}}"#).as_bytes()].concat()
 }
 
-/// Sets members of an object's text: existing members are replaced in place, new ones are put first. Every other byte
-/// stays. Text that is not a complete object is returned unchanged.
-pub(crate) fn with_members(object: &[u8], members: &[(&str, Value)]) -> Vec<u8> {
-    members.iter().rev().fold(object.to_vec(), |text, (name, value)| {
-        let value = value.to_string();
-        match json::member(&text, name) {
-            Some(old) => replaced(&text, old, value.as_bytes()),
-            None => with_first_member(&text, name, value.as_bytes()),
-        }
-    })
-}
-
-/// Adds members to the `_meta` of params. Existing members of `_meta` win, and every byte of the caller stays.
-pub(crate) fn with_meta(params: &[u8], meta: &[(&str, Value)]) -> Vec<u8> {
-    let Some(written) = json::member(params, "_meta") else {
-        let all: serde_json::Map<_, _> = meta.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        return with_first_member(params, "_meta", Value::Object(all).to_string().as_bytes());
-    };
-    let missing = meta.iter().rev().filter(|(name, _)| json::member(written, name).is_none());
-    let filled = missing
-        .fold(written.to_vec(), |text, (name, value)| with_first_member(&text, name, value.to_string().as_bytes()));
-    replaced(params, written, &filled)
-}
-
-/// Replaces `old`, which must be a slice of `text`.
-fn replaced(text: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
-    let start = old.as_ptr().addr().saturating_sub(text.as_ptr().addr());
-    match (text.get(..start), text.get(start + old.len()..)) {
-        (Some(before), Some(after)) => [before, new, after].concat(),
-        _ => text.to_vec(),
-    }
-}
-
-fn with_first_member(object: &[u8], name: &str, value: &[u8]) -> Vec<u8> {
-    let mut walk = json::members(object);
-    let count = walk.by_ref().count();
-    if walk.is_broken() {
-        return object.to_vec();
-    }
-    let inside = json::skip_space(object, 0) + 1;
-    let name = Value::from(name).to_string();
-    let comma: &[u8] = if count == 0 { b"" } else { b"," };
-    [&object[..inside], name.as_bytes(), b":", value, comma, &object[inside..]].concat()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn text(bytes: Vec<u8>) -> String {
         String::from_utf8(bytes).expect("UTF-8")
-    }
-
-    #[test]
-    fn meta_is_added_and_every_written_byte_stays() {
-        let meta = [("v", json!("1")), ("c", json!({}))];
-        assert_eq!(text(with_meta(b"{}", &meta)), r#"{"_meta":{"v":"1","c":{}}}"#);
-        assert_eq!(text(with_meta(br#"{ "x" : 1e400}"#, &meta)), r#"{"_meta":{"v":"1","c":{}}, "x" : 1e400}"#);
-        let mine = br#"{"a":1,"_meta":{"v":"mine", "t":1.0}}"#;
-        assert_eq!(text(with_meta(mine, &meta)), r#"{"a":1,"_meta":{"c":{},"v":"mine", "t":1.0}}"#);
-        assert_eq!(text(with_meta(b"[1]", &meta)), "[1]");
-        assert_eq!(text(with_meta(br#"{"_meta":7}"#, &meta)), r#"{"_meta":7}"#);
-    }
-
-    #[test]
-    fn members_are_replaced_or_put_first() {
-        let set = [("s", json!("new")), ("r", json!({"k": 1}))];
-        assert_eq!(text(with_members(br#"{"s":"old","x":0}"#, &set)), r#"{"r":{"k":1},"s":"new","x":0}"#);
-        assert_eq!(text(with_members(b"{", &set)), "{");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use super::message::{self, Params};
 use super::{ClientEngine, MAX_ROUNDS, Open, Output, RequestHandle, Role};
 use crate::protocol::Era;
-use crate::wire::{Envelope, MessageKind, json};
+use crate::wire::{Envelope, MessageKind, edit, json};
 use serde_json::{Map, Value};
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ impl ClientEngine {
         let mut params = open.params.text();
         if self.era == Era::Modern {
             let text = params.unwrap_or_else(|| b"{}".to_vec());
-            params = Some(message::with_meta(&message::with_members(&text, members), &self.meta()));
+            params = Some(edit::with_meta(&edit::with_members(&text, members), &self.meta()));
         }
         out.push(Output::Send(message::call(Some(&self.id(id)), &open.method, params.as_deref())));
         self.open.insert(id, open);

@@ -12,11 +12,16 @@ use std::process::Stdio;
 /// Calls of tools, with `{folder}` for the folder of a run.
 pub(super) type Script = Vec<(&'static str, Value)>;
 
-#[test]
-#[ignore = "needs the real peers; run tests/full.sh"]
-fn two_runs_of_the_everything_server() {
-    let stage = Stage::new();
-    let server = |_: &Path| vec!["node".into(), stage.peers.everything().into(), "stdio".into()];
+/// A server with a script of calls: its command for a folder, and a text in the arguments of one call with another text
+/// for it.
+pub(super) struct Case {
+    pub server: Box<dyn Fn(&Path) -> Vec<OsString>>,
+    pub script: Script,
+    pub argument: (&'static str, &'static str),
+}
+
+pub(super) fn everything(stage: &Stage) -> Case {
+    let program = stage.peers.everything();
     let script = vec![
         ("echo", json!({"message": "timeout 30s"})),
         ("get-sum", json!({"a": 1, "b": 2})),
@@ -25,14 +30,12 @@ fn two_runs_of_the_everything_server() {
         ("get-resource-reference", json!({"resourceType": "Text", "resourceId": 1})),
         ("trigger-long-running-operation", json!({"duration": 1, "steps": 2})),
     ];
-    compare_two_runs(&stage, &server, &script, ("timeout 30s", "timeout 60s"));
+    let server = move |_: &Path| vec!["node".into(), program.clone().into(), "stdio".into()];
+    Case { server: Box::new(server), script, argument: ("timeout 30s", "timeout 60s") }
 }
 
-#[test]
-#[ignore = "needs the real peers; run tests/full.sh"]
-fn two_runs_of_the_filesystem_server() {
-    let stage = Stage::new();
-    let server = |folder: &Path| vec!["node".into(), stage.peers.filesystem().into(), folder.into()];
+pub(super) fn filesystem(stage: &Stage) -> Case {
+    let program = stage.peers.filesystem();
     let script = vec![
         ("list_allowed_directories", json!({})),
         ("write_file", json!({"path": "{folder}/b.txt", "content": "wait 30s\n"})),
@@ -41,58 +44,93 @@ fn two_runs_of_the_filesystem_server() {
         ("get_file_info", json!({"path": "{folder}/b.txt"})),
         ("read_text_file", json!({"path": "{folder}/missing.txt"})),
     ];
-    compare_two_runs(&stage, &server, &script, ("wait 30s", "wait 60s"));
+    let server = move |folder: &Path| vec!["node".into(), program.clone().into(), folder.into()];
+    Case { server: Box::new(server), script, argument: ("wait 30s", "wait 60s") }
 }
 
-#[test]
-#[ignore = "needs the real peers; run tests/full.sh"]
-fn two_runs_of_the_memory_server() {
-    let stage = Stage::new();
-    let server = |folder: &Path| {
-        let file = format!("MEMORY_FILE_PATH={}", folder.join("memory.json").display());
-        vec!["env".into(), file.into(), "node".into(), stage.peers.memory().into()]
-    };
+pub(super) fn memory(stage: &Stage) -> Case {
+    let program = stage.peers.memory();
     let entity = json!({"name": "a", "entityType": "t", "observations": ["waits 30s"]});
     let script = vec![("create_entities", json!({"entities": [entity]})), ("read_graph", json!({}))];
-    compare_two_runs(&stage, &server, &script, ("waits 30s", "waits 60s"));
+    let server = move |folder: &Path| {
+        let file = format!("MEMORY_FILE_PATH={}", folder.join("memory.json").display());
+        vec!["env".into(), file.into(), "node".into(), program.clone().into()]
+    };
+    Case { server: Box::new(server), script, argument: ("waits 30s", "waits 60s") }
 }
 
-#[test]
-#[ignore = "needs the real peers; run tests/full.sh"]
-fn two_runs_of_the_time_server() {
-    let stage = Stage::new();
-    let server = |_: &Path| stage.peers.server(super::Scenario::Time);
+pub(super) fn time(stage: &Stage) -> Case {
+    let command = stage.peers.server(super::Scenario::Time);
     let script = vec![
         ("get_current_time", json!({"timezone": "UTC"})),
         ("convert_time", json!({"source_timezone": "UTC", "time": "16:30", "target_timezone": "Asia/Tokyo"})),
     ];
-    compare_two_runs(&stage, &server, &script, ("16:30", "17:30"));
+    Case { server: Box::new(move |_: &Path| command.clone()), script, argument: ("16:30", "17:30") }
 }
 
-#[test]
-#[ignore = "needs the real peers; run tests/full.sh"]
-fn two_runs_of_the_git_server() {
-    let stage = Stage::new();
-    let server = |folder: &Path| -> Vec<OsString> {
-        let module = ["-m", "mcp_server_git", "--repository"].map(OsString::from);
-        std::iter::once(stage.peers.python("git").into()).chain(module).chain([folder.into()]).collect()
-    };
+pub(super) fn git(stage: &Stage) -> Case {
+    let python = stage.peers.python("git");
     let script = vec![
         ("git_status", json!({"repo_path": "{folder}"})),
         ("git_log", json!({"repo_path": "{folder}"})),
         ("git_create_branch", json!({"repo_path": "{folder}", "branch_name": "after-30s"})),
         ("git_show", json!({"repo_path": "{folder}", "revision": "HEAD"})),
     ];
-    compare_two_runs(&stage, &server, &script, ("after-30s", "after-60s"));
+    let server = move |folder: &Path| -> Vec<OsString> {
+        let module = ["-m", "mcp_server_git", "--repository"].map(OsString::from);
+        std::iter::once(python.clone().into()).chain(module).chain([folder.into()]).collect()
+    };
+    Case { server: Box::new(server), script, argument: ("after-30s", "after-60s") }
+}
+
+pub(super) fn fastmcp(stage: &Stage) -> Case {
+    let command: [OsString; 2] =
+        [stage.peers.python("fastmcp").into(), stage.peers.scripts.join("fastmcp_server.py").into()];
+    let script =
+        vec![("add_note", json!({"text": "wait 30s"})), ("list_notes", json!({})), ("add", json!({"a": 2, "b": 40}))];
+    Case { server: Box::new(move |_: &Path| command.to_vec()), script, argument: ("wait 30s", "wait 60s") }
+}
+
+#[test]
+#[ignore = "needs the real peers; run tests/full.sh"]
+fn two_runs_of_a_fastmcp_server() {
+    compare_two_runs(fastmcp);
+}
+
+#[test]
+#[ignore = "needs the real peers; run tests/full.sh"]
+fn two_runs_of_the_everything_server() {
+    compare_two_runs(everything);
+}
+
+#[test]
+#[ignore = "needs the real peers; run tests/full.sh"]
+fn two_runs_of_the_filesystem_server() {
+    compare_two_runs(filesystem);
+}
+
+#[test]
+#[ignore = "needs the real peers; run tests/full.sh"]
+fn two_runs_of_the_memory_server() {
+    compare_two_runs(memory);
+}
+
+#[test]
+#[ignore = "needs the real peers; run tests/full.sh"]
+fn two_runs_of_the_time_server() {
+    compare_two_runs(time);
+}
+
+#[test]
+#[ignore = "needs the real peers; run tests/full.sh"]
+fn two_runs_of_the_git_server() {
+    compare_two_runs(git);
 }
 
 /// Runs a script twice, in two folders and a second apart. Then changes a copy in several ways, and expects each change.
-fn compare_two_runs(
-    stage: &Stage,
-    server: &dyn Fn(&Path) -> Vec<OsString>,
-    script: &Script,
-    (argument, other): (&str, &str),
-) {
+fn compare_two_runs(case: impl Fn(&Stage) -> Case) {
+    let stage = &Stage::new();
+    let Case { server, script, argument: (argument, other) } = &case(stage);
     let folders = ["one", "another-place"].map(|name| stage.path(name));
     for (folder, reel) in folders.iter().zip(["a.reel", "b.reel"]) {
         prepare(stage, folder);
@@ -130,8 +168,9 @@ fn compare_two_runs(
         let is_it = |place: &String| place.starts_with(pointer);
         assert!(!places.is_empty() && places.iter().all(is_it), "{from} → {to}: {places:?}\n{report:#}");
     }
-    let in_request = lines.lines().find(|line| line.contains("\"c2s\"") && line.contains(argument)).expect("a request");
-    let changed = lines.replace(in_request, &in_request.replace(argument, other));
+    let in_request =
+        lines.lines().find(|line| line.contains("\"c2s\"") && line.contains(*argument)).expect("a request");
+    let changed = lines.replace(in_request, &in_request.replace(*argument, other));
     std::fs::write(stage.path("changed.jsonl"), changed).expect("written");
     let places = places(&diff(stage, "a.reel", "changed.jsonl"));
     assert!(places.len() == 1 && places[0].starts_with("/params/arguments/"), "{argument} → {other}: {places:?}");

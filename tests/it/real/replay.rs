@@ -1,5 +1,6 @@
 //! Replays of sessions between other people's clients and servers, and mocks in place of those servers.
 
+use super::differences::{self, Case};
 use super::{ClientKind, Finished, Scenario, Stage, assert_same_lines, describe};
 use crate::common::BINARY;
 use serde_json::Value;
@@ -7,9 +8,6 @@ use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
-
-/// The time of day that server-everything writes into two resources.
-const CLOCK: [&str; 4] = ["--ignore", "/result/contents/*/text", "--ignore", "/result/contents/*/blob"];
 
 fn words(words: &[&str]) -> Vec<OsString> {
     words.iter().map(OsString::from).collect()
@@ -42,7 +40,9 @@ fn assert_replays_alike(client: ClientKind, scenario: Scenario, options: &[&str]
 #[test]
 #[ignore = "needs the real peers; run tests/full.sh"]
 fn server_everything_answers_alike_ten_times() {
-    assert_replays_alike(ClientKind::TypeScript, Scenario::Everything, &CLOCK, 10);
+    // One resource has the time of day inside of base64, which is compared byte for byte.
+    let options = ["--ignore", "/result/contents/*/blob"];
+    assert_replays_alike(ClientKind::TypeScript, Scenario::Everything, &options, 10);
 }
 
 #[test]
@@ -67,6 +67,89 @@ fn another_server_differs_where_it_does() {
         units.iter().all(|unit| unit["method"] == "tools/list"),
         "only the description of the tools changes: {report}"
     );
+}
+
+/// Records a script of calls once and replays it ten times, each in a folder made anew. Then each change of the server is
+/// found, and nothing else.
+fn assert_script_replays_alike(case: impl Fn(&Stage) -> Case) {
+    let stage = Stage::new();
+    let Case { server, script, .. } = case(&stage);
+    let folder = stage.path("work");
+    let renew = || {
+        let _ = std::fs::remove_dir_all(&folder);
+        differences::prepare(&stage, &folder);
+    };
+    renew();
+    differences::record(&stage, &server(&folder), &script, &folder, "t.reel");
+    let reel = stage.path("t.reel");
+    let run = |server: &[OsString]| {
+        renew();
+        replay(&stage, &reel, &["--allow-destructive", "--format", "json"], server)
+    };
+    for _ in 0..10 {
+        let replayed = run(&server(&folder));
+        let report = String::from_utf8_lossy(&replayed.stdout).into_owned();
+        assert_eq!(replayed.code(), 0, "{report}\n{}", replayed.errors());
+    }
+    for (change, places) in [
+        ("description", &["/result/tools/0/description"][..]),
+        ("schema", &["/result/tools/0/inputSchema"]),
+        ("name", &["/result/tools/0"]),
+        ("answer", &["/result/content/0", "/result/structuredContent"]),
+    ] {
+        let changed = [
+            &words(&["python3"]),
+            &[stage.peers.scripts.join("changed.py").into(), change.into()][..],
+            &server(&folder),
+        ]
+        .concat();
+        let replayed = run(&changed);
+        assert_eq!(replayed.code(), 1, "{change}: {}", replayed.errors());
+        let report: Value = serde_json::from_slice(&replayed.stdout).expect("JSON");
+        let units = report["diff"]["units"].as_array().expect("a list");
+        let changes: Vec<&Value> = units.iter().filter_map(|unit| unit["changes"].as_array()).flatten().collect();
+        let is_it = |change: &&Value| {
+            places.iter().any(|place| change["pointer"].as_str().is_some_and(|at| at.starts_with(place)))
+        };
+        assert!(!changes.is_empty() && changes.iter().all(is_it), "{change}: {report:#}");
+        assert!(change == "name" || units.len() == 1, "{change}: {report:#}");
+    }
+}
+
+#[test]
+#[ignore = "needs the real peers; run tests/full.sh"]
+fn a_script_with_server_everything_ten_times_and_with_changes() {
+    assert_script_replays_alike(differences::everything);
+}
+
+#[test]
+#[ignore = "needs the real peers; run tests/full.sh"]
+fn a_script_with_server_filesystem_ten_times_and_with_changes() {
+    assert_script_replays_alike(differences::filesystem);
+}
+
+#[test]
+#[ignore = "needs the real peers; run tests/full.sh"]
+fn a_script_with_server_memory_ten_times_and_with_changes() {
+    assert_script_replays_alike(differences::memory);
+}
+
+#[test]
+#[ignore = "needs the real peers; run tests/full.sh"]
+fn a_script_with_mcp_server_time_ten_times_and_with_changes() {
+    assert_script_replays_alike(differences::time);
+}
+
+#[test]
+#[ignore = "needs the real peers; run tests/full.sh"]
+fn a_script_with_mcp_server_git_ten_times_and_with_changes() {
+    assert_script_replays_alike(differences::git);
+}
+
+#[test]
+#[ignore = "needs the real peers; run tests/full.sh"]
+fn a_script_with_a_fastmcp_server_ten_times_and_with_changes() {
+    assert_script_replays_alike(differences::fastmcp);
 }
 
 /// Each client prints the same with the mock as with the server.

@@ -3,7 +3,8 @@
 
 use super::http::Server;
 use super::{ClientKind, Scenario, Stage, assert_reel_is_sound, call, host, http, overlay, recordings, stdio, survive};
-use crate::common::BINARY;
+use crate::common::{self, BINARY};
+use crate::recipes;
 use serde_json::Value;
 use std::ffi::OsString;
 
@@ -94,4 +95,19 @@ fn validate_a_recording() {
     let report = stage.mcpreel(&["validate", "--format", "json"], &reel);
     let report: Value = serde_json::from_slice(&report.stdout).expect("one object");
     assert_eq!(report["counts"]["error"], 0, "{report:#}");
+}
+
+/// The recipe for node:test in examples/testing.
+#[test]
+#[ignore = "needs the real peers for smoke tests; run tests/run.sh"]
+fn the_test_recipe_for_node() {
+    let stage = common::Stage::new();
+    recipes::copied(&stage);
+    let run = || common::finish(recipes::with_mcpreel(&stage, stage.command(&["node", "--test", "."])), Vec::new());
+    let passed = run();
+    assert_eq!(passed.code(), 0, "{passed:?}");
+    recipes::other_recording(&stage);
+    let failed = run();
+    assert!(failed.code() != 0 && failed.out().contains(recipes::MISSED), "{failed:?}");
+    assert!(failed.out().contains("the client did not do what was recorded"), "{failed:?}");
 }

@@ -7,7 +7,6 @@ use crate::cli::commands::serve::{Reaction, ServeCommon, ServeExtras, run_server
 use crate::cli::{Context, Outcome};
 use crate::error::{CommandError, ErrorKind};
 use crate::host::client::Answer;
-use crate::host::client::message::with_members;
 use crate::proposals::mcpe::EVENT;
 use crate::proposals::{self, Declared, REGISTRY};
 use crate::render::fired;
@@ -15,6 +14,7 @@ use crate::render::text;
 use crate::server::{Config, Fired, Output, Plan, Report, Server};
 use crate::sessions::live::{self, Live, RecordedHandshake};
 use crate::wire::Envelope;
+use crate::wire::edit::with_members;
 use crate::wire::units::parse_time;
 use clap::Args;
 use serde_json::{Value, json};

@@ -5,8 +5,10 @@ use crate::cli::redaction::RedactOptions;
 use crate::cli::{comparing, printer::note, recordings};
 use crate::diff::{self, Collector, Learned, Options, Recording, Report, complete};
 use crate::error::{CommandError, ErrorKind};
-use crate::replay::{Plan, Substitutions};
-use crate::trace::Event;
+use crate::replay::modern::Folded;
+use crate::replay::{Plan, Sent};
+use crate::trace::{Event, EventHeader, EventKind};
+use crate::wire::Framing;
 use std::path::Path;
 
 /// A recorded session, and what counts as a difference from it.
@@ -28,7 +30,7 @@ impl<'a> Comparison<'a> {
         let options = comparing::options(&args.normalise, args.order)?;
         let mut it = Self { plan, options, with_stderr: args.stderr, learned: None };
         if let Some(again) = &args.normalise.learn {
-            let report = it.report(&it.recorded(&Substitutions::default()), &it.read(again)?)?;
+            let report = it.report(&it.recorded(&Sent::default()), &it.read(again)?)?;
             it.learned = Some(Learned::of(&report));
         }
         Ok(it)
@@ -39,8 +41,8 @@ impl<'a> Comparison<'a> {
     /// # Errors
     ///
     /// The new session cannot be read.
-    pub(super) fn sessions(&self, substitutions: &Substitutions, reel: &Path) -> Result<Report, CommandError> {
-        self.report(&self.recorded(substitutions), &self.read(reel)?)
+    pub(super) fn sessions(&self, sent: &Sent, reel: &Path) -> Result<Report, CommandError> {
+        self.report(&self.recorded(sent), &self.read(reel)?)
     }
 
     /// Compares a live answer with the recorded one. Values that the server generated do not count.
@@ -56,10 +58,11 @@ impl<'a> Comparison<'a> {
     }
 
     /// The recorded session, with the live server's values in place of the recorded ones.
-    fn recorded(&self, substitutions: &Substitutions) -> Recording {
+    fn recorded(&self, sent: &Sent) -> Recording {
         let mut collector = Collector::new(&self.options).with_stderr(self.with_stderr);
         for event in self.plan.compared().map(|entry| entry.event()).chain(self.plan.stderr()) {
-            match substitutions.apply(event.payload) {
+            let changed = sent.rewritten.get(&event.header.seq).cloned();
+            match changed.or_else(|| sent.substitutions.apply(event.payload)) {
                 Some(payload) => collector.take(&Event { payload: &payload, ..event }),
                 None => collector.take(&event),
             }
@@ -69,10 +72,22 @@ impl<'a> Comparison<'a> {
 
     fn read(&self, path: &Path) -> Result<Recording, CommandError> {
         let mut collector = Collector::new(&self.options).with_stderr(self.with_stderr);
+        let mut folded = Folded::default();
         let damage = recordings::open(path, None, &RedactOptions::default())?
-            .each_event(|_| {}, |event| collector.take(event))?;
+            .each_event(|_| {}, |event| self.take(event, &mut folded, &mut collector))?;
         damage.iter().for_each(|damage| note(&format!("{}: {damage}", path.display())));
         Ok(collector.finish())
+    }
+
+    /// Takes a message of the live session as the recording would have it.
+    fn take(&self, event: &Event<'_>, folded: &mut Folded, collector: &mut Collector) {
+        if !self.plan.is_for_modern() || event.header.kind != EventKind::Message {
+            return collector.take(event);
+        }
+        let header = EventHeader { framing: Framing::Lf, ..event.header.clone() };
+        if let Some(payload) = folded.take(event.header.direction(), event.body()) {
+            collector.take(&Event { header: &header, payload: &payload });
+        }
     }
 
     fn report(&self, left: &Recording, right: &Recording) -> Result<Report, CommandError> {

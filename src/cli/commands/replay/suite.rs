@@ -1,19 +1,22 @@
-//! Replays several recordings: those in a folder, or those that a suite file names, each with its own server.
+//! Replays several recordings: those that the user or a suite file names, each with its own server, or those in a folder.
 //!
 //! Each recording is replayed by a process of its own, so that nothing of one run can reach another.
 
 use super::ReplayArgs;
-use crate::cli::printer::Format;
-use crate::cli::{Context, Outcome, own_words};
+use super::report::{self, Form};
+use crate::cli::progress::SharedProgress;
+use crate::cli::{Context, Outcome, checking, own_words};
 use crate::error::{CommandError, ErrorKind};
+use crate::render::replayed::{SessionReport, Verdict};
 use crate::wire::text::{counted, excerpt};
 use serde::Deserialize;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::str::FromStr;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 /// A part of a suite: `1/4` is the first of four.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,69 +56,94 @@ struct Test {
     words: Vec<OsString>,
 }
 
-/// Whether the argument of `replay` is a suite.
-pub(super) fn is_suite(path: &Path) -> bool {
-    path.is_dir() || path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+/// How the replay of one recording ended; `None` if it was not started because another one had failed.
+type Ended = Option<std::io::Result<Output>>;
+
+/// Whether the arguments of `replay` name several recordings.
+pub(super) fn is_suite(args: &ReplayArgs) -> bool {
+    args.reel.is_dir() || is_suite_file(&args.reel) || more(args) > 0
 }
 
-/// Replays all recordings of a suite, and prints a line for each.
+fn is_suite_file(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+}
+
+/// Returns how many words of the filter are names of more recordings.
+fn more(args: &ReplayArgs) -> usize {
+    let is_recording = |word: &&String| {
+        let path = Path::new(word);
+        path.is_dir() || path.is_file() && path.extension().is_some_and(|found| found == "reel" || found == "jsonl")
+    };
+    args.filter.iter().take_while(is_recording).count()
+}
+
+/// Replays all recordings of a suite, and reports each.
 ///
 /// # Errors
 ///
 /// The suite cannot be read or is empty, or a recording could not be replayed.
 pub(super) fn run(args: &ReplayArgs, context: &Context) -> Result<Outcome, CommandError> {
-    let all = match args.reel.is_dir() {
-        true => in_folder(&args.reel, args)?,
-        false => in_file(&args.reel, args)?,
-    };
+    if args.record.is_some() {
+        let error = CommandError::usage("--record names one reel, but there are several recordings");
+        return Err(error.hint("without it, each new session is in the folder of reels"));
+    }
+    let all = if is_suite_file(&args.reel) { in_file(&args.reel, args)? } else { named(args)? };
     let is_mine = |number: &usize| args.shard.is_none_or(|shard| number % shard.count == shard.number - 1);
     let tests: Vec<Test> = all.into_iter().enumerate().filter(|(number, _)| is_mine(number)).map(|it| it.1).collect();
-    let outputs = run_all(&tests, args.jobs.max(1) as usize);
-    let (mut differing, mut failed) = (0, Vec::new());
-    for (test, output) in tests.iter().zip(outputs) {
-        let output =
-            output.map_err(|error| CommandError::new(ErrorKind::Internal, format!("cannot start: {error}")))?;
-        match output.status.code() {
-            Some(0) => {}
-            Some(1) => differing += 1,
-            other => failed.push(other),
+    let began = Instant::now();
+    let progress = SharedProgress::new(context.printer.progress_of("replaying", tests.len() as u64));
+    let ended = run_all(&tests, args, &|| progress.advance(1));
+    progress.finish();
+    let mut codes = Vec::new();
+    for (test, output) in tests.iter().zip(&ended) {
+        if let Some(Err(error)) = output {
+            return Err(CommandError::new(ErrorKind::Internal, format!("cannot start {}: {error}", test.name)));
         }
-        print(test, &output, args, context)?;
+        let Some(Ok(output)) = output else { continue };
+        codes.push(output.status.code());
+        if args.format == Form::Human {
+            print(test, output, args, context)?;
+        }
     }
-    let (count, bad) = (counted(tests.len() as u64, "recording"), failed.len());
+    if args.format != Form::Human {
+        write(&tests, &ended, args, context)?;
+    }
     context.printer.flush().map_err(CommandError::output)?;
-    context
-        .printer
-        .note(&format!("{count}: {} alike, {differing} different, {bad} failed", tests.len() - differing - bad));
-    match failed.first() {
-        None if differing == 0 => Ok(Outcome::Clean),
-        None => Ok(Outcome::Findings),
-        Some(code) => {
-            let kind = match code {
-                Some(2) => ErrorKind::Usage,
-                Some(3) => ErrorKind::Input,
-                Some(5) => ErrorKind::Timeout,
-                _ => ErrorKind::Peer,
-            };
-            Err(CommandError::new(kind, format!("{} could not be replayed", counted(bad as u64, "recording"))))
-        }
-    }
+    summarise(tests.len(), &codes, began, context);
+    verdict(&codes)
 }
 
-/// The recordings in a folder, in the order of their names.
-fn in_folder(folder: &Path, args: &ReplayArgs) -> Result<Vec<Test>, CommandError> {
-    let entries = std::fs::read_dir(folder).map_err(|error| CommandError::reading(folder, &error))?;
-    let is_recording = |path: &PathBuf| path.extension().is_some_and(|found| found == "reel" || found == "jsonl");
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(is_recording).collect();
-    paths.sort();
-    if paths.is_empty() {
-        let error = CommandError::new(ErrorKind::Input, format!("{}: no recordings", folder.display()));
-        return Err(error.hint("recordings are files that end in .reel or .jsonl"));
-    }
-    Ok(paths
-        .into_iter()
-        .map(|path| Test { name: path.display().to_string(), words: words(args, &path, &[], &[]) })
-        .collect())
+/// Prints how many recordings ended how.
+fn summarise(count: usize, codes: &[Option<i32>], began: Instant, context: &Context) {
+    let of = |wanted: i32| codes.iter().filter(|code| **code == Some(wanted)).count();
+    let (alike, differing) = (of(0), of(1));
+    let failed = codes.len() - alike - differing;
+    let left = count - codes.len();
+    let left = if left > 0 { format!(", {left} not replayed") } else { String::new() };
+    let (recordings, took) = (counted(count as u64, "recording"), began.elapsed().as_secs_f64());
+    let text = format!("{recordings}: {alike} alike, {differing} different, {failed} failed{left} ({took:.1} s)");
+    context.printer.note(&text);
+}
+
+fn verdict(codes: &[Option<i32>]) -> Result<Outcome, CommandError> {
+    let failed: Vec<&Option<i32>> = codes.iter().filter(|code| !matches!(code, Some(0 | 1))).collect();
+    let kind = match failed.first() {
+        None if codes.contains(&Some(1)) => return Ok(Outcome::Findings),
+        None => return Ok(Outcome::Clean),
+        Some(Some(2)) => ErrorKind::Usage,
+        Some(Some(3)) => ErrorKind::Input,
+        Some(Some(5)) => ErrorKind::Timeout,
+        Some(_) => ErrorKind::Peer,
+    };
+    Err(CommandError::new(kind, format!("{} could not be replayed", counted(failed.len() as u64, "recording"))))
+}
+
+/// The recordings that the user named, and those in folders, in the order of their names.
+fn named(args: &ReplayArgs) -> Result<Vec<Test>, CommandError> {
+    let more = args.filter.iter().take(more(args)).map(PathBuf::from);
+    let paths = checking::expand(&std::iter::once(args.reel.clone()).chain(more).collect::<Vec<_>>())?;
+    let test = |path: &PathBuf| Test { name: path.display().to_string(), words: words(args, path, &[], &[]) };
+    Ok(paths.iter().map(test).collect())
 }
 
 /// The recordings that a suite file names.
@@ -135,23 +163,37 @@ fn in_file(file: &Path, args: &ReplayArgs) -> Result<Vec<Test>, CommandError> {
     Ok(entries.into_iter().map(test).collect())
 }
 
+/// The options that concern the suite, each with a value.
+const OF_SUITE: [&str; 5] = ["-j", "--jobs", "--shard", "-f", "--format"];
+
 /// The words that replay one recording: those of this process with another recording, without what concerns the suite.
 fn words(args: &ReplayArgs, path: &Path, options: &[String], command: &[String]) -> Vec<OsString> {
     let own = own_words();
     let end = own.iter().position(|word| word == "--").unwrap_or(own.len());
     let mut found: Vec<OsString> = Vec::new();
-    let (mut own_options, mut is_replaced) = (own[..end].iter(), false);
+    let mut recordings: Vec<OsString> = args.filter.iter().take(more(args)).map(OsString::from).collect();
+    recordings.insert(0, args.reel.clone().into());
+    // The first word `replay` is the command; a folder may have the same name.
+    let begin = own.iter().position(|word| word == "replay").map_or(0, |at| at + 1);
+    found.extend(own[..begin].iter().cloned());
+    let (mut own_options, mut is_named) = (own[begin..end].iter(), false);
     while let Some(word) = own_options.next() {
         let text = word.to_string_lossy();
-        if ["-j", "--jobs", "--shard"].contains(&&*text) {
+        let is_joined = |option: &&str| match option.strip_prefix("--") {
+            Some(_) => text.starts_with(&format!("{option}=")),
+            None => text.starts_with(*option),
+        };
+        if OF_SUITE.contains(&&*text) {
             own_options.next();
-        } else if !is_replaced && word == args.reel.as_os_str() {
-            is_replaced = true;
-            found.push(path.into());
-        } else if !["-j", "--jobs=", "--shard="].iter().any(|option| text.starts_with(option)) {
+        } else if let Some(place) = recordings.iter().position(|recording| recording == word) {
+            recordings.remove(place);
+            found.extend((!std::mem::replace(&mut is_named, true)).then(|| path.into()));
+        } else if !OF_SUITE.iter().any(|option| is_joined(option)) {
             found.push(word.clone());
         }
     }
+    let format = if args.format == Form::Human { "human" } else { "json" };
+    found.extend(["--format".into(), format.into()]);
     found.extend(options.iter().map(OsString::from));
     match command {
         [] => found.extend(own[end..].iter().cloned()),
@@ -163,46 +205,38 @@ fn words(args: &ReplayArgs, path: &Path, options: &[String], command: &[String])
     found
 }
 
-/// Runs the tests, at most `jobs` at the same time. Returns their outputs in the order of the tests.
-fn run_all(tests: &[Test], jobs: usize) -> Vec<std::io::Result<Output>> {
-    let next = AtomicUsize::new(0);
-    let outputs: Vec<Mutex<Option<std::io::Result<Output>>>> = tests.iter().map(|_| Mutex::new(None)).collect();
+/// Runs the tests, at most `--jobs` at the same time. Returns their outputs in the order of the tests.
+fn run_all(tests: &[Test], args: &ReplayArgs, advance: &(impl Fn() + Sync)) -> Vec<Ended> {
+    let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let outputs: Vec<Mutex<Ended>> = tests.iter().map(|_| Mutex::new(None)).collect();
     let work = || {
-        while let Some((test, output)) = {
+        while !is_over.load(Ordering::Relaxed) {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            tests.get(number).zip(outputs.get(number))
-        } {
-            *output.lock().unwrap_or_else(PoisonError::into_inner) = Some(run_one(&test.words));
+            let Some((test, place)) = tests.get(number).zip(outputs.get(number)) else { return };
+            let output = run_one(&test.words);
+            if args.fail_fast && !output.as_ref().is_ok_and(|output| output.status.success()) {
+                is_over.store(true, Ordering::Relaxed);
+            }
+            *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(output);
+            advance();
         }
     };
     std::thread::scope(|scope| {
-        for _ in 0..jobs.min(tests.len()) {
+        for _ in 0..(args.jobs as usize).min(tests.len()) {
             scope.spawn(work);
         }
     });
-    let missing = || Err(std::io::Error::other("it was not started"));
-    outputs
-        .into_iter()
-        .map(|it| it.into_inner().unwrap_or_else(PoisonError::into_inner).unwrap_or_else(missing))
-        .collect()
+    outputs.into_iter().map(|it| it.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
 }
 
-fn run_one(words: &[impl AsRef<OsStr>]) -> std::io::Result<Output> {
+fn run_one(words: &[OsString]) -> std::io::Result<Output> {
     Command::new(std::env::current_exe()?).args(words).stdin(Stdio::null()).output()
 }
 
 /// Prints the result of one recording, and what differs.
 fn print(test: &Test, output: &Output, args: &ReplayArgs, context: &Context) -> Result<(), CommandError> {
-    if args.format == Format::Json {
-        return match output.status.code() {
-            Some(0 | 1) => context.printer.text(&String::from_utf8_lossy(&output.stdout)),
-            code => {
-                let error = String::from_utf8_lossy(&output.stderr);
-                context.printer.json(&serde_json::json!({"recording": test.name, "exit_code": code, "error": error}))
-            }
-        };
-    }
     let (verdict, details) = match output.status.code() {
+        Some(0) if args.dry_run => ("plan", &output.stdout[..]),
         Some(0) => ("ok", &[][..]),
         Some(1) => ("different", &output.stdout[..]),
         _ => ("failed", &output.stderr[..]),
@@ -213,6 +247,38 @@ fn print(test: &Test, output: &Output, args: &ReplayArgs, context: &Context) -> 
         .lines()
         .filter(|line| !line.is_empty())
         .try_for_each(|line| context.printer.line(&format!("          {line}")))
+}
+
+/// Writes the reports of all recordings as JSON or for other programs.
+fn write(tests: &[Test], ended: &[Ended], args: &ReplayArgs, context: &Context) -> Result<(), CommandError> {
+    if args.dry_run {
+        let outputs = ended.iter().flatten().flatten();
+        return outputs.into_iter().try_for_each(|it| context.printer.text(&String::from_utf8_lossy(&it.stdout)));
+    }
+    let replayed = tests.iter().zip(ended).filter_map(|(test, ended)| Some((test, ended.as_ref()?.as_ref().ok()?)));
+    let sessions: Vec<SessionReport> = replayed.flat_map(|(test, output)| sessions(test, output)).collect();
+    if args.format == Form::Json {
+        return sessions.iter().try_for_each(|session| context.printer.json(session));
+    }
+    report::write(&sessions.iter().collect::<Vec<_>>(), args.format, context)
+}
+
+/// Returns the reports that a process printed. If there is none, the process failed.
+fn sessions(test: &Test, output: &Output) -> Vec<SessionReport> {
+    let lines = output.stdout.split(|byte| *byte == b'\n');
+    let mut sessions: Vec<SessionReport> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
+    if sessions.is_empty() {
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let error = said.lines().find_map(|line| line.strip_prefix("mcpreel: error: "));
+        sessions.push(SessionReport {
+            verdict: Verdict::Failed,
+            failure: Some(error.unwrap_or(said.trim()).to_owned()),
+            exit_code: output.status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX),
+            ..SessionReport::default()
+        });
+    }
+    sessions.iter_mut().for_each(|session| session.recording.clone_from(&test.name));
+    sessions
 }
 
 #[cfg(test)]

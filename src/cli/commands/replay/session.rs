@@ -1,0 +1,188 @@
+//! Replays one session once.
+
+use super::ReplayArgs;
+use super::compare::Comparison;
+use super::report::{self, Replayed};
+use crate::cli::Context;
+use crate::cli::client_session::{self, ClientOptions};
+use crate::diff::Report;
+use crate::error::{CommandError, ErrorKind};
+use crate::files::output::{PRIVATE, Replacement};
+use crate::render::replayed::{Request, SessionReport};
+use crate::replay::{End, Outcome, Output, Plan, ReplayEngine, Sent, modern};
+use crate::runtime;
+use crate::runtime::client::Runner;
+use crate::wire::text::counted;
+use crate::wire::units::millis;
+use std::collections::HashMap;
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime};
+
+/// What came of the live session.
+struct Played {
+    outcome: Outcome,
+    sent: Sent,
+    latencies: HashMap<u64, Duration>,
+    /// The first difference, if the replay ended there.
+    stopped: Option<Report>,
+    /// Why it did not reach its end.
+    failure: Option<CommandError>,
+}
+
+/// Replays a session, and compares it with the recording. `number` counts the new sessions of this command.
+///
+/// # Errors
+///
+/// The options are not valid, the server cannot be reached, or a reel cannot be read or written. What fails later is in
+/// the result.
+pub(super) fn replay(
+    plan: &Plan,
+    number: usize,
+    run: u32,
+    args: &ReplayArgs,
+    context: &Context,
+) -> Result<Replayed, CommandError> {
+    let reel = args.reel_of(number)?;
+    let comparison = Comparison::new(plan, args)?;
+    let (began, since) = (SystemTime::now(), Instant::now());
+    report_omissions(plan, context);
+    let played = runtime::block_on(play(plan, &reel, &comparison, args, context))?;
+    let report = match (played.stopped, &played.failure) {
+        (Some(report), _) => Some(report),
+        (None, Some(_)) => None,
+        (None, None) => Some(comparison.sessions(&played.sent, &reel)?),
+    };
+    let outcome = &played.outcome;
+    let requests = plan.requests().map(|(seq, message)| {
+        let latency_ms = played.latencies.get(&seq).map(|latency| latency.as_secs_f64() * 1e3);
+        Request { seq, message, latency_ms }
+    });
+    let view = SessionReport {
+        recording: args.reel.display().to_string(),
+        session: reel.display().to_string(),
+        stream: plan.stream(),
+        run,
+        began_ns: since_epoch(began),
+        took_ms: since.elapsed().as_secs_f64() * 1e3,
+        is_stopped: outcome.end == Some(End::Stopped),
+        sent: outcome.sent,
+        answered: outcome.answered,
+        requests: requests.collect(),
+        omitted: report::omitted(plan),
+        notes: outcome.notes.iter().map(ToString::to_string).collect(),
+        ..SessionReport::default()
+    };
+    Ok(Replayed::new(view, report, played.failure.or_else(|| timed_out(outcome))))
+}
+
+/// Replaces a recording by a new session.
+///
+/// # Errors
+///
+/// A reel cannot be read or written.
+pub(super) fn update(recording: &Path, session: &Path) -> Result<(), CommandError> {
+    let failed = |error| CommandError::writing(recording, &error);
+    let mut replacement = Replacement::begin(recording, PRIVATE).map_err(failed)?;
+    let mut source = std::fs::File::open(session).map_err(|error| CommandError::reading(session, &error))?;
+    std::io::copy(&mut source, replacement.file()).map_err(failed)?;
+    replacement.commit().map_err(failed)
+}
+
+async fn play(
+    plan: &Plan,
+    reel: &Path,
+    comparison: &Comparison<'_>,
+    args: &ReplayArgs,
+    context: &Context,
+) -> Result<Played, CommandError> {
+    let client = ClientOptions::replaying(reel.to_owned(), args.timeout);
+    let engine = ReplayEngine::new(plan.clone(), args.settings()?);
+    let (link, peer) = client_session::start(&args.target, &client, context).await?;
+    let mut runner = Runner::start(engine, link).await;
+    let (mut stopped, mut latencies) = (None, HashMap::new());
+    let mut progress = context.printer.progress_of("replaying", plan.expected_answers() as u64);
+    while let Some(output) = runner.next(None).await {
+        match output {
+            Output::Finished => break,
+            Output::Note(note) => progress.aside(|| context.printer.note(&note.to_string())),
+            Output::Answered { seq, method, message, latency } => {
+                latencies.insert(seq, latency);
+                progress.reach(latencies.len() as u64);
+                progress.aside(|| comment(seq, &method, &message, latency, plan, context));
+                let report = comparison.answer(seq, &message).filter(|_| args.fail_fast);
+                if let Some(report) = report.filter(|report| !report.is_empty()) {
+                    stopped = Some(report);
+                    let outputs = runner.engine.stop();
+                    runner.take(outputs);
+                }
+            }
+            Output::Send(_) => {}
+        }
+    }
+    progress.finish();
+    let (outcome, sent) = (runner.engine.outcome().clone(), runner.engine.sent().clone());
+    let stderr = std::mem::take(&mut runner.stderr);
+    runner.close().await;
+    let failure = match failure(&outcome, plan, reel, &stderr) {
+        Some(error) => Some(peer.end_after(error, context.notices()).await),
+        None => {
+            peer.end(context.notices()).await;
+            None
+        }
+    };
+    Ok(Played { outcome, sent, latencies, stopped, failure })
+}
+
+/// Reports an answer: with -v, its latency; and what to do if the server knows no handshake.
+fn comment(seq: u64, method: &str, message: &[u8], latency: Duration, plan: &Plan, context: &Context) {
+    if context.verbose > 0 {
+        context.printer.note(&format!("{method} (seq {seq}) was answered after {} ms", millis(latency)));
+    }
+    let was_refused = plan.exchange(seq).is_some_and(|(_, answer)| modern::refuses_handshake(answer.body()));
+    if method == "initialize" && !was_refused && modern::refuses_handshake(message) {
+        context
+            .printer
+            .note("the server refused initialize: it may be of the modern era; replay the recording with --era modern");
+    }
+}
+
+/// Reports what has no equivalent in the era of the live server.
+fn report_omissions(plan: &Plan, context: &Context) {
+    if !plan.is_for_modern() {
+        return;
+    }
+    let mut counts: Vec<((&str, &str), usize)> = Vec::new();
+    for omission in plan.omissions() {
+        let key = (omission.label.as_str(), omission.why);
+        match counts.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((key, 1)),
+        }
+    }
+    for ((label, why), count) in counts {
+        let times = if count > 1 { format!("{count} × ") } else { String::new() };
+        context.printer.note(&format!("{times}{label} is left out: {why}"));
+    }
+}
+
+/// Why a replay could not reach its end.
+fn failure(outcome: &Outcome, plan: &Plan, reel: &Path, stderr: &[u8]) -> Option<CommandError> {
+    let state = format!("after {} of {}", outcome.answered, counted(plan.expected_answers() as u64, "answer"));
+    let message = match outcome.end.as_ref()? {
+        End::Stopped => return None,
+        End::Closed => format!("the server ended {state}"),
+        End::Lost(why) => format!("{why}, {state}"),
+    };
+    let error = client_session::failed(runtime::Failure::Failed(message.into()), stderr);
+    Some(error.hint(format!("what was said is in {}", reel.display())))
+}
+
+fn timed_out(outcome: &Outcome) -> Option<CommandError> {
+    let error = CommandError::new(ErrorKind::Timeout, outcome.timed_out()?.to_string());
+    Some(error.hint("allow more time with --timeout"))
+}
+
+fn since_epoch(time: SystemTime) -> i64 {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,112 @@
+//! The recipes in examples/testing: they pass with their recording, and fail with a useful message with another one. The
+//! one for Node is in `real::smoke`.
+
+use crate::common::{BINARY, Output, Stage, finish};
+use std::path::Path;
+use std::process::Command;
+
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/testing");
+/// What a mock says if its client asks for something else than what was recorded.
+pub(crate) const MISSED: &str = "never recorded: tools/call add; the closest is seq 6, which differs at /params/arguments/b: 41 was recorded, not 40";
+
+/// A copy of the recipes in which `mcpreel` is the program under test.
+pub(crate) fn copied(stage: &Stage) {
+    for entry in std::fs::read_dir(FOLDER).expect("examples/testing").flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if entry.path().is_file() {
+            std::fs::copy(entry.path(), stage.path(&name)).expect("copied");
+        }
+    }
+    std::fs::create_dir(stage.path("bin")).expect("a folder");
+    std::os::unix::fs::symlink(BINARY, stage.path("bin/mcpreel")).expect("a link");
+}
+
+/// Changes an argument of the recorded call, so that the client does not do what was recorded.
+pub(crate) fn other_recording(stage: &Stage) {
+    let lines = String::from_utf8(stage.read("session.jsonl")).expect("text");
+    assert!(lines.contains("\"b\":40"), "{lines}");
+    stage.write("session.jsonl", lines.replace("\"b\":40", "\"b\":41"));
+}
+
+/// A command with the program under test in its path.
+pub(crate) fn with_mcpreel(stage: &Stage, mut command: Command) -> Command {
+    let path = std::env::var_os("PATH").expect("PATH is set");
+    let own = [stage.path("bin")].into_iter().chain(std::env::split_paths(&path));
+    command.env("PATH", std::env::join_paths(own).expect("a path"));
+    command
+}
+
+fn run(stage: &Stage, words: &[&str]) -> Output {
+    finish(with_mcpreel(stage, stage.command(words)), Vec::new())
+}
+
+/// Passes with the recording, and fails with a useful message with another one.
+fn check(words: &[&str]) {
+    let stage = Stage::new();
+    copied(&stage);
+    let output = run(&stage, words);
+    assert_eq!(output.code(), 0, "{output:?}");
+    other_recording(&stage);
+    let output = run(&stage, words);
+    assert_ne!(output.code(), 0, "{output:?}");
+    let said = output.out() + &output.err();
+    assert!(said.contains(MISSED), "{output:?}");
+    assert!(said.contains("the client did not do what was recorded"), "{output:?}");
+}
+
+#[test]
+fn the_shell_script() {
+    check(&["sh", "test-client.sh"]);
+}
+
+#[test]
+fn the_python_fixture_without_pytest() {
+    let script = "import contextlib, mock_server, test_client\n\
+                  with contextlib.contextmanager(mock_server.serve)() as url:\n    test_client.test_the_client_adds(url)\n";
+    check(&["python3", "-c", script]);
+}
+
+#[test]
+fn the_rust_test() {
+    let stage = Stage::new();
+    copied(&stage);
+    let mut compile = stage.command(&["rustc", "--test", "--edition", "2021", "recordings.rs", "-o", "recordings"]);
+    for name in ["HOME", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"] {
+        if let Some(value) = std::env::var_os(name) {
+            compile.env(name, value);
+        }
+    }
+    let output = finish(compile, Vec::new());
+    assert_eq!(output.code(), 0, "{output:?}");
+    let passed = run(&stage, &["./recordings"]);
+    assert!(passed.code() == 0 && passed.out().contains("2 passed"), "{passed:?}");
+    other_recording(&stage);
+    let output = run(&stage, &["./recordings"]);
+    assert_ne!(output.code(), 0, "{output:?}");
+    let said = output.out() + &output.err();
+    assert!(said.contains(MISSED) && said.contains("the client did not do what was recorded"), "{output:?}");
+    assert!(said.contains("1 changed, 0 only in A"), "the test of the server fails, too: {output:?}");
+}
+
+#[test]
+fn every_recipe_is_in_the_guide() {
+    let guide = std::fs::read_to_string(Path::new(FOLDER).join("../../docs/guide/testing.md")).expect("the guide");
+    for entry in std::fs::read_dir(FOLDER).expect("examples/testing").flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        assert!(!entry.path().is_file() || guide.contains(&name), "docs/guide/testing.md does not mention {name}");
+    }
+    for name in ["mock_server.py", "test_client.py"] {
+        let text = std::fs::read_to_string(Path::new(FOLDER).join(name)).expect("a recipe");
+        assert!(guide.contains(&text), "docs/guide/testing.md has another {name}");
+    }
+}
+
+#[test]
+#[ignore = "needs pytest from the real peers; run tests/full.sh"]
+fn the_pytest_fixture() {
+    let peers = std::env::var_os("MCPREEL_REAL_PEERS")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/real"), std::path::PathBuf::from);
+    let python = std::path::absolute(peers.join("py2/bin/python")).expect("a path");
+    let python = python.to_string_lossy().into_owned();
+    check(&[&python, "-m", "pytest", "-q", "-p", "no:cacheprovider"]);
+}

@@ -9,6 +9,7 @@
 //! This module must never use tokio, open a file, read a clock or print.
 
 pub(crate) mod align;
+pub(crate) mod build;
 pub mod compare;
 mod correspondence;
 mod document;

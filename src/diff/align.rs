@@ -11,10 +11,11 @@
 //!    if it has changed as well, it may only have moved past messages that were concurrent with it, or past two others.
 //!    All remaining units are on one side only.
 
+use super::build::hash_of;
 use super::correspondence::Correspondence;
 use super::normalise::Normaliser;
 use super::pairs::{Recording, Unit, UnitKind};
-use super::print::{Print, hash};
+use super::print::Print;
 use super::report::UnitSide;
 use super::sequence;
 use super::volatile::{Lookup, Origins};
@@ -28,6 +29,12 @@ const ALIKE: usize = 250;
 
 /// The similarity of units of which only a detail changed, out of 1000.
 const VERY_ALIKE: usize = 700;
+
+/// The similarity at which a unit may have moved and changed, out of 1000: at another place, less is a coincidence.
+const MOVED_ALIKE: usize = 800;
+
+/// The similarity of units that are equal except for the response, or for messages that belong to the request.
+const EQUAL_PARAMS: usize = 1001;
 
 /// The price of a pair in which only the response differs, or messages that belong to the request.
 const SAME_PARAMS: u8 = 2;
@@ -65,7 +72,7 @@ impl<'a> Reel<'a> {
         };
         for place in 0..units.len() {
             if let Some(target) = reel.target(place) {
-                reel.company[target] = hash(&(reel.company[target], reel.units[place].print.whole));
+                reel.company[target] = hash_of(&(reel.company[target], reel.units[place].print.whole));
             }
         }
         reel
@@ -84,7 +91,7 @@ impl<'a> Reel<'a> {
 
     /// Returns a hash of a unit's content and of the messages that belong to it.
     fn token(&self, place: usize) -> u64 {
-        hash(&(self.units[place].print.of_message(), self.company[place]))
+        hash_of(&(self.units[place].print.of_message(), self.company[place]))
     }
 
     fn tokens(&self, places: &[usize]) -> Vec<u64> {
@@ -247,13 +254,23 @@ impl Alignment<'_> {
 
     /// Returns the price of pairing two units as changed.
     fn price(&mut self, left: usize, right: usize, normaliser: &Normaliser<'_>) -> Option<u8> {
+        match self.likeness(left, right, normaliser)? {
+            EQUAL_PARAMS => Some(SAME_PARAMS),
+            VERY_ALIKE.. => Some(DETAIL),
+            ALIKE.. => Some(sequence::MAX_SUBSTITUTION),
+            _ => (self.left.units[left].kind == UnitKind::Stderr).then_some(sequence::MAX_SUBSTITUTION),
+        }
+    }
+
+    /// Returns the similarity of two units out of 1000, or [`EQUAL_PARAMS`]; `None` if they cannot be partners.
+    fn likeness(&mut self, left: usize, right: usize, normaliser: &Normaliser<'_>) -> Option<usize> {
         let (one, other) = (&self.left.units[left].print, &self.right.units[right].print);
         if one.key != other.key {
             return None;
         }
         let has_params = self.left.units[left].kind == UnitKind::Request;
         if one.whole == other.whole || (has_params && one.params == other.params) {
-            return Some(SAME_PARAMS);
+            return Some(EQUAL_PARAMS);
         }
         let (one, other) = (one.of_message(), other.of_message());
         if self.twins.contains(&one) || self.twins.contains(&other) {
@@ -262,12 +279,7 @@ impl Alignment<'_> {
         self.look_into(one, normaliser);
         self.look_into(other, normaliser);
         let leaves = |message: &Message| self.candidates.get(message)?.leaves.as_ref();
-        let likeness = leaves(&one)?.likeness(leaves(&other)?);
-        match likeness {
-            VERY_ALIKE.. => Some(DETAIL),
-            ALIKE.. => Some(sequence::MAX_SUBSTITUTION),
-            _ => (self.left.units[left].kind == UnitKind::Stderr).then_some(sequence::MAX_SUBSTITUTION),
-        }
+        Some(leaves(&one)?.likeness(leaves(&other)?))
     }
 
     fn look_into(&mut self, message: Message, normaliser: &Normaliser<'_>) {
@@ -402,7 +414,7 @@ impl Alignment<'_> {
             let is_free = self.left.partner[place].is_none() && self.right.partner[other].is_none();
             if is_free
                 && ground.may_swap(self, place, other, SHORT)
-                && self.price(place, other, normaliser).is_some_and(|price| price <= DETAIL)
+                && self.likeness(place, other, normaliser).is_some_and(|likeness| likeness >= MOVED_ALIKE)
             {
                 self.pair(place, other);
             }

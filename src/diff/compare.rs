@@ -344,7 +344,7 @@ impl Comparer<'_> {
 
     fn plain_lists(&mut self, left: &[Node], right: &[Node]) {
         let print = |items: &[Node]| -> Vec<u64> {
-            items.iter().map(|item| item.fingerprint(self.options.exact, &mut |_, _| {})).collect()
+            items.iter().map(|item| item.fingerprint(self.options.exact)).collect()
         };
         for (tag, on_left, on_right) in runs(&print(left), &print(right)) {
             let common = if tag == DiffTag::Equal { on_left.len() } else { on_left.len().min(on_right.len()) };
@@ -397,10 +397,10 @@ impl Comparer<'_> {
         }
         let mut free: HashMap<u64, Vec<usize>> = HashMap::new();
         for (at, item) in right.iter().enumerate().rev() {
-            free.entry(item.plain_fingerprint()).or_default().push(at);
+            free.entry(item.fingerprint(false)).or_default().push(at);
         }
         let mut partner: Vec<Option<usize>> =
-            left.iter().map(|item| free.get_mut(&item.plain_fingerprint()).and_then(Vec::pop)).collect();
+            left.iter().map(|item| free.get_mut(&item.fingerprint(false)).and_then(Vec::pop)).collect();
         let mut rest: Vec<usize> = free.into_values().flatten().collect();
         rest.sort_unstable();
         let mut rest = rest.into_iter();

@@ -1,6 +1,7 @@
 //! Collects the events of a reel into units, which are compared with each other. A unit is a request with its response,
 //! a notification, a response without a request, or a line that is not a message.
 
+use super::build::{Digest, Hashing, hash_of};
 use super::normalise::{Normaliser, Source};
 use super::print::Print;
 use super::report::UnitSide;
@@ -112,6 +113,11 @@ impl Unit {
         Some(answer.time - self.time)
     }
 
+    /// Returns whether another pass found it at the same place.
+    fn is_at(&self, other: &Self) -> bool {
+        (self.seq, self.kind) == (other.seq, other.kind)
+    }
+
     fn new(kind: UnitKind, direction: Direction, event: &Event<'_>) -> Self {
         Self {
             kind,
@@ -145,10 +151,32 @@ pub struct Recording {
 impl Recording {
     /// Takes over the texts that another pass over the same reel collected.
     pub fn fill(&mut self, pass: Self) {
-        for (unit, again) in self.units.iter_mut().zip(pass.units) {
-            if again.has_texts && unit.seq == again.seq {
-                let print = std::mem::take(&mut unit.print);
-                *unit = Unit { print, ..again };
+        let mut pass = pass.units.into_iter().peekable();
+        for unit in &mut self.units {
+            let Some(again) = pass.next_if(|again| again.is_at(unit)) else { continue };
+            if again.has_texts {
+                (unit.has_texts, unit.params, unit.line) = (true, again.params, again.line);
+                if let (Some(answer), Some(again)) = (&mut unit.answer, again.answer) {
+                    answer.text = again.text;
+                }
+            }
+        }
+    }
+
+    /// Returns the numbers of all events that must be read again for the texts of the units with these first events.
+    /// What is in a batch with one of them is among them.
+    pub fn events_of(&self, seqs: &HashSet<u64>) -> HashSet<u64> {
+        let mut events = seqs.clone();
+        loop {
+            let known = events.len();
+            for unit in &self.units {
+                let answer = unit.answer.as_ref().map_or(unit.seq, |answer| answer.seq);
+                if events.contains(&unit.seq) || events.contains(&answer) {
+                    events.extend([unit.seq, answer]);
+                }
+            }
+            if events.len() == known {
+                return events;
             }
         }
     }
@@ -159,7 +187,7 @@ impl Recording {
 enum KeptTexts {
     All,
     None,
-    /// The texts of the units with these first events.
+    /// The texts in these events. All others are passed over.
     Only(HashSet<u64>),
 }
 
@@ -168,6 +196,12 @@ pub(super) fn reference_place(method: &str) -> Option<&'static [&'static str]> {
     let about = proposals::method_spec(method)?.about;
     matches!(about.last(), Some(&("requestId" | "progressToken"))).then_some(about)
 }
+
+/// A text of at least this many bytes is worth remembering.
+const LONG: usize = 256;
+
+/// The number of texts whose hashes are remembered.
+const MAX_KNOWN: usize = 1 << 16;
 
 /// The key of a reference: the stream, the direction of the request, whether it is an id or a token, and its value.
 type Handle = (u32, Direction, bool, IdKey);
@@ -184,6 +218,8 @@ pub struct Collector<'o> {
     open: Pairing<usize>,
     /// The latest request with each id and each progress token.
     handles: HashMap<Handle, usize, foldhash::fast::RandomState>,
+    /// The hashes of long texts without volatile values, by the hash of their bytes.
+    known: HashMap<u64, u64, foldhash::fast::RandomState>,
     /// Methods and subjects, each stored once.
     names: HashSet<Arc<str>>,
     stderr: Option<Unit>,
@@ -201,6 +237,7 @@ impl<'o> Collector<'o> {
             units: Vec::new(),
             open: Pairing::default(),
             handles: HashMap::default(),
+            known: HashMap::default(),
             names: HashSet::new(),
             stderr: None,
         }
@@ -212,9 +249,9 @@ impl<'o> Collector<'o> {
         self
     }
 
-    /// Keeps only the texts of the units with these first events, for [`Recording::fill`].
-    pub fn only_texts_of(mut self, seqs: HashSet<u64>) -> Self {
-        self.keep = KeptTexts::Only(seqs);
+    /// Reads only these events ([`Recording::events_of`]), for [`Recording::fill`].
+    pub fn only_texts_of(mut self, events: HashSet<u64>) -> Self {
+        self.keep = KeptTexts::Only(events);
         self
     }
 
@@ -227,6 +264,7 @@ impl<'o> Collector<'o> {
     /// Processes one event.
     pub fn take(&mut self, event: &Event<'_>) {
         match event.header.kind {
+            EventKind::Message if !self.reads(event.header.seq) => {}
             EventKind::Message => self.take_text(event, event.body(), false),
             EventKind::Stderr if self.with_stderr => self.take_stderr(event),
             EventKind::StreamOpened => self.take_command(event.payload),
@@ -248,11 +286,15 @@ impl<'o> Collector<'o> {
         Recording { units: self.units, origins: self.origins }
     }
 
-    fn keeps(&self, seq: u64) -> bool {
+    fn keeps(&self) -> bool {
+        self.keep != KeptTexts::None
+    }
+
+    /// Returns whether the message with this number is read.
+    pub fn reads(&self, seq: u64) -> bool {
         match &self.keep {
-            KeptTexts::All => true,
-            KeptTexts::None => false,
-            KeptTexts::Only(seqs) => seqs.contains(&seq),
+            KeptTexts::Only(events) => events.contains(&seq),
+            _ => true,
         }
     }
 
@@ -260,22 +302,40 @@ impl<'o> Collector<'o> {
     fn print(&mut self, unit: &mut Unit, side: UnitSide, text: &[u8]) {
         // The second pass uses the hashes of the first.
         if !matches!(self.keep, KeptTexts::Only(_)) {
-            let node = self.normaliser.read(unit.source(side), text, &mut Lookup::Collecting(&mut self.origins));
-            let fingerprint = self.normaliser.fingerprint(&node, &mut |key, text| {
-                unit.print.values.push(key);
-                if self.options.lists_volatile {
-                    self.origins.keep_text(key, text);
-                }
-            });
-            unit.print.add(side, fingerprint);
+            let digest = self.digest(unit.source(side), text);
+            unit.print.add(side, &digest);
         }
     }
 
-    /// Notes the folders that the server's command line names.
+    /// Returns the hash of one part of a message. Long texts without volatile values are parsed only once.
+    fn digest(&mut self, source: Source<'_>, text: &[u8]) -> Digest {
+        let key = (text.len() >= LONG).then(|| hash_of(&(source.side, source.method, source.from_server, text)));
+        if let Some(hash) = key.and_then(|key| self.known.get(&key)) {
+            return Digest { hash: *hash, values: Vec::new() };
+        }
+        let uses = self.origins.uses();
+        let mut hashing = Hashing::new(self.options.exact).with_texts(self.options.lists_volatile);
+        let digest = self.normaliser.build(&mut hashing, source, text, &mut Lookup::Collecting(&mut self.origins));
+        for (value, text) in hashing.texts.into_iter().flatten() {
+            self.origins.keep_text(value, text);
+        }
+        if let Some(key) = key
+            && digest.values.is_empty()
+            && self.origins.uses() == uses
+            && self.known.len() < MAX_KNOWN
+        {
+            self.known.insert(key, digest.hash);
+        }
+        digest
+    }
+
+    /// Notes the folder in which the server runs, and those that its command line names.
     fn take_command(&mut self, payload: &[u8]) {
         let Ok(opened) = ciborium::from_reader::<serde_json::Value, _>(payload) else { return };
         let words = opened["command"].as_array().into_iter().flatten();
-        self.origins.add_folders(words.filter_map(serde_json::Value::as_str).skip(1));
+        let words = words.filter_map(serde_json::Value::as_str).skip(1);
+        self.origins.add_folders(words.chain(opened["cwd"].as_str()));
+        self.known.clear();
     }
 
     /// Notes the client's roots: where it works differs, as where the server works does.
@@ -283,6 +343,7 @@ impl<'o> Collector<'o> {
         let Ok(result) = serde_json::from_slice::<serde_json::Value>(result) else { return };
         let roots = result["roots"].as_array().into_iter().flatten();
         self.origins.add_folders(roots.filter_map(|root| root["uri"].as_str()));
+        self.known.clear();
     }
 
     fn name(&mut self, name: &str) -> Arc<str> {
@@ -315,7 +376,7 @@ impl<'o> Collector<'o> {
             MessageKind::Batch | MessageKind::Unclassified | MessageKind::Malformed | MessageKind::Noise => {
                 let mut unit = Unit::new(UnitKind::Line, direction, event);
                 self.print(&mut unit, UnitSide::Line, text);
-                unit.has_texts = self.keeps(unit.seq);
+                unit.has_texts = self.keeps();
                 unit.line = unit.has_texts.then(|| text.into());
                 self.units.push(unit);
             }
@@ -329,7 +390,7 @@ impl<'o> Collector<'o> {
         let method = envelope.method.as_deref().unwrap_or_default();
         unit.method = Some(self.name(method));
         unit.id = envelope.id.filter(|_| self.options.keep_ids).map(id_text);
-        unit.has_texts = self.keeps(unit.seq);
+        unit.has_texts = self.keeps();
         if let Some(params) = envelope.params {
             self.print(&mut unit, UnitSide::Params, params);
             unit.params = unit.has_texts.then(|| params.into());
@@ -379,7 +440,7 @@ impl<'o> Collector<'o> {
             None => {
                 let mut orphan = Unit::new(UnitKind::Orphan, direction, event);
                 orphan.id = envelope.id.filter(|_| self.options.keep_ids).map(id_text);
-                orphan.has_texts = self.keeps(orphan.seq);
+                orphan.has_texts = self.keeps();
                 orphan
             }
         };

@@ -19,7 +19,11 @@ use super::print::Print;
 use super::report::UnitSide;
 use super::sequence;
 use super::volatile::{Lookup, Origins};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
+
+/// The tables have an entry for nearly every unit, so the standard hash would be too slow.
+type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
+type HashSet<T> = std::collections::HashSet<T, foldhash::fast::RandomState>;
 
 /// The number of leaves of a payload that count for similarity.
 const LEAVES: usize = 256;
@@ -120,8 +124,8 @@ pub(super) struct Alignment<'a> {
     streams: HashMap<u32, u32>,
     /// The units of each side that belong to no request, with corresponding streams in the same order.
     lined_up: [Vec<usize>; 2],
-    /// Contents that exactly one unit on each side has: these units are partners, wherever they are.
-    twins: HashSet<Message>,
+    /// How many units on the left and on the right have each content.
+    counts: HashMap<Message, [u32; 2]>,
     /// Contents that may have changed, each with the data for measuring similarity, once it was computed.
     candidates: HashMap<Message, Candidate>,
     /// The sides are swapped: the caller's left is on the right.
@@ -148,19 +152,18 @@ pub(super) fn outline<'a>(left: &'a Recording, right: &'a Recording, ids: Corres
     let (left, right) = if is_swapped { (right, left) } else { (left, right) };
     let streams = partner_streams(&left, &right);
     let counts = count_messages(left.units, right.units);
-    let twins = counts.iter().filter(|(_, count)| **count == [1, 1]).map(|(message, _)| *message).collect();
     let mut it = Alignment {
         left,
         right,
         ids,
         streams,
         lined_up: [const { Vec::new() }; 2],
-        twins,
-        candidates: HashMap::new(),
+        counts,
+        candidates: HashMap::default(),
         is_swapped,
     };
     it.lined_up = it.line_up();
-    it.candidates = it.find_candidates(&counts);
+    it.candidates = it.find_candidates();
     it
 }
 
@@ -170,7 +173,7 @@ impl Alignment<'_> {
     fn line_up(&self) -> [Vec<usize>; 2] {
         let order_of = |reel: &Reel<'_>, rank: &dyn Fn(u32) -> Option<usize>| {
             let mut last = 0;
-            let mut ranks: HashMap<u32, (usize, usize)> = HashMap::new();
+            let mut ranks: HashMap<u32, (usize, usize)> = HashMap::default();
             let mut places: Vec<_> = (0..reel.units.len()).filter(|place| reel.target(*place).is_none()).collect();
             for place in &places {
                 let seen = ranks.len();
@@ -191,7 +194,7 @@ impl Alignment<'_> {
     }
 
     /// Returns contents that have no equal at their place, or that are more frequent on one side.
-    fn find_candidates(&self, counts: &HashMap<Message, [usize; 2]>) -> HashMap<Message, Candidate> {
+    fn find_candidates(&self) -> HashMap<Message, Candidate> {
         let [left, right] = &self.lined_up;
         let equal = sequence::align(&self.left.tokens(left), &self.right.tokens(right), &mut |_, _| None);
         let mut is_equal = [vec![false; left.len()], vec![false; right.len()]];
@@ -203,11 +206,11 @@ impl Alignment<'_> {
             let places = places.iter().zip(is_equal).filter(|(_, is_equal)| !**is_equal);
             places.map(|(place, _)| reel.units[*place].print.of_message()).collect()
         };
-        let unbalanced = counts.iter().filter(|(_, [left, right])| left != right);
+        let unbalanced = self.counts.iter().filter(|(_, [left, right])| left != right);
         let mut wanted: HashSet<Message> = unbalanced.map(|(message, _)| *message).collect();
         wanted.extend(others(left, &is_equal[0], &self.left));
         wanted.extend(others(right, &is_equal[1], &self.right));
-        let mut found = HashMap::new();
+        let mut found = HashMap::default();
         for (is_left, reel) in [(true, &self.left), (false, &self.right)] {
             for (place, unit) in reel.units.iter().enumerate() {
                 let message = unit.print.of_message();
@@ -220,7 +223,7 @@ impl Alignment<'_> {
     }
 
     /// Returns the units on the left and on the right whose texts are needed, but missing.
-    pub(super) fn without_texts(&self) -> [HashSet<u64>; 2] {
+    pub(super) fn without_texts(&self) -> [std::collections::HashSet<u64>; 2] {
         let [left, right] = [(true, &self.left), (false, &self.right)].map(|(is_left, reel)| {
             let places = self.candidates.values().filter(|it| it.is_left == is_left).map(|it| &reel.units[it.place]);
             places.filter(|unit| !unit.has_texts).map(|unit| unit.seq).collect()
@@ -273,13 +276,18 @@ impl Alignment<'_> {
             return Some(EQUAL_PARAMS);
         }
         let (one, other) = (one.of_message(), other.of_message());
-        if self.twins.contains(&one) || self.twins.contains(&other) {
+        if self.is_twin(one) || self.is_twin(other) {
             return None;
         }
         self.look_into(one, normaliser);
         self.look_into(other, normaliser);
         let leaves = |message: &Message| self.candidates.get(message)?.leaves.as_ref();
         Some(leaves(&one)?.likeness(leaves(&other)?))
+    }
+
+    /// Returns whether exactly one unit on each side has a content: these units are partners, wherever they are.
+    fn is_twin(&self, message: Message) -> bool {
+        self.counts.get(&message) == Some(&[1, 1])
     }
 
     fn look_into(&mut self, message: Message, normaliser: &Normaliser<'_>) {
@@ -339,8 +347,16 @@ impl Alignment<'_> {
         if lonely_left.is_empty() || lonely_right.is_empty() {
             return;
         }
-        let on_left = unique(&self.left, Some, by);
-        let on_right = unique(&self.right, |stream| self.streams.get(&stream).copied(), by);
+        let key_of = |place: usize| (by(&self.left.units[place].print), self.left.units[place].stream);
+        let on_right = |unit: &Unit| Some((by(&unit.print), *self.streams.get(&unit.stream)?));
+        let keys: HashSet<_> = lonely_left.iter().map(|place| key_of(*place)).collect();
+        let wanted = lonely_right.iter().filter_map(|place| on_right(&self.right.units[*place]));
+        let wanted: HashSet<_> = wanted.filter(|key| keys.contains(key)).collect();
+        if wanted.is_empty() {
+            return;
+        }
+        let on_left = unique(&self.left, &wanted, |unit| Some((by(&unit.print), unit.stream)));
+        let on_right = unique(&self.right, &wanted, on_right);
         for place in lonely_left {
             let key = (by(&self.left.units[place].print), self.left.units[place].stream);
             let (one, other) = (on_left.get(&key).copied().flatten(), on_right.get(&key).copied().flatten());
@@ -358,7 +374,7 @@ impl Alignment<'_> {
     fn pair_nearby(&mut self, of_requests: bool) {
         let (lonely_left, lonely_right) = (self.left.lonely(of_requests), self.right.lonely(of_requests));
         let wanted: HashSet<_> = lonely_left.iter().map(|place| self.left.units[*place].print.of_message()).collect();
-        let mut same: HashMap<Message, Vec<usize>> = HashMap::new();
+        let mut same: HashMap<Message, Vec<usize>> = HashMap::default();
         for (place, print) in
             self.left.units.iter().map(|unit| &unit.print).enumerate().filter(|_| !lonely_right.is_empty())
         {
@@ -459,21 +475,21 @@ impl Alignment<'_> {
 /// Returns the units of a side by content and stream; `None` for contents that occur several times.
 fn unique(
     reel: &Reel<'_>,
-    stream_on_left: impl Fn(u32) -> Option<u32>,
-    by: fn(&Print) -> Message,
+    wanted: &HashSet<(Message, u32)>,
+    key_of: impl Fn(&Unit) -> Option<(Message, u32)>,
 ) -> HashMap<(Message, u32), Option<usize>> {
-    let mut found = HashMap::new();
-    for (place, print) in reel.units.iter().map(|unit| &unit.print).enumerate() {
-        if let Some(stream) = stream_on_left(reel.units[place].stream) {
-            found.entry((by(print), stream)).and_modify(|known| *known = None).or_insert(Some(place));
+    let mut found = HashMap::default();
+    for (place, unit) in reel.units.iter().enumerate() {
+        if let Some(key) = key_of(unit).filter(|key| wanted.contains(key)) {
+            found.entry(key).and_modify(|known| *known = None).or_insert(Some(place));
         }
     }
     found
 }
 
 /// Counts how many units on each side have each content.
-fn count_messages(left: &[Unit], right: &[Unit]) -> HashMap<Message, [usize; 2]> {
-    let mut counts: HashMap<Message, [usize; 2]> = HashMap::new();
+fn count_messages(left: &[Unit], right: &[Unit]) -> HashMap<Message, [u32; 2]> {
+    let mut counts: HashMap<Message, [u32; 2]> = HashMap::default();
     left.iter().for_each(|unit| counts.entry(unit.print.of_message()).or_default()[0] += 1);
     right.iter().for_each(|unit| counts.entry(unit.print.of_message()).or_default()[1] += 1);
     counts
@@ -481,7 +497,7 @@ fn count_messages(left: &[Unit], right: &[Unit]) -> HashMap<Message, [usize; 2]>
 
 /// Returns the streams of a recording, in the order in which they began.
 fn streams_of(reel: &Reel<'_>) -> Vec<u32> {
-    let mut known = HashSet::new();
+    let mut known = HashSet::default();
     reel.units.iter().map(|unit| unit.stream).filter(|stream| known.insert(*stream)).collect()
 }
 
@@ -490,10 +506,10 @@ fn streams_of(reel: &Reel<'_>) -> Vec<u32> {
 fn partner_streams(left: &Reel<'_>, right: &Reel<'_>) -> HashMap<u32, u32> {
     let (on_left, on_right) = (streams_of(left), streams_of(right));
     if on_left.len() == 1 && on_right.len() == 1 {
-        return HashMap::from([(on_right[0], on_left[0])]);
+        return HashMap::from_iter([(on_right[0], on_left[0])]);
     }
     let once = |reel: &Reel<'_>| {
-        let mut found: HashMap<u64, Option<u32>> = HashMap::new();
+        let mut found: HashMap<u64, Option<u32>> = HashMap::default();
         for place in 0..reel.units.len() {
             let stream = Some(reel.units[place].stream);
             found.entry(reel.token(place)).and_modify(|known| *known = None).or_insert(stream);
@@ -512,8 +528,8 @@ fn partner_streams(left: &Reel<'_>, right: &Reel<'_>) -> HashMap<u32, u32> {
     votes.sort_by_key(|((other, one), count)| {
         (std::cmp::Reverse(*count), rank(&on_left, *one).max(rank(&on_right, *other)), rank(&on_left, *one))
     });
-    let mut partner: HashMap<u32, u32> = HashMap::new();
-    let mut taken: HashSet<u32> = HashSet::new();
+    let mut partner: HashMap<u32, u32> = HashMap::default();
+    let mut taken: HashSet<u32> = HashSet::default();
     for ((other, one), _) in votes {
         if !partner.contains_key(&other) && taken.insert(one) {
             partner.insert(other, one);
@@ -626,7 +642,7 @@ fn likeness(one: &[u64], other: &[u64]) -> usize {
 }
 
 /// Returns the places in `pairs` that are out of order: all except a longest run in which the right side ascends, too.
-pub(super) fn out_of_order(pairs: &[(usize, usize)]) -> HashSet<usize> {
+pub(super) fn out_of_order(pairs: &[(usize, usize)]) -> std::collections::HashSet<usize> {
     let numbered: Vec<_> = pairs.iter().enumerate().map(|(place, pair)| (place, pair.1)).collect();
     let kept: HashSet<usize> = sequence::ascending(&numbered).into_iter().map(|(place, _)| place).collect();
     (0..pairs.len()).filter(|place| !kept.contains(place)).collect()

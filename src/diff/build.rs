@@ -8,7 +8,6 @@ use std::hash::{BuildHasher, Hash, Hasher};
 
 /// A value without parts; see [`Node`] for the meaning of each.
 #[derive(Clone, Copy, Debug)]
-#[expect(missing_docs, reason = "the members are those of `Node`")]
 pub(super) enum Leaf<'t> {
     Null,
     Bool(bool),

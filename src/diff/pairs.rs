@@ -163,10 +163,13 @@ impl Recording {
         }
     }
 
-    /// Returns the numbers of all events that must be read again for the texts of the units with these first events.
-    /// What is in a batch with one of them is among them.
-    pub fn events_of(&self, seqs: &HashSet<u64>) -> HashSet<u64> {
+    /// Returns what must be read again for the texts of the units with these first events. What is in a batch with one
+    /// of them is among it.
+    pub fn wanted(&self, seqs: &HashSet<u64>) -> Wanted {
         let mut events = seqs.clone();
+        let is_request = |unit: &&Unit| unit.kind == UnitKind::Request;
+        let answers = self.units.iter().filter(is_request).filter_map(|unit| Some(unit.answer.as_ref()?.seq));
+        let answers: HashSet<u64> = answers.collect();
         loop {
             let known = events.len();
             for unit in &self.units {
@@ -176,10 +179,20 @@ impl Recording {
                 }
             }
             if events.len() == known {
-                return events;
+                let answers = answers.intersection(&events).copied().collect();
+                return Wanted { events, answers };
             }
         }
     }
+}
+
+/// The part of a recording that is read again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// The numbers of the events.
+    events: HashSet<u64>,
+    /// Those that contain the response to a request. Requests that are not read again may have the ids of other ones.
+    answers: HashSet<u64>,
 }
 
 /// The texts that a collector keeps.
@@ -188,7 +201,7 @@ enum KeptTexts {
     All,
     None,
     /// The texts in these events. All others are passed over.
-    Only(HashSet<u64>),
+    Only(Wanted),
 }
 
 /// Returns the place in a method's params that names the request to which a message belongs.
@@ -249,9 +262,9 @@ impl<'o> Collector<'o> {
         self
     }
 
-    /// Reads only these events ([`Recording::events_of`]), for [`Recording::fill`].
-    pub fn only_texts_of(mut self, events: HashSet<u64>) -> Self {
-        self.keep = KeptTexts::Only(events);
+    /// Reads only these events ([`Recording::wanted`]), for [`Recording::fill`].
+    pub fn only_texts_of(mut self, wanted: Wanted) -> Self {
+        self.keep = KeptTexts::Only(wanted);
         self
     }
 
@@ -293,7 +306,15 @@ impl<'o> Collector<'o> {
     /// Returns whether the message with this number is read.
     pub fn reads(&self, seq: u64) -> bool {
         match &self.keep {
-            KeptTexts::Only(events) => events.contains(&seq),
+            KeptTexts::Only(wanted) => wanted.events.contains(&seq),
+            _ => true,
+        }
+    }
+
+    /// Returns whether a response in this message may be that of a request.
+    fn may_answer(&self, seq: u64) -> bool {
+        match &self.keep {
+            KeptTexts::Only(wanted) => wanted.answers.contains(&seq),
             _ => true,
         }
     }
@@ -433,7 +454,8 @@ impl<'o> Collector<'o> {
         let is_error = envelope.kind == MessageKind::Error;
         let text = if is_error { envelope.error } else { envelope.result }.unwrap_or_default();
         let mut answer = Answer { seq: event.header.seq, time: event.header.time, is_error, text: Box::default() };
-        let asked = envelope.id.and_then(|id| self.open.answer(event.header.stream, direction, id.key()));
+        let id = envelope.id.filter(|_| self.may_answer(event.header.seq));
+        let asked = id.and_then(|id| self.open.answer(event.header.stream, direction, id.key()));
         let asked = asked.filter(|place| *place < self.units.len());
         let mut unit = match asked {
             Some(place) => std::mem::replace(&mut self.units[place], Unit::new(UnitKind::Orphan, direction, event)),

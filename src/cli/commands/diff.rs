@@ -166,7 +166,7 @@ fn compare_files(
             // What comes through a pipe was kept, and cannot be read again.
             if !wanted.is_empty() {
                 let collector = Collector::new(options).with_stderr(args.stderr);
-                let collector = collector.only_texts_of(recording.events_of(wanted));
+                let collector = collector.only_texts_of(recording.wanted(wanted));
                 let recorded = recordings::open(paths[at], None, &args.redact)?;
                 recording.fill(read_again(recorded, collector, &old_names[at], &progress)?);
             }

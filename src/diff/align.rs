@@ -373,14 +373,15 @@ impl Alignment<'_> {
     /// Pairs equal units without partners that were concurrent with what they moved past.
     fn pair_nearby(&mut self, of_requests: bool) {
         let (lonely_left, lonely_right) = (self.left.lonely(of_requests), self.right.lonely(of_requests));
-        let wanted: HashSet<_> = lonely_left.iter().map(|place| self.left.units[*place].print.of_message()).collect();
-        let mut same: HashMap<Message, Vec<usize>> = HashMap::default();
-        for (place, print) in
-            self.left.units.iter().map(|unit| &unit.print).enumerate().filter(|_| !lonely_right.is_empty())
-        {
-            let key = print.of_message();
-            if wanted.contains(&key) {
-                same.entry(key).or_default().push(place);
+        if lonely_left.is_empty() || lonely_right.is_empty() {
+            return;
+        }
+        let key_of = |unit: &Unit| (unit.print.of_message(), unit.stream);
+        let mut same: HashMap<(Message, u32), Vec<usize>> =
+            lonely_left.iter().map(|place| (key_of(&self.left.units[*place]), Vec::new())).collect();
+        for (place, unit) in self.left.units.iter().enumerate() {
+            if let Some(places) = same.get_mut(&key_of(unit)) {
+                places.push(place);
             }
         }
         let ground = Ground::of(self);
@@ -391,7 +392,7 @@ impl Alignment<'_> {
             if self.left.partner[place].is_some() || self.right.partner[other].is_some() {
                 continue;
             }
-            let chain = self.shifted(&same[&self.left.units[place].print.of_message()], place, other);
+            let chain = self.shifted(&same[&key_of(&self.left.units[place])], place, other);
             let chain = chain.filter(|chain| {
                 let short = if chain.len() == 1 { SHORT } else { 0 };
                 chain.iter().all(|pair| ground.may_swap(self, pair.0, pair.1, short))
@@ -543,7 +544,7 @@ fn partner_streams(left: &Reel<'_>, right: &Reel<'_>) -> HashMap<u32, u32> {
 
 /// The place that each unit would have on the other side.
 struct Ground {
-    /// For each unit on the left, the partner of the last unit before it that has one.
+    /// For each unit on the left, the partner of the last unit before it in its stream that has one.
     on_right: Vec<usize>,
     /// The same for the units on the right.
     on_left: Vec<usize>,
@@ -552,12 +553,14 @@ struct Ground {
 impl Ground {
     fn of(it: &Alignment<'_>) -> Self {
         let follow = |reel: &Reel<'_>| {
-            let mut last = 0;
-            reel.partner
-                .iter()
-                .map(|partner| {
+            let (mut last, mut last_of) = (0, HashMap::default());
+            let places = reel.units.iter().zip(&reel.partner);
+            places
+                .map(|(unit, partner)| {
                     last = partner.unwrap_or(last);
-                    last
+                    let last_of_stream = last_of.entry(unit.stream).or_insert(last);
+                    *last_of_stream = partner.unwrap_or(*last_of_stream);
+                    *last_of_stream
                 })
                 .collect()
         };
@@ -569,16 +572,21 @@ impl Ground {
         self.on_left[right].abs_diff(left) + self.on_right[left].abs_diff(right)
     }
 
-    /// Returns whether two units may be partners: if on one side the unit was concurrent with everything between the
-    /// two places, or if at most `short` units are between them.
+    /// Returns whether two units of the same stream may be partners: if on one side the unit was concurrent with
+    /// everything in its stream between the two places, or if at most `short` units are between them.
     fn may_swap(&self, it: &Alignment<'_>, left: usize, right: usize, short: usize) -> bool {
         let passes = |reel: &Reel<'_>, place: usize, goal: usize| {
             // The goal is the unit after which it would come.
             let passed = if goal < place { goal + 1..place } else { place + 1..goal + 1 };
-            passed.len() <= short
-                || (passed.len() <= NEAR && passed.into_iter().all(|between| reel.is_concurrent(place, between)))
+            if passed.len() > NEAR {
+                return false;
+            }
+            let stream = reel.units[place].stream;
+            let mut passed = passed.filter(|between| reel.units[*between].stream == stream);
+            passed.clone().nth(short).is_none() || passed.all(|between| reel.is_concurrent(place, between))
         };
-        passes(&it.left, left, self.on_left[right]) || passes(&it.right, right, self.on_right[left])
+        it.streams.get(&it.right.units[right].stream) == Some(&it.left.units[left].stream)
+            && (passes(&it.left, left, self.on_left[right]) || passes(&it.right, right, self.on_right[left]))
     }
 
     /// Returns the pairs of units that are near each other, nearest first. The places must be in ascending order.

@@ -10,7 +10,6 @@ use crate::cli::redaction::KeyOptions;
 use crate::cli::target::{Target, TargetKind, key_value};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
-use crate::process::child::ServerCommand;
 use crate::record::queue::OnOverload;
 use crate::record::recording::{self, Need, OnExisting, Plan, Recording};
 use crate::record::startup_error;

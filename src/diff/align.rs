@@ -11,22 +11,25 @@
 //!    if it has changed as well, it may only have moved past messages that were concurrent with it, or past two others.
 //!    All remaining units are on one side only.
 
+mod ground;
+mod likeness;
+mod streams;
+
 use super::build::hash_of;
 use super::correspondence::Correspondence;
 use super::normalise::Normaliser;
-use super::pairs::{Recording, Unit, UnitKind};
 use super::print::Print;
-use super::report::UnitSide;
+use super::recording::{Recording, Unit, UnitKind};
 use super::sequence;
-use super::volatile::{Lookup, Origins};
+use super::volatile::Origins;
+use ground::{Ground, NEAR};
+use likeness::Leaves;
 use std::collections::BTreeMap;
+use streams::{partner_streams, streams_of};
 
 /// The tables have an entry for nearly every unit, so the standard hash would be too slow.
 type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
 type HashSet<T> = std::collections::HashSet<T, foldhash::fast::RandomState>;
-
-/// The number of leaves of a payload that count for similarity.
-const LEAVES: usize = 256;
 
 /// The similarity at which two units may be one unit that changed, out of 1000.
 const ALIKE: usize = 250;
@@ -48,9 +51,6 @@ const DETAIL: u8 = 5;
 
 /// The number of units that any unit may have moved past.
 const SHORT: usize = 2;
-
-/// The number of units before and after a unit that are checked for concurrency.
-const NEAR: usize = 64;
 
 /// One recording during the alignment.
 pub(super) struct Reel<'a> {
@@ -494,159 +494,6 @@ fn count_messages(left: &[Unit], right: &[Unit]) -> HashMap<Message, [u32; 2]> {
     left.iter().for_each(|unit| counts.entry(unit.print.of_message()).or_default()[0] += 1);
     right.iter().for_each(|unit| counts.entry(unit.print.of_message()).or_default()[1] += 1);
     counts
-}
-
-/// Returns the streams of a recording, in the order in which they began.
-fn streams_of(reel: &Reel<'_>) -> Vec<u32> {
-    let mut known = HashSet::default();
-    reel.units.iter().map(|unit| unit.stream).filter(|stream| known.insert(*stream)).collect()
-}
-
-/// Returns, for streams on the right, the stream on the left that shares the most distinctive units; else the one that
-/// began at the same position.
-fn partner_streams(left: &Reel<'_>, right: &Reel<'_>) -> HashMap<u32, u32> {
-    let (on_left, on_right) = (streams_of(left), streams_of(right));
-    if on_left.len() == 1 && on_right.len() == 1 {
-        return HashMap::from_iter([(on_right[0], on_left[0])]);
-    }
-    let once = |reel: &Reel<'_>| {
-        let mut found: HashMap<u64, Option<u32>> = HashMap::default();
-        for place in 0..reel.units.len() {
-            let stream = Some(reel.units[place].stream);
-            found.entry(reel.token(place)).and_modify(|known| *known = None).or_insert(stream);
-        }
-        found
-    };
-    let known = once(left);
-    let mut votes: BTreeMap<(u32, u32), usize> = BTreeMap::new();
-    for (token, stream) in once(right) {
-        if let (Some(other), Some(Some(stream_on_left))) = (stream, known.get(&token)) {
-            *votes.entry((other, *stream_on_left)).or_default() += 1;
-        }
-    }
-    let rank = |streams: &[u32], stream: u32| streams.iter().position(|known| *known == stream);
-    let mut votes: Vec<_> = votes.into_iter().collect();
-    votes.sort_by_key(|((other, one), count)| {
-        (std::cmp::Reverse(*count), rank(&on_left, *one).max(rank(&on_right, *other)), rank(&on_left, *one))
-    });
-    let mut partner: HashMap<u32, u32> = HashMap::default();
-    let mut taken: HashSet<u32> = HashSet::default();
-    for ((other, one), _) in votes {
-        if !partner.contains_key(&other) && taken.insert(one) {
-            partner.insert(other, one);
-        }
-    }
-    let free_left: Vec<_> = on_left.into_iter().filter(|stream| !taken.contains(stream)).collect();
-    let free_right = on_right.into_iter().filter(|stream| !partner.contains_key(stream)).collect::<Vec<_>>();
-    partner.extend(free_right.into_iter().zip(free_left));
-    partner
-}
-
-/// The place that each unit would have on the other side.
-struct Ground {
-    /// For each unit on the left, the partner of the last unit before it in its stream that has one.
-    on_right: Vec<usize>,
-    /// The same for the units on the right.
-    on_left: Vec<usize>,
-}
-
-impl Ground {
-    fn of(it: &Alignment<'_>) -> Self {
-        let follow = |reel: &Reel<'_>| {
-            let (mut last, mut last_of) = (0, HashMap::default());
-            let places = reel.units.iter().zip(&reel.partner);
-            places
-                .map(|(unit, partner)| {
-                    last = partner.unwrap_or(last);
-                    let last_of_stream = last_of.entry(unit.stream).or_insert(last);
-                    *last_of_stream = partner.unwrap_or(*last_of_stream);
-                    *last_of_stream
-                })
-                .collect()
-        };
-        Self { on_right: follow(&it.left), on_left: follow(&it.right) }
-    }
-
-    /// Returns how far a unit on the left would have moved to be the one on the right.
-    fn distance(&self, left: usize, right: usize) -> usize {
-        self.on_left[right].abs_diff(left) + self.on_right[left].abs_diff(right)
-    }
-
-    /// Returns whether two units of the same stream may be partners: if on one side the unit was concurrent with
-    /// everything in its stream between the two places, or if at most `short` units are between them.
-    fn may_swap(&self, it: &Alignment<'_>, left: usize, right: usize, short: usize) -> bool {
-        let passes = |reel: &Reel<'_>, place: usize, goal: usize| {
-            // The goal is the unit after which it would come.
-            let passed = if goal < place { goal + 1..place } else { place + 1..goal + 1 };
-            if passed.len() > NEAR {
-                return false;
-            }
-            let stream = reel.units[place].stream;
-            let mut passed = passed.filter(|between| reel.units[*between].stream == stream);
-            passed.clone().nth(short).is_none() || passed.all(|between| reel.is_concurrent(place, between))
-        };
-        it.streams.get(&it.right.units[right].stream) == Some(&it.left.units[left].stream)
-            && (passes(&it.left, left, self.on_left[right]) || passes(&it.right, right, self.on_right[left]))
-    }
-
-    /// Returns the pairs of units that are near each other, nearest first. The places must be in ascending order.
-    fn nearest(&self, left: &[usize], right: &[usize], may_be: impl Fn(usize, usize) -> bool) -> Vec<(usize, usize)> {
-        let mut found = Vec::new();
-        for place in left {
-            let here = self.on_right[*place];
-            let from = right.partition_point(|other| *other + NEAR < here);
-            let to = right.partition_point(|other| *other <= here + NEAR);
-            let others = right[from..to].iter().filter(|other| may_be(*place, **other));
-            found.extend(others.map(|other| (self.distance(*place, *other), *place, *other)));
-        }
-        found.sort_unstable();
-        found.into_iter().map(|(_, place, other)| (place, other)).collect()
-    }
-}
-
-/// The data for measuring similarity: sorted hashes of a unit's leaves.
-struct Leaves {
-    params: Vec<u64>,
-    all: Vec<u64>,
-}
-
-impl Leaves {
-    fn of(unit: &Unit, origins: &Origins, normaliser: &Normaliser<'_>) -> Self {
-        let leaves = |side: UnitSide, text: &[u8]| {
-            normaliser.read(unit.source(side), text, &mut Lookup::Known(origins)).leaves(LEAVES)
-        };
-        let params = unit.params.as_ref().map(|text| leaves(UnitSide::Params, text)).unwrap_or_default();
-        let line = unit.line.as_ref().map(|text| leaves(UnitSide::Line, text)).unwrap_or_default();
-        let answer = unit.answer.as_ref().map(|answer| leaves(answer.side(), &answer.text));
-        let mut all = [&params[..], &line, &answer.unwrap_or_default()].concat();
-        all.sort_unstable();
-        Self { params, all }
-    }
-
-    /// Returns the similarity of two units, of their params or as a whole, out of 1000.
-    fn likeness(&self, other: &Self) -> usize {
-        let all = likeness(&self.all, &other.all);
-        let has_params = !self.params.is_empty() || !other.params.is_empty();
-        if has_params { all.max(likeness(&self.params, &other.params)) } else { all }
-    }
-}
-
-/// Returns the similarity of two sorted lists, out of 1000; two empty lists are equal.
-fn likeness(one: &[u64], other: &[u64]) -> usize {
-    let total = one.len() + other.len();
-    let (mut at, mut across, mut common) = (0, 0, 0usize);
-    while at < one.len() && across < other.len() {
-        match one[at].cmp(&other[across]) {
-            std::cmp::Ordering::Less => at += 1,
-            std::cmp::Ordering::Greater => across += 1,
-            std::cmp::Ordering::Equal => {
-                common += 1;
-                at += 1;
-                across += 1;
-            }
-        }
-    }
-    (2000 * common).checked_div(total).unwrap_or(1000)
 }
 
 /// Returns the places in `pairs` that are out of order: all except a longest run in which the right side ascends, too.

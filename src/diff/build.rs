@@ -231,7 +231,8 @@ mod tests {
     fn only_the_order_that_matters_is_hashed() {
         let (mut by, mut strictly) = (Hashing::default(), Hashing::new(true));
         let (one, two) = (by.leaf(Leaf::Text("1")), by.leaf(Leaf::Text("2")));
-        let map = |by: &mut Hashing, names: [&'static str; 2]| by.map(names.map(|name| (name.into(), one.clone())).into());
+        let map =
+            |by: &mut Hashing, names: [&'static str; 2]| by.map(names.map(|name| (name.into(), one.clone())).into());
         assert_eq!(map(&mut by, ["a", "b"]), map(&mut by, ["b", "a"]));
         assert_ne!(map(&mut strictly, ["a", "b"]), map(&mut strictly, ["b", "a"]));
         assert_eq!(by.set(vec![one.clone(), two.clone()], None), by.set(vec![two.clone(), one.clone()], None));

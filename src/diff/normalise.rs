@@ -102,7 +102,11 @@ impl<'o> Normaliser<'o> {
             (Ok(()), _) => walk.value(text.trim_ascii(), false),
             (Err(_), Ok(line)) => {
                 let spans = walk.volatile_parts(line);
-                walk.builder.leaf(if spans.is_empty() { Leaf::Raw(text) } else { Leaf::Prose { text: line, spans: &spans } })
+                walk.builder.leaf(if spans.is_empty() {
+                    Leaf::Raw(text)
+                } else {
+                    Leaf::Prose { text: line, spans: &spans }
+                })
             }
             (Err(_), Err(_)) => walk.builder.leaf(Leaf::Raw(text)),
         }

@@ -1,7 +1,7 @@
 //! What units are compared by before their texts are needed: hashes of their content, and the volatile values in it.
 
 use super::build::{Digest, hash_of};
-use super::pairs::{Unit, UnitKind};
+use super::recording::{Unit, UnitKind};
 use super::report::UnitSide;
 use super::volatile::ValueKey;
 

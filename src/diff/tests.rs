@@ -1,5 +1,5 @@
 use super::*;
-use crate::diff::pairs::Unit;
+use crate::diff::recording::Unit;
 use crate::diff::report::UnitSide;
 use crate::trace::{Event, EventHeader, EventKind, Flags};
 use crate::wire::{Direction, Framing};

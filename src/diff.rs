@@ -9,6 +9,7 @@
 //! This module must never use tokio, open a file, read a clock or print.
 
 pub(crate) mod align;
+pub(crate) mod build;
 pub mod compare;
 mod correspondence;
 mod document;
@@ -20,6 +21,7 @@ mod order;
 pub(crate) mod pairs;
 mod places;
 mod print;
+pub(crate) mod recording;
 pub(crate) mod rename;
 pub(crate) mod report;
 mod scope;
@@ -34,8 +36,9 @@ pub(crate) mod volatile;
 pub use compare::compare;
 pub(crate) use document::complete;
 pub(crate) use learned::Learned;
-pub(crate) use pairs::UnitKind;
-pub use pairs::{Collector, Recording};
+pub use pairs::Collector;
+pub use recording::Recording;
+pub(crate) use recording::UnitKind;
 pub use report::Report;
 pub(crate) use report::{Change, ChangeKind, Status, UnitDiff};
 pub(crate) use scope::{Scope, narrowed};

@@ -67,6 +67,7 @@ bench pushes --bin "$mcpreel" --events 1000 --check
 bench host --bin "$mcpreel" --turns 40 --servers 4 --check
 bench filters --bin "$mcpreel" --subscriptions 200 --events 2000 --check
 bench diff_quality --binary "$mcpreel" --messages 1000,10000 --changes 50
+bench diff_speed --bin "$mcpreel" --work "$work" --messages 20000 --changes 200 --check
 bench kill9 --bin "$mcpreel" --work "$work" --kills 3 --seed 1
 bench memory_attacks --binary "$mcpreel"
 

@@ -11,23 +11,37 @@
 //!    if it has changed as well, it may only have moved past messages that were concurrent with it, or past two others.
 //!    All remaining units are on one side only.
 
+mod ground;
+mod likeness;
+mod streams;
+
+use super::build::hash_of;
 use super::correspondence::Correspondence;
 use super::normalise::Normaliser;
-use super::pairs::{Recording, Unit, UnitKind};
-use super::print::{Print, hash};
-use super::report::UnitSide;
+use super::print::Print;
+use super::recording::{Recording, Unit, UnitKind};
 use super::sequence;
-use super::volatile::{Lookup, Origins};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use super::volatile::Origins;
+use ground::{Ground, NEAR};
+use likeness::Leaves;
+use std::collections::BTreeMap;
+use streams::{partner_streams, streams_of};
 
-/// The number of leaves of a payload that count for similarity.
-const LEAVES: usize = 256;
+/// The tables have an entry for nearly every unit, so the standard hash would be too slow.
+type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
+type HashSet<T> = std::collections::HashSet<T, foldhash::fast::RandomState>;
 
 /// The similarity at which two units may be one unit that changed, out of 1000.
 const ALIKE: usize = 250;
 
 /// The similarity of units of which only a detail changed, out of 1000.
 const VERY_ALIKE: usize = 700;
+
+/// The similarity at which a unit may have moved and changed, out of 1000: at another place, less is a coincidence.
+const MOVED_ALIKE: usize = 800;
+
+/// The similarity of units that are equal except for the response, or for messages that belong to the request.
+const EQUAL_PARAMS: usize = 1001;
 
 /// The price of a pair in which only the response differs, or messages that belong to the request.
 const SAME_PARAMS: u8 = 2;
@@ -37,9 +51,6 @@ const DETAIL: u8 = 5;
 
 /// The number of units that any unit may have moved past.
 const SHORT: usize = 2;
-
-/// The number of units before and after a unit that are checked for concurrency.
-const NEAR: usize = 64;
 
 /// One recording during the alignment.
 pub(super) struct Reel<'a> {
@@ -65,7 +76,7 @@ impl<'a> Reel<'a> {
         };
         for place in 0..units.len() {
             if let Some(target) = reel.target(place) {
-                reel.company[target] = hash(&(reel.company[target], reel.units[place].print.whole));
+                reel.company[target] = hash_of(&(reel.company[target], reel.units[place].print.whole));
             }
         }
         reel
@@ -84,7 +95,7 @@ impl<'a> Reel<'a> {
 
     /// Returns a hash of a unit's content and of the messages that belong to it.
     fn token(&self, place: usize) -> u64 {
-        hash(&(self.units[place].print.of_message(), self.company[place]))
+        hash_of(&(self.units[place].print.of_message(), self.company[place]))
     }
 
     fn tokens(&self, places: &[usize]) -> Vec<u64> {
@@ -113,8 +124,8 @@ pub(super) struct Alignment<'a> {
     streams: HashMap<u32, u32>,
     /// The units of each side that belong to no request, with corresponding streams in the same order.
     lined_up: [Vec<usize>; 2],
-    /// Contents that exactly one unit on each side has: these units are partners, wherever they are.
-    twins: HashSet<Message>,
+    /// How many units on the left and on the right have each content.
+    counts: HashMap<Message, [u32; 2]>,
     /// Contents that may have changed, each with the data for measuring similarity, once it was computed.
     candidates: HashMap<Message, Candidate>,
     /// The sides are swapped: the caller's left is on the right.
@@ -141,19 +152,18 @@ pub(super) fn outline<'a>(left: &'a Recording, right: &'a Recording, ids: Corres
     let (left, right) = if is_swapped { (right, left) } else { (left, right) };
     let streams = partner_streams(&left, &right);
     let counts = count_messages(left.units, right.units);
-    let twins = counts.iter().filter(|(_, count)| **count == [1, 1]).map(|(message, _)| *message).collect();
     let mut it = Alignment {
         left,
         right,
         ids,
         streams,
         lined_up: [const { Vec::new() }; 2],
-        twins,
-        candidates: HashMap::new(),
+        counts,
+        candidates: HashMap::default(),
         is_swapped,
     };
     it.lined_up = it.line_up();
-    it.candidates = it.find_candidates(&counts);
+    it.candidates = it.find_candidates();
     it
 }
 
@@ -163,7 +173,7 @@ impl Alignment<'_> {
     fn line_up(&self) -> [Vec<usize>; 2] {
         let order_of = |reel: &Reel<'_>, rank: &dyn Fn(u32) -> Option<usize>| {
             let mut last = 0;
-            let mut ranks: HashMap<u32, (usize, usize)> = HashMap::new();
+            let mut ranks: HashMap<u32, (usize, usize)> = HashMap::default();
             let mut places: Vec<_> = (0..reel.units.len()).filter(|place| reel.target(*place).is_none()).collect();
             for place in &places {
                 let seen = ranks.len();
@@ -184,7 +194,7 @@ impl Alignment<'_> {
     }
 
     /// Returns contents that have no equal at their place, or that are more frequent on one side.
-    fn find_candidates(&self, counts: &HashMap<Message, [usize; 2]>) -> HashMap<Message, Candidate> {
+    fn find_candidates(&self) -> HashMap<Message, Candidate> {
         let [left, right] = &self.lined_up;
         let equal = sequence::align(&self.left.tokens(left), &self.right.tokens(right), &mut |_, _| None);
         let mut is_equal = [vec![false; left.len()], vec![false; right.len()]];
@@ -196,11 +206,11 @@ impl Alignment<'_> {
             let places = places.iter().zip(is_equal).filter(|(_, is_equal)| !**is_equal);
             places.map(|(place, _)| reel.units[*place].print.of_message()).collect()
         };
-        let unbalanced = counts.iter().filter(|(_, [left, right])| left != right);
+        let unbalanced = self.counts.iter().filter(|(_, [left, right])| left != right);
         let mut wanted: HashSet<Message> = unbalanced.map(|(message, _)| *message).collect();
         wanted.extend(others(left, &is_equal[0], &self.left));
         wanted.extend(others(right, &is_equal[1], &self.right));
-        let mut found = HashMap::new();
+        let mut found = HashMap::default();
         for (is_left, reel) in [(true, &self.left), (false, &self.right)] {
             for (place, unit) in reel.units.iter().enumerate() {
                 let message = unit.print.of_message();
@@ -213,7 +223,7 @@ impl Alignment<'_> {
     }
 
     /// Returns the units on the left and on the right whose texts are needed, but missing.
-    pub(super) fn without_texts(&self) -> [HashSet<u64>; 2] {
+    pub(super) fn without_texts(&self) -> [std::collections::HashSet<u64>; 2] {
         let [left, right] = [(true, &self.left), (false, &self.right)].map(|(is_left, reel)| {
             let places = self.candidates.values().filter(|it| it.is_left == is_left).map(|it| &reel.units[it.place]);
             places.filter(|unit| !unit.has_texts).map(|unit| unit.seq).collect()
@@ -247,27 +257,37 @@ impl Alignment<'_> {
 
     /// Returns the price of pairing two units as changed.
     fn price(&mut self, left: usize, right: usize, normaliser: &Normaliser<'_>) -> Option<u8> {
+        match self.likeness(left, right, normaliser)? {
+            EQUAL_PARAMS => Some(SAME_PARAMS),
+            VERY_ALIKE.. => Some(DETAIL),
+            ALIKE.. => Some(sequence::MAX_SUBSTITUTION),
+            _ => (self.left.units[left].kind == UnitKind::Stderr).then_some(sequence::MAX_SUBSTITUTION),
+        }
+    }
+
+    /// Returns the similarity of two units out of 1000, or [`EQUAL_PARAMS`]; `None` if they cannot be partners.
+    fn likeness(&mut self, left: usize, right: usize, normaliser: &Normaliser<'_>) -> Option<usize> {
         let (one, other) = (&self.left.units[left].print, &self.right.units[right].print);
         if one.key != other.key {
             return None;
         }
         let has_params = self.left.units[left].kind == UnitKind::Request;
         if one.whole == other.whole || (has_params && one.params == other.params) {
-            return Some(SAME_PARAMS);
+            return Some(EQUAL_PARAMS);
         }
         let (one, other) = (one.of_message(), other.of_message());
-        if self.twins.contains(&one) || self.twins.contains(&other) {
+        if self.is_twin(one) || self.is_twin(other) {
             return None;
         }
         self.look_into(one, normaliser);
         self.look_into(other, normaliser);
         let leaves = |message: &Message| self.candidates.get(message)?.leaves.as_ref();
-        let likeness = leaves(&one)?.likeness(leaves(&other)?);
-        match likeness {
-            VERY_ALIKE.. => Some(DETAIL),
-            ALIKE.. => Some(sequence::MAX_SUBSTITUTION),
-            _ => (self.left.units[left].kind == UnitKind::Stderr).then_some(sequence::MAX_SUBSTITUTION),
-        }
+        Some(leaves(&one)?.likeness(leaves(&other)?))
+    }
+
+    /// Returns whether exactly one unit on each side has a content: these units are partners, wherever they are.
+    fn is_twin(&self, message: Message) -> bool {
+        self.counts.get(&message) == Some(&[1, 1])
     }
 
     fn look_into(&mut self, message: Message, normaliser: &Normaliser<'_>) {
@@ -327,8 +347,16 @@ impl Alignment<'_> {
         if lonely_left.is_empty() || lonely_right.is_empty() {
             return;
         }
-        let on_left = unique(&self.left, Some, by);
-        let on_right = unique(&self.right, |stream| self.streams.get(&stream).copied(), by);
+        let key_of = |place: usize| (by(&self.left.units[place].print), self.left.units[place].stream);
+        let on_right = |unit: &Unit| Some((by(&unit.print), *self.streams.get(&unit.stream)?));
+        let keys: HashSet<_> = lonely_left.iter().map(|place| key_of(*place)).collect();
+        let wanted = lonely_right.iter().filter_map(|place| on_right(&self.right.units[*place]));
+        let wanted: HashSet<_> = wanted.filter(|key| keys.contains(key)).collect();
+        if wanted.is_empty() {
+            return;
+        }
+        let on_left = unique(&self.left, &wanted, |unit| Some((by(&unit.print), unit.stream)));
+        let on_right = unique(&self.right, &wanted, on_right);
         for place in lonely_left {
             let key = (by(&self.left.units[place].print), self.left.units[place].stream);
             let (one, other) = (on_left.get(&key).copied().flatten(), on_right.get(&key).copied().flatten());
@@ -345,14 +373,15 @@ impl Alignment<'_> {
     /// Pairs equal units without partners that were concurrent with what they moved past.
     fn pair_nearby(&mut self, of_requests: bool) {
         let (lonely_left, lonely_right) = (self.left.lonely(of_requests), self.right.lonely(of_requests));
-        let wanted: HashSet<_> = lonely_left.iter().map(|place| self.left.units[*place].print.of_message()).collect();
-        let mut same: HashMap<Message, Vec<usize>> = HashMap::new();
-        for (place, print) in
-            self.left.units.iter().map(|unit| &unit.print).enumerate().filter(|_| !lonely_right.is_empty())
-        {
-            let key = print.of_message();
-            if wanted.contains(&key) {
-                same.entry(key).or_default().push(place);
+        if lonely_left.is_empty() || lonely_right.is_empty() {
+            return;
+        }
+        let key_of = |unit: &Unit| (unit.print.of_message(), unit.stream);
+        let mut same: HashMap<(Message, u32), Vec<usize>> =
+            lonely_left.iter().map(|place| (key_of(&self.left.units[*place]), Vec::new())).collect();
+        for (place, unit) in self.left.units.iter().enumerate() {
+            if let Some(places) = same.get_mut(&key_of(unit)) {
+                places.push(place);
             }
         }
         let ground = Ground::of(self);
@@ -363,7 +392,7 @@ impl Alignment<'_> {
             if self.left.partner[place].is_some() || self.right.partner[other].is_some() {
                 continue;
             }
-            let chain = self.shifted(&same[&self.left.units[place].print.of_message()], place, other);
+            let chain = self.shifted(&same[&key_of(&self.left.units[place])], place, other);
             let chain = chain.filter(|chain| {
                 let short = if chain.len() == 1 { SHORT } else { 0 };
                 chain.iter().all(|pair| ground.may_swap(self, pair.0, pair.1, short))
@@ -402,7 +431,7 @@ impl Alignment<'_> {
             let is_free = self.left.partner[place].is_none() && self.right.partner[other].is_none();
             if is_free
                 && ground.may_swap(self, place, other, SHORT)
-                && self.price(place, other, normaliser).is_some_and(|price| price <= DETAIL)
+                && self.likeness(place, other, normaliser).is_some_and(|likeness| likeness >= MOVED_ALIKE)
             {
                 self.pair(place, other);
             }
@@ -447,174 +476,28 @@ impl Alignment<'_> {
 /// Returns the units of a side by content and stream; `None` for contents that occur several times.
 fn unique(
     reel: &Reel<'_>,
-    stream_on_left: impl Fn(u32) -> Option<u32>,
-    by: fn(&Print) -> Message,
+    wanted: &HashSet<(Message, u32)>,
+    key_of: impl Fn(&Unit) -> Option<(Message, u32)>,
 ) -> HashMap<(Message, u32), Option<usize>> {
-    let mut found = HashMap::new();
-    for (place, print) in reel.units.iter().map(|unit| &unit.print).enumerate() {
-        if let Some(stream) = stream_on_left(reel.units[place].stream) {
-            found.entry((by(print), stream)).and_modify(|known| *known = None).or_insert(Some(place));
+    let mut found = HashMap::default();
+    for (place, unit) in reel.units.iter().enumerate() {
+        if let Some(key) = key_of(unit).filter(|key| wanted.contains(key)) {
+            found.entry(key).and_modify(|known| *known = None).or_insert(Some(place));
         }
     }
     found
 }
 
 /// Counts how many units on each side have each content.
-fn count_messages(left: &[Unit], right: &[Unit]) -> HashMap<Message, [usize; 2]> {
-    let mut counts: HashMap<Message, [usize; 2]> = HashMap::new();
+fn count_messages(left: &[Unit], right: &[Unit]) -> HashMap<Message, [u32; 2]> {
+    let mut counts: HashMap<Message, [u32; 2]> = HashMap::default();
     left.iter().for_each(|unit| counts.entry(unit.print.of_message()).or_default()[0] += 1);
     right.iter().for_each(|unit| counts.entry(unit.print.of_message()).or_default()[1] += 1);
     counts
 }
 
-/// Returns the streams of a recording, in the order in which they began.
-fn streams_of(reel: &Reel<'_>) -> Vec<u32> {
-    let mut known = HashSet::new();
-    reel.units.iter().map(|unit| unit.stream).filter(|stream| known.insert(*stream)).collect()
-}
-
-/// Returns, for streams on the right, the stream on the left that shares the most distinctive units; else the one that
-/// began at the same position.
-fn partner_streams(left: &Reel<'_>, right: &Reel<'_>) -> HashMap<u32, u32> {
-    let (on_left, on_right) = (streams_of(left), streams_of(right));
-    if on_left.len() == 1 && on_right.len() == 1 {
-        return HashMap::from([(on_right[0], on_left[0])]);
-    }
-    let once = |reel: &Reel<'_>| {
-        let mut found: HashMap<u64, Option<u32>> = HashMap::new();
-        for place in 0..reel.units.len() {
-            let stream = Some(reel.units[place].stream);
-            found.entry(reel.token(place)).and_modify(|known| *known = None).or_insert(stream);
-        }
-        found
-    };
-    let known = once(left);
-    let mut votes: BTreeMap<(u32, u32), usize> = BTreeMap::new();
-    for (token, stream) in once(right) {
-        if let (Some(other), Some(Some(stream_on_left))) = (stream, known.get(&token)) {
-            *votes.entry((other, *stream_on_left)).or_default() += 1;
-        }
-    }
-    let rank = |streams: &[u32], stream: u32| streams.iter().position(|known| *known == stream);
-    let mut votes: Vec<_> = votes.into_iter().collect();
-    votes.sort_by_key(|((other, one), count)| {
-        (std::cmp::Reverse(*count), rank(&on_left, *one).max(rank(&on_right, *other)), rank(&on_left, *one))
-    });
-    let mut partner: HashMap<u32, u32> = HashMap::new();
-    let mut taken: HashSet<u32> = HashSet::new();
-    for ((other, one), _) in votes {
-        if !partner.contains_key(&other) && taken.insert(one) {
-            partner.insert(other, one);
-        }
-    }
-    let free_left: Vec<_> = on_left.into_iter().filter(|stream| !taken.contains(stream)).collect();
-    let free_right = on_right.into_iter().filter(|stream| !partner.contains_key(stream)).collect::<Vec<_>>();
-    partner.extend(free_right.into_iter().zip(free_left));
-    partner
-}
-
-/// The place that each unit would have on the other side.
-struct Ground {
-    /// For each unit on the left, the partner of the last unit before it that has one.
-    on_right: Vec<usize>,
-    /// The same for the units on the right.
-    on_left: Vec<usize>,
-}
-
-impl Ground {
-    fn of(it: &Alignment<'_>) -> Self {
-        let follow = |reel: &Reel<'_>| {
-            let mut last = 0;
-            reel.partner
-                .iter()
-                .map(|partner| {
-                    last = partner.unwrap_or(last);
-                    last
-                })
-                .collect()
-        };
-        Self { on_right: follow(&it.left), on_left: follow(&it.right) }
-    }
-
-    /// Returns how far a unit on the left would have moved to be the one on the right.
-    fn distance(&self, left: usize, right: usize) -> usize {
-        self.on_left[right].abs_diff(left) + self.on_right[left].abs_diff(right)
-    }
-
-    /// Returns whether two units may be partners: if on one side the unit was concurrent with everything between the
-    /// two places, or if at most `short` units are between them.
-    fn may_swap(&self, it: &Alignment<'_>, left: usize, right: usize, short: usize) -> bool {
-        let passes = |reel: &Reel<'_>, place: usize, goal: usize| {
-            // The goal is the unit after which it would come.
-            let passed = if goal < place { goal + 1..place } else { place + 1..goal + 1 };
-            passed.len() <= short
-                || (passed.len() <= NEAR && passed.into_iter().all(|between| reel.is_concurrent(place, between)))
-        };
-        passes(&it.left, left, self.on_left[right]) || passes(&it.right, right, self.on_right[left])
-    }
-
-    /// Returns the pairs of units that are near each other, nearest first. The places must be in ascending order.
-    fn nearest(&self, left: &[usize], right: &[usize], may_be: impl Fn(usize, usize) -> bool) -> Vec<(usize, usize)> {
-        let mut found = Vec::new();
-        for place in left {
-            let here = self.on_right[*place];
-            let from = right.partition_point(|other| *other + NEAR < here);
-            let to = right.partition_point(|other| *other <= here + NEAR);
-            let others = right[from..to].iter().filter(|other| may_be(*place, **other));
-            found.extend(others.map(|other| (self.distance(*place, *other), *place, *other)));
-        }
-        found.sort_unstable();
-        found.into_iter().map(|(_, place, other)| (place, other)).collect()
-    }
-}
-
-/// The data for measuring similarity: sorted hashes of a unit's leaves.
-struct Leaves {
-    params: Vec<u64>,
-    all: Vec<u64>,
-}
-
-impl Leaves {
-    fn of(unit: &Unit, origins: &Origins, normaliser: &Normaliser<'_>) -> Self {
-        let leaves = |side: UnitSide, text: &[u8]| {
-            normaliser.read(unit.source(side), text, &mut Lookup::Known(origins)).leaves(LEAVES)
-        };
-        let params = unit.params.as_ref().map(|text| leaves(UnitSide::Params, text)).unwrap_or_default();
-        let line = unit.line.as_ref().map(|text| leaves(UnitSide::Line, text)).unwrap_or_default();
-        let answer = unit.answer.as_ref().map(|answer| leaves(answer.side(), &answer.text));
-        let mut all = [&params[..], &line, &answer.unwrap_or_default()].concat();
-        all.sort_unstable();
-        Self { params, all }
-    }
-
-    /// Returns the similarity of two units, of their params or as a whole, out of 1000.
-    fn likeness(&self, other: &Self) -> usize {
-        let all = likeness(&self.all, &other.all);
-        let has_params = !self.params.is_empty() || !other.params.is_empty();
-        if has_params { all.max(likeness(&self.params, &other.params)) } else { all }
-    }
-}
-
-/// Returns the similarity of two sorted lists, out of 1000; two empty lists are equal.
-fn likeness(one: &[u64], other: &[u64]) -> usize {
-    let total = one.len() + other.len();
-    let (mut at, mut across, mut common) = (0, 0, 0usize);
-    while at < one.len() && across < other.len() {
-        match one[at].cmp(&other[across]) {
-            std::cmp::Ordering::Less => at += 1,
-            std::cmp::Ordering::Greater => across += 1,
-            std::cmp::Ordering::Equal => {
-                common += 1;
-                at += 1;
-                across += 1;
-            }
-        }
-    }
-    (2000 * common).checked_div(total).unwrap_or(1000)
-}
-
 /// Returns the places in `pairs` that are out of order: all except a longest run in which the right side ascends, too.
-pub(super) fn out_of_order(pairs: &[(usize, usize)]) -> HashSet<usize> {
+pub(super) fn out_of_order(pairs: &[(usize, usize)]) -> std::collections::HashSet<usize> {
     let numbered: Vec<_> = pairs.iter().enumerate().map(|(place, pair)| (place, pair.1)).collect();
     let kept: HashSet<usize> = sequence::ascending(&numbered).into_iter().map(|(place, _)| place).collect();
     (0..pairs.len()).filter(|place| !kept.contains(place)).collect()

@@ -6,8 +6,8 @@ use super::correspondence::Correspondence;
 use super::node::{Node, masked, pieces, quote};
 use super::normalise::{Normaliser, Source};
 use super::order;
-use super::pairs::{Recording, Unit};
 use super::places::Pattern;
+use super::recording::{Recording, Unit};
 use super::report::{Change, ChangeKind, Hunk, LineTag, Report, Status, UnitDiff, UnitPlace, UnitSide};
 use super::volatile::{Lookup, Origins, Span, ValueKey};
 use similar::{Algorithm, DiffOp, DiffTag, TextDiff};
@@ -343,9 +343,8 @@ impl Comparer<'_> {
     }
 
     fn plain_lists(&mut self, left: &[Node], right: &[Node]) {
-        let print = |items: &[Node]| -> Vec<u64> {
-            items.iter().map(|item| item.fingerprint(self.options.exact, &mut |_, _| {})).collect()
-        };
+        let print =
+            |items: &[Node]| -> Vec<u64> { items.iter().map(|item| item.fingerprint(self.options.exact)).collect() };
         for (tag, on_left, on_right) in runs(&print(left), &print(right)) {
             let common = if tag == DiffTag::Equal { on_left.len() } else { on_left.len().min(on_right.len()) };
             for step in 0..common {
@@ -397,10 +396,10 @@ impl Comparer<'_> {
         }
         let mut free: HashMap<u64, Vec<usize>> = HashMap::new();
         for (at, item) in right.iter().enumerate().rev() {
-            free.entry(item.plain_fingerprint()).or_default().push(at);
+            free.entry(item.fingerprint(false)).or_default().push(at);
         }
         let mut partner: Vec<Option<usize>> =
-            left.iter().map(|item| free.get_mut(&item.plain_fingerprint()).and_then(Vec::pop)).collect();
+            left.iter().map(|item| free.get_mut(&item.fingerprint(false)).and_then(Vec::pop)).collect();
         let mut rest: Vec<usize> = free.into_values().flatten().collect();
         rest.sort_unstable();
         let mut rest = rest.into_iter();

@@ -1,7 +1,7 @@
 //! What a report says in addition once it is known which messages changed: the names of the things around each change,
 //! and a JSON Patch for each message.
 
-use super::pairs::{Recording, Unit};
+use super::recording::{Recording, Unit};
 use super::report::{Change, ChangeKind, Report, Status, UnitDiff, UnitPlace, UnitSide, parsed};
 use serde_json::{Map, Value, json};
 use std::cmp::Reverse;

@@ -3,7 +3,7 @@
 //! Two distributions differ if the Mann–Whitney U test finds that one tends to longer times (it assumes no shape of the
 //! distributions, and outliers do not sway it), and if the medians differ enough to matter.
 
-use super::pairs::{Recording, Unit, UnitKind};
+use super::recording::{Recording, Unit, UnitKind};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

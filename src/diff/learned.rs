@@ -1,6 +1,6 @@
 //! What differs between two runs of one version, so that it is no difference to another version.
 
-use super::pairs::UnitKind;
+use super::recording::UnitKind;
 use super::report::{Change, Hunk, LineTag, Report, Status, UnitDiff};
 use crate::wire::Direction;
 use std::collections::{BTreeSet, HashMap, HashSet};

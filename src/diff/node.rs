@@ -1,10 +1,9 @@
 //! The value of a payload in the form in which it is compared: with its hash, its parts for similarity, and its JSON
 //! text.
 
-use super::volatile::{Kind, Span, ValueKey};
+use super::build::{Build, Digest, Hashing, Leaf, hash_of};
+use super::volatile::{Kind, Span};
 use std::borrow::Cow;
-use std::collections::hash_map::DefaultHasher;
-use std::hash::{Hash, Hasher};
 
 /// A value, prepared for comparison.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,64 +64,40 @@ pub(crate) enum Node {
 }
 
 impl Node {
-    /// Returns a hash that is the same for equal trees. Unless `ordered`, the order of members does not matter. Volatile
-    /// values are not part of the hash. They are passed to `values`, in the same order for trees with the same hash.
-    pub(crate) fn fingerprint(&self, ordered: bool, values: &mut dyn FnMut(ValueKey, &str)) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        self.feed(ordered, &mut hasher, values);
-        hasher.finish()
-    }
-
-    fn feed(&self, ordered: bool, hasher: &mut DefaultHasher, values: &mut dyn FnMut(ValueKey, &str)) {
-        // A string that contains JSON differs from that JSON, so that a change from one to the other is found.
-        std::mem::discriminant(self).hash(hasher);
+    /// Returns the hash that parsing directly gives.
+    pub(super) fn digest(&self, by: &mut Hashing) -> Digest {
         match self {
-            Self::Null | Self::Reference(_) | Self::Ignored => {}
-            Self::Bool(value) => value.hash(hasher),
-            Self::Number { value, .. } => value.hash(hasher),
-            Self::Text(text) => text.hash(hasher),
             Self::List(items) => {
-                items.len().hash(hasher);
-                items.iter().for_each(|item| item.feed(ordered, hasher, values));
+                let items = items.iter().map(|item| item.digest(by)).collect();
+                by.list(items)
             }
-            Self::Set { items, .. } => {
-                items.len().hash(hasher);
-                let mut prints: Vec<_> = items.iter().map(|item| (item.plain_fingerprint(), item)).collect();
-                prints.sort_by_key(|(print, _)| *print);
-                for (print, item) in prints {
-                    print.hash(hasher);
-                    item.feed(ordered, &mut DefaultHasher::new(), values);
-                }
+            Self::Set { items, key } => {
+                let items = items.iter().map(|item| item.digest(by)).collect();
+                by.set(items, key.as_deref())
             }
             Self::Map(members) => {
-                members.len().hash(hasher);
-                let mut members: Vec<_> = members.iter().collect();
-                if !ordered {
-                    members.sort_by(|one, other| one.0.cmp(&other.0));
-                }
-                for (name, value) in members {
-                    name.hash(hasher);
-                    value.feed(ordered, hasher, values);
-                }
+                let members = members.iter().map(|(name, value)| ((&**name).into(), value.digest(by))).collect();
+                by.map(members)
             }
-            Self::Json { inner, .. } => inner.feed(ordered, hasher, values),
-            Self::Prose { text, spans } => {
-                for piece in pieces(text, spans) {
-                    piece.hash(hasher);
-                }
-                spans.iter().for_each(|span| values(span.key(text), span.of(text)));
+            Self::Json { text, inner } => {
+                let inner = inner.digest(by);
+                by.json(text, inner)
             }
-            Self::Volatile { text, kind, form } => {
-                (kind, form).hash(hasher);
-                values(ValueKey::new(*kind, text), text);
-            }
-            Self::Raw(bytes) => bytes.hash(hasher),
+            Self::Null => by.leaf(Leaf::Null),
+            Self::Bool(value) => by.leaf(Leaf::Bool(*value)),
+            Self::Number { text, value } => by.leaf(Leaf::Number { text, value }),
+            Self::Text(text) => by.leaf(Leaf::Text(text)),
+            Self::Prose { text, spans } => by.leaf(Leaf::Prose { text, spans }),
+            Self::Volatile { text, kind, form } => by.leaf(Leaf::Volatile { text, kind: *kind, form: *form }),
+            Self::Reference(text) => by.leaf(Leaf::Reference(text)),
+            Self::Raw(bytes) => by.leaf(Leaf::Raw(bytes)),
+            Self::Ignored => by.leaf(Leaf::Ignored),
         }
     }
 
     /// Returns the hash without volatile values.
-    pub(crate) fn plain_fingerprint(&self) -> u64 {
-        self.fingerprint(false, &mut |_, _| {})
+    pub(super) fn fingerprint(&self, is_ordered: bool) -> u64 {
+        self.digest(&mut Hashing::new(is_ordered)).hash
     }
 
     /// Returns hashes for measuring similarity: of the leaves with the names above them, of these names, and of the
@@ -149,7 +124,7 @@ impl Node {
             Self::Json { inner, .. } => inner.collect_leaves(above, max, found),
             leaf => {
                 found.push(above);
-                found.push(hash_of(&(above, leaf.plain_fingerprint())));
+                found.push(hash_of(&(above, leaf.fingerprint(false))));
                 let text = leaf.words();
                 let left = max.saturating_sub(found.len());
                 found.extend(text.split_whitespace().take(left).map(below));
@@ -247,10 +222,4 @@ fn write_string(text: &str, out: &mut String) {
 /// Returns a string as JSON text.
 pub(super) fn quote(text: &str) -> String {
     serde_json::Value::from(text).to_string()
-}
-
-fn hash_of(what: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    what.hash(&mut hasher);
-    hasher.finish()
 }

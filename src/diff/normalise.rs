@@ -3,11 +3,12 @@
 //!
 //! It parses the text from the wire, so that numbers keep all digits.
 
+use super::build::{Build, Digest, Hashing, Leaf, Tree};
 use super::node::Node;
 use super::pairs::reference_place;
 use super::report::UnitSide;
 use super::volatile::names;
-use super::volatile::{Kind, Lookup, Span, ValueKey};
+use super::volatile::{Kind, Lookup, Span};
 use super::{Options, places};
 use crate::wire::json;
 use std::borrow::Cow;
@@ -15,6 +16,9 @@ use std::collections::HashMap;
 
 /// Values nested deeper than this are compared as text.
 const MAX_DEPTH: usize = 96;
+
+/// Objects with more members than this get an index of their names.
+const FEW_MEMBERS: usize = 16;
 
 /// Text without spaces in `data` or `blob` may be longer than this only if it is base64. Unit: bytes.
 const MAX_OPAQUE: usize = 64;
@@ -64,13 +68,24 @@ impl<'o> Normaliser<'o> {
         Self { options, ignore, unordered: unordered.collect() }
     }
 
-    /// Returns the hash of a tree; see [`Node::fingerprint`].
-    pub(crate) fn fingerprint(&self, node: &Node, values: &mut dyn FnMut(ValueKey, &str)) -> u64 {
-        node.fingerprint(self.options.exact, values)
-    }
-
     /// Parses one part of a message.
     pub(crate) fn read(&self, source: Source<'_>, text: &[u8], lookup: &mut Lookup<'_>) -> Node {
+        self.build(&mut Tree, source, text, lookup)
+    }
+
+    /// Returns the hash of one part of a message, without building a tree.
+    pub(crate) fn digest(&self, source: Source<'_>, text: &[u8], lookup: &mut Lookup<'_>) -> Digest {
+        self.build(&mut Hashing::new(self.options.exact), source, text, lookup)
+    }
+
+    /// Passes one part of a message to a builder.
+    pub(super) fn build<B: Build>(
+        &self,
+        builder: &mut B,
+        source: Source<'_>,
+        text: &[u8],
+        lookup: &mut Lookup<'_>,
+    ) -> B::Out {
         let root = Step::Name(Cow::Borrowed(source.side.name()));
         let is_configuring = source.side == UnitSide::Result && source.method.is_some_and(names::is_configuring);
         let trust = match source.from_server {
@@ -79,17 +94,21 @@ impl<'o> Normaliser<'o> {
             false => Trust::Client,
         };
         let reference = source.method.and_then(reference_place);
-        let mut walk = Walk { by: self, reference, path: vec![root], trust, lookup };
+        let mut walk = Walk { by: self, builder, reference, path: vec![root], trust, lookup };
         if walk.is_ignored() {
-            return Node::Ignored;
+            return walk.builder.leaf(Leaf::Ignored);
         }
         match (json::check(text), std::str::from_utf8(text)) {
             (Ok(()), _) => walk.value(text.trim_ascii(), false),
-            (Err(_), Ok(text)) => match walk.prose(text) {
-                Node::Text(text) => Node::Raw(text.as_bytes().into()),
-                prose => prose,
-            },
-            (Err(_), Err(_)) => Node::Raw(text.into()),
+            (Err(_), Ok(line)) => {
+                let spans = walk.volatile_parts(line);
+                walk.builder.leaf(if spans.is_empty() {
+                    Leaf::Raw(text)
+                } else {
+                    Leaf::Prose { text: line, spans: &spans }
+                })
+            }
+            (Err(_), Err(_)) => walk.builder.leaf(Leaf::Raw(text)),
         }
     }
 }
@@ -114,51 +133,52 @@ impl Step<'_> {
 }
 
 /// The current place in a message.
-struct Walk<'w, 'o, 'a, 'l> {
+struct Walk<'w, 'o, 'a, 'l, B> {
     by: &'w Normaliser<'o>,
+    builder: &'w mut B,
     reference: Option<&'static [&'static str]>,
     path: Vec<Step<'a>>,
     trust: Trust,
     lookup: &'w mut Lookup<'l>,
 }
 
-impl<'a> Walk<'_, '_, 'a, '_> {
+impl<'a, B: Build> Walk<'_, '_, 'a, '_, B> {
     /// Parses valid JSON. `in_data` means that it is a tool's own data, where the protocol's names have no meaning.
-    fn value(&mut self, text: &'a [u8], in_data: bool) -> Node {
+    fn value(&mut self, text: &'a [u8], in_data: bool) -> B::Out {
         match text.first() {
-            Some(b'{' | b'[') if self.path.len() > MAX_DEPTH => Node::Raw(text.into()),
+            Some(b'{' | b'[') if self.path.len() > MAX_DEPTH => self.builder.leaf(Leaf::Raw(text)),
             Some(b'{') => self.map(text, in_data),
             Some(b'[') => self.list(text, in_data),
             Some(b'"') => self.text(text, in_data),
             Some(b't') => self.truth(true),
             Some(b'f') => self.truth(false),
-            Some(b'n') => Node::Null,
+            Some(b'n') => self.builder.leaf(Leaf::Null),
             _ => self.number(&String::from_utf8_lossy(text), in_data),
         }
     }
 
-    fn list(&mut self, text: &'a [u8], in_data: bool) -> Node {
+    fn list(&mut self, text: &'a [u8], in_data: bool) -> B::Out {
         let items = json::items(text).enumerate();
         let items = items.filter_map(|(at, item)| self.step(Step::Index(at), item, in_data, true)).collect();
         let places = || self.path.iter().map(Step::place);
         match self.by.unordered.iter().find(|(pattern, _)| pattern.matches(places())) {
-            Some((_, key)) => Node::Set { items, key: key.map(Into::into) },
-            None => Node::List(items),
+            Some((_, key)) => self.builder.set(items, *key),
+            None => self.builder.list(items),
         }
     }
 
     /// Parses the value one level below. An ignored item of a list keeps its place; an ignored member is removed.
-    fn step(&mut self, step: Step<'a>, text: &'a [u8], in_data: bool, keeps_place: bool) -> Option<Node> {
+    fn step(&mut self, step: Step<'a>, text: &'a [u8], in_data: bool, keeps_place: bool) -> Option<B::Out> {
         let outside = self.trust;
         self.trust = self.trust_in(&step, in_data);
         self.path.push(step);
-        let node = match self.is_ignored() {
+        let built = match self.is_ignored() {
             false => Some(self.value(text, in_data)),
-            true => keeps_place.then_some(Node::Ignored),
+            true => keeps_place.then(|| self.builder.leaf(Leaf::Ignored)),
         };
         self.path.pop();
         self.trust = outside;
-        node
+        built
     }
 
     fn trust_in(&self, step: &Step<'_>, in_data: bool) -> Trust {
@@ -169,80 +189,93 @@ impl<'a> Walk<'_, '_, 'a, '_> {
         }
     }
 
-    fn map(&mut self, text: &'a [u8], in_data: bool) -> Node {
-        let mut members: Vec<(Box<str>, Node)> = Vec::new();
-        let mut places: HashMap<Box<str>, usize> = HashMap::new();
+    fn map(&mut self, text: &'a [u8], in_data: bool) -> B::Out {
+        let mut members: Vec<(Cow<'a, str>, B::Out)> = Vec::new();
+        let mut places: HashMap<Cow<'a, str>, usize> = HashMap::new();
         for member in json::members(text) {
             let name = match member.key.contains(&b'\\') {
                 true => Cow::Owned(json::unescape(member.key)),
                 false => String::from_utf8_lossy(member.key),
             };
-            let key: Box<str> = name.as_ref().into();
-            let below = in_data || matches!(&*key, "arguments" | "structuredContent" | "content" | "contents");
-            let Some(node) = self.step(Step::Name(name), member.value, below, false) else { continue };
+            let below = in_data || matches!(&*name, "arguments" | "structuredContent" | "content" | "contents");
+            let Some(built) = self.step(Step::Name(name.clone()), member.value, below, false) else { continue };
             // If a name occurs twice, the last member counts, as in JSON parsers.
-            match places.get(&key) {
-                Some(place) => members[*place].1 = node,
+            if members.len() == FEW_MEMBERS && places.is_empty() {
+                places = members.iter().enumerate().map(|(place, (name, _))| (name.clone(), place)).collect();
+            }
+            let known = match places.is_empty() {
+                true => members.iter().position(|(known, _)| *known == name),
+                false => places.get(&name).copied(),
+            };
+            match known {
+                Some(place) => members[place].1 = built,
                 None => {
-                    places.insert(key.clone(), members.len());
-                    members.push((key, node));
+                    if !places.is_empty() {
+                        places.insert(name.clone(), members.len());
+                    }
+                    members.push((name, built));
                 }
             }
         }
-        Node::Map(members)
+        self.builder.map(members)
     }
 
-    fn truth(&mut self, value: bool) -> Node {
+    fn truth(&mut self, value: bool) -> B::Out {
         let follows = self.name().is_some_and(names::follows_from_time);
         if follows && self.accepts(Kind::Time) && matches!(self.trust, Trust::Server | Trust::Meta) {
-            return Node::Volatile { text: value.to_string().into(), kind: Kind::Time, form: 0 };
+            let text = if value { "true" } else { "false" };
+            return self.builder.leaf(Leaf::Volatile { text, kind: Kind::Time, form: 0 });
         }
-        Node::Bool(value)
+        self.builder.leaf(Leaf::Bool(value))
     }
 
-    fn number(&mut self, text: &str, in_data: bool) -> Node {
+    fn number(&mut self, text: &str, in_data: bool) -> B::Out {
         if self.is_reference() {
-            return Node::Reference(text.into());
+            return self.builder.leaf(Leaf::Reference(text));
         }
         if let Some((kind, form)) = self.known(text, in_data)
             && self.is_volatile(kind, text)
         {
-            return Node::Volatile { text: text.into(), kind, form };
+            return self.builder.leaf(Leaf::Volatile { text, kind, form });
         }
         let value = if self.by.options.exact { None } else { decimal(text) };
-        Node::Number { text: text.into(), value: value.map_or_else(|| text.into(), Into::into) }
+        self.builder.leaf(Leaf::Number { text, value: value.as_deref().unwrap_or(text) })
     }
 
-    fn text(&mut self, quoted: &'a [u8], in_data: bool) -> Node {
+    fn text(&mut self, quoted: &'a [u8], in_data: bool) -> B::Out {
         let text = json::as_str(quoted).unwrap_or_default();
         if self.is_reference() {
-            return Node::Reference(String::from_utf8_lossy(quoted).into());
+            return self.builder.leaf(Leaf::Reference(&String::from_utf8_lossy(quoted)));
         }
         if let Some((kind, form)) = self.known(&text, in_data)
             && self.is_volatile(kind, &text)
         {
             let span = Span { start: 0, end: text.len(), kind, form };
-            return Node::Prose { text: text.into(), spans: Box::new([span]) };
+            return self.builder.leaf(Leaf::Prose { text: &text, spans: &[span] });
         }
-        match self.opened(&text) {
-            Some(inner) => Node::Json { text: text.into(), inner: Box::new(inner) },
-            None => self.prose(&text),
+        if let Some(inner) = self.opened(&text) {
+            return self.builder.json(&text, inner);
         }
+        let spans = self.volatile_parts(&text);
+        let text = &*text;
+        self.builder.leaf(if spans.is_empty() { Leaf::Text(text) } else { Leaf::Prose { text, spans: &spans } })
     }
 
-    /// Marks the volatile parts of a text.
-    fn prose(&mut self, text: &str) -> Node {
+    /// Returns the parts of a text that are volatile here.
+    fn volatile_parts(&mut self, text: &str) -> Vec<Span> {
         // Base64 is data, whatever is in it.
         let is_data = self.name().is_some_and(|name| matches!(name, "data" | "blob")) && !text.contains(' ');
         if self.by.options.exact || self.trust == Trust::Configuration || is_data && text.len() > MAX_OPAQUE {
-            return Node::Text(text.into());
+            return Vec::new();
         }
-        let is_setting = self.name().is_some_and(names::names_a_setting);
         let mut spans = self.lookup.find(text);
-        spans.retain(|span| {
-            !(is_setting && span.kind == Kind::Duration) && self.accepts(span.kind) && self.is_made(*span, text)
-        });
-        if spans.is_empty() { Node::Text(text.into()) } else { Node::Prose { text: text.into(), spans: spans.into() } }
+        if !spans.is_empty() {
+            let is_setting = self.name().is_some_and(names::names_a_setting);
+            spans.retain(|span| {
+                !(is_setting && span.kind == Kind::Duration) && self.accepts(span.kind) && self.is_made(*span, text)
+            });
+        }
+        spans
     }
 
     /// Returns what a value is according to the name of its member, and its notation.
@@ -288,7 +321,7 @@ impl<'a> Walk<'_, '_, 'a, '_> {
     }
 
     /// Parses the JSON in a `content[].text`, if it is an object or an array.
-    fn opened(&mut self, text: &str) -> Option<Node> {
+    fn opened(&mut self, text: &str) -> Option<B::Out> {
         let mut back = self.path.iter().rev();
         let is_text = back.next().is_some_and(|step| step.is("text"));
         let in_content = back.take(2).any(|step| step.is("content") || step.is("contents"));
@@ -298,7 +331,8 @@ impl<'a> Walk<'_, '_, 'a, '_> {
         }
         let path = self.path.iter().map(Step::to_owned_step).collect();
         let (by, trust) = (self.by, self.trust);
-        let mut walk = Walk { by, reference: None, path, trust, lookup: &mut *self.lookup };
+        let (builder, lookup) = (&mut *self.builder, &mut *self.lookup);
+        let mut walk = Walk { by, builder, reference: None, path, trust, lookup };
         Some(walk.value(text.trim_ascii().as_bytes(), true))
     }
 
@@ -343,7 +377,11 @@ impl Step<'_> {
 }
 
 /// Returns the value of a number as digits and an exponent, the same for every notation.
-fn decimal(text: &str) -> Option<String> {
+fn decimal(text: &str) -> Option<Cow<'_, str>> {
+    let is_plain = (1..=40).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_plain && (text.len() == 1 || !text.starts_with('0')) {
+        return Some(Cow::Borrowed(text));
+    }
     let (sign, rest) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
     let (mantissa, exponent) = rest.split_once(['e', 'E']).unwrap_or((rest, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -351,12 +389,13 @@ fn decimal(text: &str) -> Option<String> {
     let digits = digits.trim_start_matches('0');
     let short = digits.trim_end_matches('0');
     if short.is_empty() {
-        return Some("0".to_owned());
+        return Some("0".into());
     }
     let exponent: i64 = exponent.parse().ok()?;
     let moved = i64::try_from(digits.len() - short.len()).ok()? - i64::try_from(fraction.len()).ok()?;
-    Some(match exponent.checked_add(moved)? {
+    let value = match exponent.checked_add(moved)? {
         zeros @ 0..=40 => format!("{sign}{short}{}", "0".repeat(usize::try_from(zeros).ok()?)),
         exponent => format!("{sign}{short}e{exponent}"),
-    })
+    };
+    Some(value.into())
 }

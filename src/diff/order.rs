@@ -1,6 +1,6 @@
 //! Finds notifications that moved across a result: they came before it on one side and after it on the other.
 
-use super::pairs::{Unit, UnitKind};
+use super::recording::{Unit, UnitKind};
 use std::collections::{HashMap, HashSet};
 
 /// Returns which pairs are notifications that moved across the result of their request. That is the request that they

@@ -1,8 +1,8 @@
-//! Collects the events of a reel into units, which are compared with each other. A unit is a request with its response,
-//! a notification, a response without a request, or a line that is not a message.
+//! Collects the events of a reel into units, which are compared with each other.
 
+use super::build::{Digest, Hashing, hash_of};
 use super::normalise::{Normaliser, Source};
-use super::print::Print;
+use super::recording::{Answer, Recording, Unit, UnitKind, Wanted};
 use super::report::UnitSide;
 use super::volatile::{Lookup, Origins, names};
 use super::{Options, print};
@@ -14,153 +14,13 @@ use crate::wire::{Direction, Envelope, Id, IdKey, MessageKind, json};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// The kind of a unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum UnitKind {
-    /// A request, with its response if there was one.
-    Request,
-    /// A notification.
-    Notification,
-    /// A response without a request.
-    Orphan,
-    /// A line that is not a message: noise, malformed JSON, or JSON that is not JSON-RPC.
-    Line,
-    /// Everything a server wrote to its standard error.
-    Stderr,
-}
-
-impl UnitKind {
-    /// Returns the name used in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Request => "request",
-            Self::Notification => "notification",
-            Self::Orphan => "orphan",
-            Self::Line => "line",
-            Self::Stderr => "stderr",
-        }
-    }
-}
-
-/// The response to a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// The number of the event.
-    pub seq: u64,
-    /// The time in nanoseconds since the reel's clock base.
-    pub time: i64,
-    /// Whether it is an error.
-    pub is_error: bool,
-    /// The text of the result or error; empty if the unit's texts were not kept.
-    pub text: Box<[u8]>,
-}
-
-impl Answer {
-    /// Returns which part of the unit it is.
-    pub(super) fn side(&self) -> UnitSide {
-        if self.is_error { UnitSide::Error } else { UnitSide::Result }
-    }
-}
-
-/// One element of a conversation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unit {
-    /// The kind of the unit.
-    pub kind: UnitKind,
-    /// Its direction; for a call, that of the request.
-    pub direction: Direction,
-    /// Its method.
-    pub method: Option<Arc<str>>,
-    /// Its subject: a tool's name or a resource's URI; for a message that belongs to a request (progress, a
-    /// cancellation), the method and subject of that request.
-    pub subject: Option<Arc<str>>,
-    /// The subject is an id that differs in every run, so it does not distinguish units.
-    pub subject_is_volatile: bool,
-    /// The JSON text of its id, if ids are compared by value.
-    pub id: Option<Box<str>>,
-    /// The number of its stream.
-    pub stream: u32,
-    /// The number of the event.
-    pub seq: u64,
-    /// The time in nanoseconds since the reel's clock base.
-    pub time: i64,
-    /// Whether its texts (params, response, line) were kept.
-    pub has_texts: bool,
-    /// The text of its params.
-    pub params: Option<Box<[u8]>>,
-    /// Its response; for an orphan, the response itself.
-    pub answer: Option<Answer>,
-    /// The whole text of a line that is not a message.
-    pub line: Option<Box<[u8]>>,
-    /// The number of the request to which its `requestId` or `progressToken` refers.
-    pub refers: Option<u64>,
-    /// What it is compared by before its texts are needed.
-    pub(super) print: Print,
-}
-
-impl Unit {
-    /// Returns where one part of it is from.
-    pub(super) fn source(&self, side: UnitSide) -> Source<'_> {
-        let is_answer = matches!(side, UnitSide::Result | UnitSide::Error) && self.kind == UnitKind::Request;
-        let sender = if is_answer { self.direction.reversed() } else { self.direction };
-        Source { side, method: self.method.as_deref(), from_server: sender == Direction::ServerToClient }
-    }
-
-    /// Returns the nanoseconds from the request to its response.
-    pub fn latency(&self) -> Option<i64> {
-        let answer = self.answer.as_ref().filter(|_| self.kind == UnitKind::Request)?;
-        Some(answer.time - self.time)
-    }
-
-    fn new(kind: UnitKind, direction: Direction, event: &Event<'_>) -> Self {
-        Self {
-            kind,
-            direction,
-            method: None,
-            subject: None,
-            subject_is_volatile: false,
-            id: None,
-            stream: event.header.stream,
-            seq: event.header.seq,
-            time: event.header.time,
-            has_texts: false,
-            params: None,
-            answer: None,
-            line: None,
-            refers: None,
-            print: Print::default(),
-        }
-    }
-}
-
-/// The units of one reel.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Recording {
-    /// The units, in the order of their first events.
-    pub units: Vec<Unit>,
-    /// Who made the values in them.
-    pub(crate) origins: Origins,
-}
-
-impl Recording {
-    /// Takes over the texts that another pass over the same reel collected.
-    pub fn fill(&mut self, pass: Self) {
-        for (unit, again) in self.units.iter_mut().zip(pass.units) {
-            if again.has_texts && unit.seq == again.seq {
-                let print = std::mem::take(&mut unit.print);
-                *unit = Unit { print, ..again };
-            }
-        }
-    }
-}
-
 /// The texts that a collector keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum KeptTexts {
     All,
     None,
-    /// The texts of the units with these first events.
-    Only(HashSet<u64>),
+    /// The texts in these events. All others are passed over.
+    Only(Wanted),
 }
 
 /// Returns the place in a method's params that names the request to which a message belongs.
@@ -168,6 +28,12 @@ pub(super) fn reference_place(method: &str) -> Option<&'static [&'static str]> {
     let about = proposals::method_spec(method)?.about;
     matches!(about.last(), Some(&("requestId" | "progressToken"))).then_some(about)
 }
+
+/// A text of at least this many bytes is worth remembering.
+const LONG: usize = 256;
+
+/// The number of texts whose hashes are remembered.
+const MAX_KNOWN: usize = 1 << 16;
 
 /// The key of a reference: the stream, the direction of the request, whether it is an id or a token, and its value.
 type Handle = (u32, Direction, bool, IdKey);
@@ -184,6 +50,8 @@ pub struct Collector<'o> {
     open: Pairing<usize>,
     /// The latest request with each id and each progress token.
     handles: HashMap<Handle, usize, foldhash::fast::RandomState>,
+    /// The hashes of long texts without volatile values, by the hash of their bytes.
+    known: HashMap<u64, u64, foldhash::fast::RandomState>,
     /// Methods and subjects, each stored once.
     names: HashSet<Arc<str>>,
     stderr: Option<Unit>,
@@ -201,6 +69,7 @@ impl<'o> Collector<'o> {
             units: Vec::new(),
             open: Pairing::default(),
             handles: HashMap::default(),
+            known: HashMap::default(),
             names: HashSet::new(),
             stderr: None,
         }
@@ -212,9 +81,9 @@ impl<'o> Collector<'o> {
         self
     }
 
-    /// Keeps only the texts of the units with these first events, for [`Recording::fill`].
-    pub fn only_texts_of(mut self, seqs: HashSet<u64>) -> Self {
-        self.keep = KeptTexts::Only(seqs);
+    /// Reads only these events ([`Recording::wanted`]), for [`Recording::fill`].
+    pub fn only_texts_of(mut self, wanted: Wanted) -> Self {
+        self.keep = KeptTexts::Only(wanted);
         self
     }
 
@@ -227,6 +96,7 @@ impl<'o> Collector<'o> {
     /// Processes one event.
     pub fn take(&mut self, event: &Event<'_>) {
         match event.header.kind {
+            EventKind::Message if !self.reads(event.header.seq) => {}
             EventKind::Message => self.take_text(event, event.body(), false),
             EventKind::Stderr if self.with_stderr => self.take_stderr(event),
             EventKind::StreamOpened => self.take_command(event.payload),
@@ -248,11 +118,23 @@ impl<'o> Collector<'o> {
         Recording { units: self.units, origins: self.origins }
     }
 
-    fn keeps(&self, seq: u64) -> bool {
+    fn keeps(&self) -> bool {
+        self.keep != KeptTexts::None
+    }
+
+    /// Returns whether the message with this number is read.
+    pub fn reads(&self, seq: u64) -> bool {
         match &self.keep {
-            KeptTexts::All => true,
-            KeptTexts::None => false,
-            KeptTexts::Only(seqs) => seqs.contains(&seq),
+            KeptTexts::Only(wanted) => wanted.events.contains(&seq),
+            _ => true,
+        }
+    }
+
+    /// Returns whether a response in this message may be that of a request.
+    fn may_answer(&self, seq: u64) -> bool {
+        match &self.keep {
+            KeptTexts::Only(wanted) => wanted.answers.contains(&seq),
+            _ => true,
         }
     }
 
@@ -260,22 +142,40 @@ impl<'o> Collector<'o> {
     fn print(&mut self, unit: &mut Unit, side: UnitSide, text: &[u8]) {
         // The second pass uses the hashes of the first.
         if !matches!(self.keep, KeptTexts::Only(_)) {
-            let node = self.normaliser.read(unit.source(side), text, &mut Lookup::Collecting(&mut self.origins));
-            let fingerprint = self.normaliser.fingerprint(&node, &mut |key, text| {
-                unit.print.values.push(key);
-                if self.options.lists_volatile {
-                    self.origins.keep_text(key, text);
-                }
-            });
-            unit.print.add(side, fingerprint);
+            let digest = self.digest(unit.source(side), text);
+            unit.print.add(side, &digest);
         }
     }
 
-    /// Notes the folders that the server's command line names.
+    /// Returns the hash of one part of a message. Long texts without volatile values are parsed only once.
+    fn digest(&mut self, source: Source<'_>, text: &[u8]) -> Digest {
+        let key = (text.len() >= LONG).then(|| hash_of(&(source.side, source.method, source.from_server, text)));
+        if let Some(hash) = key.and_then(|key| self.known.get(&key)) {
+            return Digest { hash: *hash, values: Vec::new() };
+        }
+        let uses = self.origins.uses();
+        let mut hashing = Hashing::new(self.options.exact).with_texts(self.options.lists_volatile);
+        let digest = self.normaliser.build(&mut hashing, source, text, &mut Lookup::Collecting(&mut self.origins));
+        for (value, text) in hashing.texts.into_iter().flatten() {
+            self.origins.keep_text(value, text);
+        }
+        if let Some(key) = key
+            && digest.values.is_empty()
+            && self.origins.uses() == uses
+            && self.known.len() < MAX_KNOWN
+        {
+            self.known.insert(key, digest.hash);
+        }
+        digest
+    }
+
+    /// Notes the folder in which the server runs, and those that its command line names.
     fn take_command(&mut self, payload: &[u8]) {
         let Ok(opened) = ciborium::from_reader::<serde_json::Value, _>(payload) else { return };
         let words = opened["command"].as_array().into_iter().flatten();
-        self.origins.add_folders(words.filter_map(serde_json::Value::as_str).skip(1));
+        let words = words.filter_map(serde_json::Value::as_str).skip(1);
+        self.origins.add_folders(words.chain(opened["cwd"].as_str()));
+        self.known.clear();
     }
 
     /// Notes the client's roots: where it works differs, as where the server works does.
@@ -283,6 +183,7 @@ impl<'o> Collector<'o> {
         let Ok(result) = serde_json::from_slice::<serde_json::Value>(result) else { return };
         let roots = result["roots"].as_array().into_iter().flatten();
         self.origins.add_folders(roots.filter_map(|root| root["uri"].as_str()));
+        self.known.clear();
     }
 
     fn name(&mut self, name: &str) -> Arc<str> {
@@ -315,7 +216,7 @@ impl<'o> Collector<'o> {
             MessageKind::Batch | MessageKind::Unclassified | MessageKind::Malformed | MessageKind::Noise => {
                 let mut unit = Unit::new(UnitKind::Line, direction, event);
                 self.print(&mut unit, UnitSide::Line, text);
-                unit.has_texts = self.keeps(unit.seq);
+                unit.has_texts = self.keeps();
                 unit.line = unit.has_texts.then(|| text.into());
                 self.units.push(unit);
             }
@@ -329,7 +230,7 @@ impl<'o> Collector<'o> {
         let method = envelope.method.as_deref().unwrap_or_default();
         unit.method = Some(self.name(method));
         unit.id = envelope.id.filter(|_| self.options.keep_ids).map(id_text);
-        unit.has_texts = self.keeps(unit.seq);
+        unit.has_texts = self.keeps();
         if let Some(params) = envelope.params {
             self.print(&mut unit, UnitSide::Params, params);
             unit.params = unit.has_texts.then(|| params.into());
@@ -372,14 +273,15 @@ impl<'o> Collector<'o> {
         let is_error = envelope.kind == MessageKind::Error;
         let text = if is_error { envelope.error } else { envelope.result }.unwrap_or_default();
         let mut answer = Answer { seq: event.header.seq, time: event.header.time, is_error, text: Box::default() };
-        let asked = envelope.id.and_then(|id| self.open.answer(event.header.stream, direction, id.key()));
+        let id = envelope.id.filter(|_| self.may_answer(event.header.seq));
+        let asked = id.and_then(|id| self.open.answer(event.header.stream, direction, id.key()));
         let asked = asked.filter(|place| *place < self.units.len());
         let mut unit = match asked {
             Some(place) => std::mem::replace(&mut self.units[place], Unit::new(UnitKind::Orphan, direction, event)),
             None => {
                 let mut orphan = Unit::new(UnitKind::Orphan, direction, event);
                 orphan.id = envelope.id.filter(|_| self.options.keep_ids).map(id_text);
-                orphan.has_texts = self.keeps(orphan.seq);
+                orphan.has_texts = self.keeps();
                 orphan
             }
         };

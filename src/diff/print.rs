@@ -1,10 +1,9 @@
 //! What units are compared by before their texts are needed: hashes of their content, and the volatile values in it.
 
-use super::pairs::{Unit, UnitKind};
+use super::build::{Digest, hash_of};
+use super::recording::{Unit, UnitKind};
 use super::report::UnitSide;
 use super::volatile::ValueKey;
-use std::collections::hash_map::DefaultHasher;
-use std::hash::{Hash, Hasher};
 
 /// Hashes of a unit's content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,13 +19,15 @@ pub(super) struct Print {
 }
 
 impl Print {
-    /// Adds the hash of one part.
-    pub(super) fn add(&mut self, side: UnitSide, fingerprint: u64) {
-        let part = hash(&(side, fingerprint));
+    /// Adds one part.
+    pub(super) fn add(&mut self, side: UnitSide, digest: &Digest) {
+        let part = hash_of(&(side, digest.hash));
         if side == UnitSide::Params {
             self.params = part;
         }
-        self.whole = hash(&(self.whole, part));
+        self.whole = hash_of(&(self.whole, part));
+        self.values.reserve_exact(digest.values.len());
+        self.values.extend(&digest.values);
     }
 
     /// Returns the content of a unit, without the messages that belong to it.
@@ -44,11 +45,5 @@ impl Print {
 pub(super) fn key(unit: &Unit) -> u64 {
     let reports_apart = unit.kind == UnitKind::Request && !unit.subject_is_volatile;
     let subject = unit.subject.as_deref().filter(|_| reports_apart);
-    hash(&(unit.direction, unit.kind, unit.method.as_deref(), subject))
-}
-
-pub(super) fn hash(what: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    what.hash(&mut hasher);
-    hasher.finish()
+    hash_of(&(unit.direction, unit.kind, unit.method.as_deref(), subject))
 }

@@ -1,6 +1,6 @@
 //! The report of a comparison: the units that are on one side only, and those that changed, with their changes.
 
-use super::pairs::{Unit, UnitKind};
+use super::recording::{Unit, UnitKind};
 use super::volatile::Kind;
 use crate::wire::Direction;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! Narrows a report to a part of the session.
 
-use super::pairs::{Recording, UnitKind};
+use super::recording::{Recording, UnitKind};
 use super::report::{Report, Status, UnitDiff, UnitSide};
 use crate::wire::Direction;
 

@@ -1,6 +1,6 @@
 //! Counts differences by method and tool.
 
-use super::pairs::{Recording, Unit, UnitKind};
+use super::recording::{Recording, Unit, UnitKind};
 use super::report::{Report, Status, UnitDiff};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

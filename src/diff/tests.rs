@@ -1,5 +1,5 @@
 use super::*;
-use crate::diff::pairs::Unit;
+use crate::diff::recording::Unit;
 use crate::diff::report::UnitSide;
 use crate::trace::{Event, EventHeader, EventKind, Flags};
 use crate::wire::{Direction, Framing};
@@ -532,6 +532,41 @@ fn the_folder_of_the_server_may_differ() {
 }
 
 #[test]
+fn the_folder_in_which_the_server_runs_may_differ() {
+    let session = |folder: &str| {
+        let mut collector = Collector::new(&OPTIONS);
+        let mut opened = Vec::new();
+        ciborium::into_writer(&json!({"command": ["server"], "cwd": folder}), &mut opened).expect("CBOR");
+        feed_kind(&mut collector, 0, EventKind::StreamOpened, &opened);
+        let lines = [ask(1, "build", json!({})), answer(1, text_result(&format!("wrote {folder}/out.txt")))];
+        for (seq, line) in (1..).zip(lines) {
+            let (mark, text) = line.split_at(1);
+            feed(&mut collector, seq, 0, mark, text.as_bytes(), Framing::Lf);
+        }
+        collector.finish()
+    };
+    let report = compare(&session("/srv/a/b"), &session("/home/u/c"), &OPTIONS).expect("all texts");
+    assert!(report.is_empty(), "{report:?}");
+    assert_eq!(report.mapped.kinds, [(volatile::Kind::Folder, 1)]);
+}
+
+#[test]
+fn a_unit_elsewhere_is_another_one_unless_nearly_all_of_it_is_equal() {
+    let call = |id: u32, path: &str, limit: u32| ask(id, "list", json!({"path": path, "limit": limit}));
+    let reply = |id: u32, rows: &str| answer(id, text_result(rows));
+    // Both are concurrent with the calls between their places, and similar, as all calls of the tool are.
+    let others: Vec<_> = (10..16).map(|id| call(id, &format!("/p/{id}"), id)).collect();
+    let replies: Vec<_> = (10..16).map(|id| reply(id, &format!("{id} of {id}"))).collect();
+    let left = [vec![call(1, "/srv/2", 2)], others.clone(), vec![reply(1, "2 rows of 14")], replies.clone()].concat();
+    let other = [others.clone(), vec![call(1, "/srv/14", 23), reply(1, "14 rows of 98")], replies.clone()].concat();
+    let report = diff(&left, &other);
+    assert_eq!((report.changed, report.only_left, report.only_right), (0, 1, 1));
+    let same = [others, vec![call(1, "/srv/2", 3), reply(1, "2 rows of 14")], replies].concat();
+    let report = diff(&left, &same);
+    assert_eq!((report.changed, report.only_left, report.only_right), (1, 0, 0));
+}
+
+#[test]
 fn a_pointer_from_the_report_can_be_ignored() {
     let (left, right) = (
         r#"{"tools":[{"name":"a","d":1},{"name":"b","d":1}]}"#,
@@ -784,7 +819,9 @@ proptest! {
                     for (recording, seqs, side) in
                         [(&mut left, missing.left, &sides[0]), (&mut right, missing.right, &sides[1])]
                     {
-                        recording.fill(collected(side, 0, Collector::new(&options).with_stderr(true).only_texts_of(seqs)));
+                        let wanted = recording.wanted(&seqs);
+                        let collector = Collector::new(&options).with_stderr(true).only_texts_of(wanted);
+                        recording.fill(collected(side, 0, collector));
                     }
                 }
             }

@@ -13,6 +13,7 @@ use regex_automata::meta::Regex;
 use regex_automata::util::syntax;
 use regex_automata::{Input, PatternID};
 use std::hash::{BuildHasher, Hash};
+use std::ops::Range;
 use std::sync::LazyLock;
 
 /// What a volatile value is.
@@ -30,7 +31,7 @@ pub enum Kind {
     Port,
     /// A path below a folder for temporary files, up to the first name in it.
     Path,
-    /// A folder that the server's command line names, or a root of the client.
+    /// The folder in which the server runs, one that its command line names, or a root of the client.
     Folder,
     /// A time: RFC 3339, or as in logs.
     Time,
@@ -169,7 +170,7 @@ const PATTERNS: &[(Shape, &str)] = &[
     (Shape::Whole(Kind::Uuid), r"(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"),
     (Shape::Number(Kind::Process), r"(?i)\b(?:pid|ppid|process(?:[ _]id)?)['\x22]?[ \t]*[:=#]?[ \t]*\d{1,7}\b"),
     (Shape::Number(Kind::Port), r"(?i)\bport['\x22]?[ \t]*[:=#]?[ \t]*\d{5}\b"),
-    (Shape::Number(Kind::Port), r"(?i)(?:localhost|\b\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:]*\]):\d{5}\b"),
+    (Shape::Number(Kind::Port), r"(?i)(?:\blocalhost|\b\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:]*\]):\d{5}\b"),
     (
         Shape::Whole(Kind::Path),
         r#"/(?:private/)?(?:tmp|var/tmp|dev/shm|var/folders/[^/\s]+/[^/\s]+/T)/[^\s/"'`<>|,;:()\[\]{}]+"#,
@@ -181,7 +182,8 @@ const PATTERNS: &[(Shape, &str)] = &[
     ),
     (Shape::Whole(Kind::Epoch), r"\b1[5-9]\d{8}(?:\d{3}|\d{6}|\d{9})?(?:\.\d+)?\b"),
     (Shape::Whole(Kind::Token), r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*"),
-    (Shape::Word, r"[A-Za-z0-9][A-Za-z0-9_]{5,}"),
+    // Words with a letter and a digit: those without are never random, and there are many of them.
+    (Shape::Word, r"[A-Za-z][A-Za-z_]*[0-9][A-Za-z0-9_]*|[0-9]+[A-Za-z_][A-Za-z0-9_]*"),
 ];
 
 /// The form of the first UUID without hyphens, after the forms of the patterns.
@@ -196,16 +198,32 @@ static MATCHER: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// A text without white space that is longer is data, and has no volatile parts. Unit: bytes.
 const LONGEST_WORD: usize = 512;
 
+/// The beginnings of paths to temporary files: the only parts without a digit.
+const TEMPORARY: [&str; 3] = ["/tmp/", "/dev/shm/", "/var/folders/"];
+
 /// Finds the volatile parts of a text by their shape, in order.
 pub(crate) fn find(text: &str) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
-    let has_digits = text.bytes().any(|byte| byte.is_ascii_digit());
     let is_data = text.len() > LONGEST_WORD && !text.contains(char::is_whitespace) && !text.starts_with("eyJ");
-    let Some(matcher) = MATCHER.as_ref().filter(|_| !is_data && (has_digits || text.contains("/tmp/"))) else {
-        return spans;
-    };
-    let mut at = 0;
-    while let Some(found) = matcher.find(Input::new(text).range(at..)) {
+    let Some(matcher) = MATCHER.as_ref().filter(|_| !is_data) else { return spans };
+    let has_paths = text.contains('/') && TEMPORARY.iter().any(|beginning| text.contains(beginning));
+    // No part goes beyond a line, and most lines contain none.
+    let mut start = 0;
+    while start < text.len() {
+        let rest = &text.as_bytes()[start..];
+        let end = start + memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        if has_paths || text.as_bytes()[start..end].iter().any(u8::is_ascii_digit) {
+            find_in_line(matcher, text, start..end, &mut spans);
+        }
+        start = end + 1;
+    }
+    spans
+}
+
+/// Finds the volatile parts of one line of a text.
+fn find_in_line(matcher: &Regex, text: &str, line: Range<usize>, spans: &mut Vec<Span>) {
+    let mut at = line.start;
+    while let Some(found) = matcher.find(Input::new(text).range(at..line.end)) {
         let last = spans.last().map_or(0, |span| span.end);
         let span = describe(text, found.pattern(), found.start(), found.end(), last);
         at = span.map_or(found.end(), |span| span.end.max(found.end())).max(found.start() + 1);
@@ -214,8 +232,10 @@ pub(crate) fn find(text: &str) -> Vec<Span> {
         while !text.is_char_boundary(at) {
             at += 1;
         }
+        if at >= line.end {
+            break;
+        }
     }
-    spans
 }
 
 fn describe(text: &str, pattern: PatternID, start: usize, end: usize, last: usize) -> Option<Span> {

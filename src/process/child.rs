@@ -59,6 +59,15 @@ impl ServerCommand {
         self.env.iter().map(|(name, _)| name.as_str()).collect()
     }
 
+    /// The folder in which it runs, without links; `None` if the system does not report it.
+    pub(crate) fn folder(&self) -> Option<String> {
+        let folder = match &self.cwd {
+            Some(folder) => std::fs::canonicalize(folder),
+            None => std::env::current_dir(),
+        };
+        Some(folder.ok()?.to_string_lossy().into_owned())
+    }
+
     /// The process to spawn. Looks up the program first, so that a missing one is reported clearly.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ use super::queue::{ChunkSource, Queue, Ready};
 use super::recorder::{Recorder, Summary};
 use super::relay::{Activity, Ended, Messages, PlainRelay, RelayHandler, pump};
 use crate::process::child::{ServerCommand, SpawnError};
+use crate::redact;
 use crate::sessions::answers::Answers;
 use crate::sessions::control::{Control, InjectionProgress, Session};
 use crate::sessions::recording_status::RecordingStatus;
@@ -88,6 +89,20 @@ impl Session for Live {
         let put = self.ways[toward as usize].writer.inject(message, deadline);
         put.map(|()| InjectionProgress::Written).map_err(|why| why.to_string())
     }
+}
+
+/// What a reel says about a server that is started. Secrets in its command line are redacted.
+pub(crate) fn described(server: &ServerCommand) -> serde_json::Map<String, serde_json::Value> {
+    let mut about = serde_json::Map::new();
+    about.insert("transport".into(), "stdio".into());
+    about.insert("command".into(), redact::redact_arguments(&server.words()).into());
+    if let Some(folder) = server.folder() {
+        about.insert("cwd".into(), folder.into());
+    }
+    if !server.env_names().is_empty() {
+        about.insert("env".into(), server.env_names().into());
+    }
+    about
 }
 
 /// Runs the session to its end. `describe` is what the reel records about the server; it must not contain secrets.

@@ -2,7 +2,6 @@
 
 use super::queue::{Queue, Ready};
 use crate::process::child::ServerCommand;
-use crate::redact;
 use crate::sessions::answers::Answers;
 use crate::sessions::control::{InjectionProgress, Session, choose};
 use crate::sessions::injection::is_ours;
@@ -51,13 +50,9 @@ impl Backend for Bridge {
     fn open(&self, stream: u32) -> Result<Opened, String> {
         let started = stdio::spawn(&self.command, None);
         let (link, server) = started.map_err(|error| format!("cannot start the server: {error}"))?;
-        let mut reported = json!({
-            "transport": "stdio", "command": redact::redact_arguments(&self.command.words()),
-            "pid": server.id(), "behind": "http",
-        });
-        if !self.command.env_names().is_empty() {
-            reported["env"] = self.command.env_names().into();
-        }
+        let mut reported = super::stdio::described(&self.command);
+        reported.insert("pid".into(), server.id().into());
+        reported.insert("behind".into(), "http".into());
         self.queue.note(Ready::about(EventKind::StreamOpened, stream), &reported);
         let ends = Arc::clone(&self.ends);
         let end = async move {

@@ -189,7 +189,7 @@ fn description(change: &Value) -> String {
 fn problem(session: &SessionReport, message: String, seq: Option<u64>, path: String) -> Problem {
     // In JSON lines, the header is the first line.
     let line = seq.filter(|_| session.recording.ends_with(".jsonl")).map_or(0, |seq| seq + 2);
-    let location = Location { file: session.recording.clone(), line, path, snippet: None };
+    let location = Location { file: session.recording.clone(), line, path, columns: None, snippet: None };
     Problem { level: Level::Error, message, details: None, location: Some(location), excused: None, fingerprint: None }
 }
 

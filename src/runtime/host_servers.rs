@@ -8,7 +8,7 @@ use crate::process::child::ServerCommand;
 use crate::record::http::{Exchanges, Numbers};
 use crate::record::queue::Ready;
 use crate::record::recorder::Recorder;
-use crate::redact;
+use crate::record::stdio::described;
 use crate::server::{Config, Fired, Server};
 use crate::sessions::follow::notifications;
 use crate::sessions::injection::is_ours;
@@ -124,8 +124,9 @@ impl HostServers {
     }
 
     fn spawn(&mut self, name: &str, command: &ServerCommand, recorder: &Recorder) -> Result<Link, CommandError> {
-        let words = redact::redact_arguments(&command.words());
-        let stream = self.open_stream(recorder, &json!({"transport": "stdio", "server": name, "command": words}));
+        let mut about = described(command);
+        about.insert("server".into(), name.into());
+        let stream = self.open_stream(recorder, &about.into());
         let observer = server_link::copy_lines_to(recorder, stream);
         let (link, process) = stdio::spawn(command, Some(observer)).map_err(CommandError::spawning)?;
         self.processes.push(process);

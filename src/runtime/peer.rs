@@ -6,7 +6,7 @@ use crate::host::client::{ClientConfig, Joined};
 use crate::process::child::ServerCommand;
 use crate::record::http::Exchanges;
 use crate::record::recording::Recording;
-use crate::redact;
+use crate::record::stdio::described;
 use crate::sessions::live::{self, Live};
 use crate::trace::EventKind;
 use crate::transport::local::stdio::{self, StdioServer};
@@ -41,8 +41,7 @@ impl Peer {
         let recorder = recording.as_ref().map(Recording::recorder);
         let (link, server) = stdio::spawn(command, recorder.map(copy_to)).map_err(CommandError::spawning)?;
         if let Some(recorder) = recorder {
-            let reported = json!({"transport": "stdio", "command": redact::redact_arguments(&command.words())});
-            recorder.note(EventKind::StreamOpened, &reported);
+            recorder.note(EventKind::StreamOpened, &described(command));
         }
         Ok((link, Self { server: Some(server), recording, ..Self::default() }))
     }

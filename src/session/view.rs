@@ -273,6 +273,8 @@ fn report_event(event: &Event<'_>, out: &mut String) {
     let mut space = "";
     for (name, value) in described.as_object().into_iter().flatten() {
         let _ = match value {
+            // A folder would hide the rest of the line.
+            _ if name == "cwd" => continue,
             Value::Null => continue,
             Value::String(text) => write!(out, "{space}{name} {text}"),
             Value::Array(items) => {

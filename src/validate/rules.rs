@@ -153,13 +153,13 @@ rules! {
         "Client and server send only JSON that common parsers can read: no number is too large for them, and no text has half a surrogate pair.",
         "RFC 8259 §6 and §8.2";
     DUPLICATE_KEY = Warning "envelope/duplicate-key",
-        "Whoever sends an object within a message, such as `params`, must not give it two members of the same name.",
+        "No object in a message, such as `params` or one within it, has two members of the same name. (For `id`, `method` and the other JSON-RPC members of the message itself, see envelope/duplicate-member.)",
         "RFC 8259 §4";
     DUPLICATE_MEMBER = Error "envelope/duplicate-member",
         "Whoever sends a message must not give it a JSON-RPC member, such as `id` or `method`, twice.",
         "JSON-RPC 2.0 §4; RFC 8259 §4";
     NO_MESSAGE = Error "envelope/no-message",
-        "Client and server send only requests, notifications, responses, or batches of these; no other JSON value.",
+        "Client and server send no JSON value that is neither a message nor a batch of messages: no number, text or `null`, and no object without `method`, `result` and `error`.",
         "JSON-RPC 2.0 §4 and §5";
     VERSION = Error "envelope/version",
         "Client and server write `\"jsonrpc\": \"2.0\"` in every message.",
@@ -178,7 +178,7 @@ rules! {
         "Whoever answers with a result must repeat the `id` of the request. (For an error without an `id`, see pairing/unattributed-error.)",
         "JSON-RPC 2.0 §5";
     MIXED = Error "envelope/mixed",
-        "Client and server send each message as exactly one of these: a request, a notification, a result or an error.",
+        "Client and server send no message that is several things at once: only one of `method`, `result` and `error` is present.",
         "JSON-RPC 2.0 §5";
     ODD_METHOD = Error "envelope/odd-method",
         "Whoever sends a request or notification must give it a `method` that is a string.",
@@ -229,13 +229,13 @@ rules! {
         "Whoever receives a notification sends no response to it, not even an error.",
         "JSON-RPC 2.0 §4.1";
     NOT_INITIALIZED = Error "lifecycle/not-initialized",
-        "In a revision before 2026-07-28, the client must begin a session with `initialize`; before it, neither side sends anything but `ping`, `server/discover`, log messages and cancellations.",
+        "In a revision before 2026-07-28, the client must begin a session with `initialize`; before it, neither side sends anything but `ping`, `server/discover`, `notifications/message` and `notifications/cancelled`.",
         "MCP lifecycle";
     SECOND_INITIALIZE = Error "lifecycle/second-initialize",
         "The client must send `initialize` only once per session.",
         "MCP lifecycle";
     EARLY = Warning "lifecycle/early-message",
-        "Between `initialize` and `notifications/initialized`, client and server send only `ping`, `server/discover`, `notifications/message` and `notifications/cancelled`.",
+        "From `initialize` until the client sends `notifications/initialized`, client and server send, apart from responses, only `ping`, `server/discover`, `notifications/message` and `notifications/cancelled`. Each other method is reported once. (For the methods of a proposal, see lifecycle/early-extension.)",
         "MCP lifecycle";
     EARLY_EXTENSION = Error "lifecycle/early-extension",
         "Client and server must not send the methods of a proposal between `initialize` and `notifications/initialized`.",

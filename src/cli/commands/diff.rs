@@ -166,9 +166,10 @@ fn compare_files(
         progress.restart();
         let again = |at: usize, wanted: &HashSet<u64>, recording: &mut Recording| -> Result<(), CommandError> {
             if !wanted.is_empty() {
-                let collector = Collector::new(options).with_stderr(args.stderr).only_texts_of(wanted.clone());
+                let collector = Collector::new(options).with_stderr(args.stderr);
+                let collector = collector.only_texts_of(recording.wanted(wanted));
                 let recorded = recordings::open(paths[at], None, &AS_IT_IS)?;
-                recording.fill(read(recorded, collector, &old_names[at], &progress)?.recording);
+                recording.fill(read_again(recorded, collector, &old_names[at], &progress)?);
             }
             Ok(())
         };
@@ -228,6 +229,28 @@ fn read_both(
     })
 }
 
+/// Reads a recording again for the texts that a collector wants.
+fn read_again(
+    recorded: Recorded,
+    mut collector: Collector<'_>,
+    old_names: &OldNames,
+    progress: &SharedProgress,
+) -> Result<Recording, CommandError> {
+    recorded.each_event(|bytes| progress.advance(bytes), |event| collect(&mut collector, old_names, event))?;
+    Ok(collector.finish())
+}
+
+/// Passes an event on, with the old names of tools.
+fn collect(collector: &mut Collector<'_>, old_names: &OldNames, event: &Event<'_>) {
+    if !collector.reads(event.header.seq) && event.header.kind == EventKind::Message {
+        return;
+    }
+    match old_names.restored_event(event) {
+        None => collector.take(event),
+        Some(payload) => collector.take(&Event { payload: &payload, ..*event }),
+    }
+}
+
 /// Reads a recording, in which tools get their old names.
 fn read(
     recorded: Recorded,
@@ -241,10 +264,7 @@ fn read(
         |event| {
             messages += u64::from(event.header.kind == EventKind::Message);
             lists.glance(event);
-            match old_names.restored_event(event) {
-                None => collector.take(event),
-                Some(payload) => collector.take(&Event { payload: &payload, ..*event }),
-            }
+            collect(&mut collector, old_names, event);
         },
     )?;
     Ok(Pass { recording: collector.finish(), messages, damage, surface: lists.finish() })

@@ -1,6 +1,6 @@
 //! `overlay`: records a server and adds what a file declares.
 
-use super::record::{Keeping, about, describe, server_name};
+use super::record::{Keeping, about, server_name};
 use crate::cli::printer::note;
 use crate::cli::target::{Target, TargetKind, key_value};
 use crate::cli::{Context, Outcome, url_name};
@@ -10,6 +10,7 @@ use crate::record::queue::{Queue, Ready};
 use crate::record::recorder::Recorder;
 use crate::record::recording::OnExisting;
 use crate::record::startup_error;
+use crate::record::stdio::described;
 use crate::record::stdio_to_url::{self, SharedSession};
 use crate::redact;
 use crate::runtime;
@@ -208,7 +209,7 @@ async fn reach(
         }
         TargetKind::Command(command) => {
             let (link, server) = stdio::spawn(command, None).map_err(CommandError::spawning)?;
-            let mut reported = describe(command);
+            let mut reported = described(command);
             reported.insert("pid".to_owned(), server.id().into());
             reported.insert("behind".to_owned(), "overlay".into());
             recorder.note(EventKind::StreamOpened, &reported);

@@ -10,7 +10,6 @@ use crate::cli::redaction::KeyOptions;
 use crate::cli::target::{Target, TargetKind, key_value};
 use crate::cli::{Context, Outcome};
 use crate::error::CommandError;
-use crate::process::child::ServerCommand;
 use crate::record::queue::OnOverload;
 use crate::record::recording::{self, Need, OnExisting, Plan, Recording};
 use crate::record::startup_error;
@@ -159,7 +158,7 @@ pub(crate) fn run(args: &RecordArgs, context: &Context) -> Result<Outcome, Comma
     let (recorder, end) = recording.into_parts();
     startup_error::begin();
     let outcome =
-        stdio::run(&server, recorder, to_client, control, describe(&server)).map_err(CommandError::spawning)?;
+        stdio::run(&server, recorder, to_client, control, stdio::described(&server)).map_err(CommandError::spawning)?;
     watch.into_iter().for_each(check::Watch::finish);
     end.report(&outcome.summary, context.verbose > 0, note)?;
     Ok(Outcome::Server(outcome.status))
@@ -232,17 +231,6 @@ impl Keeping {
         let name = name.trim_matches(['-', '.']);
         if name.is_empty() { server } else { name.to_owned() }
     }
-}
-
-/// What the reel says about the server. Secrets in its command line are redacted.
-pub(crate) fn describe(server: &ServerCommand) -> serde_json::Map<String, serde_json::Value> {
-    let mut reported = serde_json::Map::new();
-    reported.insert("transport".into(), "stdio".into());
-    reported.insert("command".into(), redact::redact_arguments(&server.words()).into());
-    if !server.env_names().is_empty() {
-        reported.insert("env".into(), server.env_names().into());
-    }
-    reported
 }
 
 /// A short name for the server, from its command: the first word that is not an option or a launcher. A script with a

@@ -31,6 +31,8 @@ enum Asked {
 pub struct Extractor {
     surface: Surface,
     pending: Pairing<Asked>,
+    /// The latest lists of a single page each: the results, which are parsed at the end.
+    whole: HashMap<ListKind, Box<[u8]>>,
     /// Lists whose last page is still missing, by stream.
     open: HashMap<(u32, ListKind), List>,
     names: BTreeSet<String>,
@@ -78,6 +80,14 @@ impl Extractor {
         let asked = envelope.id.and_then(|id| self.pending.answer(stream, direction, id.key()));
         let (Some(asked), Some(text)) = (asked, envelope.result) else { return };
         self.waiting = self.waiting.saturating_sub(1);
+        if let Asked::Page { kind, is_first: true } = asked
+            && json::check(text).is_ok()
+            && json::member(text, "nextCursor").is_none_or(|cursor| cursor == b"null")
+        {
+            self.open.remove(&(stream, kind));
+            self.whole.insert(kind, text.into());
+            return;
+        }
         let Ok(result) = serde_json::from_slice::<Value>(text) else { return };
         match asked {
             Asked::Initialize => {
@@ -105,6 +115,7 @@ impl Extractor {
         if has_more && self.open.len() < MAX_OPEN_LISTS {
             self.open.insert((stream, kind), list);
         } else {
+            self.whole.remove(&kind);
             self.surface.lists.insert(kind, list);
         }
     }
@@ -116,6 +127,11 @@ impl Extractor {
 
     /// Returns the surface. A list that was never seen whole is in it as far as it was seen.
     pub fn finish(mut self) -> Surface {
+        for (kind, text) in self.whole {
+            let mut list = List::default();
+            list.add_page(kind, &serde_json::from_slice(&text).unwrap_or_default());
+            self.surface.lists.insert(kind, list);
+        }
         for ((_, kind), list) in self.open {
             self.surface.lists.entry(kind).or_insert(list);
         }

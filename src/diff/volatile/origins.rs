@@ -11,19 +11,26 @@ const MAX_FOLDERS: usize = 64;
 
 /// What is known of a run. For each value, whether the first message that contained it came from the server, and not as
 /// part of the server's configuration: such values were made by the run, and the others were chosen. And the folders in
-/// which it took place: those that the server's command line names, and the client's roots.
+/// which it took place: the server's, those that its command line names, and the client's roots.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Origins {
     made: HashMap<ValueKey, bool, foldhash::fast::FixedState>,
     folders: Vec<Box<str>>,
+    /// How often it was asked who made a value.
+    lookups: usize,
     /// The texts of values, if they are to be listed.
     texts: HashMap<ValueKey, Box<str>>,
 }
 
 impl Origins {
     /// Keeps the text of a value.
-    pub(crate) fn keep_text(&mut self, key: ValueKey, text: &str) {
-        self.texts.entry(key).or_insert_with(|| text.into());
+    pub(crate) fn keep_text(&mut self, key: ValueKey, text: Box<str>) {
+        self.texts.entry(key).or_insert(text);
+    }
+
+    /// Returns a number that stays the same as long as messages that are read do not depend on what is known.
+    pub(crate) fn uses(&self) -> (usize, usize) {
+        (self.lookups, self.folders.len())
     }
 
     /// Returns the text of a value that was kept.
@@ -96,10 +103,11 @@ impl Lookup<'_> {
 
     /// Returns whether the run made a value that is in a message of the server (`by_run`) or of the client.
     pub(crate) fn is_made(&mut self, key: ValueKey, by_run: bool) -> bool {
-        if let Self::Collecting(origins) = self
-            && origins.made.len() < MAX_VALUES
-        {
-            return *origins.made.entry(key).or_insert(by_run);
+        if let Self::Collecting(origins) = self {
+            origins.lookups += 1;
+            if origins.made.len() < MAX_VALUES {
+                return *origins.made.entry(key).or_insert(by_run);
+            }
         }
         self.origins().made.get(&key).copied().unwrap_or(by_run)
     }

@@ -160,7 +160,7 @@ rules! {
         "The client writes `cronSchedule.expression` with five fields: schedulers treat six fields, and names like `@daily`, differently.",
         "MCPE 2025-01-01 §2 and Cron-Based Batching";
     OTHER_DIALECT = Info "mcpe/other-dialect",
-        "Client and server use the methods and the capability of MCPE, not those of an older version or of another draft for events that uses the same names. Reported once per session.",
+        "A note, no fault: the server declares `events` without any member of MCPE's (`maxSubscriptions`, `deliveryChannels`, `features`), or declares `extensions[\"io.modelcontextprotocol/events\"]`, or a side uses a method of another draft for events, such as `events/subscribe`. Other drafts are not checked. Reported once per session.",
         "MCPE 2025-01-01, AMB-E6 and AMB-E11",
         assumes open_questions::E6_E11;
 }

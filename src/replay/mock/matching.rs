@@ -64,9 +64,9 @@ impl RequestKeys {
                 // The client chose its arguments, so none of them is taken for a value of the run.
                 let source = Source { side: UnitSide::Params, method: Some(method), from_server: false };
                 let origins = Origins::default();
-                let node = normaliser.read(source, params.unwrap_or(b"{}"), &mut Lookup::Known(&origins));
+                let digest = normaliser.digest(source, params.unwrap_or(b"{}"), &mut Lookup::Known(&origins));
                 let mut hasher = DefaultHasher::new();
-                (method, normaliser.fingerprint(&node, &mut |_, _| {})).hash(&mut hasher);
+                (method, digest.hash).hash(&mut hasher);
                 hasher.finish()
             }
         };

@@ -13,29 +13,29 @@ use std::collections::HashSet;
 
 rules! {
     UNDECLARED = Error "capability/undeclared",
-        "From 2025-06-18 to 2025-11-25, client and server must send a request only if the other side declared the capability that it needs, such as `tools` for `tools/call`.",
+        "From 2025-06-18 to 2025-11-25, client and server must not send a request unless the other side declared the capability that it needs, such as `tools` for `tools/call`.",
         "MCP 2025-11-25, Lifecycle, Operation",
         fix "Declare the capability, or do not use the method with this peer.";
     LIST_CHANGED = Error "capability/list-changed",
-        "A side that sends `notifications/…/list_changed` must have declared `listChanged` for it, and a server that sends `notifications/resources/updated` must have declared `resources.subscribe`.",
+        "The server must not send `notifications/tools/list_changed` unless it declared `tools.listChanged`; the same holds for `prompts` and `resources`, and for the client and `roots`. The server must not send `notifications/resources/updated` unless it declared `resources.subscribe`.",
         "MCP 2025-11-25, Lifecycle, Capability Negotiation";
     LOGGING = Error "capability/logging",
-        "A server that sends `notifications/message` must have declared `logging`.",
+        "The server must not send `notifications/message` unless it declared `logging`. Log messages before the result of `initialize` are not checked.",
         "MCP 2025-11-25, Logging, Capabilities";
     SAMPLING_TOOLS = Error "capability/sampling-tools",
-        "The server must send `tools` or `toolChoice` in `sampling/createMessage` only if the client declared `sampling.tools`.",
+        "The server must not send a `sampling/createMessage` with `tools` or `toolChoice` unless the client declared `sampling.tools`. (For `inputRequests`, see input/undeclared.)",
         "MCP 2025-11-25, Sampling, Tools in Sampling";
     SAMPLING_CONTEXT = Warning "capability/sampling-context",
-        "The server sends `includeContext` with `thisServer` or `allServers` in `sampling/createMessage` only if the client declared `sampling.context`.",
+        "The server sends no `sampling/createMessage` whose `includeContext` is `thisServer` or `allServers` unless the client declared `sampling.context`.",
         "MCP 2025-11-25, Sampling, Capabilities";
     ELICITATION_MODE = Error "capability/elicitation-mode",
-        "The server must send `elicitation/create` only in a `mode` (`form` or `url`) that the client declared in `elicitation`.",
+        "The server must not send `elicitation/create` with `mode: \"url\"` unless the client declared `elicitation.url`, nor with `mode: \"form\"` or without `mode` unless it declared `elicitation.form` or `elicitation: {}`. (If the client declared no `elicitation`, see capability/undeclared.)",
         "MCP 2025-11-25, Elicitation, Capabilities";
     TASK_CALL = Error "capability/task-call",
-        "The client must send `tools/call` with `task` only if the server declared `tasks.requests.tools.call`.",
+        "The client must not send `tools/call` with `task` in its `params` unless the server declared `tasks.requests.tools.call`.",
         "MCP 2025-11-25, Tasks, Tool-Level Negotiation";
     TASK_REQUEST = Warning "capability/task-request",
-        "The server sends `sampling/createMessage` or `elicitation/create` with `task` only if the client declared that in `tasks.requests`.",
+        "The server sends no `sampling/createMessage` with `task` unless the client declared `tasks.requests.sampling.createMessage`, and no `elicitation/create` with `task` unless it declared `tasks.requests.elicitation.create`.",
         "MCP 2025-11-25, Tasks, Capability Negotiation";
 }
 

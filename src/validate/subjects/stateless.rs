@@ -17,7 +17,7 @@ rules! {
         "MCP 2026-07-28, Overview, Error Codes",
         fix "For an unknown resource, send error -32602.";
     UNDEFINED_CODE = Error "era/undefined-code",
-        "In revision 2026-07-28, the server must send an error with a code from -32099 to -32020 only if MCP defines the code.",
+        "In revision 2026-07-28, the server must not send an error with a code from -32099 to -32020 unless MCP defines the code.",
         "MCP 2026-07-28, Overview, Error Codes",
         fix "Use a code outside of the range from -32768 to -32000.";
     VERSION_DATA = Error "era/version-error-data",

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 rules! {
     UNREQUESTED = Error "tasks/unrequested",
-        "Whoever answers `tools/call`, `sampling/createMessage` or `elicitation/create` must return a task only if the request contains `task`.",
+        "Whoever answers `tools/call`, `sampling/createMessage` or `elicitation/create` must not return a task unless the request contains `task`.",
         "MCP 2025-11-25, Tasks, Task Support and Handling";
     NOT_CREATED = Error "tasks/not-created",
         "A side that declared tasks for a method must answer a request with `task` with the created task, not with the result itself.",
@@ -41,10 +41,10 @@ rules! {
         "Whoever answers `tasks/get` or `tasks/cancel` must return the task that the request names.",
         "MCP 2025-11-25, Tasks, Getting Tasks";
     EARLY_RESULT = Error "tasks/early-result",
-        "Whoever runs a task must answer `tasks/result` only when the task is finished.",
+        "Whoever runs a task must not answer `tasks/result` before the task is finished.",
         "MCP 2025-11-25, Tasks, Result Retrieval";
     RELATED = Error "tasks/related-task",
-        "Whoever answers `tasks/result` must name the task in `_meta` of the result, as `io.modelcontextprotocol/related-task`.",
+        "Whoever answers `tasks/result` with a result must put the member `io.modelcontextprotocol/related-task` into its `_meta`, with the `taskId` of the request.",
         "MCP 2025-11-25, Tasks, Related Task Metadata",
         fix "Add \"io.modelcontextprotocol/related-task\": {\"taskId\": …} to _meta of the result.";
     RELATED_UNKNOWN = Error "tasks/related-unknown",

@@ -47,7 +47,7 @@ rules! {
         "MCP 2025-11-25, Tools, Error Handling",
         fix "Answer with error -32602.";
     TASK_FORBIDDEN = Error "tools/task-forbidden",
-        "The client must send a `tools/call` with `task` only if the tool's `execution.taskSupport` is `optional` or `required`.",
+        "The client must not send `tools/call` with `task` unless the tool's `execution.taskSupport` is `optional` or `required`.",
         "MCP 2025-11-25, Tasks, Tool-Level Negotiation";
     TASK_REQUIRED = Error "tools/task-required",
         "The client must send a `tools/call` of a tool whose `execution.taskSupport` is `required` with `task`.",

@@ -5834,7 +5834,7 @@ _mcpreel() {
             return 0
             ;;
         mcpreel__subcmd__replay)
-            opts="-v -j -f -H -e -h --color --verbose --dry-run --allow-destructive --read-only --pace --timeout --fail-fast --concurrency --from --to --stream --repeat --answer --map --update --record --jobs --shard --format --exact --ids --times --volatile --learn --ignore --unordered --tolerance --order --stderr --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --help"
+            opts="-v -j -f -H -e -h --color --verbose --dry-run --allow-destructive --read-only --pace --timeout --fail-fast --concurrency --from --to --stream --era --repeat --answer --map --update --record --jobs --shard --format --exact --ids --times --volatile --learn --ignore --unordered --tolerance --order --stderr --url --header --header-env --cacert --insecure --config --server --session --env --cwd --max-message --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5868,6 +5868,10 @@ _mcpreel() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --era)
+                    COMPREPLY=($(compgen -W "recorded modern" -- "${cur}"))
+                    return 0
+                    ;;
                 --repeat)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -5897,11 +5901,11 @@ _mcpreel() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 -f)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json junit github markdown" -- "${cur}"))
                     return 0
                     ;;
                 --learn)

@@ -729,7 +729,9 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l timeout -d 'H
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l concurrency -d 'Send at most this many requests at the same time' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l from -d 'Send nothing before this event, except for the handshake' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l to -d 'Send nothing after this event' -r
-complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l stream -d 'Replay this session of a reel with several' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l stream -d 'Replay only this session of a reel with several (repeatable)' -r
+complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l era -d 'The era of the live server: recorded sends the messages as they are; modern replays a recording with `initialize` against a server of revision 2026-07-28, and reports what has no equivalent there' -r -f -a "recorded\t'That of the recording'
+modern\t'Revision 2026-07-28'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l repeat -d 'Replay this many times, each on a new connection' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l answer -d 'Answer requests of the server from this file: a JSON object with a result for each method, or a list of results' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l map -d 'Replace a path or another text in all recorded messages, such as a folder by a fresh one (repeatable)' -r
@@ -737,7 +739,10 @@ complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l record -d 'Re
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -s j -l jobs -d 'Replay this many recordings of a folder or suite at the same time' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l shard -d 'Replay only this part of a folder or suite, such as 1/4' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -s f -l format -d 'Output format' -r -f -a "human\t'Text'
-json\t'One JSON object'"
+json\t'One JSON object for each session'
+junit\t'JUnit XML: one suite for each session, one case for each request'
+github\t'Annotations for GitHub Actions'
+markdown\t'Markdown, for a summary'"
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l learn -d 'Ignore what also differs between A and C, a second recording of the same version as A' -r -F
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l ignore -d 'Ignore the value at this JSON Pointer, as the report prints it; `*` matches any one member, `**` any number (repeatable)' -r
 complete -c mcpreel -n "__fish_mcpreel_using_subcommand replay" -l unordered -d 'Ignore the order of the array at this JSON Pointer; after `=`, the member that identifies an item (repeatable)' -r

@@ -403,7 +403,12 @@ fn real_transcripts_give_hardly_any_false_alarm() {
         let found = report["places"].as_array().expect("places").clone();
         alarms.extend(found.into_iter().map(|place| format!("{}: {place}", path.display())));
         stage.ok(&["redact", "t.reel", "-o", "r.reel", "--force"]);
-        let findings = |reel: &str| stage.run(&["validate", reel, "--format", "json"], "").json()["findings"].clone();
+        let findings = |reel: &str| -> Vec<Value> {
+            let report = stage.run(&["validate", reel, "--format", "json"], "").json();
+            // Their texts quote values.
+            let place = |finding: &Value| json!([finding["rule"], finding["seq"]]);
+            report["findings"].as_array().expect("findings").iter().map(place).collect()
+        };
         assert_eq!(findings("t.reel"), findings("r.reel"), "{}", path.display());
     }
     assert!(reels >= 10 && strings > 1000, "{reels} transcripts, {strings} strings");

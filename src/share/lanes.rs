@@ -225,7 +225,7 @@ mod tests {
         let texts = ["use ghp_abcdefghijklmnop1234abcd", "password"];
         assert_eq!(parts_of(Joint::Messages, &texts), []);
         assert_eq!(parts_of(Joint::Deltas, &texts).len(), 2, "a delta may go on");
-        assert_eq!(parts_of(Joint::Messages, &["token gh", "p_abcdefghijklmnop1234"]).len(), 2, "it is not whole");
+        assert_eq!(parts_of(Joint::Messages, &["token ghp_abcdefgh", "ijklmnop1234"]).len(), 2, "it is not whole");
     }
 
     #[test]
